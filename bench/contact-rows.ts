@@ -80,7 +80,7 @@ export function* inserts(
       time_zone: null,
       language: null,
       labels: [],
-      mood: null,
+      sentiment_state: null,
       merged_into: null,
       last_message_at: null,
     };

@@ -56,7 +56,7 @@ export async function handOff(
     rule,
     summary,
     last_message_ids,
-    sentiment: contact?.mood ? sentimentOf(contact.mood) : null,
+    sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
   };
   const about = { contact_id, conversation_id: conversation.id };
   appendEvent(tx, drawId, conversationHandoff, data, about, run_id && handoffEventId(run_id));

@@ -70,9 +70,9 @@ export async function readFacts(
       phone: contact?.phone ?? null,
       language: contact?.language ?? null,
       time_zone: contact?.time_zone ?? null,
-      sentiment: contact?.mood ? sentimentOf(contact.mood) : null,
+      sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
     },
-    heard: heardIn(history, run.heard, new Set<string>(run.message_ids)),
+    heard: historyFrom(history, run.heard, new Set<string>(run.message_ids)),
     said: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     lowest: scored.length === 0 ? null : Math.min(...scored),
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
@@ -93,7 +93,7 @@ export async function readFacts(
 /**
  * `rows` has the newest messages first. Messages after the turn's start are left to the next turn.
  */
-function heardIn(
+function historyFrom(
   rows: readonly MessageRow[],
   heard: number,
   answered: ReadonlySet<string>,

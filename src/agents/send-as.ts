@@ -31,13 +31,13 @@ export async function sendAs(
     await tx.attempt(async (within) => {
       const identity = await findCorrespondent(within, conversation);
       const channel = medium === "webchat" ? "webchat" : "sms";
-      const wish = {
+      const request = {
         channel,
         from: undefined,
         last: identity.last_sender_id,
         to: identity.address,
       } as const;
-      const sender = await chooseSender(within, wish, services.transports);
+      const sender = await chooseSender(within, request, services.transports);
       const correspondence = {
         channel,
         identity,

@@ -57,7 +57,7 @@ export async function openSession(
  * The maximum number of messages that one turn answers. If there are more, only the latest are
  * read.
  */
-const most = 50;
+const maxUnanswered = 50;
 
 /**
  * Returns the contact's messages that neither the agent nor a person has answered, oldest first.
@@ -68,7 +68,7 @@ export async function findUnanswered(
   { id, message_count }: ConversationRow,
   { heard }: Pick<AgentSessionRow, "heard">,
 ): Promise<readonly MessageRow[]> {
-  const first = Math.max(heard, message_count - most) + 1;
+  const first = Math.max(heard, message_count - maxUnanswered) + 1;
   // Sequence numbers have no gaps, so they can be computed.
   const places = Array.from(
     { length: Math.max(0, message_count - first + 1) },

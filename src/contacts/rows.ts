@@ -13,7 +13,7 @@ export const contacts = scoped("contacts", {
   labels: json<readonly string[]>(),
   attributes: json<Readonly<Record<string, string>>>(),
   /** The sentiment state of the contact's messages. Null before the first score. */
-  mood: nullable(json<SentimentState>()),
+  sentiment_state: nullable(json<SentimentState>()),
   /** The contact that this one was merged into. It is never a merged contact itself. */
   merged_into: nullable(text<ContactId>()),
   /**

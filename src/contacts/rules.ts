@@ -29,7 +29,7 @@ export type MergeFacts = Pick<
   | "language"
   | "labels"
   | "attributes"
-  | "mood"
+  | "sentiment_state"
   | "last_message_at"
 >;
 
@@ -52,7 +52,10 @@ export function mergedFacts(
     language: survivor.language ?? other.language,
     labels: [...new Set([...survivor.labels, ...other.labels])].slice(0, maxLabels),
     attributes: fillGaps(survivor.attributes, other.attributes, maxAttributes),
-    mood: (other.mood?.messages ?? 0) > (survivor.mood?.messages ?? 0) ? other.mood : survivor.mood,
+    sentiment_state:
+      (other.sentiment_state?.messages ?? 0) > (survivor.sentiment_state?.messages ?? 0)
+        ? other.sentiment_state
+        : survivor.sentiment_state,
     last_message_at: last.length === 0 ? null : Math.max(...last),
   };
 }
@@ -76,7 +79,7 @@ export const clearedFields = {
   language: null,
   labels: [],
   attributes: {},
-  mood: null,
+  sentiment_state: null,
   last_message_at: null,
 } as const satisfies MergeFacts;
 

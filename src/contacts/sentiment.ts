@@ -51,11 +51,11 @@ const trendSpan = 3;
 const trendStep = 0.2;
 
 /** Returns the sentiment state after one more message. `score` is from -1 to 1. */
-export function addScore(mood: SentimentState | null, score: number): SentimentState {
-  const messages = (mood?.messages ?? 0) + 1;
-  const mean = (1 - alpha) * (mood?.mean ?? 0) + alpha * score;
+export function addScore(state: SentimentState | null, score: number): SentimentState {
+  const messages = (state?.messages ?? 0) + 1;
+  const mean = (1 - alpha) * (state?.mean ?? 0) + alpha * score;
   return {
-    label: labelFor(mood?.label ?? "neutral", scoreFrom(mean, messages), messages),
+    label: labelFor(state?.label ?? "neutral", scoreFrom(mean, messages), messages),
     mean,
     messages,
   };

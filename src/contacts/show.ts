@@ -63,7 +63,7 @@ export function contactResource(
     opted_out: identities.some(
       ({ medium, consent }) => medium === "text" && consent === "opted_out",
     ),
-    sentiment: row.mood === null ? null : sentimentOf(row.mood),
+    sentiment: row.sentiment_state === null ? null : sentimentOf(row.sentiment_state),
     merged_into,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),

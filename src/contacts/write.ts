@@ -22,7 +22,7 @@ export function insertContact(tx: Tx, drawId: GenerateId, facts: ContactFacts): 
     language: facts.language ?? null,
     labels: facts.labels ?? [],
     attributes: facts.attributes ?? {},
-    mood: null,
+    sentiment_state: null,
     merged_into: null,
     last_message_at: null,
     created_at: tx.now,

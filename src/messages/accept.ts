@@ -49,7 +49,7 @@ export async function acceptMessage(
   const { channel, identity, sender, isMet = false, author } = correspondence;
   const { contact_id } = identity;
   const { category = "transactional", body, media = [], send_at } = draft;
-  const opinions = await checkPolicies(tx, call, {
+  const verdicts = await checkPolicies(tx, call, {
     message: {
       id: null,
       channel,
@@ -68,7 +68,7 @@ export async function acceptMessage(
     contact_id: isMet ? null : contact_id,
     at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
   });
-  throwIfDenied(decisionOf(opinions));
+  throwIfDenied(decisionOf(verdicts));
   return writeMessage(tx, call, draft, correspondence, null);
 }
 

@@ -28,11 +28,11 @@ export async function isErased(
  */
 export function checkQueued(
   tx: Tx,
-  judging: PolicyContext,
+  context: PolicyContext,
   message: MessageRow,
   addressee: Addressee,
 ): Promise<readonly NamedVerdict[]> {
-  return checkPolicies(tx, judging, {
+  return checkPolicies(tx, context, {
     message: factsOf(message),
     confirmsOptOut: message.keyword === "opt_out",
     consent: addressee,

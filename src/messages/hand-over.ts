@@ -128,9 +128,9 @@ async function loseAnswer(
   }
   const lost = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const next = await findNext(tx, services, message, attempt, lost);
-  const goesOn = next?.next === "on" ? next : undefined;
-  const state = goesOn === undefined ? decision.state : sendAgain(decision.state, goesOn.at).state;
-  await settleAttempt(tx, drawId, carriers, message, attempt, state, lost, goesOn);
+  const retry = next?.next === "on" ? next : undefined;
+  const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
+  await settleAttempt(tx, drawId, carriers, message, attempt, state, lost, retry);
 }
 
 function attemptOf(

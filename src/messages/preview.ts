@@ -54,14 +54,14 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       type: "api",
       id: call.caller.type === "key" ? call.caller.key_id : null,
     } as const;
-    const opinions = await checkPolicies(tx, call, {
+    const verdicts = await checkPolicies(tx, call, {
       message: { id: null, channel, category, from, to, author, body, media },
       confirmsOptOut: false,
       consent: addressee,
       contact_id: addressee.contact_id,
       at: planned.state.status === "scheduled" ? planned.state.send_at : tx.now,
     });
-    const quiet = opinions.find(({ policy }) => policy === "quiet_hours");
+    const quiet = verdicts.find(({ policy }) => policy === "quiet_hours");
     return {
       channel,
       from,
@@ -69,8 +69,8 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       segments,
       consent: consentFor(addressee, from) === "opted_out" ? "opted_out" : "allowed",
       quiet_until: quiet?.verdict === "defer" ? iso(quiet.until) : null,
-      sendable: decisionOf(opinions).verdict !== "deny",
-      verdicts: opinions.map(toPolicyVerdict),
+      sendable: decisionOf(verdicts).verdict !== "deny",
+      verdicts: verdicts.map(toPolicyVerdict),
     };
   },
 };

@@ -142,7 +142,7 @@ export const attemptByProviderId = attempts.acrossScopes.unique(
 );
 
 /** Receipts that came before their message's provider id was known. */
-export const earlyReceipts = collection("parked_receipts", {
+export const earlyReceipts = collection("early_receipts", {
   transport: text(),
   provider_message_id: text(),
   receipts: json<readonly Receipt[]>(),

@@ -32,14 +32,21 @@ export const sendMessage: Command<SendMessage, Message> = {
     const known = await findRecipient(tx, medium, input.to);
     const identity =
       known ?? (await createContactFor(tx, drawId, call.services.secret, medium, input.to));
-    const wish = { channel, from: input.from, last: identity.last_sender_id, to: identity.address };
+    const request = {
+      channel,
+      from: input.from,
+      last: identity.last_sender_id,
+      to: identity.address,
+    };
     // A new contact has no conversation yet.
     const [sender, current] = await Promise.all([
-      chooseSender(tx, wish, call.services.transports),
+      chooseSender(tx, request, call.services.transports),
       known && findConversation(tx, known),
     ]);
-    const goesOn = isActive(current);
-    const conversation = goesOn ? current : await beginConversation(tx, drawId, identity, current);
+    const continues = isActive(current);
+    const conversation = continues
+      ? current
+      : await beginConversation(tx, drawId, identity, current);
     const { caller } = call;
     const author = {
       type: "api" as const,
@@ -50,7 +57,7 @@ export const sendMessage: Command<SendMessage, Message> = {
       identity,
       sender,
       conversation,
-      isNew: !goesOn,
+      isNew: !continues,
       isMet: known === undefined,
       author,
     };

@@ -65,14 +65,14 @@ export const editMessage: Command<EditMessage, Message> = {
       mediumOf(message.channel),
       message.to,
     );
-    const opinions = await checkPolicies(tx, call, {
+    const verdicts = await checkPolicies(tx, call, {
       message: { ...factsOf(message), body, media },
       confirmsOptOut: message.keyword === "opt_out",
       consent: addressee,
       contact_id: addressee.contact_id ?? message.contact_id,
       at: Math.max(tx.now, decision.state.send_at),
     });
-    throwIfDenied(decisionOf(opinions));
+    throwIfDenied(decisionOf(verdicts));
     const segments = message.channel === "sms" ? segmentsOf(body) : null;
     const patch: Partial<MessageRow> = {
       body,

@@ -53,7 +53,7 @@ export const defaultSenderByChannel = defaultSenders.key("channel");
  * from the sender writes this row. Hand-overs of several engines therefore conflict instead of
  * exceeding the limits.
  */
-export const senderThrottles = scoped("sender_paces", {
+export const senderThrottles = scoped("sender_throttles", {
   address: text(),
   /** The sender's transport. Waiting jobs are in lanes of this transport. */
   transport: text(),

@@ -27,7 +27,7 @@ export const getContactSentiment: Query<ById, ContactSentiment> = {
       score === null ? [] : [{ message_id, score, created_at: iso(created_at) }],
     );
     return {
-      current: contact.mood === null ? null : sentimentOf(contact.mood),
+      current: contact.sentiment_state === null ? null : sentimentOf(contact.sentiment_state),
       trend: trendOf(messages.map(({ score }) => score)),
       messages,
     };

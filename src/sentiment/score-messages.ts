@@ -85,10 +85,11 @@ async function recordScore(
   // moved yet counts for the surviving contact.
   const contact = score === null ? undefined : await findSurvivor(tx, row.contact_id);
   if (contact === undefined || score === null) return;
-  const from = contact.mood === null ? neutralSentiment : sentimentOf(contact.mood);
-  const mood = addScore(contact.mood, score);
-  tx.update(contacts, contact, { mood });
-  const to = sentimentOf(mood);
+  const from =
+    contact.sentiment_state === null ? neutralSentiment : sentimentOf(contact.sentiment_state);
+  const sentiment_state = addScore(contact.sentiment_state, score);
+  tx.update(contacts, contact, { sentiment_state });
+  const to = sentimentOf(sentiment_state);
   if (from.label === to.label) return;
   const data = {
     contact: contactReference(contact.id, contact, message?.from ?? ""),

@@ -37,9 +37,9 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
   shows: showsOutput,
   async run(tx, { id, body, client_id }, { services }) {
     const session = await findSession(tx, id);
-    const paced = throttle(session.recent, tx.now);
-    if (!paced.admitted) {
-      const { retryAfterMs } = paced;
+    const decision = throttle(session.recent, tx.now);
+    if (!decision.admitted) {
+      const { retryAfterMs } = decision;
       throw new TidingsError(
         "rate_limited",
         "The session sent more than 20 messages in 10 seconds. Wait and send the message again.",
@@ -48,7 +48,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
         },
       );
     }
-    tx.update(webchatSessions, session, { recent: paced.recent });
+    tx.update(webchatSessions, session, { recent: decision.recent });
     const inbox = await tx.get(senderById, [session.sender_id]);
     // A session ends when its inbox is removed.
     if (inbox === undefined) throw notFound("webchat session");

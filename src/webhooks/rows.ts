@@ -146,7 +146,7 @@ export interface DeliveryAttemptRow extends RowOf<typeof deliveryAttempts> {}
 export const deliveryAttemptByNumber = deliveryAttempts.key("delivery_id", "number");
 
 /** How far the log of deliveries was read to arm the jobs of webhooks. */
-export const cursors = collection("bookmarks", {
+export const cursors = collection("webhook_cursors", {
   name: text<"deliveries">(),
   position: integer(),
   moved_at: time(),

@@ -21,7 +21,7 @@ const facts: fc.Arbitrary<MergeFacts> = fc.record({
   language: fc.option(word),
   labels: fc.uniqueArray(word, { maxLength: maxLabels }),
   attributes: fc.dictionary(word, word, { maxKeys: 5 }),
-  mood: fc.option(
+  sentiment_state: fc.option(
     fc.record({
       label: fc.constant("neutral" as const),
       mean: fc.constant(0),
@@ -48,7 +48,7 @@ describe("two contacts that become one", () => {
           Math.min(5, Object.keys({ ...survivor.attributes, ...other.attributes }).length),
         );
         expect({ ...other.attributes, ...survivor.attributes }).toMatchObject(merged.attributes);
-        const heard = (each: MergeFacts): number => each.mood?.messages ?? 0;
+        const heard = (each: MergeFacts): number => each.sentiment_state?.messages ?? 0;
         expect(heard(merged)).toBe(Math.max(heard(survivor), heard(other)));
         const times = [survivor.last_message_at, other.last_message_at].filter(
           (each) => each !== null,

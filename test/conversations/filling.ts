@@ -92,7 +92,7 @@ export async function fill(
         language: null,
         labels: [],
         attributes: {},
-        mood: null,
+        sentiment_state: null,
         words: null,
       };
       insert(contacts, {

@@ -44,7 +44,7 @@ function describe(write: Write): string | undefined {
       return `${id(row["id"])} ${row["enabled"] === true ? "enabled" : "disabled"}`;
     case "webchat_mail":
       return `${id(row["message_id"])} is number ${text(row["number"])} for ${text(row["address"])}`;
-    case "parked_receipts":
+    case "early_receipts":
       return `an early receipt for ${text(row["provider_message_id"])} stored`;
     case "idempotency_keys":
       return `key ${text(row["key"])} stored`;

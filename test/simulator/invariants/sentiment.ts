@@ -47,9 +47,9 @@ export const sentimentFromScores: Invariant = {
         const merged = new Set<string>(
           rows.flatMap(({ id, merged_into }) => (merged_into === null ? [] : [id, merged_into])),
         );
-        for (const { id, mood } of rows) {
+        for (const { id, sentiment_state } of rows) {
           const before = states.get(id) ?? neutral;
-          const after = mood ?? neutral;
+          const after = sentiment_state ?? neutral;
           states.set(id, after);
           // A merge keeps the state of the contact with more scores, so there is nothing to check.
           if (merged.has(id) || moved.has(id)) continue;
