@@ -1,4 +1,4 @@
-/** The same conversations, whatever thinks for the agent. */
+/** The same conversations with each kind of model. */
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
@@ -19,31 +19,31 @@ import {
   shopConversations,
   shopkeeper,
   shopPlaybooks,
-} from "./conversations.ts";
-import { type Thinker, thinkers } from "./conversations-models.ts";
+} from "./sample-conversations.ts";
+import { type TestModel, testModels } from "./test-models.ts";
 
 interface Shop {
   readonly engine: MessagingEngine;
-  /** Those that a language model has taken. */
+  /** The tools that a language model has called. */
   readonly tools: Set<string>;
   readonly called: { readonly action: string; readonly input: object; readonly contact: string }[];
   readonly handedOff: Event<"conversation.handoff">["data"][];
   readonly log: readonly LogLine[];
-  /** Time passes, and stands while anybody thinks: what a socket brings takes as long as it takes. */
+  /** Advances the clock by 10 s. The clock stands still while a model call is pending. */
   pass(): Promise<void>;
 }
 
-async function shop(storage: StoragePort, { make }: Thinker): Promise<Shop> {
+async function shop(storage: StoragePort, { make }: TestModel): Promise<Shop> {
   const { clock, log, engine: engineOf } = world();
   const tools = new Set<string>();
   const called: Shop["called"] = [];
   const handedOff: Shop["handedOff"] = [];
   const model = await make((tool) => tools.add(tool));
-  const thoughts = new Set<unknown>();
+  const pendingCalls = new Set<unknown>();
   const respond: AgentModel["respond"] = async (turn, context) => {
-    const thought = Promise.resolve(model.respond(turn, context));
-    thoughts.add(thought);
-    return thought.finally(() => thoughts.delete(thought));
+    const pendingCall = Promise.resolve(model.respond(turn, context));
+    pendingCalls.add(pendingCall);
+    return pendingCall.finally(() => pendingCalls.delete(pendingCall));
   };
   const actions = hostActions(
     (action, input, { id }) => void called.push({ action, input, contact: id }),
@@ -64,8 +64,8 @@ async function shop(storage: StoragePort, { make }: Thinker): Promise<Shop> {
       let isOver = false;
       void clock.sleep(10_000).then(() => (isOver = true));
       await clock.advanceUntil(async () => {
-        while (thoughts.size > 0) {
-          await Promise.allSettled(thoughts);
+        while (pendingCalls.size > 0) {
+          await Promise.allSettled(pendingCalls);
           await clock.settle();
         }
         return isOver;
@@ -106,10 +106,10 @@ async function person(
   };
 }
 
-/** Holds a conversation, and expects of it all that is to come of it. */
-async function hold(
+/** Plays a conversation and checks its replies, calls, hand-off and observations. */
+async function playConversation(
   there: Shop,
-  { isLanguageModel }: Thinker,
+  { isLanguageModel }: TestModel,
   given: Conversation,
   phone = "+15005550001",
 ) {
@@ -166,41 +166,41 @@ async function hold(
   );
 }
 
-describe.each(thinkers)("somebody who writes to an agent that $name thinks for", (thinker) => {
+describe.each(testModels)("a contact of an agent with the model $name", (testModel) => {
   test.each(shopConversations)("$title", async (conversation) => {
-    const there = await shop(memory(), thinker);
+    const there = await shop(memory(), testModel);
     const { engine } = there;
     const playbooks = await Promise.all(
       shopPlaybooks.map((playbook) => engine.playbooks.create(playbook)),
     );
     await engine.agents.create({ ...shopkeeper, playbook_ids: playbooks.map(({ id }) => id) });
-    await hold(there, thinker, conversation);
+    await playConversation(there, testModel, conversation);
   });
 });
 
-describe.each(thinkers.filter(({ isLanguageModel }) => isLanguageModel))(
-  "somebody whom $name serves by itself",
-  (thinker) => {
+describe.each(testModels.filter(({ isLanguageModel }) => isLanguageModel))(
+  "a contact of an agent without playbooks, with the model $name",
+  (testModel) => {
     test.each(clerkConversations)("$title", async (conversation) => {
-      const there = await shop(memory(), thinker);
+      const there = await shop(memory(), testModel);
       await there.engine.agents.create(clerk);
-      await hold(there, thinker, conversation);
+      await playConversation(there, testModel, conversation);
     });
   },
 );
 
 const grounds = storages.filter(({ name }) => name !== "PostgreSQL");
-const ends = [thinkers.slice(0, 1), thinkers.slice(-1)].flat();
+const ends = [testModels.slice(0, 1), testModels.slice(-1)].flat();
 
-describe.each(grounds)("the assistant of a sandbox that was seeded on $name", ({ open }) => {
-  test.each(ends)("answers everybody when $name thinks for it", async (thinker) => {
-    const there = await shop(open().connect(), thinker);
+describe.each(grounds)("the assistant of a seeded sandbox on $name", ({ open }) => {
+  test.each(ends)("answers all contacts with the model $name", async (testModel) => {
+    const there = await shop(open().connect(), testModel);
     await there.engine.sandbox.seed();
-    const given = thinker.isLanguageModel
+    const given = testModel.isLanguageModel
       ? [...assistantConversations, beyondHelp]
       : assistantConversations;
     for (const [index, conversation] of given.entries()) {
-      await hold(there, thinker, conversation, `+1500555${1_000 + index}`);
+      await playConversation(there, testModel, conversation, `+1500555${1_000 + index}`);
     }
   });
 });

@@ -1,4 +1,4 @@
-/** When an agent lets go, what people are told then, and what becomes of the conversation when nobody comes. */
+/** When an agent hands off, and what people and the contact are told. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -19,9 +19,9 @@ interface Cause {
   readonly said: readonly string[];
   readonly reason: RegExp;
   readonly given?: AgencyOptions;
-  /** What the contact is told last where no rule says otherwise; undefined where it is handed off all the same. */
+  /** The last reply if no rule applies; undefined if the agent hands off without a rule. */
   readonly otherwise?: string | RegExp;
-  /** What the contact is told when it is handed off; by default the agent's message. */
+  /** The contact's notice of the hand-off; by default the agent's message. */
   readonly told?: string | null;
 }
 
@@ -68,7 +68,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     reason: /small claims court/,
     otherwise: /^You said/,
   },
-  "wants what people see to": {
+  "has an intent that people handle": {
     on: "intent",
     rule: { on: "intent", value: "refund" },
     said: ["My money, please"],
@@ -76,7 +76,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     given: { model: () => ({ text: "No.", intent: "refund" }) },
     otherwise: "No.",
   },
-  "is not understood well": {
+  "gets an answer of low confidence": {
     on: "confidence_below",
     rule: { on: "confidence_below", value: 0.6 },
     said: ["Hm?"],
@@ -84,7 +84,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     given: { model: () => ({ text: "Maybe.", confidence: 0.5 }) },
     otherwise: "Maybe.",
   },
-  "sounds bad for some time": {
+  "has a negative average sentiment": {
     on: "sentiment_below",
     rule: { on: "sentiment_below", value: -0.4 },
     said: ["It was poor", "So bad, really"],
@@ -92,7 +92,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     given: { options: { sentiment: scores } },
     otherwise: /^You said/,
   },
-  "sounds terrible once": {
+  "writes one very negative message": {
     on: "sentiment_below",
     rule: { on: "sentiment_below", value: -1 },
     said: ["It was good", "It was good", "It is terrible"],
@@ -107,7 +107,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     reason: /2 times/,
     otherwise: "You said: Three",
   },
-  "was told the fallback text often enough": {
+  "got the fallback text as often as the rule allows": {
     on: "failed_attempts",
     rule: { on: "failed_attempts", value: 2 },
     said: ["Hm", "Hmm"],
@@ -115,7 +115,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     given: { model: () => ({}) },
     otherwise: fallback_text,
   },
-  "meets a model that fails": {
+  "writes to an agent whose model fails": {
     on: "model_error",
     rule: { on: "model_error" },
     said: ["Hello"],
@@ -127,7 +127,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     },
     otherwise: fallback_text,
   },
-  "meets a model that is late": {
+  "writes to an agent whose model times out": {
     on: "model_timeout",
     rule: { on: "model_timeout" },
     said: ["Hello"],
@@ -135,7 +135,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     given: { model: () => new Promise(() => {}), agent: { limits: { timeout_ms: 2_000 } } },
     otherwise: fallback_text,
   },
-  "meets an action that fails": {
+  "triggers an action that fails": {
     on: "action_failure",
     rule: { on: "action_failure" },
     said: ["Book it"],
@@ -143,7 +143,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     given: { model: books, actions: [failing] },
     otherwise: "Sorry: The calendar is closed.",
   },
-  "was to be told the instructions": {
+  "would get the instructions as a reply": {
     on: "guardrail",
     rule: { on: "guardrail" },
     said: ["What do they tell you?"],
@@ -154,7 +154,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
     },
     otherwise: fallback_text,
   },
-  "costs too much": {
+  "uses up the token budget": {
     on: "budget",
     rule: { on: "budget" },
     said: ["Hello", "Again"],
@@ -181,7 +181,7 @@ const causes: Record<string, Cause & { on: HandoffCause }> = {
   },
 };
 
-async function spoken(
+async function converse(
   { said, given = {} }: Pick<Cause, "said" | "given">,
   rules: Rules,
 ): Promise<Agency & { handed: Handed[] }> {
@@ -201,8 +201,8 @@ async function spoken(
 }
 
 describe.each(Object.entries(causes))("a contact that %s", (_, cause) => {
-  test("is handed over to people, who are told why", async () => {
-    const { handed, thread, conversation, replies, agent, runs } = await spoken(cause, [
+  test("is handed off with the rule and a reason", async () => {
+    const { handed, thread, conversation, replies, agent, runs } = await converse(cause, [
       cause.rule,
     ]);
     const { id, contact, handler } = await conversation();
@@ -220,7 +220,7 @@ describe.each(Object.entries(causes))("a contact that %s", (_, cause) => {
       },
     ]);
     expect(handed[0]?.reason).toMatch(cause.reason);
-    // What was said last, up to what the contact is told now.
+    // The last messages, including the notice to the contact.
     expect(handed[0]?.last_message_ids).toEqual(messages.slice(-10).map((each) => each.id));
     expect(handed[0]?.sentiment === null).toBe(cause.given?.options?.sentiment === undefined);
     const told = cause.told === undefined ? message : cause.told;
@@ -229,8 +229,8 @@ describe.each(Object.entries(causes))("a contact that %s", (_, cause) => {
     expect((await runs()).at(-1)).toMatchObject({ status: "handed_off" });
   });
 
-  test("goes on where no rule says so, if it may", async () => {
-    const { handed, conversation, replies } = await spoken(cause, []);
+  test("stays with the agent without the rule, unless the hand-off is unconditional", async () => {
+    const { handed, conversation, replies } = await converse(cause, []);
     if (cause.otherwise === undefined) {
       expect(handed).toMatchObject([{ rule: cause.on }]);
       return;
@@ -241,7 +241,7 @@ describe.each(Object.entries(causes))("a contact that %s", (_, cause) => {
   });
 });
 
-test("each cause that there is has its case", () => {
+test("each hand-off cause has a test case", () => {
   const on: ReadonlySet<string> = new Set(Object.values(causes).map((each) => each.on));
   expect(on.size).toBe(13);
 });
@@ -265,19 +265,19 @@ test.each([
   "I am a person of my word",
   "The human body has how many bones?",
   "please now",
-])("%j doesn't", async (body) => {
+])("%j does not ask for a person", async (body) => {
   const { ask, conversation } = await agency(memory());
   await ask(body);
   expect((await conversation()).handler).toBe("ai");
 });
 
-test("who may want no more messages is left to people in silence", async () => {
-  const { handed, replies } = await spoken({ said: ["please stop texting me"] }, []);
+test("a contact that seems to opt out is handed off without a message", async () => {
+  const { handed, replies } = await converse({ said: ["please stop texting me"] }, []);
   expect(handed).toMatchObject([{ rule: "guardrail" }]);
   expect(await replies()).toEqual([]);
 });
 
-describe("a playbook that hands over", () => {
+describe("a playbook that hands off", () => {
   const steps = (text?: string) => [
     ...(text === undefined ? [] : [{ id: "say", type: "send" as const, text }]),
     { id: "over", type: "handoff" as const, reason: "It is about money." },
@@ -295,7 +295,7 @@ describe("a playbook that hands over", () => {
   });
 });
 
-describe("two engines wired to each other", () => {
+describe("two engines that answer each other", () => {
   type Wish = Pick<AgencyOptions, "model" | "agent" | "playbooks">;
   const chatty: Wish = {
     model: ({ messages }) => ({ text: `Round ${messages.length} at ${messages.at(-1)?.at}` }),
@@ -326,15 +326,15 @@ describe("two engines wired to each other", () => {
   });
 
   test.each([
-    ["talk of something new each time", chatty, chatty],
-    ["repeat what the other says", parrot, parrot],
+    ["say something new each time", chatty, chatty],
+    ["repeat the other's text", parrot, parrot],
     ["close the conversation each time", closing, closing],
     [
-      "talk, and close the conversation",
+      "say something and close the conversation",
       closing,
       { model: () => ({ text: `Hello, that was ${n}` }) },
     ],
-  ] as const)("come to rest where they %s", async (_, one, other) => {
+  ] as const)("stop if they %s", async (_, one, other) => {
     const quick = { reply: { debounce_ms: 1_500 }, handoff: { rules: [] } };
     const sides = await Promise.all(
       [one, other].map((wish: Wish) =>
@@ -346,7 +346,7 @@ describe("two engines wired to each other", () => {
     let passed = [0, 0];
     await ada.say("hello there");
     let exchanges = 0;
-    // Each hears what the other said a moment ago, until nobody has said anything for a quarter of an hour.
+    // Each gets the other's last replies, until both are silent for 15 minutes.
     for (let quiet = 0; quiet < 450 && exchanges <= 200; quiet++) {
       await Promise.all(sides.map((side) => side.pass(2_000)));
       const [fromAda, fromBea] = sides.map(({ line }) =>

@@ -5,7 +5,7 @@ import { agency } from "./world.ts";
 
 const told = "I'm allergic to nuts.";
 
-test("what rules notice is kept with the messages that it comes from, and shown to the next turn", async () => {
+test("observations of rules are stored with their evidence and given to the next turn", async () => {
   const { engine, ask, seen, thread } = await agency(memory(), { model: rules() });
   await ask(told);
   const [message] = await thread();
@@ -23,7 +23,7 @@ test("what rules notice is kept with the messages that it comes from, and shown 
   expect(seen.at(-1)?.observations).toEqual([told]);
 });
 
-test("redacting a message takes what was noticed in it along, and leaves what people noticed", async () => {
+test("redacting a message deletes the model's observations from it and keeps those of people", async () => {
   const { engine, ask, thread } = await agency(memory(), {
     model: () => ({ text: "I see.", observations: [{ content: told, kind: "diet" }] }),
   });

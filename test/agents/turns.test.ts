@@ -20,7 +20,7 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     });
   });
 
-  test("answers a burst once, with all of it", async () => {
+  test("answers a burst of messages once", async () => {
     const { say, pass, replies, seen, runs } = await agency(open().connect());
     const sent = [await say("I have")];
     await pass(500);
@@ -38,7 +38,7 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     ]);
   });
 
-  test("drops an answer that was overtaken, and answers all that was said", async () => {
+  test("drops an answer if a new message arrives, and answers all messages", async () => {
     const { promise: first, resolve } = Promise.withResolvers<void>();
     let asked = 0;
     const { say, pass, replies, runs } = await agency(open().connect(), {
@@ -58,7 +58,7 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     ]);
   });
 
-  test("says nothing once a person has written, even when it had begun to think before", async () => {
+  test("sends nothing after a person has written, even if the model call began before", async () => {
     const { promise: thought, resolve } = Promise.withResolvers<void>();
     const { engine, say, pass, replies, conversation, runs } = await agency(open().connect(), {
       model: async (turn) => {
@@ -81,7 +81,7 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     expect(await replies()).toEqual([]);
   });
 
-  test("hands over to people who are asked for, once, and says so", async () => {
+  test("hands off once and tells the contact when the contact asks for a person", async () => {
     const { engine, ask, conversation } = await agency(open().connect(), {
       agent: {
         handoff: { message: "A colleague will write to you.", rules: [{ on: "customer_request" }] },
@@ -101,7 +101,7 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     ]);
   });
 
-  test("calls the host's actions, and tells the model what came of them", async () => {
+  test("calls the host application's actions and gives the model the outcomes", async () => {
     const calls: unknown[] = [];
     const lookUp = action({
       name: "look_up_order",

@@ -1,4 +1,4 @@
-/** An engine with one agent, people who text it, and whatever thinks for it. */
+/** An engine with one agent and its model, and contacts that text it. */
 import type { Action } from "../../src/ports/action.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
@@ -27,15 +27,15 @@ export interface Agency {
   readonly engine: MessagingEngine;
   readonly line: Carrier;
   readonly agent: Agent;
-  /** What the model was shown, in order. */
+  /** The model's inputs, in order. */
   readonly seen: ModelTurn[];
   /** A contact writes. */
   say(body: string, from?: string): Promise<Message>;
-  /** A contact writes, and what follows from it happens. */
+  /** A contact writes; returns the agent's new replies after 10 s. */
   ask(body: string, from?: string): Promise<string[]>;
-  /** Time passes. */
+  /** Advances the clock. */
   pass(ms?: number): Promise<void>;
-  /** What the agent has said in a conversation, oldest first. */
+  /** The agent's replies in a conversation, oldest first. */
   replies(from?: string): Promise<string[]>;
   thread(from?: string): Promise<Message[]>;
   conversation(from?: string): Promise<Conversation>;
@@ -43,7 +43,7 @@ export interface Agency {
   runs(): Promise<Awaited<ReturnType<MessagingEngine["agents"]["run"]>>[]>;
 }
 
-/** Repeats what it was told last. */
+/** Repeats the last message. */
 export const echo = ({ messages }: ModelTurn): ModelAnswer => ({
   text: `You said: ${messages.at(-1)?.text}`,
 });

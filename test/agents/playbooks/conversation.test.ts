@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/ports/agent-model.ts";
-import { definition, idOf, libraryOf, nobody, slot, Talk, type World } from "./support.ts";
+import { definition, idOf, libraryOf, failing, slot, Talk, type World } from "./support.ts";
 import { reschedule } from "./reschedule.ts";
 
-/** Tuesday is full in the morning, and whoever moves has to be approved if told so. */
+/** Tuesday morning is full. Moving needs an approval if `approval.isOpen`. */
 function practice(calls: Json[], approval: { isOpen: boolean } = { isOpen: false }): World {
   return (move) => {
     if (move.do === "think") return { done: "thought", answer: null, failure: null };
@@ -22,7 +22,7 @@ function practice(calls: Json[], approval: { isOpen: boolean } = { isOpen: false
 }
 
 describe("a contact that moves an appointment", () => {
-  it("is asked, corrected, offered what is free, and told the end", () => {
+  it("is asked, corrected, offered free times, and told the result", () => {
     const calls: Json[] = [];
     const talk = new Talk(libraryOf(reschedule), practice(calls));
     expect(talk.begin()).toEqual(["Hi Ada, let's find you another time.", "Which day suits you?"]);
@@ -40,7 +40,7 @@ describe("a contact that moves an appointment", () => {
     expect(talk.say("{{sure}} a dog comes along")).toEqual([
       "2026-12-01 in the afternoon: shall I book it?",
     ]);
-    // Of what actions answer nothing is kept that nobody reads.
+    // Only the fields of an action's output that the playbook reads are kept.
     expect(Object.keys(talk.frames[0]?.slots ?? {})).toEqual([
       "day",
       "part",
@@ -61,7 +61,7 @@ describe("a contact that moves an appointment", () => {
     ]);
   });
 
-  it("is not asked what is known already, unless it comes to that again", () => {
+  it("is not asked for known slots, unless the playbook returns to the question", () => {
     const talk = new Talk(libraryOf(reschedule), practice([]));
     const texts = talk.begin({
       day: "Dec 2",
@@ -77,7 +77,7 @@ describe("a contact that moves an appointment", () => {
     expect(talk.say("No, another day")).toEqual(["Which day suits you?"]);
   });
 
-  it("goes on where it waited when the action is approved, with the same call", () => {
+  it("continues with the same call once the action is approved", () => {
     const calls: Json[] = [];
     const approval = { isOpen: true };
     const talk = new Talk(libraryOf(reschedule), practice(calls, approval));
@@ -90,7 +90,7 @@ describe("a contact that moves an appointment", () => {
     expect(calls.at(-1)).toEqual(calls.at(-2));
   });
 
-  it("can call it off, and gives up to people after three answers of no use, or when nothing works", () => {
+  it("can cancel, and is handed off after three unusable answers or a failed action", () => {
     const talk = new Talk(libraryOf(reschedule));
     talk.begin();
     expect(talk.say("Never mind!")).toEqual(["All right, it stays as it is."]);
@@ -105,7 +105,7 @@ describe("a contact that moves an appointment", () => {
     });
   });
 
-  it("is asked for no longer than the playbook may take", () => {
+  it("is asked no more often than max_turns", () => {
     const talk = new Talk(libraryOf(reschedule), practice([]));
     talk.begin();
     let turns = 0;
@@ -130,10 +130,10 @@ describe("a model", () => {
     [slot("day", { type: "date" }), slot("count", { type: "number" }), slot("notes")],
   );
 
-  it("finds an answer where plain reading finds none, and says what it is told to say", () => {
+  it("extracts an answer that plain parsing cannot read, and follows an instruct step", () => {
     const asked: Json[] = [];
     const talk = new Talk(libraryOf(graph), (move) => {
-      if (move.do === "act") return nobody(move);
+      if (move.do === "act") return failing(move);
       asked.push(move.task as unknown as Json);
       const slots =
         move.task.type === "extract"
@@ -149,7 +149,7 @@ describe("a model", () => {
     ]);
   });
 
-  it("that has nothing to say is passed over; one that asks for people gets them", () => {
+  it("is skipped if it returns no text; its hand-off is carried out", () => {
     const silent = new Talk(libraryOf(graph));
     expect(silent.begin({ day: "2026-12-24" })).toEqual(["Bye 2026-12-24 "]);
     const talk = new Talk(libraryOf(graph), () => ({
@@ -162,7 +162,7 @@ describe("a model", () => {
   });
 });
 
-describe("a playbook that another calls", () => {
+describe("a called playbook", () => {
   const outer = definition(
     [
       { id: "first", type: "send", text: "First." },
@@ -180,7 +180,7 @@ describe("a playbook that another calls", () => {
     [slot("who"), slot("count")],
   );
 
-  it("has what its caller knows, and gives back what it found out", () => {
+  it("gets its caller's slots and returns its own", () => {
     const talk = new Talk(libraryOf(outer, inner));
     expect(talk.begin({ own: "mine" })).toEqual(["First.", "who?"]);
     expect(talk.frames.map(({ step }) => step)).toEqual(["call", "ask_who"]);
@@ -190,7 +190,7 @@ describe("a playbook that another calls", () => {
     expect(talk.begin({ who: "Eve" })).toEqual(["First.", "count?"]);
   });
 
-  it("ends with its caller's way of being called off where it has none", () => {
+  it("uses its caller's on_cancel if it has none", () => {
     const talk = new Talk(libraryOf(outer, inner));
     talk.begin({ own: "mine" });
     expect(talk.say("forget it")).toEqual([" mine."]);
@@ -200,14 +200,14 @@ describe("a playbook that another calls", () => {
     expect(bare.end).toEqual({ type: "called_off" });
   });
 
-  it("is not played where it is gone", () => {
+  it("causes an error if it no longer exists", () => {
     const talk = new Talk(libraryOf(outer));
     talk.begin();
     expect(talk.end).toMatchObject({ type: "stuck", cause: "guardrail" });
   });
 });
 
-it("goes on in the version that it began with", () => {
+it("a playbook continues in the version that it began with", () => {
   const ask = { id: "ask", type: "ask", slot: "a", retries: 0 } as const;
   const before = definition([ask, { id: "end", type: "send", text: "old" }], [slot("a")]);
   const after = definition([ask, { id: "end", type: "send", text: "new" }], [slot("a")]);
@@ -238,7 +238,7 @@ describe("a question", () => {
       ),
     );
 
-  it("is put as often as it may be, and then stuck", () => {
+  it("is repeated up to its retries, and then fails", () => {
     const talk = asking(1);
     talk.begin();
     expect(talk.say("a few")).toEqual(["n?"]);
@@ -246,7 +246,7 @@ describe("a question", () => {
     expect(talk.end).toMatchObject({ type: "stuck", cause: "failed_attempts" });
   });
 
-  it("that needs no answer can be left out, or goes on without one", () => {
+  it("that is optional can be skipped, or continues without an answer", () => {
     const talk = asking(2, { required: false });
     talk.begin();
     expect(talk.say("skip")).toEqual(["[]"]);
@@ -255,14 +255,14 @@ describe("a question", () => {
     expect(once.say("a few")).toEqual(["[]"]);
   });
 
-  it("takes a choice that is called like calling off for a choice", () => {
+  it("reads a cancel word as a choice if it is one of the options", () => {
     const talk = asking(0, { type: "text", enum: ["Move", "Cancel"] });
     talk.begin();
     expect(talk.say("cancel")).toEqual(["[Cancel]"]);
   });
 });
 
-it("takes an error's way where an action fails, and is stuck without one", () => {
+it("a failed action follows on_error, and the playbook fails without it", () => {
   const run = { id: "r", type: "run", action: "x", args: {} } as const;
   const failing = new Talk(libraryOf(definition([run])));
   failing.begin();

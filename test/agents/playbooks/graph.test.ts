@@ -20,7 +20,7 @@ const ask = { id: "ask", type: "ask", slot: "a", retries: 1 } as const;
 const a = slot("a");
 
 describe("a playbook can be enabled", () => {
-  it("that is sound", () => {
+  it("that is valid", () => {
     expect(found(reschedule)).toEqual([]);
     expect(found(definition([send, { ...ask, next: "hello" }], [a]))).toEqual([]);
     expect(
@@ -30,46 +30,50 @@ describe("a playbook can be enabled", () => {
 
   it.each<readonly [string, PlaybookDefinition, string[]]>([
     ["has no steps", definition([]), ["/steps required"]],
-    ["goes on nowhere", definition([{ ...send, next: "gone" }]), ["/steps/0/next unknown_step"]],
     [
-      "fails to nowhere",
+      "has an unknown next step",
+      definition([{ ...send, next: "gone" }]),
+      ["/steps/0/next unknown_step"],
+    ],
+    [
+      "has an unknown on_fail step",
       definition([{ ...ask, on_fail: "gone" }], [a]),
       ["/steps/0/on_fail unknown_step"],
     ],
     [
-      "errs to nowhere",
+      "has an unknown on_error step",
       definition([{ id: "r", type: "run", action: "x", args: {}, on_error: "gone" }]),
       ["/steps/0/on_error unknown_step"],
     ],
     [
-      "branches to nowhere",
+      "branches to an unknown step",
       definition([send, { id: "b", type: "branch", cases: [{ when: "true", next: "hello2" }] }]),
       ["/steps/1/cases/0/next unknown_step"],
     ],
     [
-      "is called off to nowhere",
+      "has an unknown on_cancel step",
       definition([send], [], { on_cancel: "gone" }),
       ["/on_cancel unknown_step"],
     ],
-    ["asks for what it has no slot for", definition([ask]), ["/steps/0/slot unknown_slot"]],
+    ["asks for an unknown slot", definition([ask]), ["/steps/0/slot unknown_slot"]],
     [
-      "calls what is not there",
+      "calls an unknown playbook",
       definition([{ id: "c", type: "call", playbook_id: idOf(7) }]),
       ["/steps/0/playbook_id unknown_playbook"],
     ],
     [
-      "has a step that is never taken",
+      "has an unreachable step",
       definition([{ ...send, next: "end" }, ask, { id: "end", type: "resolve" }], [a]),
       ["/steps/1 unreachable"],
     ],
     [
-      "has two steps of a name",
+      "has two steps with the same id",
       definition([send, send]),
       ["/steps/1/id duplicate", "/steps/1 unreachable"].slice(0, 1),
     ],
-    ["has two slots of a name", definition([ask], [a, a]), ["/slots/1/name duplicate"]],
+    ["has two slots with the same name", definition([ask], [a, a]), ["/slots/1/name duplicate"]],
     [
-      "goes round in silence",
+      "loops without a question",
       definition(
         [
           send,
@@ -82,7 +86,7 @@ describe("a playbook can be enabled", () => {
       ["/steps/3/next endless_loop"],
     ],
     [
-      "goes round by a branch",
+      "loops through a branch",
       definition(
         [
           { id: "b", type: "branch", cases: [{ when: "a", next: "s" }] },
@@ -94,7 +98,7 @@ describe("a playbook can be enabled", () => {
       ["/steps/2/next endless_loop"],
     ],
     [
-      "goes round by falling to the step below",
+      "loops through the step below",
       definition([
         { ...send, next: "b" },
         { ...send, id: "above" },
@@ -103,7 +107,7 @@ describe("a playbook can be enabled", () => {
       ["/steps/1 endless_loop"],
     ],
     [
-      "comes back to itself",
+      "has a step that leads to itself",
       definition([{ ...send, next: "hello" }]),
       ["/steps/0/next endless_loop"],
     ],
@@ -113,7 +117,7 @@ describe("a playbook can be enabled", () => {
       ["/steps/1/playbook_id endless_loop"],
     ],
     [
-      "has a condition that can't be read",
+      "has a condition with a syntax error",
       definition(
         [
           { id: "b", type: "branch", cases: [{ when: "a = 1", next: "x" }] },
@@ -124,7 +128,7 @@ describe("a playbook can be enabled", () => {
       ["/steps/0/cases/0/when invalid_condition"],
     ],
     [
-      "has a condition about nothing",
+      "has a condition with an unknown name",
       definition([
         { id: "b", type: "branch", cases: [{ when: "q == 1", next: "x" }] },
         { id: "x", type: "resolve" },
@@ -132,32 +136,32 @@ describe("a playbook can be enabled", () => {
       ["/steps/0/cases/0/when unknown_name"],
     ],
     [
-      "tells what it doesn't know",
+      "sends an unknown name",
       definition([{ ...send, text: "{{a}} {{q}} {{contact.name}}" }], [a]),
       ["/steps/0/text unknown_name"],
     ],
     [
-      "asks what it doesn't know",
+      "has a prompt with an unknown name",
       definition([ask], [slot("a", { prompt: "{{hello.x}}?" })]),
       ["/slots/0/prompt unknown_name"],
     ],
     [
-      "passes on what it doesn't know",
+      "passes an unknown name to an action",
       definition([{ id: "r", type: "run", action: "x", args: { deep: ["", { "x/y": "{{q}}" }] } }]),
       ["/steps/0/args/deep/1/x~1y unknown_name"],
     ],
     [
-      "has braces that mean nothing",
+      "has an invalid template",
       definition([{ ...send, text: "{{#if a}}" }], [a]),
       ["/steps/0/text invalid_template"],
     ],
     [
-      "sets what is no slot",
+      "sets an unknown slot",
       definition([{ id: "s", type: "set", values: { q: 1 } }]),
       ["/steps/0/values/q unknown_slot"],
     ],
     [
-      "sets what the slot can't hold",
+      "sets an invalid value",
       definition(
         [{ id: "s", type: "set", values: { a: "many", b: null, c: "{{b}}" } }],
         ["a", "b", "c"].map((name) => slot(name, { type: "number" })),
@@ -168,7 +172,7 @@ describe("a playbook can be enabled", () => {
     expect(found(graph)).toEqual(errors);
   });
 
-  it("unless playbooks that it calls come back to it, or call one another too deep", () => {
+  it("unless its calls form a loop or nest too deeply", () => {
     const calling = (place: number): PlaybookDefinition =>
       definition([{ id: "c", type: "call", playbook_id: idOf(place) }]);
     expect(found(calling(1), calling(2), calling(0))).toEqual([
@@ -185,7 +189,7 @@ describe("a playbook can be enabled", () => {
   });
 });
 
-describe("what is given of a playbook", () => {
+describe("the input of a playbook", () => {
   const given = { name: "Some", steps: [{ id: "a", type: "ask", slot: "x" }] };
   const errorsOf = (more: object): unknown => {
     try {
@@ -195,7 +199,7 @@ describe("what is given of a playbook", () => {
     }
   };
 
-  it("is filled up with what goes without saying, and changed field by field", () => {
+  it("gets defaults, and updates change single fields", () => {
     const made = playbookDefinitionOf(parse(createPlaybookSchema, given));
     expect(made).toEqual({
       name: "Some",
@@ -240,7 +244,7 @@ describe("what is given of a playbook", () => {
     [{ steps: [{ id: "a", type: "handoff", reason: " " }] }, "/steps/0/reason"],
     [{ steps: [{ id: "a", type: "resolve", next: "b" }] }, "/steps/0/next"],
     [{ steps: [{ id: "a", type: "dance" }] }, "/steps/0/type"],
-  ])("is refused where it can't be sound: %j", (more, pointer) => {
+  ])("is rejected if it is invalid: %j", (more, pointer) => {
     expect(errorsOf(more)).toEqual([expect.objectContaining({ pointer })]);
   });
 });

@@ -23,7 +23,7 @@ describe("templates", () => {
   const look = (name: string): Json | undefined =>
     Object.hasOwn(known, name) ? known[name] : undefined;
 
-  it("put values where their names are, and leave nothing for what is not known", () => {
+  it("replace names by values, and unknown names by nothing", () => {
     expect(render("{{n}} {{ yes }} {{s.list}} [{{o}}{{nobody}}] {{n }", look, language)).toBe(
       "3 yes x, 2 [] {{n }",
     );
@@ -32,7 +32,7 @@ describe("templates", () => {
     );
   });
 
-  it("keep a value's type where there is nothing but its name", () => {
+  it("keep a value's type if the template is only its name", () => {
     expect(
       fill(
         { n: "{{n}}", all: ["{{s.list}}", "n={{n}}"], gone: "{{nobody}}", left: 1 },
@@ -47,7 +47,7 @@ describe("templates", () => {
     });
   });
 
-  it("never take what somebody wrote for a template", () => {
+  it("never expand templates inside values", () => {
     const pieces = fc.array(
       fc.constantFrom("{{", "}}", "{{a}}", "{{b}}", "{", "a", "b", " ", "$&", "$1"),
       {
@@ -67,7 +67,7 @@ describe("templates", () => {
 
 type Env = Readonly<Record<string, Json>>;
 
-/** A condition as it is written, and what it comes to, worked out by other means. */
+/** The text of a condition and an independent evaluation of it. */
 interface Written {
   readonly text: string;
   readonly value: (env: Env) => Json;
@@ -139,7 +139,7 @@ const { condition } = fc.letrec<{ condition: Written; operand: Written }>((tie) 
       text: all.map(({ text }) => text).join(" and "),
       value: (env: Env) => all.every(({ value }) => isTrue(value(env))),
     })),
-    // `and` binds more than `or`.
+    // `and` binds tighter than `or`.
     fc.tuple(tie("operand"), tie("operand"), tie("operand")).map(([a, b, c]) => ({
       text: `${a.text} or ${b.text} and not ${c.text}`,
       value: (env: Env) => isTrue(a.value(env)) || (isTrue(b.value(env)) && !isTrue(c.value(env))),
@@ -183,7 +183,7 @@ describe("conditions", () => {
     },
   );
 
-  it("mean what they say", () => {
+  it("evaluate like an independent implementation", () => {
     fc.assert(
       fc.property(
         condition,
@@ -214,11 +214,11 @@ describe("conditions", () => {
     ["12abc", 0],
     [`${"(".repeat(30)}a${")".repeat(30)}`, 21],
     ["a".repeat(501), 500],
-  ])("are refused where they can't be read: %s", (text, at) => {
+  ])("are rejected with the position of a syntax error: %s", (text, at) => {
     expect(parseCondition(text)).toMatchObject({ problem: { at } });
   });
 
-  it("are read or refused, whatever is written", () => {
+  it("are parsed or rejected for every input", () => {
     const pieces = fc.constantFrom(
       "a",
       "(",
@@ -257,7 +257,7 @@ describe("patterns", () => {
     String.raw`[\]\-|(]+\(\)`,
     "a|",
     "",
-  ])("that are harmless are taken: %s", (source) => {
+  ])("without catastrophic backtracking are accepted: %s", (source) => {
     expect(patternProblem(source)).toBeUndefined();
   });
 
@@ -274,11 +274,11 @@ describe("patterns", () => {
     [String.raw`(?<x>a)\k<x>`, "back-reference"],
     ["(?=a)b", "look-around"],
     ["(?<!a)b", "look-around"],
-  ])("that could take for ever, or mean nothing, are refused: %s", (source, why) => {
+  ])("that backtrack catastrophically or are invalid are rejected: %s", (source, why) => {
     expect(patternProblem(source)).toContain(why);
   });
 
-  it("that are taken have an answer soon, whatever is said", () => {
+  it("that are accepted match quickly for every text", () => {
     const piece = fc.constantFrom(
       "a",
       "b",
@@ -326,7 +326,7 @@ describe("keywords", () => {
     ["来週の予約したい", later],
     ["change her time", undefined],
     ["", undefined],
-  ])("start a playbook as whole words, the most important first: %s", (said, started) => {
+  ])("match whole words, and the highest priority wins: %s", (said, started) => {
     expect(triggered([low, later, high], said)).toBe(started);
   });
 });

@@ -22,7 +22,7 @@ const ids = ["s0", "s1", "s2", "s3", "s4", "s5", "s6"];
 const target = fc.constantFrom(...ids);
 const when = fc.constantFrom('a == "yes"', "b > 1", "c", "not d", "s1.x == true", "true", "false");
 
-/** A step at a place, that leads on to later ones more often than back. */
+/** A step at a position. It leads to later steps more often than to earlier ones. */
 function stepAt(place: number, callees: readonly number[]): fc.Arbitrary<PlaybookStep> {
   const id = ids[place] ?? "";
   const later = ids.slice(place + 1);
@@ -96,7 +96,7 @@ function graphOf(callees: readonly number[]): fc.Arbitrary<PlaybookDefinition> {
     .map(([steps, on_cancel]) => trimmed(steps, on_cancel));
 }
 
-/** Without what no way leads to, and what nothing is known about. */
+/** The graph without unreachable steps and unknown names. */
 function trimmed(
   steps: readonly PlaybookStep[],
   on_cancel: string | undefined,
@@ -149,7 +149,7 @@ function worldOf(
   };
 }
 
-/** Steps that a graph takes at most without waiting: each once between two questions that are passed over, and what each call takes. */
+/** The maximum number of steps without waiting: all steps once between two skipped questions. */
 function bound({ steps }: PlaybookDefinition, callees: readonly PlaybookDefinition[]): number {
   const asks = steps.filter(({ type }) => type === "ask").length;
   const once = steps.map((step) => {
@@ -159,7 +159,7 @@ function bound({ steps }: PlaybookDefinition, callees: readonly PlaybookDefiniti
   return (asks + 1) * once.reduce((sum, each) => sum + each, 0);
 }
 
-it("a playbook that was accepted asks, waits or ends within its bound, whatever is said and done", () => {
+it("a valid playbook asks, waits or ends within its bound for all inputs and outcomes", () => {
   let accepted = 0;
   let refusedForLoops = 0;
   fc.assert(
@@ -169,14 +169,14 @@ it("a playbook that was accepted asks, waits or ends within its bound, whatever 
         checkGraph(graph, (id) => library(id)?.definition, most.language),
       );
       if (errors.length > 0) {
-        // Nothing else than loops is ever wrong with these.
+        // These graphs have no other errors than loops.
         expect(errors.map(({ code }) => code)).toEqual(errors.map(() => "endless_loop"));
         refusedForLoops++;
         return;
       }
       accepted++;
       const world = worldOf(givens);
-      // Three times: a caller's frames may be in the middle of as many questions of their own.
+      // Times three, because the frames of callers may be between questions, too.
       const steps = 3 * Math.max(...all.map((graph) => bound(graph, all)));
       let frames: readonly Frame[] = [
         beginFrame(library(idOf(0)) as PinnedPlaybook, { a: "x" }, most),
@@ -204,7 +204,7 @@ it("a playbook that was accepted asks, waits or ends within its bound, whatever 
   expect([accepted > 100, refusedForLoops > 30]).toEqual([true, true]);
 });
 
-it("a playbook that was refused for a loop can go round for ever, and is stopped at its bound", () => {
+it("a playbook with a loop is stopped at its bound", () => {
   const loop = definition([{ id: "s", type: "send", text: "x", next: "s" }]);
   const library = libraryOf(loop);
   const { played } = run(
@@ -215,7 +215,7 @@ it("a playbook that was refused for a loop can go round for ever, and is stopped
   expect(played.texts).toHaveLength(most.steps);
 });
 
-it("played again with what it was given, it makes the same moves and comes to the same end", () => {
+it("a replay with the same results makes the same moves and ends the same", () => {
   fc.assert(
     fc.property(graphs, worlds, said, (all, givens, says) => {
       const library = libraryOf(...all);
@@ -241,7 +241,7 @@ it("played again with what it was given, it makes the same moves and comes to th
   );
 });
 
-it("every error of a graph is about something that is there", () => {
+it("the pointer of every graph error exists in the graph", () => {
   const wild = graphs.chain(([graph]) =>
     fc.tuple(
       fc.constant(graph),

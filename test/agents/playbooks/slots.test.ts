@@ -95,7 +95,7 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   expect(read({ name: "it", ...of }, text)).toBe(value);
 });
 
-it("reads days by the contact's calendar, and months first only where that is the custom", () => {
+it("reads days in the contact's time zone, and month-first dates only for US numbers", () => {
   const lateInTokyo = {
     language: most.language,
     now: Date.UTC(2026, 10, 24, 16),
@@ -142,7 +142,7 @@ const texts = fc.oneof(
     .map((words) => words.join(" ")),
 );
 
-it("reads every value that it read again from how it is written", () => {
+it("reads a value back from its displayed form", () => {
   fc.assert(
     fc.property(
       texts,

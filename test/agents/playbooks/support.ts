@@ -47,7 +47,7 @@ export function definition(
   };
 }
 
-/** Playbooks by their places, each in its first version. */
+/** Playbooks by index, each in version 1. */
 export function libraryOf(...definitions: readonly PlaybookDefinition[]): Library {
   const playbooks = definitions.map((definition, place) => ({
     id: idOf(place),
@@ -57,16 +57,16 @@ export function libraryOf(...definitions: readonly PlaybookDefinition[]): Librar
   return (id) => playbooks.find((playbook) => playbook.id === id);
 }
 
-/** What the world does with a move. */
+/** Executes a move. */
 export type World = (move: Move) => MoveResult;
 
-/** Nothing works, and nobody thinks. */
-export const nobody: World = (move) =>
+/** Every action fails, and no model answers. */
+export const failing: World = (move) =>
   move.do === "act"
     ? { done: "acted", outcome: { status: "failed", error: "no" } }
     : { done: "thought", answer: null, failure: null };
 
-/** Plays on to the next end, with the moves that it took. */
+/** Plays until the playbook asks, waits or ends; also returns the moves. */
 export function run(moves: TurnMoves<Played>, world: World): { played: Played; made: Move[] } {
   const made: Move[] = [];
   let next = moves.next();
@@ -84,7 +84,7 @@ export class Talk {
   #frames: readonly Frame[] = [];
   end: Played["end"] | null = null;
 
-  constructor(library: Library, world: World = nobody) {
+  constructor(library: Library, world: World = failing) {
     this.#library = library;
     this.#world = world;
   }
@@ -100,7 +100,7 @@ export class Talk {
 
   say(said: string | null): readonly string[] {
     const { played } = run(play(this.#frames, said, this.#library, most), this.#world);
-    // What is kept between two turns is JSON.
+    // Frames are stored as JSON between turns.
     this.#frames = JSON.parse(JSON.stringify(played.frames)) as Frame[];
     this.end = played.end;
     return played.texts;

@@ -12,8 +12,8 @@ import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
-const least = { name: "Ada", channels: ["sms"] } as const satisfies CreateAgent;
-/** Without it no agent can be enabled. */
+const required = { name: "Ada", channels: ["sms"] } as const satisfies CreateAgent;
+/** An agent can be enabled only if the engine has a model. */
 const thinking = { agents: { model: () => ({}) } };
 const greeting = {
   name: "Greet",
@@ -23,9 +23,9 @@ const greeting = {
 // oxlint-disable-next-line unicorn/no-thenable -- a guideline's own field, and a string
 const guideline = (what: string) => ({ when: "rude", then: what, priority: 3 });
 
-/** What an agent is that was given the least. */
-const usual = {
-  ...least,
+/** The defaults of an agent that was created with the required fields only. */
+const defaults = {
+  ...required,
   enabled: true,
   senders: null,
   persona: { role: "assistant" },
@@ -80,7 +80,7 @@ const changes: fc.Arbitrary<Change> = fc.record(
   { requiredKeys: [] },
 );
 
-/** What is absent stays, null takes away: of the whole, and of each of its parts. */
+/** Absent fields stay and null removes a field, at the top level and in each nested object. */
 function merged(before: Definition, changes: Change): Definition {
   const over = (part: object, given: object): object =>
     Object.fromEntries(Object.entries({ ...part, ...given }).filter(([, value]) => value !== null));
@@ -98,13 +98,13 @@ function merged(before: Definition, changes: Change): Definition {
 const change = fc.oneof(changes, fc.record({ enabled: fc.boolean() }));
 
 describe.each(storages)("agents on $name", ({ name, open }) => {
-  it("are what was said of them last, in versions that count what changed but whether they are enabled", async () => {
+  it("show their last update; each change except `enabled` makes a new version", async () => {
     const port = open().connect();
     const { agents } = world().engine(port, thinking);
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 6 }), async (changes) => {
-        const { id, created_at } = await agents.create(least);
-        let expected: Definition = usual as Definition;
+        const { id, created_at } = await agents.create(required);
+        let expected: Definition = defaults as Definition;
         const versions = [expected];
         for (const each of changes) {
           expected = merged(expected, each);
@@ -135,7 +135,7 @@ describe.each(storages)("agents on $name", ({ name, open }) => {
     );
   });
 
-  it("never go by a playbook that is gone, whoever is faster", async () => {
+  it("never refer to a removed playbook, also if both change at once", async () => {
     const ground = open();
     const { engine } = world();
     const [one, two] = [engine(ground.connect(), thinking), engine(ground.connect(), thinking)];
@@ -144,7 +144,7 @@ describe.each(storages)("agents on $name", ({ name, open }) => {
       const { id: main } = await one.playbooks.create(greeting);
       const call = { id: "call", type: "call", playbook_id: id } as const;
       const taker = [
-        () => one.agents.create({ ...least, playbook_ids: [id] }),
+        () => one.agents.create({ ...required, playbook_ids: [id] }),
         () => one.playbooks.update(main, { steps: [call], enabled: true }),
       ][round % 2];
       const [taken, removed] = await Promise.allSettled([taker?.(), two.playbooks.remove(id)]);
@@ -156,9 +156,9 @@ describe.each(storages)("agents on $name", ({ name, open }) => {
 describe("an agent", () => {
   const given = (): MessagingEngine => world().engine(memory(), thinking);
 
-  it("is refused for each field that is wrong, when it is made and when it is changed", async () => {
+  it("is rejected with a pointer for each invalid field, on create and on update", async () => {
     const { agents } = given();
-    const { id } = await agents.create(least);
+    const { id } = await agents.create(required);
     const long = (count: number): string => "x".repeat(count);
     const many = <T>(count: number, of: (i: number) => T): T[] =>
       Array.from({ length: count }, (_, i) => of(i));
@@ -211,7 +211,7 @@ describe("an agent", () => {
       const errors = [expect.objectContaining({ pointer })];
       const refusal = { code: "validation_failed", errors };
       await expect(
-        agents.create({ ...least, ...facts }),
+        agents.create({ ...required, ...facts }),
         JSON.stringify(facts),
       ).rejects.toMatchObject(refusal);
       await expect(agents.update(id, facts), JSON.stringify(facts)).rejects.toMatchObject(refusal);
@@ -228,19 +228,19 @@ describe("an agent", () => {
     expect((await agents.get(id)).version).toBe(1 + right.length);
   });
 
-  it("is one of a hundred at most, whoever makes them at once", async () => {
+  it("counts towards the limit of 100 agents, also if engines create them at once", async () => {
     const port = memory();
     const { engine } = world();
     const [one, two] = [engine(port, thinking), engine(port, thinking)];
     const made = await Promise.allSettled(
-      Array.from({ length: 110 }, (_, i) => (i % 2 === 0 ? one : two).agents.create(least)),
+      Array.from({ length: 110 }, (_, i) => (i % 2 === 0 ? one : two).agents.create(required)),
     );
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
     const [last] = (await one.agents.list({ limit: 1 })).data;
     await one.agents.remove(last?.id ?? "");
-    expect(await outcome(one.agents.create(least))).toBe("done");
-    expect(await outcome(one.agents.create(least))).toBe("conflict");
-    expect(await outcome(one.account(undefined, { mode: "live" }).agents.create(least))).toBe(
+    expect(await outcome(one.agents.create(required))).toBe("done");
+    expect(await outcome(one.agents.create(required))).toBe("conflict");
+    expect(await outcome(one.account(undefined, { mode: "live" }).agents.create(required))).toBe(
       "done",
     );
   });
@@ -249,7 +249,7 @@ describe("an agent", () => {
 describe("a playbook", () => {
   const broken = [{ id: "greet", type: "send" as const, text: "Hello!", next: "nowhere" }];
 
-  it("is checked as a whole when it is enabled, and at each change from then on", async () => {
+  it("is validated as a whole when it is enabled and on each update while enabled", async () => {
     const port = memory();
     const { playbooks } = world().engine(port, thinking);
     const refusal = {
@@ -285,7 +285,7 @@ describe("a playbook", () => {
     ]);
   });
 
-  it("calls what there is: its steps say what is missing, and what they call can't go", async () => {
+  it("is rejected if its steps call missing playbooks or actions; a called playbook cannot be removed", async () => {
     const { playbooks, agents } = world().engine(memory(), thinking);
     const { id } = await playbooks.create(greeting);
     const steps = [
@@ -305,7 +305,7 @@ describe("a playbook", () => {
       code: "conflict",
       conflictingId: main.id,
     });
-    const ada = await agents.create({ ...least, playbook_ids: [main.id] });
+    const ada = await agents.create({ ...required, playbook_ids: [main.id] });
     await expect(playbooks.remove(main.id)).rejects.toMatchObject({
       code: "conflict",
       conflictingId: ada.id,

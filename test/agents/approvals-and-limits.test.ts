@@ -1,4 +1,4 @@
-/** Approvals, triggers, limits, and what models are shown: what an agent takes care of in a turn. */
+/** Approvals, triggers, limits, redaction and pinned versions of an agent. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -11,7 +11,7 @@ import { type Agency, agency, echo, visitor } from "./world.ts";
 
 const day = 86_400_000;
 
-/** Pays out where somebody approves it. */
+/** An action that needs an approval. */
 function payOut(paid: string[]): Action {
   return action({
     name: "pay_out",
@@ -26,7 +26,7 @@ function payOut(paid: string[]): Action {
   });
 }
 
-/** Asks for what was ordered, and says what became of it. */
+/** Calls `pay_out` once, and then replies with its outcome. */
 const payer: AgentModel["respond"] = ({ calls: [call] }) =>
   call === undefined
     ? { calls: [{ action: "pay_out", input: { amount: 5 } }] }
@@ -47,18 +47,18 @@ const refund = {
   ],
 } as const;
 
-async function awaiting({ runs }: Agency): Promise<string> {
+async function awaitingRunId({ runs }: Agency): Promise<string> {
   const run = (await runs()).findLast(({ status }) => status === "awaiting_approval");
   return run?.id ?? "run_none";
 }
 
 describe.each(storages)("an approval on $name", ({ open }) => {
-  test("outlives the process that asked for it", async () => {
+  test("survives a restart of the engine that asked for it", async () => {
     const ground = open();
     const paid: string[] = [];
     const made = await agency(ground.connect(), { actions: [payOut(paid)], model: payer });
     expect(await made.ask("Pay me")).toEqual(["awaiting_approval"]);
-    const id = await awaiting(made);
+    const id = await awaitingRunId(made);
     expect(paid).toEqual([]);
     await stopped(made.engine, made.world.clock);
     const engine = made.world.engine(ground.connect(), {
@@ -88,11 +88,11 @@ describe("an approval", () => {
         made.engine.agents.approve(made.agent.id, id, { decision: "deny" }),
     ],
     ["left alone for a day", (made: Agency) => made.pass(day)],
-  ])("that is %s is no approval", async (_, decide) => {
+  ])("that is %s does not run the action", async (_, decide) => {
     const paid: string[] = [];
     const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
     await made.ask("Pay me");
-    const id = await awaiting(made);
+    const id = await awaitingRunId(made);
     await decide(made, id);
     await made.pass();
     expect(paid).toEqual([]);
@@ -106,30 +106,30 @@ describe("an approval", () => {
   test.each([
     ["approve", "You got 7 back.", 1],
     ["deny", "Sorry, no.", 0],
-  ] as const)("that a playbook waits for goes on with it: %s", async (decision, told, times) => {
+  ] as const)("resumes the playbook that waits for it: %s", async (decision, told, times) => {
     const paid: string[] = [];
     const made = await agency(memory(), {
       actions: [payOut(paid)],
       playbooks: [{ ...refund, trigger: { keywords: ["refund"] }, steps: [...refund.steps] }],
     });
     expect(await made.ask("I want a refund")).toEqual(["Let me see."]);
-    // Talk goes on meanwhile, and is taken for no answer.
+    // The agent answers other messages meanwhile. They do not decide the approval.
     expect(await made.ask("And how are you?")).toEqual(["You said: And how are you?"]);
-    await made.engine.agents.approve(made.agent.id, await awaiting(made), { decision });
+    await made.engine.agents.approve(made.agent.id, await awaitingRunId(made), { decision });
     await made.pass();
     expect((await made.replies()).at(-1)).toBe(told);
     expect(paid).toHaveLength(times);
     expect(await made.conversation()).toMatchObject({ status: "closed" });
   });
 
-  test("comes too late where a person has taken over", async () => {
+  test("is refused after a person has taken over", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
     await made.ask("Pay me");
-    const id = await awaiting(made);
+    const id = await awaitingRunId(made);
     const { approve } = made.engine.agents;
     await made.engine.conversations.reply((await made.conversation()).id, { body: "This is Eve." });
-    // Nothing would be done, so nobody is told that it will be; but it can be denied.
+    // The action would not run, so approving it is a conflict. Denying it is allowed.
     expect(await outcome(approve(made.agent.id, id, { decision: "approve" }))).toBe("conflict");
     await approve(made.agent.id, id, { decision: "deny" });
     await made.pass();
@@ -158,7 +158,7 @@ describe("a trigger", () => {
       execute: (_, { idempotency_key }) => void deeds.push(idempotency_key),
     });
 
-  test("has a contact written to that has written nothing, once under its key", async () => {
+  test("writes to a contact that never wrote, once per idempotency key", async () => {
     const { engine, agent, pass, replies, say } = await agency(memory(), { playbooks: [greeting] });
     const contact = await engine.contacts.create({ phone: visitor });
     const order = {
@@ -182,7 +182,7 @@ describe("a trigger", () => {
     expect(await replies()).toEqual(["Hello Ann.", "You said: Thanks"]);
   });
 
-  test("of an action says nothing, and leaves a playbook where it stands", async () => {
+  test("of an action sends no reply and does not advance an open playbook", async () => {
     const deeds: string[] = [];
     const made = await agency(memory(), {
       actions: [ping(deeds)],
@@ -201,7 +201,7 @@ describe("a trigger", () => {
 });
 
 describe("limits", () => {
-  test("of replies a minute hold, and what waited is answered in one", async () => {
+  test("on replies per minute hold back replies; one reply then answers what waited", async () => {
     const { say, pass, replies } = await agency(memory(), {
       agent: { reply: { debounce_ms: 0 }, limits: { max_replies_per_minute: 3 } },
     });
@@ -214,7 +214,7 @@ describe("limits", () => {
     expect((await replies()).slice(3)).toEqual(["You said: This is 9"]);
   });
 
-  test("of text messages hold, on whatever channel the contact wrote", async () => {
+  test("on the segments of a text message apply to replies to MMS, too", async () => {
     const { engine, pass, thread } = await agency(memory(), {
       model: () => ({ text: "ñandú ŝ ".repeat(180) }),
       agent: { reply: { max_chars: 1_500 } },
@@ -230,7 +230,7 @@ describe("limits", () => {
     expect(reply?.segments?.count).toBeLessThanOrEqual(6);
   });
 
-  test("of time hold for a schema that never says yes", async () => {
+  test("on time apply to an input schema that never settles", async () => {
     const stuck: Action = {
       name: "stuck",
       description: "Is never checked.",
@@ -248,7 +248,7 @@ describe("limits", () => {
     expect(await runs()).toMatchObject([{ status: "completed" }]);
   });
 
-  test("of time hold for what would be called after it: it is not called", async () => {
+  test("on time prevent further action calls once the time is up", async () => {
     const called: string[] = [];
     const slow = (name: string): Action =>
       action({
@@ -277,7 +277,7 @@ describe("limits", () => {
     expect(called).toEqual(["one"]);
   });
 
-  test("of what may be said hold: canned_strict says what the host wrote, and nothing else", async () => {
+  test("on reply texts hold: canned_strict sends only texts that the host application wrote", async () => {
     const hours = "We are open from nine to five.";
     const { ask } = await agency(memory(), {
       model: ({ messages }) => ({
@@ -294,7 +294,7 @@ describe("limits", () => {
   });
 });
 
-test("nothing that is to be redacted comes to a model", async () => {
+test("a model never sees text that `redact` removes", async () => {
   const seen: ModelTurn[] = [];
   const pin = "1234-5678";
   const block = action({
@@ -346,7 +346,7 @@ test("nothing that is to be redacted comes to a model", async () => {
   expect(JSON.stringify(seen)).toContain("[card]");
 });
 
-test("a mood is waited for, two seconds at most", async () => {
+test("an agent waits up to two seconds for the sentiment score of a message", async () => {
   const scores: Record<string, Promise<number>> = {
     quick: Promise.resolve(-0.9),
     never: new Promise(() => {}),
@@ -367,7 +367,7 @@ test("a mood is waited for, two seconds at most", async () => {
   expect(await conversation()).toMatchObject({ handler: "queue" });
 });
 
-test("a conversation keeps the versions that it began with, until it is closed", async () => {
+test("a conversation keeps its versions of the agent and the running playbook until it closes", async () => {
   const { engine, agent, ask, conversation } = await agency(memory(), {
     agent: { reply: { signature: "Ada" } },
     playbooks: [
@@ -388,7 +388,7 @@ test("a conversation keeps the versions that it began with, until it is closed",
     steps: [{ id: "say", type: "send", text: "Not at home." }],
   });
   expect(await ask("Ann")).toEqual(["Hello Ann.\nAda"]);
-  // What begins anew is of today.
+  // A playbook that starts again uses its current version.
   expect(await ask("hello")).toEqual(["Not at home.\nAda"]);
   await engine.conversations.update((await conversation()).id, { status: "closed" });
   expect(await ask("hello")).toEqual(["Not at home.\nBea"]);

@@ -1,4 +1,4 @@
-/** What holds of agents' conversations, whatever was done to them, when all has come to rest. */
+/** Invariants of agents' conversations once all work is done. */
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import { agentSessions } from "../../src/agents/rows.ts";
@@ -9,14 +9,14 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { everyEvent } from "../contacts/people.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
-/** What actions did in the host's world. */
-export type Deeds = {
+/** Calls of actions, as the host application saw them. */
+export type ActionCalls = {
   readonly name: string;
   readonly idempotency_key: string;
   readonly idempotent: boolean;
 }[];
 
-/** What agents have said in an account. */
+/** All messages of agents in an account. */
 export async function said(
   storage: StoragePort,
   account_id: string,
@@ -26,10 +26,10 @@ export async function said(
   );
 }
 
-export async function checkRest(
+export async function checkInvariants(
   storage: StoragePort,
   account: AccountHandle,
-  deeds: Deeds,
+  actionCalls: ActionCalls,
   when: string,
 ): Promise<void> {
   const { account_id } = account.scope;
@@ -38,7 +38,7 @@ export async function checkRest(
   const threads = await rowsOf(storage, conversations, account_id);
   const events = await everyEvent(account);
 
-  // Nothing is left lying.
+  // No run is still running.
   for (const { status, open } of ran) {
     expect([when, status, open]).not.toEqual([when, "running", true]);
   }
@@ -46,7 +46,7 @@ export async function checkRest(
     if (open !== null) expect.fail(`${when}: a run that is ${status} is open`);
   }
 
-  // Each run is told of once when it has ended.
+  // Each ended run has exactly one completion event.
   const told = events.flatMap(({ type, data }) =>
     type === "agent.run.completed" && "run" in data ? [data.run] : [],
   );
@@ -56,16 +56,16 @@ export async function checkRest(
     expect([when, id, ids.includes(id)]).toEqual([when, id, status !== "awaiting_approval"]);
   }
 
-  // What was answered once is not answered again, and each answer is one message.
+  // Each message is answered at most once, with one message.
   const answering = ran.filter(({ status }) => status !== "failed" && status !== "canceled");
   const answered = answering.flatMap(({ message_ids }) => message_ids);
   expect([when, new Set(answered).size]).toEqual([when, answered.length]);
   const replies = written.filter(({ author_type }) => author_type === "agent");
-  // One that waited for an approval has said so.
+  // A run that waited for an approval may have sent one notice.
   const waited = ran.filter(({ resumed, status }) => resumed && status !== "awaiting_approval");
   expect(replies.length, when).toBeLessThanOrEqual(answering.length + waited.length);
 
-  // Whoever wrote has an answer, or wants none any more, or it is with people, or it is over.
+  // Each inbound message is answered, or opted out, or with people, or in a closed conversation.
   const wanted = written.filter(
     ({ direction, keyword }) => direction === "inbound" && keyword === null,
   );
@@ -89,7 +89,7 @@ export async function checkRest(
     expect([when, id, isSettled]).toEqual([when, id, true]);
   }
 
-  // Each hand-off is told of once.
+  // Each hand-off has exactly one event.
   for (const { id } of threads) {
     const handlers = events.flatMap(({ data }) =>
       "conversation" in data && data.conversation.id === id ? [data.conversation.handler] : [],
@@ -103,7 +103,7 @@ export async function checkRest(
     expect([when, handed.length]).toEqual([when, queued.length]);
   }
 
-  // No agent talks over people, or to who wants no more.
+  // No agent writes to a contact that has opted out.
   for (const thread of threads) {
     const own = written.filter(({ conversation_id }) => conversation_id === thread.id);
     const [stop = Infinity] = own.flatMap(({ keyword, sequence }) =>
@@ -115,19 +115,19 @@ export async function checkRest(
     ]).toEqual([when, []]);
   }
 
-  // What was done outside was done once, or under the same key.
-  const once = deeds
+  // Actions that are not idempotent ran once; a key belongs to one action.
+  const once = actionCalls
     .filter(({ idempotent }) => !idempotent)
     .map(({ idempotency_key }) => idempotency_key);
   expect([when, once.length]).toEqual([when, new Set(once).size]);
-  for (const { idempotency_key } of deeds) {
+  for (const { idempotency_key } of actionCalls) {
     const doneSo = new Set(
-      deeds.flatMap((each) => (each.idempotency_key === idempotency_key ? [each.name] : [])),
+      actionCalls.flatMap((each) => (each.idempotency_key === idempotency_key ? [each.name] : [])),
     );
     expect([when, doneSo.size]).toEqual([when, 1]);
   }
 
-  // A session is of a conversation that is there.
+  // Each session belongs to an existing conversation.
   for (const { conversation_id } of await rowsOf(storage, agentSessions, account_id)) {
     expect(threads.some(({ id }) => id === conversation_id)).toBe(true);
   }

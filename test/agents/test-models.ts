@@ -1,4 +1,4 @@
-/** What can think for an agent: rules, the AI SDK's mocks, and its provider for servers that speak OpenAI's protocol. */
+/** Models for agents: rules, the AI SDK's mocks, and its provider for OpenAI-compatible servers. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,33 +8,33 @@ import { onTestFinished } from "vitest";
 import { type GenerateOptions, languageModel, rules } from "tidings/models";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import { specifications } from "../adapters/models/mocks.ts";
-import { type Shown, think, type Tool } from "./conversations-mind.ts";
+import { type Prompt, respondTo, type Tool } from "./stand-in-model.ts";
 
-export interface Thinker {
+export interface TestModel {
   readonly name: string;
   readonly isLanguageModel: boolean;
-  /** `took` is told of each tool that it takes. To be called within a test: a server is closed when that has finished. */
+  /** Calls `took` with the name of each tool that the model calls. Must be called inside a test. */
   readonly make: (took: (tool: string) => void) => AgentModel | Promise<AgentModel>;
 }
 
-export const thinkers: readonly Thinker[] = [
+export const testModels: readonly TestModel[] = [
   { name: "rules()", isLanguageModel: false, make: () => rules() },
-  ...specifications.map(([version, make]): Thinker => ({
+  ...specifications.map(([version, make]): TestModel => ({
     name: `a mock of specification ${version}`,
     isLanguageModel: true,
     make(took) {
       const doGenerate = (options: GenerateOptions) => {
-        const reply = think(shownBy(options));
+        const reply = respondTo(promptOf(options));
         for (const { name } of reply.calls ?? []) took(name);
         return make(reply).model.doGenerate(options);
       };
       return languageModel(Object.assign(make().model, { doGenerate }));
     },
   })),
-  { name: "a server that speaks OpenAI's protocol", isLanguageModel: true, make: served },
+  { name: "a server that speaks OpenAI's protocol", isLanguageModel: true, make: openAiServer },
 ];
 
-function shownBy({ prompt, tools = [] }: GenerateOptions): Shown {
+function promptOf({ prompt, tools = [] }: GenerateOptions): Prompt {
   const thread = prompt.flatMap(({ role, content }) =>
     (role === "user" || role === "assistant") && typeof content !== "string"
       ? content.flatMap((part) => (part.type === "text" ? [{ from: role, text: part.text }] : []))
@@ -74,12 +74,12 @@ interface ChatRequest {
   }[];
 }
 
-/** The same mind behind a real server on loopback. */
-async function served(took: (tool: string) => void): Promise<AgentModel> {
+/** The same stand-in behind a real server on loopback. */
+async function openAiServer(took: (tool: string) => void): Promise<AgentModel> {
   const server = createServer((request, response) => {
     void json(request).then((body) => {
       const asked = body as ChatRequest;
-      const { text = null, calls = [] } = think(askedIn(asked));
+      const { text = null, calls = [] } = respondTo(promptOfRequest(asked));
       for (const { name } of calls) took(name);
       const tool_calls = calls.map(({ name, input }, index) => ({
         id: `call_${index}`,
@@ -122,7 +122,7 @@ async function served(took: (tool: string) => void): Promise<AgentModel> {
   return languageModel(provider("small"));
 }
 
-function askedIn({ messages, tools = [] }: ChatRequest): Shown {
+function promptOfRequest({ messages, tools = [] }: ChatRequest): Prompt {
   const of = (role: string) =>
     messages.flatMap((each) => (each.role === role ? [each.content ?? ""] : []));
   return {

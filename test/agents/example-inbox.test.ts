@@ -16,7 +16,7 @@ import { stopped } from "../support/world.ts";
 
 const phone = "+15005550001";
 
-test("an inbox shows what an agent says and who has a conversation, and whoever replies has it from then on", async () => {
+test("the inbox shows an agent's replies and the handler; a person who replies becomes the handler", async () => {
   const { clock, random } = simulated();
   const folder = await mkdtemp(join(tmpdir(), "tidings-"));
   const storage = sqlite({ file: join(folder, "test.db") });
@@ -44,7 +44,7 @@ test("an inbox shows what an agent says and who has a conversation, and whoever 
     from: phone,
     body: "When are you open?",
   });
-  /** Of the page, the part about that conversation, when all has come of what was written. */
+  /** The page's part about that conversation, after the agent has finished. */
   const shown = async (): Promise<string> => {
     await clock.advance(10_000);
     const page = await (await fetch(url)).text();

@@ -1,6 +1,6 @@
 /**
- * What people write to a plant shop and what must come of it, whatever thinks for the shop's agent. The world begins on
- * Thursday, 2026-01-01.
+ * Messages to a plant shop, and the replies and effects that every model must produce. The clock
+ * starts on Thursday, 2026-01-01.
  */
 import { z } from "zod";
 import type { CreateAgent } from "../../src/agents/types.ts";
@@ -9,30 +9,30 @@ import { assistant, assistantPlaybooks } from "../../src/sandbox/seed-agent.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 
 export type Line =
-  /** What the contact writes, and what the one reply to it must hold; null: nobody answers. */
+  /** What the contact writes, and what the one reply must contain; null: no reply. */
   | { readonly says: string; readonly hears: string | readonly string[] | null }
-  /** One of the host's people decides about the call that waits. */
+  /** A person decides about the call that waits for approval. */
   | { readonly decides: "approve" | "deny"; readonly hears: string | null };
 
 export interface Conversation {
   readonly title: string;
   readonly channel?: "webchat";
   readonly lines: readonly Line[];
-  /** What of the host's was called, in order. */
+  /** The host application's actions that were called, in order. */
   readonly calls?: readonly { readonly action: string; readonly input: object }[];
-  /** Where it is handed to people: the rule and the reason. Else the agent has it at the end. */
+  /** The rule and reason of the hand-off. Without it, the agent is the handler at the end. */
   readonly handedOff?: { readonly rule: string | null; readonly reason: RegExp };
-  /** What a language model notices about the contact; `rules()` notices nothing. */
+  /** Observations of a language model. `rules()` makes none. */
   readonly notices?: readonly {
     readonly content: string;
     readonly kind: string;
     readonly evidence: string;
   }[];
-  /** The tools that a language model gets there by, each once. */
+  /** The distinct tools that a language model calls. */
   readonly takes: readonly string[];
 }
 
-/** The sandbox's assistant, with more to do. */
+/** The sandbox's assistant with one more action. */
 export const shopkeeper: Omit<CreateAgent, "playbook_ids"> = {
   ...assistant,
   instructions:
@@ -88,7 +88,7 @@ export const shopPlaybooks: readonly CreatePlaybook[] = [
   },
 ];
 
-/** The host's functions, which tell of each call. */
+/** The host application's actions. They report each call to `called`. */
 export function hostActions(
   called: (action: string, input: object, contact: { readonly id: string }) => void,
 ): Action[] {
@@ -134,7 +134,7 @@ const book = (day: string, time: string) => ({ action: "book_appointment", input
 const unsure = assistant.fallback_text ?? "";
 const message = assistant.handoff?.message ?? "";
 
-/** Those that the sandbox's own assistant holds as well. */
+/** Conversations that the sandbox's own assistant must handle, too. */
 export const assistantConversations: readonly Conversation[] = [
   {
     title: "asks when the shop is open",
@@ -157,7 +157,7 @@ export const assistantConversations: readonly Conversation[] = [
     takes: ["_start_playbook", "_slot"],
   },
   {
-    title: "moves an appointment to a day that can't be had",
+    title: "moves an appointment to a day that is not available",
     lines: [
       { says: "Can I reschedule?", hears: "Which day" },
       { says: "Sunday", hears: "Morning or afternoon?" },
@@ -183,7 +183,7 @@ export const assistantConversations: readonly Conversation[] = [
     takes: ["_slot", "_reply"],
   },
   {
-    title: "calls a playbook off",
+    title: "cancels a playbook",
     lines: [
       { says: "I'd like to reschedule", hears: "Which day" },
       { says: "Never mind", hears: "All right" },
@@ -226,7 +226,7 @@ export const shopConversations: readonly Conversation[] = [
     takes: [],
   },
   {
-    title: "asks what nobody taught the agent",
+    title: "asks questions that the agent cannot answer",
     lines: [
       { says: "Who wrote Hamlet?", hears: unsure },
       { says: "What is the capital of Peru?", hears: unsure },
@@ -252,15 +252,15 @@ export const shopConversations: readonly Conversation[] = [
   },
 ];
 
-/** What the sandbox's assistant does not say to leave unanswered: a language model hands it over by itself. */
+/** The assistant's instructions do not cover this, so a language model hands off by itself. */
 export const beyondHelp: Conversation = {
-  title: "asks what the shop can't know",
+  title: "asks a question that is not about the shop",
   lines: [{ says: "Who wrote Hamlet?", hears: message }],
   handedOff: { rule: null, reason: /can't help/ },
   takes: ["_handoff"],
 };
 
-/** An agent without playbooks: what it does, a language model decides. */
+/** An agent without playbooks: the language model decides everything. */
 export const clerk: CreateAgent = { ...shopkeeper, actions: ["look_up_orders", "cancel_order"] };
 
 export const clerkConversations: readonly Conversation[] = [

@@ -1,4 +1,4 @@
-/** What people, hosts and crashes do to a turn of an agent, at each of its commits and of its calls of the model and of actions. */
+/** Interruptions of a turn at each commit, model call and action call: by people and by crashes. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -13,11 +13,11 @@ import { tablesWith } from "../contacts/rows.ts";
 import { LateStorage } from "../support/late-storage.ts";
 import { type Ground, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
-import { checkRest, type Deeds, said } from "./rest.ts";
+import { checkInvariants, type ActionCalls, said } from "./invariants.ts";
 
 const ann = "+15005550101";
 const bob = "+15005550102";
-/** Said by the contact, by the model, and given to actions. */
+/** Occurs in messages, replies and action inputs. */
 const word = "kumquat";
 
 interface Thread {
@@ -29,7 +29,7 @@ interface Thread {
 
 interface Act {
   do(thread: Thread): Promise<unknown>;
-  /** The agent says nothing once this is done. */
+  /** The agent sends nothing after this. */
   readonly silences: boolean;
 }
 
@@ -43,35 +43,35 @@ const acts = {
     do: ({ account }) => account.sandbox.inbound({ from: ann, body: "STOP" }),
     silences: true,
   },
-  "the contact writes more": {
+  "the contact writes again": {
     do: ({ account }) => account.sandbox.inbound({ from: ann, body: "one kumquat more" }),
     silences: false,
   },
-  "it is handed off": {
+  "the conversation is handed off": {
     do: ({ account, conversation_id }) =>
       account.conversations.handOff(conversation_id, { reason: "I know better" }),
     silences: true,
   },
-  "it is assigned to a person": {
+  "the conversation is assigned to a person": {
     do: ({ account, conversation_id }) =>
       account.conversations.assign(conversation_id, { type: "human", id: "eve" }),
     silences: true,
   },
-  "a person answers, and hands it back": {
+  "a person answers and hands back": {
     async do({ account, conversation_id }) {
       await account.conversations.reply(conversation_id, { body: "This is Eve." });
       await account.conversations.handBack(conversation_id);
     },
     silences: true,
   },
-  "it is handed off, and back": {
+  "the conversation is handed off and back": {
     async do({ account, conversation_id }) {
       await account.conversations.handOff(conversation_id, { reason: "I know better" });
       await account.conversations.handBack(conversation_id);
     },
     silences: false,
   },
-  "it is closed": {
+  "the conversation is closed": {
     do: ({ account, conversation_id }) =>
       account.conversations.update(conversation_id, { status: "closed" }),
     silences: true,
@@ -102,16 +102,16 @@ const acts = {
   },
 } as const satisfies Record<string, Act>;
 
-/** Something happens at the n-th point of a turn: before and after each commit, and each call of a model or an action. */
-interface Turning {
+/** Runs something at the n-th point of a turn. Points lie around commits, model calls and actions. */
+interface Interruptible {
   readonly storage: StoragePort;
   readonly pass: () => Promise<void>;
-  /** From now on nothing gets through to the storage, nor from it. */
+  /** Disconnects the storage. */
   cut(): void;
   at(point: number, what: () => Promise<void>): void;
 }
 
-function turning(storage: StoragePort): Turning {
+function interruptible(storage: StoragePort): Interruptible {
   let isCut = false;
   let left = Infinity;
   let happen = async (): Promise<void> => {};
@@ -132,7 +132,7 @@ function turning(storage: StoragePort): Turning {
       },
       abort: () => group.abort(),
       async commit(writes) {
-        // What is claimed, and an exclusive group, keeps the others out until it is over.
+        // Claims and exclusive groups lock others out until they commit, so no point lies before them.
         if (how !== "exclusive" && !claims) await pass();
         check();
         await group.commit(writes);
@@ -160,7 +160,7 @@ function turning(storage: StoragePort): Turning {
   };
 }
 
-/** Looks something up, does something with it, and says so; what failed it leaves be. */
+/** Calls each action once, and then replies. It does not retry a failed action. */
 const busy: AgentModel["respond"] = ({ calls, messages, actions }) => {
   const next = actions.find(({ name }) => !calls.some((call) => call.action === name))?.name;
   return next === undefined
@@ -174,7 +174,7 @@ const busy: AgentModel["respond"] = ({ calls, messages, actions }) => {
       };
 };
 
-function busyAgents(deeds: Deeds, pass: () => Promise<void>) {
+function busyAgents(actionCalls: ActionCalls, pass: () => Promise<void>) {
   const input = z.strictObject({ what: z.string() });
   const deed = (name: string, risk: Action["risk"], idempotent: boolean) =>
     action({
@@ -185,7 +185,7 @@ function busyAgents(deeds: Deeds, pass: () => Promise<void>) {
       idempotent,
       async execute(_, { idempotency_key }) {
         await pass();
-        deeds.push({ name, idempotency_key, idempotent: idempotent || risk === "read" });
+        actionCalls.push({ name, idempotency_key, idempotent: idempotent || risk === "read" });
         await pass();
         return { done: word };
       },
@@ -207,12 +207,12 @@ function busyAgents(deeds: Deeds, pass: () => Promise<void>) {
   };
 }
 
-/** What an agent has to do in a turn. */
-const duties = { all: ["look", "note", "book"], approved: ["look", "pay"] } as const;
+/** The actions of an agent in each kind of turn. */
+const actionsOfTurn = { all: ["look", "note", "book"], approved: ["look", "pay"] } as const;
 
 async function begun(
   account: AccountHandle,
-  actions: readonly string[] = duties.all,
+  actions: readonly string[] = actionsOfTurn.all,
 ): Promise<Thread> {
   const agent = await account.agents.create({
     name: "Ada",
@@ -228,14 +228,14 @@ async function begun(
   return { account, agent_id: agent.id, contact_id, conversation_id };
 }
 
-/** Longer than a turn and what follows from it. */
+/** Longer than a turn and its follow-up jobs. */
 const aWhile = 12_000;
-/** Longer than a turn's lease, so that whatever was left lying is found. */
-const longest = 90_000;
-/** Points of one turn, with what follows from it. */
-const mostPoints = 60;
+/** Longer than a turn's lease, so that another engine takes over. */
+const pastLease = 90_000;
+/** The maximum number of points in one turn. */
+const maxPoints = 60;
 
-/** Whether the turn's run has ended, which is where its points end too. */
+/** Whether the turn's run has ended. */
 async function isOver({ account, agent_id }: Thread): Promise<boolean> {
   const { data } = await account.agents
     .runs(agent_id)
@@ -243,32 +243,32 @@ async function isOver({ account, agent_id }: Thread): Promise<boolean> {
   return data.length > 0 && data.every(({ status }) => status !== "running");
 }
 
-/** Has an action approved that the turn has asked for. */
+/** Approves the action that the turn asked for. */
 async function approve({ account, agent_id }: Thread): Promise<void> {
   const { data } = await account.agents.runs(agent_id);
   await account.agents.approve(agent_id, data[0]?.id ?? "", { decision: "approve" });
 }
 
-describe.each(Object.entries<Act>(acts))("meanwhile %s", (name, { do: happen, silences }) => {
+describe.each(Object.entries<Act>(acts))("during a turn, %s", (name, { do: happen, silences }) => {
   test.each([
-    { turn: "a turn", actions: duties.all, least: 15 },
-    { turn: "a turn that goes on with an approval", actions: duties.approved, least: 9 },
-  ])("$turn comes to rest as it should, at whatever moment", async ({ actions, least }) => {
-    const isApproved = actions === duties.approved;
-    // Who approves something, and hands it back, wants it done.
-    const isSilenced = silences && !(isApproved && name === "a person answers, and hands it back");
+    { turn: "a turn", actions: actionsOfTurn.all, least: 15 },
+    { turn: "a turn that resumes after an approval", actions: actionsOfTurn.approved, least: 9 },
+  ])("$turn keeps all invariants, at every point", async ({ actions, least }) => {
+    const isApproved = actions === actionsOfTurn.approved;
+    // The approval still counts if the person who gave it hands back.
+    const isSilenced = silences && !(isApproved && name === "a person answers and hands back");
     const { clock, engine } = world();
     const ground = new LateStorage(memory());
     const connect = (): StoragePort => ground.connect({ onTheWay: () => Promise.resolve() });
     const storage = connect();
-    const { storage: own, at, pass } = turning(connect());
-    const deeds: Deeds = [];
-    const one = engine(own, { agents: busyAgents(deeds, pass) });
-    const two = engine(storage, { agents: busyAgents(deeds, async () => {}) });
+    const { storage: own, at, pass } = interruptible(connect());
+    const actionCalls: ActionCalls = [];
+    const one = engine(own, { agents: busyAgents(actionCalls, pass) });
+    const two = engine(storage, { agents: busyAgents(actionCalls, async () => {}) });
     await one.start();
     let reached = 0;
     let wasOver = false;
-    for (let point = 0; !wasOver && point < mostPoints; point++) {
+    for (let point = 0; !wasOver && point < maxPoints; point++) {
       const { account: made } = await two.accounts.create({ name: "moments" });
       const account = two.account(made.id);
       await one.account(made.id).get();
@@ -277,7 +277,7 @@ describe.each(Object.entries<Act>(acts))("meanwhile %s", (name, { do: happen, si
       }
       at(Infinity, async () => {});
       let saidBefore: number | undefined;
-      deeds.length = 0;
+      actionCalls.length = 0;
       const thread = await begun(account, actions);
       if (isApproved) await clock.advance(aWhile);
       at(point, async () => {
@@ -290,7 +290,7 @@ describe.each(Object.entries<Act>(acts))("meanwhile %s", (name, { do: happen, si
       await clock.advance(aWhile);
       const after = await said(storage, made.id);
       if (isSilenced) expect([point, after.length]).toEqual([point, saidBefore]);
-      await checkRest(storage, account, deeds, `point ${point}`);
+      await checkInvariants(storage, account, actionCalls, `point ${point}`);
       if (name === "the contact is erased") {
         expect([point, await tablesWith(storage, [word, ann], made.id)]).toEqual([point, []]);
       }
@@ -300,26 +300,26 @@ describe.each(Object.entries<Act>(acts))("meanwhile %s", (name, { do: happen, si
   });
 });
 
-/** What can become of the process that has a turn. */
-type End = (turn: Turning, engine: MessagingEngine, wakes: Promise<void>) => Promise<void>;
+/** What happens to the process that runs the turn. */
+type End = (turn: Interruptible, engine: MessagingEngine, wakes: Promise<void>) => Promise<void>;
 const ends = {
   dies: ({ cut }) => {
     cut();
     return Promise.resolve();
   },
-  "is stopped in haste": (_, engine) => {
+  "is stopped without a deadline": (_, engine) => {
     void engine.stop({ deadlineMs: 0 });
     return Promise.resolve();
   },
-  "stalls until another has done its work": (_, __, wakes) => wakes,
+  "stalls until another process has finished the turn": (_, __, wakes) => wakes,
 } as const satisfies Record<string, End>;
 
 const [, sqlite, postgres] = storages;
-/** Where it is slower, at fewer moments. */
+/** Slow storages and fault kinds test fewer points. */
 const grounds: readonly (readonly [keyof typeof ends, string, () => Ground, number])[] = [
   ["dies", "memory", lateGround, 1],
-  ["is stopped in haste", "memory", lateGround, 2],
-  ["stalls until another has done its work", "memory", lateGround, 2],
+  ["is stopped without a deadline", "memory", lateGround, 2],
+  ["stalls until another process has finished the turn", "memory", lateGround, 2],
   ["dies", "SQLite", () => sqlite?.open() ?? expect.fail(), 9],
   ["dies", "PostgreSQL", () => postgres?.open() ?? expect.fail(), 13],
 ];
@@ -329,18 +329,18 @@ function lateGround(): Ground {
   return { connect: () => ground.connect({ onTheWay: () => Promise.resolve() }) };
 }
 
-describe.each(grounds)("a process that %s, over %s", (way, _, open, every) => {
-  test("leaves its turn to another, at whatever moment", async () => {
+describe.each(grounds)("a process that %s, on %s", (way, _, open, every) => {
+  test("leaves its turn to another process, at every point", async () => {
     let reached = 0;
-    for (let point = 0; reached === point && point < mostPoints; point += every) {
+    for (let point = 0; reached === point && point < maxPoints; point += every) {
       const { clock, engine } = world();
       const ground = open();
       const storage = ground.connect();
-      const turn = turning(ground.connect());
-      const deeds: Deeds = [];
-      const two = engine(storage, { agents: busyAgents(deeds, async () => {}) });
+      const turn = interruptible(ground.connect());
+      const actionCalls: ActionCalls = [];
+      const two = engine(storage, { agents: busyAgents(actionCalls, async () => {}) });
       const { account: made } = await two.accounts.create({ name: "moments" });
-      const one = engine(turn.storage, { agents: busyAgents(deeds, turn.pass) });
+      const one = engine(turn.storage, { agents: busyAgents(actionCalls, turn.pass) });
       await one.start();
       await one.account(made.id).get();
       const account = two.account(made.id);
@@ -352,11 +352,11 @@ describe.each(grounds)("a process that %s, over %s", (way, _, open, every) => {
       });
       await clock.advance(aWhile);
       await two.start();
-      await clock.advance(longest);
+      await clock.advance(pastLease);
       wake();
       await clock.advance(aWhile);
       turn.cut();
-      await checkRest(storage, account, deeds, `point ${point}`);
+      await checkInvariants(storage, account, actionCalls, `point ${point}`);
       expect([point, (await said(storage, made.id)).length]).toEqual([point, 1]);
       await Promise.all([stopped(two, clock), stopped(one, clock)]);
     }

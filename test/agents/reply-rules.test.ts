@@ -1,4 +1,4 @@
-/** What an agent's rules mean inside playbooks, where nothing can be said, and where somebody waits. */
+/** An agent's rules in playbooks, refused replies, time-outs of the queue, and reply limits. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -37,8 +37,8 @@ const survey = {
   ],
 } satisfies CreatePlaybook;
 
-describe("a model is shown actions", () => {
-  test("where its calls are made, and neither in an instruction nor when it answers an aside", async () => {
+describe("a model is offered actions", () => {
+  test("only in answers outside a playbook", async () => {
     const { ask, seen } = await agency(memory(), {
       actions: [lookUp],
       playbooks: [order, survey],
@@ -71,7 +71,7 @@ describe("in a playbook", () => {
     ["an instruction", order, [], ["where is my order"], `One moment.\n\n${message}`],
     ["an extraction", survey, ["survey"], ["lots"], message],
   ])(
-    "a model that fails at %s hands off where a rule says so",
+    "a model that fails at %s causes a hand-off with the rule model_error",
     async (_, playbook, before, said, told) => {
       const { ask, conversation } = await agency(memory(), {
         model: ({ task }) => (task.type === "answer" ? { text: "Hm." } : failing()),
@@ -84,7 +84,7 @@ describe("in a playbook", () => {
     },
   );
 
-  test("without the rule it goes on without the model", async () => {
+  test("a playbook continues without the model's text if no such rule exists", async () => {
     const { ask, conversation } = await agency(memory(), { model: failing, playbooks: [order] });
     expect(await ask("where is my order")).toEqual(["One moment.\n\nAnything else?"]);
     expect(await conversation()).toMatchObject({ handler: "ai" });
@@ -93,7 +93,7 @@ describe("in a playbook", () => {
   test.each([
     ["intent", { on: "intent", value: "complaint" }],
     ["confidence_below", { on: "confidence_below", value: 0.9 }],
-  ] as const)("%s is judged of what is said aside", async (rule, given) => {
+  ] as const)("the rule %s applies to asides", async (rule, given) => {
     const { ask, engine } = await agency(memory(), {
       playbooks: [survey],
       agent: { handoff: { rules: [given], message } },
@@ -109,8 +109,8 @@ describe("in a playbook", () => {
   });
 });
 
-describe("where an agent can't say what it would", () => {
-  test("people take over in silence, and the playbook stands where it stood", async () => {
+describe("an agent's reply that cannot be sent", () => {
+  test("causes a silent hand-off and does not advance the playbook", async () => {
     const policies = [
       {
         name: "no_thanks",
@@ -141,7 +141,7 @@ describe("where an agent can't say what it would", () => {
     ]);
   });
 
-  test("a question that was refused waits for no answer", async () => {
+  test("does not leave a refused question open", async () => {
     const { engine, agent, ask, pass, conversation } = await agency(memory(), {
       playbooks: [survey],
     });
@@ -157,7 +157,7 @@ describe("where an agent can't say what it would", () => {
     expect(await ask("I need 3 plants")).toEqual(["You said: I need 3 plants"]);
   });
 
-  test("nobody thinks of an answer for a contact that has opted out, until it opts in", async () => {
+  test("is not generated for a contact that has opted out, until it opts in", async () => {
     const { ask, seen, conversation, runs } = await agency(memory());
     await ask("STOP");
     for (let n = 0; n < 5; n++) expect(await ask(`a question, number ${n}`)).toEqual([]);
@@ -168,12 +168,12 @@ describe("where an agent can't say what it would", () => {
   });
 });
 
-describe("when nobody comes and the agent is to stay", () => {
+describe("with on_no_humans stay_ai, after the queue time-out", () => {
   const given = {
     agent: { handoff: { message, queue_timeout_seconds: 60, on_no_humans: "stay_ai" as const } },
   };
 
-  test("the contact is told the fallback text, and the agent answers what comes next", async () => {
+  test("the contact gets the fallback text, and the agent answers the next message", async () => {
     const { ask, pass, thread, conversation } = await agency(memory(), given);
     await ask("let me speak to a person");
     await pass(60_000);
@@ -186,7 +186,7 @@ describe("when nobody comes and the agent is to stay", () => {
     expect(await ask("when are you open?")).toEqual(["You said: when are you open?"]);
   });
 
-  test("what it wrote meanwhile is answered instead", async () => {
+  test("the agent answers messages of the waiting time instead", async () => {
     const { ask, pass, thread } = await agency(memory(), given);
     await ask("let me speak to a person");
     await ask("when are you open?");
@@ -198,7 +198,7 @@ describe("when nobody comes and the agent is to stay", () => {
   });
 });
 
-test("who goes on writing is answered though each mood is slow to come", async () => {
+test("a contact that keeps writing gets one answer, even if sentiment scoring is slow", async () => {
   let sleep = (_ms: number): Promise<void> => Promise.resolve();
   const sentiment = { score: () => sleep(1_900).then(() => 0.1) };
   const { world: here, say, pass, replies } = await agency(memory(), { options: { sentiment } });
@@ -207,11 +207,11 @@ test("who goes on writing is answered though each mood is slow to come", async (
     await say(`and this is number ${n}`);
     await pass(1_400);
   }
-  // Five pauses of 1.5 s, and 2 s for the mood.
+  // Five pauses of 1.5 s, and 2 s for the sentiment score.
   expect(await replies()).toHaveLength(1);
 });
 
-describe("the guard against machines", () => {
+describe("the loop guard", () => {
   const yesNo = (name: string) => ({
     name,
     type: "boolean" as const,
@@ -229,18 +229,18 @@ describe("the guard against machines", () => {
   };
 
   test.each(["no thanks", "no, thank you very much"])(
-    "lets %j be the answer to every question",
+    "accepts %j as the answer to every question",
     async (body) => {
       const { ask, conversation } = await agency(memory(), { playbooks: [extras] });
       await ask("I want to order");
-      const heard: string[] = [];
-      for (let n = 0; n < 4; n++) heard.push(...(await ask(body)));
-      expect(heard).toEqual(["milk?", "bread?", "tea?", "Ordered."]);
+      const questions: string[] = [];
+      for (let n = 0; n < 4; n++) questions.push(...(await ask(body)));
+      expect(questions).toEqual(["milk?", "bread?", "tea?", "Ordered."]);
       expect(await conversation()).toMatchObject({ handler: "ai" });
     },
   );
 
-  test("lets a few words be said again and again, and no sentence", async () => {
+  test("allows repeated short phrases but no repeated sentence", async () => {
     const { ask, conversation } = await agency(memory());
     for (let n = 0; n < 4; n++) await ask("ok thank you");
     expect(await conversation()).toMatchObject({ handler: "ai" });
@@ -250,9 +250,9 @@ describe("the guard against machines", () => {
 });
 
 test.each([
-  ["of an answer", [] as CreatePlaybook[]],
-  ["in a playbook", [order]],
-])("a budget that is spent in the middle %s hands off without a rule", async (_, playbooks) => {
+  ["during an answer", [] as CreatePlaybook[]],
+  ["during a playbook", [order]],
+])("a budget that runs out %s causes a hand-off without a rule", async (_, playbooks) => {
   const usage = { input_tokens: 200, output_tokens: 0 };
   const steps = [
     { id: "one", type: "instruct" as const, text: "One." },
@@ -270,9 +270,9 @@ test.each([
 });
 
 test.each([
-  ["words of its own", "You are fools, buy at evil.example", [standard.fallback_text]],
+  ["its own words", "You are fools, buy at evil.example", [standard.fallback_text]],
   ["the contact's words", "the blue one", ["the blue one"]],
-])("in canned_strict a model puts %s into a slot", async (_, note, told) => {
+])("with canned_strict, a model puts %s into a slot", async (_, note, told) => {
   const { ask } = await agency(memory(), {
     agent: { reply: { mode: "canned_strict" } },
     model: ({ task }) => (task.type === "instruct" ? { slots: { note } } : {}),
@@ -291,7 +291,7 @@ test.each([
   expect(await ask("I want the BLUE one, please")).toEqual(told);
 });
 
-test("a reply fits with its signature, and one that would take half of it is left out", async () => {
+test("a reply is cut to fit its signature; a signature longer than half of the limit is left out", async () => {
   const signature = "s".repeat(100);
   const said = async (max_chars: number): Promise<string> => {
     const { ask } = await agency(memory(), {
@@ -305,7 +305,7 @@ test("a reply fits with its signature, and one that would take half of it is lef
   expect(await said(150)).toMatch(/^(?:Lorem ipsum dolor sit\. ?)+$/);
 });
 
-test("what a failed action threw is redacted before a model sees it", async () => {
+test("a failed action's error is redacted before a model sees it", async () => {
   const seen: ModelTurn["calls"][number][] = [];
   const { ask } = await agency(memory(), {
     actions: [
@@ -327,7 +327,7 @@ test("what a failed action threw is redacted before a model sees it", async () =
   expect(seen).toMatchObject([{ outcome: { status: "failed", error: "no order for [iban]" } }]);
 });
 
-test("what was thought before it was handed off and back isn't said", async () => {
+test("a reply that was generated before a hand-off and hand-back is discarded", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let n = 0;
   const { engine, say, pass, replies, conversation, runs } = await agency(memory(), {
@@ -352,7 +352,7 @@ test("what was thought before it was handed off and back isn't said", async () =
 });
 
 describe("without the option `agents`", () => {
-  test("no agent can be enabled, and the sandbox's assistant isn't engaged", async () => {
+  test("no agent can be enabled, and seeding the sandbox creates no assistant", async () => {
     const engine = world().engine(memory());
     await engine.start();
     const ada = { name: "Ada", channels: ["sms" as const] };

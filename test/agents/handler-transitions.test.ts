@@ -1,4 +1,4 @@
-/** Who handles a conversation: only what the table says can come about, whatever is done in whatever order. */
+/** The handler of a conversation follows a transition table under every sequence of steps. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -33,16 +33,16 @@ interface Setting {
 interface State {
   handler: Handler;
   isClosed: boolean;
-  /** The last close is past the time in which the contact opens it again. */
+  /** The conversation was closed longer ago than the reopen window. */
   isOver: boolean;
   agent: "enabled" | "disabled" | "removed";
-  /** The agent has had it. */
+  /** The agent has been the handler before. */
   hadIt: boolean;
-  /** Whom it goes back to: assigned to the agent, or to nobody and the agent had it before. */
+  /** The assignee, which decides where a hand-back goes. */
   assignee: "agent" | "human" | null;
 }
 
-/** Where the handler is afterwards; "same" where nothing changes, "refused" where it is an error and nothing changes. */
+/** The handler afterwards; "same" if it does not change, "refused" if the step is an error. */
 type To = Handler | "same" | "refused";
 type Rule = To | ((state: State, setting: Setting) => To);
 type Row = Readonly<Record<Handler, Rule>>;
@@ -57,7 +57,7 @@ const unlessClosed = (row: Row): Row =>
     ]),
   ) as Row;
 const taken = ({ agent }: State): To => (agent === "enabled" ? "ai" : "same");
-/** People have it: it is theirs, but where they closed it and the contact comes back to an agent that resumes. */
+/** People keep it, unless they closed it and the contact returns to an agent that resumes. */
 const theirs = (state: State, { resume_after_human }: Setting): To =>
   state.isClosed && state.isOver
     ? taken(state)
@@ -67,7 +67,7 @@ const theirs = (state: State, { resume_after_human }: Setting): To =>
 const back = ({ agent, assignee, hadIt }: State): To =>
   agent !== "removed" && (assignee === "agent" || hadIt) ? "ai" : "none";
 
-/** The handler at once; what the agent's turn makes of it comes after. */
+/** The handler directly after the message, before the agent's turn. */
 const inbound: Row = {
   none: taken,
   ai: (state) => (state.isClosed && state.isOver ? taken(state) : "same"),
@@ -111,9 +111,9 @@ class Conversation {
   readonly agency: Agency;
   readonly setting: Setting;
   id = "";
-  /** The contact has asked for people where no agent has heard it yet. */
+  /** The contact has asked for people, and no agent has processed the message yet. */
   #unheard = false;
-  /** It waits for people by a hand-off that its agent may end. */
+  /** It waits in the queue after a hand-off that its agent may end. */
   #waits = false;
   #said = 0;
 
@@ -145,7 +145,7 @@ class Conversation {
     switch (step) {
       case "contact writes":
       case "contact asks for people": {
-        // A second apart from what was said before, so that nobody takes it for a machine.
+        // A pause before each message, so that the loop guard does not apply.
         await pass(2_000);
         const text = step === "contact writes" ? "hello" : "let me talk to a human";
         const { conversation_id } = await say(`${text} ${this.#said++}`);
@@ -213,7 +213,7 @@ class Conversation {
     state.handler = handler;
   }
 
-  /** What the agent, and time, make of it. */
+  /** Lets the agent's turn and timers run, and checks the handler afterwards. */
   async #rest(step: Step, where: string): Promise<void> {
     const { state, setting } = this;
     const long = {
@@ -238,7 +238,7 @@ class Conversation {
     }
     const mayStay = setting.on_no_humans === "stay_ai" && state.hadIt && !state.isClosed;
     const allowed: Handler[] = [state.handler];
-    // An agent has its turn with what is not answered yet, and a queue may be over when it took long.
+    // An agent may hand off in its turn, and a queue may time out during a long step.
     if (state.handler === "ai" && !state.isClosed) allowed.push("queue");
     if (state.handler === "queue" && mayStay) allowed.push("ai");
     expect([where, allowed]).toEqual([where, expect.arrayContaining([after])]);
@@ -285,7 +285,7 @@ describe("the handler of a conversation", () => {
     { maxCommands: 25, size: "max" },
   );
 
-  test("changes as the table says, and in no other way", async () => {
+  test("changes only as the transition table says", async () => {
     await fc.assert(
       fc.asyncProperty(settings, orders, async (setting, commands) => {
         const made = await agency(memory(), {
@@ -311,7 +311,7 @@ describe("the handler of a conversation", () => {
     );
   });
 
-  test("is told nothing but once when nobody comes and the agent leaves a message", async () => {
+  test("stays the queue, and the contact gets the fallback text once, if no person replies in time", async () => {
     const { ask, pass, thread, conversation } = await agency(memory(), {
       agent: {
         fallback_text: "Nobody is there at the moment.",

@@ -1,4 +1,4 @@
-/** Models of every temper: whatever one does, each turn ends in its time as a reply, a hand-off or the fallback text. */
+/** With every kind of faulty model, a turn ends in time with a reply, hand-off or fallback text. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -15,13 +15,13 @@ import { type Agency, agency } from "./world.ts";
 type Respond = AgentModel["respond"];
 
 const timeout_ms = 5_000;
-/** A burst's pause, what the turn may take, and as much as a commit or two. */
+/** The debounce pause, the turn's time-out, and time for its commits. */
 const oneTurn = 1_500 + timeout_ms + 500;
 const fallback = "Somebody will get back to you.";
 const signature = "Ada";
 const max_chars = 300;
-/** Bytes of a run as it is kept: of a hundred steps at the very most, each with what an action was given and answered. */
-const mostKept = 4_000_000;
+/** The maximum bytes of a stored run: 100 steps with the input and output of an action each. */
+const maxRunBytes = 4_000_000;
 
 const anything = action({
   name: "anything",
@@ -41,7 +41,7 @@ const playbook = {
   ],
 } as const;
 
-async function tempered(
+async function agencyWith(
   storage: StoragePort,
   model: Respond,
   actions: readonly Action[] = [anything],
@@ -60,7 +60,7 @@ async function tempered(
   return { ...made, storage };
 }
 
-/** One turn with what is said; answers what the contact was told. */
+/** Runs one turn, checks its limits, and returns the reply. */
 async function turnOf(
   { say, replies, conversation, engine, agent, world, storage }: Agency & { storage: StoragePort },
   from: string,
@@ -80,7 +80,7 @@ async function turnOf(
     expect([...each].length).toBeLessThanOrEqual(max_chars + 1 + signature.length);
   }
   const kept = (await rowsOf(storage, runs)).find(({ conversation_id }) => conversation_id === id);
-  expect(JSON.stringify(kept).length).toBeLessThan(mostKept);
+  expect(JSON.stringify(kept).length).toBeLessThan(maxRunBytes);
   expect(kept?.steps.length).toBeLessThanOrEqual(100);
   expect(kept?.calls.length).toBeLessThanOrEqual(50);
   return { told: told[0] ?? null, handler, run: kept };
@@ -99,14 +99,14 @@ const as =
   () =>
     answer as ModelAnswer;
 
-const silentOnes: Record<string, Respond> = {
+const modelsWithoutAnswer: Record<string, Respond> = {
   "never answers": () => new Promise(() => {}),
   throws: () => {
     throw new Error("no");
   },
   rejects: () => Promise.reject(new Error("no")),
-  "answers nothing": as(undefined),
-  "answers with what can't be read": as(
+  "returns undefined": as(undefined),
+  "returns an object that throws": as(
     new Proxy(
       {},
       {
@@ -116,36 +116,38 @@ const silentOnes: Record<string, Respond> = {
       },
     ),
   ),
-  "answers in circles": as({ calls: [{ action: "anything", input: circular }] }),
-  "answers with blanks": as({ text: " \n\0 " }),
-  "answers itself": as(circular),
-  "calls what there isn't": as({ calls: [{ action: "transfer_money", input: {} }] }),
-  "calls actions for ever": as(calls(1)),
+  "returns circular input": as({ calls: [{ action: "anything", input: circular }] }),
+  "returns a blank text": as({ text: " \n\0 " }),
+  "returns a circular answer": as(circular),
+  "calls an unknown action": as({ calls: [{ action: "transfer_money", input: {} }] }),
+  "calls an action forever": as(calls(1)),
   "calls a thousand actions": as(calls(1_000)),
-  "calls what no database keeps": as({
+  "calls with text that no database stores": as({
     calls: [{ action: "any\0thing\ud800", input: { "\0": "\ud800" } }],
   }),
-  "hands over a megabyte to an action": as({ calls: [{ action: "anything", input: mega }] }),
-  "calls an action very deeply": as({ calls: [{ action: "anything", input: nested(2_000) }] }),
-  "starts a playbook that isn't there": as({ playbook_id: "pb_01KDVDNA00WQJNRJAHHES6D1BV" }),
+  "calls an action with a megabyte": as({ calls: [{ action: "anything", input: mega }] }),
+  "calls an action with deeply nested input": as({
+    calls: [{ action: "anything", input: nested(2_000) }],
+  }),
+  "starts an unknown playbook": as({ playbook_id: "pb_01KDVDNA00WQJNRJAHHES6D1BV" }),
   "starts a playbook with a megabyte": as({ playbook_id: mega }),
-  "answers in lists": as([{ text: "Hello" }]),
+  "returns a list": as([{ text: "Hello" }]),
 };
 
 describe("a model that", () => {
-  test.each(Object.entries(silentOnes))(
-    "%s has the contact told the fallback text",
+  test.each(Object.entries(modelsWithoutAnswer))(
+    "%s gives the contact the fallback text",
     async (_, model) => {
-      const ada = await tempered(memory(), model);
+      const ada = await agencyWith(memory(), model);
       expect((await turnOf(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
-      // The next one finds nothing in its way.
+      // The next turn is not affected.
       expect((await turnOf(ada, "+15005550102")).told).toBe(`${fallback}\n${signature}`);
     },
   );
 
-  test("is late is not heard, and told so", async () => {
+  test("is late has its call aborted and its answer ignored", async () => {
     let aborted = 0;
-    const ada: Agency & { storage: StoragePort } = await tempered(
+    const ada: Agency & { storage: StoragePort } = await agencyWith(
       memory(),
       async (_, { signal }) => {
         signal.addEventListener("abort", () => void aborted++);
@@ -159,9 +161,9 @@ describe("a model that", () => {
     expect(await ada.replies()).toHaveLength(1);
   });
 
-  test("babbles is cut short", async () => {
+  test("returns a megabyte of text has its reply and observations cut", async () => {
     const observed = Array.from({ length: 1_000 }, () => ({ content: mega, kind: mega }));
-    const ada = await tempered(
+    const ada = await agencyWith(
       memory(),
       as({ text: mega, intent: mega, observations: observed, slots: { who: mega } }),
     );
@@ -174,13 +176,13 @@ describe("a model that", () => {
     );
   });
 
-  test("babbles at people is cut short", async () => {
-    const ada = await tempered(memory(), as({ handoff: { reason: mega, summary: mega } }));
+  test("returns a megabyte of hand-off summary has it cut", async () => {
+    const ada = await agencyWith(memory(), as({ handoff: { reason: mega, summary: mega } }));
     const { handler, run } = await turnOf(ada, "+15005550101");
     expect([handler, JSON.stringify(run).length < 10_000]).toEqual(["queue", true]);
   });
 
-  test("counts wrongly is charged nothing, or what it says", async () => {
+  test("returns an invalid token count is charged nothing for it", async () => {
     for (const [n, [given, input]] of (
       [
         [-5, 0],
@@ -190,7 +192,7 @@ describe("a model that", () => {
         [7, 7],
       ] as const
     ).entries()) {
-      const ada = await tempered(
+      const ada = await agencyWith(
         memory(),
         as({ text: "Yes.", usage: { input_tokens: given, output_tokens: 0 } }),
       );
@@ -199,9 +201,9 @@ describe("a model that", () => {
     }
   });
 
-  test("answers anything ends its turn all the same", async () => {
+  test("returns an arbitrary value ends its turn in time", async () => {
     let answer: unknown;
-    const ada = await tempered(memory(), () => answer as ModelAnswer);
+    const ada = await agencyWith(memory(), () => answer as ModelAnswer);
     let people = 0;
     const part = (sound: fc.Arbitrary<unknown>) =>
       fc.oneof({ weight: 2, arbitrary: sound }, fc.anything());
@@ -254,7 +256,7 @@ function toldOf(call: ModelCall | undefined): string {
 }
 
 describe.each(storages)("on $name", ({ open }) => {
-  test("what no database keeps as text is left out, whoever says it", async () => {
+  test("text that no database stores is cleaned, in replies, observations and action results", async () => {
     const bad = "a\0b\ud800c";
     const answers: ModelAnswer[] = [
       {
@@ -285,7 +287,7 @@ describe.each(storages)("on $name", ({ open }) => {
       },
     });
     let turn = -1;
-    const ada = await tempered(
+    const ada = await agencyWith(
       open().connect(),
       ({ calls: made }) => {
         if (made.length > 0) return { text: toldOf(made[0]) };
@@ -308,8 +310,8 @@ describe.each(storages)("on $name", ({ open }) => {
     }
   });
 
-  test("words that break in the middle of a character are told to people whole", async () => {
-    const ada = await tempered(open().connect(), as({ handoff: { reason: "Help" } }));
+  test("a hand-off summary is never cut inside a character", async () => {
+    const ada = await agencyWith(open().connect(), as({ handoff: { reason: "Help" } }));
     const handed: string[] = [];
     ada.engine.on(
       "conversation.handoff",

@@ -24,7 +24,7 @@ const greeting = {
   ],
 } satisfies CreatePlaybook;
 
-/** Without it no agent can be enabled. */
+/** An agent can be enabled only if the engine has a model. */
 const thinking = { agents: { model: () => ({}) } };
 
 async function staffed(engine: MessagingEngine) {
@@ -38,7 +38,7 @@ async function staffed(engine: MessagingEngine) {
 }
 
 describe.each(storages)("a trigger on $name", ({ open }) => {
-  it("makes one run under its key, by whichever engine, in a conversation that is the agent's then", async () => {
+  it("makes one run per idempotency key across engines, and gives the agent the conversation", async () => {
     const ground = open();
     const port = ground.connect();
     const { engine } = world();
@@ -80,7 +80,7 @@ describe.each(storages)("a trigger on $name", ({ open }) => {
     ]);
   });
 
-  it("leaves nothing of a contact that is erased at this moment", async () => {
+  it("leaves no run or session if its contact is erased at the same time", async () => {
     const ground = open();
     const port = ground.connect();
     const { engine } = world();
@@ -111,7 +111,7 @@ describe("a trigger", () => {
     return { clock, one, agent, playbook_id, own: one.conversations };
   }
 
-  it("is for the contact's conversation of the last activity, else for a new one by text", async () => {
+  it("uses the contact's most recently active conversation, or opens a new text conversation", async () => {
     const { clock, one, agent, playbook_id, own } = await office();
     const { id: contact_id } = await one.contacts.create({ phone });
     const where = async (): Promise<string> =>
@@ -134,10 +134,10 @@ describe("a trigger", () => {
     const { id: other } = await one.contacts.create({ phone: "+15005551002" });
     await one.contacts.merge(contact_id, other);
     const run = await one.agents.trigger(agent, { contact_id: other, playbook_id });
-    expect(run.conversation_id, "who was merged is who it was merged into").toBe(second);
+    expect(run.conversation_id, "a merged contact resolves to its survivor").toBe(second);
   });
 
-  it("says what is wrong with it, and does nothing then", async () => {
+  it("rejects invalid input with a pointer and changes nothing", async () => {
     const { one, agent, playbook_id, own } = await office();
     const { id: contact_id } = await one.contacts.create({ phone });
     const { id: nowhere } = await one.contacts.create({ name: "Bo" });
@@ -172,7 +172,7 @@ describe("a trigger", () => {
     expect((await one.agents.runs(agent)).data).toEqual([]);
   });
 
-  it("leaves alone what people, another agent or nobody any more has; an action goes on behind people's backs", async () => {
+  it("conflicts if people or another agent handle the conversation or it is closed; actions run beside people", async () => {
     const { one, agent, playbook_id, own } = await office();
     const { id: conversation_id } = await own.open({ to: phone });
     const playbook = () => outcome(one.agents.trigger(agent, { conversation_id, playbook_id }));
@@ -188,7 +188,7 @@ describe("a trigger", () => {
     await own.assign(conversation_id, { type: "agent", id: other });
     expect([await playbook(), await errand()]).toEqual(["conflict", "conflict"]);
     await own.handOff(conversation_id, { reason: "asked for it" });
-    expect([await playbook(), await errand()], "people hand it back to Bo").toEqual([
+    expect([await playbook(), await errand()], "a hand-back would go to Bo").toEqual([
       "conflict",
       "conflict",
     ]);
@@ -201,7 +201,7 @@ describe("a trigger", () => {
     expect([await playbook(), await errand()]).toEqual(["conflict", "conflict"]);
   });
 
-  it("has the playbook played by an agent that would not choose it, with what it is given", async () => {
+  it("plays a playbook that the agent does not list, with the given input", async () => {
     const { engine, agent, ask, pass, replies, conversation } = await agency(memory());
     await ask("Hello");
     const { id: playbook_id } = await engine.playbooks.create(greeting);
@@ -220,7 +220,7 @@ describe("a trigger", () => {
     });
   });
 
-  it("leaves runs that are found by their status and conversation, newest first", async () => {
+  it("creates runs that are listed by status and conversation, newest first", async () => {
     const { one, agent, playbook_id, own } = await office();
     const { id: a } = await own.open({ to: phone });
     const { id: b } = await own.open({ to: "+15005551002" });
@@ -240,7 +240,7 @@ describe("a trigger", () => {
   });
 });
 
-/** Looks up whatever is asked for. */
+/** An action that returns its input. */
 function lookUp(risk: "read" | "approval" = "read", done: unknown[] = []) {
   return action({
     name: "look_up",
@@ -255,7 +255,7 @@ function lookUp(risk: "read" | "approval" = "read", done: unknown[] = []) {
   });
 }
 
-describe("an action that waits for somebody", () => {
+describe("an action that waits for approval", () => {
   async function waiting() {
     const done: unknown[] = [];
     const storage = memory();
@@ -274,7 +274,7 @@ describe("an action that waits for somebody", () => {
     return { ...there, storage, done, run, own, approve, conversation_id };
   }
 
-  it("is called when it is approved, once, and by nobody else's run", async () => {
+  it("is called once when its own run is approved", async () => {
     const { engine, agent, done, run, own, approve, pass } = await waiting();
     expect(await own.run(agent.id, run.id)).toMatchObject({ status: "awaiting_approval" });
     const other = await engine.agents.create({ name: "Bo", channels: ["sms"] });
@@ -296,7 +296,7 @@ describe("an action that waits for somebody", () => {
     expect(await outcome(approve("approve")), "the same request").toBe("done");
   });
 
-  it("is not called when it is denied, or nobody approves it in time", async () => {
+  it("is not called if it is denied or not approved in time", async () => {
     const { agent, done, run, own, approve, pass } = await waiting();
     await approve("deny");
     await pass();
@@ -310,7 +310,7 @@ describe("an action that waits for somebody", () => {
     expect([done, late.done]).toEqual([[], []]);
   });
 
-  it("leaves no word of an erased contact: no run, no session, no stored answer", async () => {
+  it("is deleted with an erased contact: run, session and stored response", async () => {
     const { engine, storage, run, agent, own, approve, pass, conversation } = await waiting();
     await approve("approve");
     await pass();
@@ -328,7 +328,7 @@ describe("an action that waits for somebody", () => {
     expect(await outcome(approve("approve"))).toBe("erased");
   });
 
-  it("goes when the sandbox is reset; agents and playbooks stay", async () => {
+  it("is deleted when the sandbox is reset; agents and playbooks stay", async () => {
     const { engine, storage, agent, own, approve } = await waiting();
     const { id } = await engine.playbooks.create(greeting);
     await engine.sandbox.reset();
@@ -343,7 +343,7 @@ describe("an action that waits for somebody", () => {
 });
 
 describe("a message that an agent has read", () => {
-  it("is redacted in the agent's runs too, in what they told and what is told of them, once they have ended", async () => {
+  it("is redacted in the agent's runs, their events and deliveries, once the runs have ended", async () => {
     const storage = memory();
     const client = { send: () => Promise.reject(new Error("nobody is there")), close() {} };
     const { engine, agent, say, ask, thread, conversation } = await agency(storage, {
@@ -365,7 +365,7 @@ describe("a message that an agent has read", () => {
     expect((await tablesWith(storage, ["zebulon"])).toSorted()).toEqual(told);
 
     await say("I want it back");
-    expect(await outcome(engine.messages.redact(message?.id ?? "")), "nobody has begun yet").toBe(
+    expect(await outcome(engine.messages.redact(message?.id ?? "")), "no turn has begun yet").toBe(
       "done",
     );
     expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
@@ -415,8 +415,8 @@ describe("a message that an agent has read", () => {
   });
 });
 
-describe("a conversation that an agent is given", () => {
-  it("is answered where nobody has answered, from then on", async () => {
+describe("a conversation that is assigned to an agent", () => {
+  it("gets an answer to its unanswered messages only", async () => {
     const { engine, agent, say, pass, replies, conversation } = await agency(memory(), {
       agent: { channels: ["webchat"] },
     });
@@ -426,7 +426,7 @@ describe("a conversation that an agent is given", () => {
     await engine.messages.send({ to: visitor, body: "We will see." });
     await assign(id, { type: "agent", id: agent.id });
     await pass();
-    expect(await replies(), "the host has answered").toEqual([]);
+    expect(await replies(), "the host application has answered").toEqual([]);
     await say("Two");
     await pass();
     expect(await replies()).toEqual(["You said: Two"]);

@@ -1,4 +1,4 @@
-/** What a run keeps hold of while people, other agents, triggers, approvals and failures come between. */
+/** Runs that people, other agents, triggers, approvals or failures interrupt. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -19,7 +19,11 @@ const survey = {
   ],
 };
 
-function deed(done: unknown[], risk: Action["risk"] = "approval", name = "refund"): Action {
+function recordedAction(
+  done: unknown[],
+  risk: Action["risk"] = "approval",
+  name = "refund",
+): Action {
   const execute = (input: unknown): string => {
     done.push(input);
     return "ok";
@@ -27,7 +31,7 @@ function deed(done: unknown[], risk: Action["risk"] = "approval", name = "refund
   return action({ name, description: name, input: z.unknown(), risk, idempotent: false, execute });
 }
 
-/** Asks for the calls once, and says what became of the first. */
+/** Makes the calls once, and then replies with the outcome of the first. */
 const calling =
   (...calls: NonNullable<ModelAnswer["calls"]>): AgentModel["respond"] =>
   ({ calls: [made], messages }) => {
@@ -54,12 +58,12 @@ async function approve({ engine, agent, runs, pass }: Agency): Promise<void> {
   await pass(60_000);
 }
 
-describe("an action whose outcome nobody knows", () => {
+describe("an action with an unknown outcome", () => {
   test.each([
     { idempotent: false, times: 1, error: "outcome_unknown" },
     { idempotent: true, times: 3, error: "timed_out" },
   ])(
-    "is not done under a second key (idempotent: $idempotent)",
+    "is never called with a second idempotency key (idempotent: $idempotent)",
     async ({ idempotent, times, error }) => {
       const keys: string[] = [];
       const slow = action({
@@ -89,11 +93,11 @@ describe("an action whose outcome nobody knows", () => {
   );
 });
 
-describe("an action that was approved is done", () => {
-  test("where a playbook has begun meanwhile, which goes on", async () => {
+describe("an approved action is called", () => {
+  test("if a playbook has begun meanwhile, and the playbook continues", async () => {
     const done: unknown[] = [];
     const made = await agency(memory(), {
-      actions: [deed(done)],
+      actions: [recordedAction(done)],
       playbooks: [survey],
       model: calling(refundOf(1)),
     });
@@ -105,14 +109,14 @@ describe("an action that was approved is done", () => {
     expect(await made.ask("4")).toEqual(["Thank you for the 4."]);
   });
 
-  test("where its playbook has been left meanwhile, and the agent lists no actions", async () => {
+  test("if its playbook has ended meanwhile and the agent lists no actions", async () => {
     const done: unknown[] = [];
     const steps = [
       { id: "pay", type: "run" as const, action: "refund", args: {} },
       { id: "told", type: "send" as const, text: "Refunded." },
     ];
     const made = await agency(memory(), {
-      actions: [deed(done)],
+      actions: [recordedAction(done)],
       agent: { actions: [] },
       options: { reopenHours: 1 },
       playbooks: [{ name: "Refund", trigger: { keywords: ["refund"] }, steps }],
@@ -124,10 +128,10 @@ describe("an action that was approved is done", () => {
     expect(done).toHaveLength(1);
   });
 
-  test("as often as it was approved", async () => {
+  test("once per approval", async () => {
     const done: unknown[] = [];
     const made = await agency(memory(), {
-      actions: [deed(done)],
+      actions: [recordedAction(done)],
       model: calling(refundOf(1), refundOf(1)),
     });
     await made.ask("refund me twice");
@@ -138,10 +142,10 @@ describe("an action that was approved is done", () => {
   });
 });
 
-describe("an action that was ordered has no part in what an agent has in mind", () => {
-  test("another one's, when it is approved", async () => {
+describe("a triggered action does not change the session", () => {
+  test("of another agent when it is approved", async () => {
     const done: unknown[] = [];
-    const made = await agency(memory(), { actions: [deed(done)], playbooks: [survey] });
+    const made = await agency(memory(), { actions: [recordedAction(done)], playbooks: [survey] });
     await made.ask("hello");
     const { id } = await made.conversation();
     const run = await made.engine.agents.trigger(made.agent.id, {
@@ -166,7 +170,7 @@ describe("an action that was ordered has no part in what an agent has in mind", 
     });
   });
 
-  test("another one's, that was given the conversation while it was done", async () => {
+  test("of another agent that was assigned the conversation during the call", async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const sync = action({
       name: "sync",
@@ -189,17 +193,17 @@ describe("an action that was ordered has no part in what an agent has in mind", 
   });
 });
 
-describe("a playbook that is ordered", () => {
+describe("a triggered playbook", () => {
   test.each([
     [
       "a person has written",
       ({ engine }: Agency, id: string) => engine.conversations.reply(id, { body: "It's Anna." }),
     ],
     [
-      "it waited for people",
+      "the conversation was handed off",
       ({ engine }: Agency, id: string) => engine.conversations.handOff(id, { reason: "Busy" }),
     ],
-  ])("keeps its question where %s before", async (_, meanwhile) => {
+  ])("keeps its question open if %s before", async (_, meanwhile) => {
     const made = await agency(memory(), { playbooks: [survey] });
     await made.ask("hello there");
     const { id } = await made.conversation();
@@ -211,7 +215,7 @@ describe("a playbook that is ordered", () => {
     expect(await made.ask("4")).toEqual(["Thank you for the 4."]);
   });
 
-  test("takes for an answer only what was written after its question", async () => {
+  test("accepts only messages after its question as the answer", async () => {
     const made = await agency(memory(), { playbooks: [survey] });
     await made.ask("hello");
     await made.say("4 tickets please");
@@ -221,7 +225,7 @@ describe("a playbook that is ordered", () => {
     expect(await made.ask("3")).toEqual(["Thank you for the 3."]);
   });
 
-  test("is asked after what is written while it is made ready", async () => {
+  test("asks its question after answering messages that came while it was prepared", async () => {
     const { promise, resolve } = Promise.withResolvers<ModelAnswer>();
     const steps = [{ id: "greet", type: "instruct" as const, text: "Greet" }, ...survey.steps];
     const made = await agency(memory(), {
@@ -242,7 +246,7 @@ describe("a playbook that is ordered", () => {
     expect(await made.ask("3")).toEqual(["Thank you for the 3."]);
   });
 
-  test("is followed by others, however many, until none is left", async () => {
+  test("does not block the triggers behind it: 60 runs all end", async () => {
     const made = await agency(memory(), {
       playbooks: [survey],
       model: () => new Promise(() => {}),
@@ -257,14 +261,14 @@ describe("a playbook that is ordered", () => {
   });
 });
 
-test("a playbook that waits for an approval takes nothing for an answer until the approval has come to it", async () => {
+test("a playbook that waits for an approval does not take a message as its answer", async () => {
   const done: unknown[] = [];
   const steps = [
     { id: "pay", type: "run" as const, action: "refund", args: {} },
     { id: "told", type: "send" as const, text: "Refunded." },
   ];
   const made = await agency(memory(), {
-    actions: [deed(done)],
+    actions: [recordedAction(done)],
     playbooks: [{ name: "Refund", trigger: { keywords: ["refund"] }, steps }],
   });
   await made.ask("refund please");
@@ -274,7 +278,7 @@ test("a playbook that waits for an approval takes nothing for an answer until th
   expect(done).toHaveLength(1);
 });
 
-test("two machines come to rest, also where an agent stays when nobody comes", async () => {
+test("the loop guard ends a loop, also with on_no_humans stay_ai", async () => {
   const message = "I'll get a person for you.";
   const made = await agency(memory(), {
     agent: {
@@ -295,7 +299,7 @@ test("two machines come to rest, also where an agent stays when nobody comes", a
   expect(await made.conversation()).toMatchObject({ handler: "queue" });
 });
 
-test("a turn that can't be ended is given up after five tries, and left to people", async () => {
+test("a turn whose end fails five times is handed off to people", async () => {
   let asked = 0;
   const broken = {
     name: "broken",
@@ -317,7 +321,7 @@ test("a turn that can't be ended is given up after five tries, and left to peopl
   expect(await made.conversation()).toMatchObject({ handler: "queue" });
 });
 
-test("an engine that is stopped in haste leaves a turn to the others at once", async () => {
+test("an engine that stops with deadlineMs 0 releases its turn to other engines at once", async () => {
   const storage = memory();
   const made = await agency(storage, { model: () => new Promise(() => {}) });
   await made.say("hello");
@@ -333,7 +337,7 @@ test("an engine that is stopped in haste leaves a turn to the others at once", a
   expect(made.line.calls.map(({ message: { body } }) => body)).toEqual(["You said: hello"]);
 });
 
-test("an agent that is disabled says nothing more, not even what it was thinking of, and leaves what it has to people", async () => {
+test("disabling an agent discards its pending reply and hands its conversations to people", async () => {
   const { promise, resolve } = Promise.withResolvers<ModelAnswer>();
   const made = await agency(memory(), { model: () => promise });
   await made.say("hello");
@@ -346,9 +350,12 @@ test("an agent that is disabled says nothing more, not even what it was thinking
   expect(await made.runs()).toMatchObject([{ status: "canceled" }]);
 });
 
-test("what nobody would do can't be approved, but for an action that was ordered by itself", async () => {
+test("a run of a closed conversation cannot be approved, except a triggered action", async () => {
   const done: unknown[] = [];
-  const made = await agency(memory(), { actions: [deed(done)], model: calling(refundOf(1)) });
+  const made = await agency(memory(), {
+    actions: [recordedAction(done)],
+    model: calling(refundOf(1)),
+  });
   await made.ask("refund me");
   const { id } = await made.conversation();
   const [asked] = await made.runs();

@@ -1,6 +1,6 @@
 /**
- * A small mind in a language model's place. It knows some English and nothing of the shop: what it says and which tools it
- * takes follows from what it is shown, as with any language model.
+ * A small stand-in for a language model. It knows some English and nothing about the shop. Its
+ * replies and tool calls depend only on its prompt.
  */
 import type { Reply } from "../adapters/models/mocks.ts";
 
@@ -18,30 +18,30 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-export interface Shown {
+export interface Prompt {
   readonly system: string;
   readonly thread: readonly { readonly from: "user" | "assistant"; readonly text: string }[];
   readonly tools: readonly Tool[];
-  /** What came of the tools that it has called, as text. */
+  /** The results of its tool calls, as text. */
   readonly results: readonly string[];
 }
 
-export function think(shown: Shown): Reply {
-  const { system, thread, tools, results } = shown;
+export function respondTo(prompt: Prompt): Reply {
+  const { system, thread, tools, results } = prompt;
   const asked = thread.at(-1)?.text ?? "";
   const slot = tools.find(({ name }) => name === "_slot");
   if (slot !== undefined) {
     return call("_slot", valueIn(asked, slot.input.properties?.["value"] ?? {}, system));
   }
   const result = results.at(-1);
-  if (result !== undefined) return reply(shown, asked, tellOf(result));
+  if (result !== undefined) return reply(prompt, asked, describeResult(result));
   const politely = courtesies.find(([said]) => said.test(asked.trim()));
   if (politely !== undefined) return { text: politely[1] };
 
   const about = meanings(asked);
   const least = /^(?:where|what|when|how)\b/i.test(asked) ? 1 : 2;
   const made = tools
-    .map((tool) => callOf(tool, about, least, shown))
+    .map((tool) => callOf(tool, about, least, prompt))
     .find((reply) => reply !== undefined);
   if (made !== undefined) return made;
   const playbook = best(playbooksIn(system), about, 2);
@@ -53,9 +53,9 @@ export function think(shown: Shown): Reply {
     new Set([...about, ...meanings(section(system, "What to do now"))]),
     1,
   );
-  if (piece !== undefined) return reply(shown, asked, piece.says);
+  if (piece !== undefined) return reply(prompt, asked, piece.says);
   if (/leave the reply's text empty/i.test(section(system, "Instructions"))) {
-    return reply(shown, asked, "");
+    return reply(prompt, asked, "");
   }
   return call("_handoff", {
     reason: "I can't help with this.",
@@ -65,7 +65,7 @@ export function think(shown: Shown): Reply {
 
 const call = (name: string, input: object): Reply => ({ calls: [{ name, input }] });
 
-function reply({ tools }: Shown, asked: string, text: string): Reply {
+function reply({ tools }: Prompt, asked: string, text: string): Reply {
   const fields = tools.find(({ name }) => name === "_reply")?.input.properties ?? {};
   const [, pet] = /\bI have (an? (?:cat|dog))\b/i.exec(asked) ?? [];
   const observations =
@@ -77,7 +77,7 @@ function reply({ tools }: Shown, asked: string, text: string): Reply {
   });
 }
 
-function tellOf(result: string): string {
+function describeResult(result: string): string {
   if (result.includes("approve")) return "A colleague has to approve that first.";
   const values = result.startsWith("{") ? Object.values(JSON.parse(result) as object) : undefined;
   return values === undefined
@@ -103,7 +103,7 @@ const idle = new Set(
     .concat("contact customer shop another day something".split(" ")),
 );
 
-/** The words that say what a text is about, one for those that mean the same. */
+/** The meaningful words of a text. Synonyms become one word. */
 function meanings(text: string): Set<string> {
   const plain = alike.reduce(
     (said, [words, meaning]) => said.replaceAll(words, meaning),
@@ -118,7 +118,7 @@ function meanings(text: string): Set<string> {
 const shared = (text: string, about: ReadonlySet<string>): number =>
   [...meanings(text)].filter((meaning) => about.has(meaning)).length;
 
-/** The option that shares most with what a text is about, where that is so many words at least. */
+/** The option that shares most words with a text, if it shares at least `least` words. */
 function best<T extends { readonly says: string }>(
   options: readonly T[],
   about: ReadonlySet<string>,
@@ -130,12 +130,12 @@ function best<T extends { readonly says: string }>(
   return first !== undefined && shared(first.says, about) >= least ? first : undefined;
 }
 
-/** A tool speaks of what was asked, and all that it needs was said. */
+/** Calls a tool if its description matches the question and the text holds all its inputs. */
 function callOf(
   tool: Tool,
   about: ReadonlySet<string>,
   least: number,
-  { system, thread }: Shown,
+  { system, thread }: Prompt,
 ): Reply | undefined {
   const { name, description, input } = tool;
   if (name.startsWith("_") || shared(description, about) < least) return undefined;
@@ -165,7 +165,7 @@ function knowledgeIn(system: string): { says: string }[] {
 
 const weekdays = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** What a customer said to a question, where it is there and clear. */
+/** The customer's answer to a question, if it is unambiguous. */
 function valueIn(
   asked: string,
   { enum: options, description = "" }: Schema,
