@@ -15,8 +15,8 @@ const slowest = [
   "contacts/races",
   "contacts/model",
   "webhooks/isolation",
-  "webhooks/whatever-happens",
-  "webhooks/schedule-kept",
+  "webhooks/faults",
+  "webhooks/retry-times",
   "storage/postgres-conformance",
   "storage/postgres-plans",
 ];

@@ -29,7 +29,7 @@ const page = `<!doctype html><title>Shop</title><ol></ol><script>
   window.say = async (body) => (await post("/messages", { body })).status;
 </script>`;
 
-test("a page in Chromium that is cut off twice shows each message once, in order, as it was written", async ({
+test("a page in Chromium shows each message once, in order and unchanged, after two disconnects", async ({
   skip,
 }) => {
   const browser = await chromium(skip);

@@ -29,8 +29,8 @@ async function send(engine: MessagingEngine, to: string, body: string): Promise<
   return (await engine.messages.send({ to, channel: "webchat", body })).id;
 }
 
-/** A browser comes, again with the number of the last message that it had, and leaves. */
-async function come(
+/** Connects a browser's stream, with the number of its last message, and disconnects. */
+async function connectOnce(
   { api }: MessagingEngine,
   { id, token }: WebchatSession,
   last?: number,
@@ -42,7 +42,7 @@ async function come(
   expect(answer.status).toBe(200);
 }
 
-/** A storage that commits what has mail in it, and then loses the answer, as often as `losing` says. */
+/** A storage that loses the answers of the next `losing` commits with mail. */
 function losing(storage: StoragePort, line: { losing: number }): StoragePort {
   const hasMail = (writes: readonly Write[]): boolean =>
     writes.some(({ collection }) => collection === mail);
@@ -55,7 +55,7 @@ function losing(storage: StoragePort, line: { losing: number }): StoragePort {
 }
 
 describe.each(storages)("a mailbox on $name", ({ open }) => {
-  it("has each message once, in its conversation's order, without gaps, whatever several engines hand over at once", async () => {
+  it("gets each message once, in order and without gaps, from several engines at once", async () => {
     const { engine, clock } = world();
     const ground = open();
     const storage = ground.connect();
@@ -90,7 +90,7 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     }
   });
 
-  it("has a message once whose hand-over was done and its answer lost, and the message is settled", async () => {
+  it("gets a message once if the answer of its commit is lost, and the message becomes sent", async () => {
     const { engine, clock } = world();
     const line = { losing: 2 };
     const ground = open();
@@ -113,7 +113,7 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     expect(entries.map(({ message_id }) => message_id)).toEqual(ids);
   });
 
-  it("has a message once that is handed over again, by several at once too", async () => {
+  it("gets a message once if it is handed over again, also concurrently", async () => {
     const { engine, clock } = world();
     const ground = open();
     const storage = ground.connect();
@@ -154,7 +154,7 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     await store.close();
   });
 
-  it("is another one for each address, and one contact's addresses all get what it is sent", async () => {
+  it("exists per address, and all addresses of a contact get its messages", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
     const one = engine(storage);
@@ -175,7 +175,7 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     expect(boxes.map(({ last_number }) => last_number)).toEqual([1, 1]);
   });
 
-  it("proves all that a browser had before it came again, however much that is", async () => {
+  it("marks all messages up to the browser's last number as delivered", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
     const one = engine(storage);
@@ -187,15 +187,15 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     );
     await clock.advanceUntil(async () => (await entriesIn(storage)).length === count);
     await clock.advance(1_000);
-    await come(one, session, count - 1);
+    await connectOnce(one, session, count - 1);
     const { data } = await one.messages.list({ status: "sent" });
     expect(data.map(({ id }) => id)).toEqual([(await entriesIn(storage)).at(-1)?.["message_id"]]);
     expect((await one.messages.list({ status: "delivered", limit: 100 })).has_more).toBe(true);
-    await come(one, session, 10 ** 15 - 1);
+    await connectOnce(one, session, 10 ** 15 - 1);
     expect((await one.messages.list({ status: "sent" })).data).toEqual([]);
   });
 
-  it("proves nothing by a session that its browser was not sent in it", async () => {
+  it("marks only messages that the session's stream has sent", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
     const one = engine(storage);
@@ -213,20 +213,20 @@ describe.each(storages)("a mailbox on $name", ({ open }) => {
     await clock.advanceUntil(async () => (await entriesIn(storage)).length === 4);
     await clock.advance(1_000);
     const statuses = () => Promise.all(ids.map(async (id) => (await one.messages.get(id)).status));
-    // Nobody ever came for the first three; this one is told of the fourth alone.
-    await come(one, session);
-    await come(one, session, 4);
+    // No stream ever sent the first three. This session starts with the fourth.
+    await connectOnce(one, session);
+    await connectOnce(one, session, 4);
     expect(await statuses()).toEqual(["sent", "sent", "sent", "delivered"]);
-    // One that goes on where an older one of its browser ended is sent what was missed, and proves that.
+    // A session that continues an older one gets the missed messages and confirms them.
     const later = await one.webchat.open({ contact_id });
-    await come(one, later, 1);
+    await connectOnce(one, later, 1);
     expect(await statuses()).toEqual(["sent", "sent", "sent", "delivered"]);
-    await come(one, later, 4);
+    await connectOnce(one, later, 4);
     expect(await statuses()).toEqual(["sent", "delivered", "delivered", "delivered"]);
   });
 
   it.each(["just after", "just before"])(
-    "isn't left behind by a hand-over %s an erasure is committed",
+    "is not left behind by a hand-over %s an erasure commits",
     async (when) => {
       const { engine, clock } = world();
       const ground = open();

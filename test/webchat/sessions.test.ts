@@ -37,7 +37,7 @@ const rowsOf = (
 ) => storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
 
 describe.each(storages)("webchat sessions on $name", ({ open }) => {
-  it("make a new visitor a contact, and take what it writes in as its conversation, markup and all", async () => {
+  it("create a contact for a new visitor and receive its messages unchanged, including markup", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const session = await one.webchat.open({ name: '<b>Ann</b> & "Bob"' });
@@ -77,7 +77,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
   });
 
-  it("let a known contact go on where it was, and refuse one that is not known", async () => {
+  it("continue a known contact's conversation, and reject an unknown contact", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
@@ -108,7 +108,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
   });
 
-  it("give a known contact its first address there, once, and tell so", async () => {
+  it("give a known contact one webchat address, with one event", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const { contact_id } = await one.sandbox.inbound({ from: "+15005550101", body: "hello" });
@@ -120,14 +120,14 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(data).toMatchObject([{ data: { contact: { id: contact_id, identities } } }]);
   });
 
-  it("work in live mode in an inbox that the host made", async () => {
+  it("work in live mode with an inbox of the host application", async () => {
     const { engine } = world();
     const live = engine(open().connect()).account(undefined, { mode: "live" });
     await live.senders.create({ address: "shop", channels: ["webchat"], transport: "webchat" });
     expect(await live.webchat.open()).toMatchObject({ inbox: "shop" });
   });
 
-  it("show the token once, and let in nobody without it, nor by another session's, nor when it is over", async () => {
+  it("show the token once, and reject missing, foreign and expired tokens", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
     const one = engine(storage);
@@ -190,7 +190,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     await clock.settle();
     expect(isOver).toBe(true);
     await read;
-    // Every 15 seconds a sign of life.
+    // A heartbeat every 15 seconds.
     expect(chunks).toHaveLength(1 + 239);
     expect(jsonOf(await call(one.api, { path }))).toMatchObject({
       status: 401,
@@ -198,7 +198,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
   });
 
-  it("make one message of what a browser sends twice, and each browser's own keys of theirs", async () => {
+  it("deduplicate messages by client id and idempotency key, per session", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const [session, other] = [await one.webchat.open(), await one.webchat.open()];
@@ -217,7 +217,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     await expect(
       one.messages.send({ to: "+15005550001", body: "x" }, { idempotencyKey: "k" }),
     ).resolves.toBeDefined();
-    // What was redacted is in no stored answer either.
+    // The stored response is redacted, too.
     await one.messages.redact(String(jsonOf(said)["id"]));
     expect(jsonOf(await write(one, session, { body: "a" }, key))).toMatchObject({
       status: 410,
@@ -225,7 +225,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
   });
 
-  it("refuse more than 20 messages in ten seconds, and tell when to go on", async () => {
+  it("reject more than 20 messages in ten seconds with Retry-After", async () => {
     const { engine, clock } = world();
     const one = engine(open().connect());
     const [session, other] = [await one.webchat.open(), await one.webchat.open()];
@@ -241,7 +241,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect((await write(one, session, { body: "20" })).status).toBe(201);
   });
 
-  it("count a visitor's messages exactly, however many come at once at two engines", async () => {
+  it("count a visitor's messages exactly across two engines at once", async () => {
     const { engine, clock } = world();
     const ground = open();
     const engines = [engine(ground.connect()), engine(ground.connect())] as const;
@@ -260,7 +260,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(data).toMatchObject([{ message_count: 20, unread_count: 20 }]);
   });
 
-  it("end when what the address has is forgotten, or its inbox is removed", async () => {
+  it("end when the address is forgotten or its inbox is removed", async () => {
     const { engine, clock } = world();
     const ground = open();
     const storage = ground.connect();
@@ -309,7 +309,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
   });
 });
 
-it("two sessions that are opened for a contact at once speak for one address", async () => {
+it("two sessions that are opened at once for a contact share one address", async () => {
   const { engine } = world();
   const storage = memory();
   const other = engine(storage);

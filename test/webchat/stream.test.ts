@@ -22,15 +22,15 @@ async function send(
   return (await engine.messages.send({ to: session.contact_id, channel: "webchat", body })).id;
 }
 
-/** A storage that tells nobody of what others commit. */
-function alone(): StoragePort {
+/** A storage without notifications of other processes' commits. */
+function withoutNotifications(): StoragePort {
   return over(memory(), { watch: () => () => {} });
 }
 
 const bodies = ({ told }: Tab): (string | null)[] => told.map(({ message }) => message.body);
 const upTo = (n: number): string[] => Array.from({ length: n }, (_, i) => String(i + 1));
 
-/** The next `count` events of a stream, read by hand. */
+/** Reads the next `count` events of a stream. */
 async function read(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -51,11 +51,11 @@ async function read(
   return data();
 }
 
-test("a browser that is cut off twice sees each message once, in order, and what it had is delivered, however it is mounted", async () => {
-  await Promise.all(mountings.map(isCutTwice));
+test("a browser gets each message once, in order, after two disconnects, with every mount", async () => {
+  await Promise.all(mountings.map(disconnectTwice));
 });
 
-async function isCutTwice(mounting: Mounting): Promise<void> {
+async function disconnectTwice(mounting: Mounting): Promise<void> {
   const there = await shop({}, { mounting });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const first = await send(there, visitor, "1");
@@ -71,7 +71,7 @@ async function isCutTwice(mounting: Mounting): Promise<void> {
     expect(tab.opened()).toBe(round + 1);
   }
   expect(tab.told.map(({ id }) => id)).toEqual(upTo(5));
-  // It came again after the third: that one and those before it had reached it, by the header alone.
+  // Its Last-Event-ID after the reconnect confirms the first three messages.
   const statuses = (await there.engine.messages.list({ limit: 100 })).data.map(
     ({ status }) => status,
   );
@@ -88,7 +88,7 @@ async function shops(): Promise<readonly [Shop, Shop]> {
   return [await shop({}, { storage: connect() }), await shop({}, { storage: connect() })];
 }
 
-test("a visitor goes on in another process where it was in the first", async () => {
+test("a visitor's stream continues in another process", async () => {
   const [one, other] = await shops();
   const session = await one.engine.webchat.open();
   const [here, there] = [visitorOf(one, session), visitorOf(other, session)];
@@ -100,14 +100,14 @@ test("a visitor goes on in another process where it was in the first", async () 
     { body: "2" },
     { body: "3" },
   ]);
-  // What the first one commits reaches who listens at the other.
+  // A commit of the first process reaches the other's streams.
   const tab = openTab(there);
   await eventually(() => expect(bodies(tab)).toEqual(upTo(3)));
   await send(one, here, "4");
   await eventually(() => expect(bodies(tab)).toEqual(upTo(4)));
 });
 
-test("a visitor whose contact is merged goes on, and one whose contact is erased is shown out, in whatever process", async () => {
+test("a stream survives a merge of its contact and ends with its erasure, in every process", async () => {
   const [one, other] = await shops();
   const [kept, merged] = [await one.engine.webchat.open(), await one.engine.webchat.open()];
   const [here, there] = [visitorOf(one, kept), visitorOf(other, merged)];
@@ -127,13 +127,13 @@ test("a visitor whose contact is merged goes on, and one whose contact is erased
   ]);
 
   await one.engine.contacts.erase(kept.contact_id);
-  // Its session is gone when it comes again, so it comes no more.
+  // The session is deleted, so the browser does not reconnect.
   await eventually(() => expect(tabs.map(({ source }) => source.readyState)).toEqual([2, 2]));
   expect((await there.post("/messages", { body: "still me" })).status).toBe(404);
 });
 
-test("words come as they were written, and not at all once they are redacted", async () => {
-  const there = await shop({}, { storage: alone() });
+test("a stream sends texts unchanged, and null for a redacted message", async () => {
+  const there = await shop({}, { storage: withoutNotifications() });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const body = "<img src=x onerror=alert(1)>\nid: 99\n\ndata: forged\r\nevent: x \u2028 \u{1F600}";
   const tab = openTab(visitor);
@@ -147,7 +147,7 @@ test("words come as they were written, and not at all once they are redacted", a
   await eventually(() => expect(bodies(again)).toEqual([body, null]));
 });
 
-test("a new session begins with what is new, and marks what its browser says", async () => {
+test("a new session starts with new messages and records its browser's marks", async () => {
   const there = await shop();
   const before = visitorOf(there, await there.engine.webchat.open());
   await send(there, before, "old");
@@ -176,8 +176,8 @@ test("a new session begins with what is new, and marks what its browser says", a
   expect(data.filter(({ type }) => type === "receipt")).toHaveLength(2);
 });
 
-test("a stream is refused without its token, for a number that is none; and ends when the engine stops", async () => {
-  const there = await shop({}, { storage: alone() });
+test("a stream needs its token and a valid last event id, and ends when the engine stops", async () => {
+  const there = await shop({}, { storage: withoutNotifications() });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const other = visitorOf(there, await there.engine.webchat.open());
   const statusOf = async (query: string): Promise<number> =>
@@ -191,8 +191,8 @@ test("a stream is refused without its token, for a number that is none; and ends
   expect(await ended).toBe("retry: 2000\n\n");
 });
 
-test("of more than five streams of a visitor the oldest ends, and its browser goes on when it comes again", async () => {
-  const there = await shop({}, { storage: alone() });
+test("a sixth stream of a visitor ends the oldest one", async () => {
+  const there = await shop({}, { storage: withoutNotifications() });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const open = async (): Promise<ReadableStreamDefaultReader<string>> => {
     const { status, headers, body } = await fetch(`${visitor.url}/stream?token=${visitor.token}`);
@@ -216,7 +216,7 @@ test("of more than five streams of a visitor the oldest ends, and its browser go
   }
 });
 
-test("streams of a visitor that nobody reads are refused from the eleventh on, until they are left", async () => {
+test("a visitor's unread streams are limited to ten until some are closed", async () => {
   const there = await shop();
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const left = new AbortController();
@@ -230,7 +230,7 @@ test("streams of a visitor that nobody reads are refused from the eleventh on, u
   expect((await call(there.engine.api, { path })).status).toBe(200);
 });
 
-test("pages of the origins that the host named may call visitors' routes, and no others anything", async () => {
+test("CORS allows only configured origins, and only on visitors' routes", async () => {
   const there = await shop({ webchat: { origins: ["https://shop.example"] } });
   const visitor = visitorOf(there, await there.engine.webchat.open());
   const preflight = {

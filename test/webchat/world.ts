@@ -1,4 +1,4 @@
-/** An engine on real time with a visitor at a browser, over real sockets. */
+/** An engine on real time, with visitors' browsers over real sockets. */
 import { EventSource } from "eventsource";
 import { onTestFinished } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -14,10 +14,10 @@ import { over } from "../support/over.ts";
 
 export interface Shop {
   readonly engine: MessagingEngine;
-  /** Of the API. */
+  /** The base URL of the API. */
   readonly base: string;
   readonly port: number;
-  /** Closes the sockets that are open, as a network does. */
+  /** Closes all open sockets, as a network failure does. */
   cut(): void;
 }
 
@@ -67,7 +67,7 @@ export function visitorOf({ base }: Pick<Shop, "base">, session: WebchatSession)
   };
 }
 
-/** A tab: what an `EventSource` in it was told, under the number that it came with. */
+/** A browser tab: the events of its `EventSource`, with their numbers. */
 export interface Tab {
   readonly told: { readonly id: string; readonly message: WebchatMessage }[];
   readonly opened: () => number;
@@ -86,7 +86,7 @@ export function openTab({ url, token }: Pick<Visitor, "url" | "token">): Tab {
   return { told, opened: () => opened, source };
 }
 
-/** A storage whose commits go through `commit`: what happens before each, and what becomes of its answer. */
+/** A storage whose commits go through `commit`, which may act before and after each. */
 export function committing(
   storage: StoragePort,
   commit: (writes: readonly Write[], proceed: () => Promise<void>) => Promise<void>,

@@ -21,8 +21,11 @@ import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
 
 const hook = { url: "https://hooks.example.com/in", events: ["*"] };
 
-/** A storage that notes what is written to it. */
-function noting(storage: StoragePort): { readonly storage: StoragePort; readonly writes: Write[] } {
+/** A storage that records all writes. */
+function recordingWrites(storage: StoragePort): {
+  readonly storage: StoragePort;
+  readonly writes: Write[];
+} {
   const writes: Write[] = [];
   const begin: StoragePort["begin"] = (how) => {
     const group = storage.begin(how);
@@ -37,7 +40,7 @@ function noting(storage: StoragePort): { readonly storage: StoragePort; readonly
 }
 
 describe.each(storages)("deliveries on $name", ({ name, open }) => {
-  /** More than one transaction asks for, where that doesn't take long. */
+  /** More than one transaction recovers, except on slow storages. */
   const many = { memory: 250, SQLite: 250, PostgreSQL: 30 }[name];
 
   function opened() {
@@ -51,9 +54,9 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     return { clock, engine, log, ground, storage, there, http, one, at };
   }
 
-  it("are written for the webhooks that want the event, and cost nothing for a thousand that don't", async () => {
+  it("are written only for subscribed webhooks; 1,000 others cause no writes", async () => {
     const { clock, engine } = world();
-    const { storage, writes } = noting(open().connect());
+    const { storage, writes } = recordingWrites(open().connect());
     const one = engine(storage, { http: { client: receivers(clock).client } });
     const { id: first } = await one.webhooks.create({
       ...hook,
@@ -92,7 +95,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     ).toEqual([first, last].toSorted());
   });
 
-  it("have the event as it is told everywhere, to the byte, and are the account's and the mode's alone", async () => {
+  it("hold the event byte for byte, and are visible only in their account and mode", async () => {
     const { one } = opened();
     const { account } = await one.accounts.create({ name: "neighbour" });
     const foreign = [one.account(account.id), one.account(undefined, { mode: "live" })];
@@ -119,7 +122,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     }
   });
 
-  it("are not made of what is taken back within a transaction", async () => {
+  it("are not made for an event that a transaction rolls back", async () => {
     const { one, storage } = opened();
     const { id } = await one.webhooks.create(hook);
     const { clock, random } = simulated({ seed: 99, start: Date.UTC(2026, 5, 1) });
@@ -159,7 +162,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     ]);
   });
 
-  it("are listed newest first, by status and type, each once however they are paged", async () => {
+  it("are listed newest first, by status and type, without repeats or gaps across pages", async () => {
     const { clock, storage, one } = opened();
     const { id } = await one.webhooks.create(hook);
     for (let i = 0; i < 12; i++) {
@@ -205,7 +208,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     expect(await outcome(other)).toBe("invalid_cursor");
   });
 
-  it("of a test go to that webhook once, whatever its status, with a sample that nobody else is told of", async () => {
+  it("of a test go once to that webhook only, in every status, with a sample event", async () => {
     const { clock, there, one } = opened();
     await one.start();
     await one.webhooks.create({ ...hook, url: "https://other.example.com/" });
@@ -245,7 +248,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     });
   });
 
-  it("are sent once more when that is asked for, whatever became of them, with the same id and bytes", async () => {
+  it("are redelivered with the same id and bytes, in every status", async () => {
     const { clock, there, one } = opened();
     await one.start();
     const { id } = await one.webhooks.create(hook);
@@ -260,7 +263,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
       status: "succeeded",
       next_attempt_at: new Date(clock.now()).toISOString(),
     });
-    // It is asked for already.
+    // The redelivery is already pending.
     expect(await one.webhooks.redeliver(id, delivery)).toEqual(asked);
     await clock.advance(1_000);
     expect(there.seen).toHaveLength(2);
@@ -272,7 +275,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     ]);
   });
 
-  it("are not sent once more when they had a hundred attempts, or are another webhook's", async () => {
+  it("are not redelivered after 100 attempts, or through another webhook", async () => {
     const { storage, one } = opened();
     const { id } = await one.webhooks.create(hook);
     const { id: other } = await one.webhooks.create(hook);
@@ -287,7 +290,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     expect(await outcome(one.webhooks.redeliver(id, delivery))).toBe("conflict");
   });
 
-  it("that failed since a time are all sent once more; asked for again they are sent again, but none twice at once", async () => {
+  it("that failed since a time are each redelivered once per recovery", async () => {
     const { clock, storage, there, one, at } = opened();
     const { id } = await one.webhooks.create(hook);
     const fire = async (count: number): Promise<string[]> => {
@@ -330,7 +333,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     expect(came()).toEqual([]);
   });
 
-  it("are recovered to the end by another process when one dies at it, and none is asked for twice", async () => {
+  it("are recovered once each if a process dies during the recovery", async () => {
     const { clock, engine } = world();
     const ground = open();
     const storage = ground.connect();
@@ -355,13 +358,13 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     await clock.advance(3 * 60_000);
     const rows = await rowsOf(storage, deliveries);
     expect(rows.filter(({ manual_at }) => manual_at !== null)).toEqual([]);
-    // What was under way when the first one died may have come twice; what was written down has not.
+    // Requests that were under way may repeat; recorded attempts may not.
     expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([6]));
   });
 });
 
-describe.each(hosts)("events in a transaction of the host's on $name", ({ open }) => {
-  it("are delivered when it commits, and leave no delivery when it is rolled back", async () => {
+describe.each(hosts)("events in a host application's transaction on $name", ({ open }) => {
+  it("are delivered after its commit, and leave no delivery after a rollback", async () => {
     const host = await open();
     const { clock, engine } = world();
     const there = receivers(clock);
@@ -383,7 +386,7 @@ describe.each(hosts)("events in a transaction of the host's on $name", ({ open }
 });
 
 describe("an event whose transaction commits after its webhook was deleted", () => {
-  it("leaves no delivery for good", async () => {
+  it("leaves no delivery permanently", async () => {
     const { name, open } = storages.find((each) => each.name === "PostgreSQL") ?? expect.fail();
     expect(name).toBe("PostgreSQL");
     const { clock, engine } = world();

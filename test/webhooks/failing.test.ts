@@ -7,8 +7,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const start = Date.UTC(2026, 0, 1, 12);
 
-/** Failures at these times, and whether the last of them ends the endpoint. */
-function givenUpAfter(times: readonly number[]): boolean {
+/** Whether failures at these times disable the endpoint. */
+function isDisabledAfter(times: readonly number[]): boolean {
   let streak: FailingStreak | null = null;
   for (const at of times) streak = withFailure(streak, at);
   return streak !== null && shouldDisable(streak, times.at(-1) ?? 0);
@@ -17,18 +17,18 @@ function givenUpAfter(times: readonly number[]): boolean {
 const every = (ms: number, count: number): number[] =>
   Array.from({ length: count }, (_, i) => start + i * ms);
 
-describe("an endpoint that fails is given up", () => {
+describe("a failing endpoint is disabled", () => {
   test.each<[string, number[], boolean]>([
     ["after five days of failure", every(12 * hourMs, 11), true],
-    ["not a moment before", [...every(12 * hourMs, 10), start + 5 * dayMs - 1], false],
+    ["not before five days", [...every(12 * hourMs, 10), start + 5 * dayMs - 1], false],
     ["not for a thousand failures on four days", every(5 * 60_000, 1_000), false],
     ["not for nine attempts in a month", every(3 * dayMs, 9), false],
     ["not for ten attempts on two days", [...every(hourMs, 9), start + 20 * dayMs], false],
   ])("%s", (_, times, expected) => {
-    expect(givenUpAfter(times)).toBe(expected);
+    expect(isDisabledAfter(times)).toBe(expected);
   });
 
-  test("by the time since the first failure, the attempts and their days, since its last success", () => {
+  test("by the time, attempts and days of failure since its last success", () => {
     const step = fc.record({
       after: fc.integer({ min: 0, max: 30 * hourMs }),
       succeeds: fc.nat(15).map((n) => n === 0),
@@ -51,7 +51,7 @@ describe("an endpoint that fails is given up", () => {
     );
   });
 
-  test("never sooner for a clock that steps back and forth", () => {
+  test("not earlier if the clock jumps back and forth", () => {
     const swinging = Array.from({ length: 100 }, (_, i) => start + (i % 2) * dayMs);
     let streak: FailingStreak | null = null;
     for (const at of swinging) streak = withFailure(streak, at);

@@ -4,7 +4,7 @@ import { eventTypes } from "../../src/events/types.ts";
 import { eventPatterns, patternsOf, withoutCovered } from "../../src/webhooks/filter.ts";
 
 describe("an event filter", () => {
-  test("may ask for all, for kinds, for types by name", () => {
+  test("accepts all events, groups of types, and single types", () => {
     expect(eventPatterns).toEqual(
       expect.arrayContaining(["*", "message.*", "agent.*", "agent.run.*", ...eventTypes]),
     );
@@ -29,11 +29,11 @@ describe("an event filter", () => {
       ["message.sent", "message.sender"],
       ["message.sent", "message.sender"],
     ],
-  ])("%j says no more than %j", (filter, narrowed) => {
+  ])("%j is equivalent to %j", (filter, narrowed) => {
     expect(withoutCovered(filter)).toEqual(narrowed);
   });
 
-  test("takes an event by exactly one of its patterns, and the events that it says", () => {
+  test("matches an event with exactly one pattern, and only the listed events", () => {
     const takes = (pattern: string, type: string): boolean =>
       new RegExp(`^${pattern.replaceAll(".", "\\.").replace("*", ".+")}$`).test(type);
     fc.assert(

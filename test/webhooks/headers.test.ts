@@ -44,11 +44,11 @@ describe("an endpoint's own headers", () => {
     ["a letter beyond ASCII", "é"],
     ["a blank at the end", "a "],
     ["nothing", ""],
-  ])("may not say %s", (_, value) => {
+  ])("may not contain %s", (_, value) => {
     expect(codes({ "x-own": value })).toEqual([{ name: "x-own", code: "invalid_value" }]);
   });
 
-  test("are named by tokens, each once in whatever case", () => {
+  test("have token names that are unique regardless of case", () => {
     expect(codes({ "a b": "1", "": "1", "a:": "1" }).map(({ code }) => code)).toEqual(
       Array(3).fill("invalid_name"),
     );
@@ -72,7 +72,7 @@ describe("an endpoint's own headers", () => {
     expect(codes(many(9, headerLimits.value))).toEqual([{ name: undefined, code: "too_long" }]);
   });
 
-  test("that pass can be written as they are, and stand in no line but their own", () => {
+  test("that are accepted can be sent unchanged, on one line", () => {
     const headers = fc.dictionary(
       fc.string({ maxLength: 30 }),
       fc.string({ unit: "binary", maxLength: 30 }),

@@ -4,7 +4,7 @@ import { webhookWorld } from "./world.ts";
 
 const soonMs = 6_000;
 
-it("holds up nobody's deliveries while it is open; its own go out in their order when it is committed", async () => {
+it("an open host transaction blocks no other deliveries, and its own are sent in commit order", async () => {
   const open = storages.find(({ name }) => name === "PostgreSQL")?.open;
   if (open === undefined) throw new Error("no PostgreSQL");
   const world = await webhookWorld(open());
@@ -13,7 +13,7 @@ it("holds up nobody's deliveries while it is open; its own go out in their order
     await world.hook("any"),
     await world.hook("ordered", undefined, { ordering: "fifo" }),
   ];
-  // It is sent all of it later: by then only the order of the commits tells what came first.
+  // It is enabled later, when only the commit order decides.
   const kept = await world.hook("kept", undefined, { ordering: "fifo" });
   await desk.webhooks.update(kept.id, { status: "paused" });
   const engine = await world.start();
@@ -35,7 +35,7 @@ it("holds up nobody's deliveries while it is open; its own go out in their order
   await clock.advance(soonMs);
   expect(seenBy(any.url).toSorted()).toEqual(meanwhile.toSorted());
   expect(seenBy(ordered.url)).toEqual(meanwhile);
-  // Webhooks that have deliveries in it can be changed meanwhile.
+  // Webhooks with uncommitted deliveries can be changed meanwhile.
   await desk.webhooks.update(ordered.id, { description: "ours" });
   finished.resolve();
   await transaction;
@@ -49,7 +49,7 @@ it("holds up nobody's deliveries while it is open; its own go out in their order
   await clock.advance(soonMs);
   expect(seenBy(kept.url)).toEqual([...meanwhile, ...own, ...after]);
 
-  // What is rolled back was never there.
+  // A rolled-back event is never sent.
   const failing = engine.transaction(async (tx) => {
     await engine.sandbox.event({ type: "message.received" }, { tx });
     throw new Error("no");

@@ -13,7 +13,7 @@ const { open } = memory;
 const hangs: Behaviour = () => ({ after: Infinity });
 const soonMs = 6_000;
 
-/** How long after its event each request came to a receiver. */
+/** The time between each event and its request. */
 function latencies(
   { receivers }: WebhookWorld,
   to: string,
@@ -38,8 +38,8 @@ async function tellEach(
   return told;
 }
 
-describe("a webhook that answers", () => {
-  it("is told at once beside hundreds that never answer", async () => {
+describe("a healthy webhook", () => {
+  it("is not delayed by hundreds that never answer", async () => {
     const world = await webhookWorld(open());
     await world.hook("healthy");
     await world.crowd(990, hangs);
@@ -48,7 +48,7 @@ describe("a webhook that answers", () => {
     const waits = latencies(world, "healthy", await tellEach(world, 3, 500));
     expect(waits).toHaveLength(3);
     expect(Math.max(...waits)).toBeLessThanOrEqual(10);
-    // A new one has to show that it answers first, and comes to that among all those that don't.
+    // A new webhook has to prove itself first, among all those that never answer.
     await world.hook("new");
     const since = world.clock.now();
     await world.tell();
@@ -62,7 +62,7 @@ describe("a webhook that answers", () => {
     expect(Math.max(...later)).toBeLessThanOrEqual(10);
   });
 
-  it("waits no more than a moment when hundreds that used to answer hang all at once", async () => {
+  it("waits at most two seconds when hundreds of proven webhooks start to hang", async () => {
     const world = await webhookWorld(open());
     let areDown = false;
     await world.hook("healthy");
@@ -76,7 +76,7 @@ describe("a webhook that answers", () => {
     expect(waits.slice(3).every((wait) => wait <= 10)).toBe(true);
   });
 
-  it("never waits for many of those that hang to be given up at one time", async () => {
+  it("is not delayed by time-outs: hanging requests are spread over time", async () => {
     const world = await webhookWorld(open());
     await world.hook("healthy");
     await world.crowd(300, hangs);
@@ -90,7 +90,7 @@ describe("a webhook that answers", () => {
     expect(Math.max(...together)).toBeLessThanOrEqual(12);
   });
 
-  it("is told soon when it is new, among many that hang, on a storage that takes its time", async () => {
+  it("is called within a second when it is new, among hanging ones, on a slow storage", async () => {
     const world = await webhookWorld(open());
     const { clock, storage, receivers } = world;
     let isSlow = false;
@@ -122,7 +122,7 @@ describe("a webhook that answers", () => {
     expect(receivers.seen.filter(({ at }) => at >= since)).toHaveLength(30);
   });
 
-  it("keeps nobody who stops the engine, however many wait for their beginning", async () => {
+  it("does not delay a stop of the engine, even if hundreds wait for their start", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
     await world.hook("new");
@@ -137,7 +137,7 @@ describe("a webhook that answers", () => {
     expect(took).toBeLessThan(100);
   });
 
-  it("gets its one event at once beside one that is owed hundreds", async () => {
+  it("is not delayed by a webhook with a backlog of hundreds", async () => {
     const world = await webhookWorld(open());
     const { clock, desk, receivers } = world;
     const busy = await world.hook("busy", () => ({ after: 100 }));
@@ -159,7 +159,7 @@ describe("a webhook that answers", () => {
   });
 });
 
-it("a webhook that fails for long waits no longer than others after the storage was away for a moment", async () => {
+it("a failing webhook is not delayed further after a short storage outage", async () => {
   const world = await webhookWorld(open());
   const { receivers, storage } = world;
   let isAway = false;

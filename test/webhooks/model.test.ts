@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { maxAttempts } from "../../src/webhooks/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
-import { judge } from "./judge.ts";
-import { type Process, startProcess } from "./process.ts";
+import { checkInvariants } from "./invariants.ts";
+import { type Process, startProcess } from "./engine-process.ts";
 import type { Answer } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 
@@ -14,20 +14,20 @@ const hourMs = 3_600_000;
 interface Secret {
   readonly text: string;
   readonly from: number;
-  /** When it ends. */
+  /** When it expires. */
   until: number;
 }
 
-/** What is known of a webhook from outside. */
+/** The state of a webhook, as a client can know it. */
 class Model {
   id = "";
   status: "enabled" | "paused" = "enabled";
-  /** The receiver has said that it is gone since it was enabled. */
+  /** The receiver has answered 410 since the webhook was enabled. */
   saidGone = false;
   answers: readonly Answer[] = [];
   told: string[] = [];
   readonly secrets: Secret[] = [];
-  /** Events for webhooks that were deleted, and requests that they got. */
+  /** Events of deleted webhooks, and their number of requests. */
   readonly gone = new Set<string>();
   requestsGone = 0;
   deletedAt = 0;
@@ -65,7 +65,7 @@ function command(
   };
 }
 
-/** To a time at which nothing was sent yet: what is sent then is sent after what changes now. */
+/** Advances to a millisecond without requests, so that later requests follow the next change. */
 async function toFreshTime({ clock, receivers }: WebhookWorld): Promise<void> {
   do await clock.advance(1);
   while (receivers.seen.some(({ at }) => at === clock.now()));
@@ -174,8 +174,8 @@ const commands: fc.Arbitrary<Command>[] = [
     .map((commits) => command(`lose ${commits}`, async (_, real) => real.process.lose(commits))),
 ];
 
-/** All that ought to come to an end has: delivered, or failed with all its attempts, or parked. */
-async function judgeEnds(model: Model, { world }: Real, isParked: boolean): Promise<void> {
+/** Each delivery has succeeded, failed with all attempts, or is parked. */
+async function checkOutcomes(model: Model, { world }: Real, isParked: boolean): Promise<void> {
   const rows = await world.deliveries();
   const { data: open } = await world.desk.webhooks.deliveries(model.id, {
     status: isParked ? "pending" : "parked",
@@ -192,14 +192,14 @@ async function judgeEnds(model: Model, { world }: Real, isParked: boolean): Prom
     if (status === "failed") expect(history.length === maxAttempts || saidGone).toBe(true);
     else expect(isParked ? ["succeeded", "pending"] : ["succeeded"]).toContain(status);
   }
-  // Nothing more was sent for what was deleted.
+  // Deleted webhooks get no further requests.
   const late = world.receivers.seen
     .slice(model.requestsGone)
     .filter(({ id }) => model.gone.has(id));
   expect(late).toEqual([]);
 }
 
-it("delivers each event, or fails with all its attempts, or parks it, whatever receivers and operators do", async () => {
+it("each delivery succeeds, fails after all attempts, or is parked, under all commands", async () => {
   const [memory] = storages;
   if (memory === undefined) throw new Error("no storage");
   await fc.assert(
@@ -213,12 +213,12 @@ it("delivers each event, or fails with all its attempts, or parks it, whatever r
       model.answers = [];
       for (const hours of [1, 19]) await world.pass(hours * hourMs);
       const { status } = await world.desk.webhooks.get(model.id);
-      await judgeEnds(model, real, status !== "enabled");
+      await checkOutcomes(model, real, status !== "enabled");
       await enable.run(model, real);
       await world.pass(19 * hourMs);
-      await judgeEnds(model, real, false);
+      await checkOutcomes(model, real, false);
       await real.process.crash();
-      await judge(world, {
+      await checkInvariants(world, {
         cutOff: model.cutOff,
         secretsAt: (_, at) => model.secretsAt(at),
         deleted: model.gone,

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { type Model, webhookCommands } from "./operations.ts";
+import { type Model, webhookCommands } from "./commands.ts";
 import { receivers } from "./receivers.ts";
 import { partsOf } from "./rows.ts";
 
 describe.each(storages)("webhooks and their deliveries on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 60, SQLite: 15, PostgreSQL: 4 }[name]);
 
-  it("are what a small model of them is, however they are made, changed, sent and sent again", async () => {
+  it("match a model under all sequences of operations", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const there = receivers(clock);

@@ -1,18 +1,18 @@
-/** Receivers on the world's clock: they answer what a test says, and note what they are sent. */
+/** Receivers on a virtual clock. Tests define their answers, and they record their requests. */
 import { Webhook as Verifier } from "standardwebhooks";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../src/ports/http-client.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
 
 /** A request as a receiver saw it. */
-export interface Seen {
+export interface ReceivedRequest {
   readonly url: string;
   readonly at: number;
-  /** By a clock that nobody sets. */
+  /** The time on a clock that never jumps. */
   readonly elapsed: number;
   readonly id: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** How long its answer takes. */
+  /** How long its answer takes, in milliseconds. */
   after: number;
 }
 
@@ -24,36 +24,44 @@ export interface Answer {
   readonly after?: number;
 }
 
-/** What the receiver at a URL answers to its nth request, from 0. */
-export type Behaviour = (request: Seen, n: number) => Answer;
+/** Returns the receiver's answer to its nth request, from 0. */
+export type Behaviour = (request: ReceivedRequest, n: number) => Answer;
 
 export interface Receivers {
   readonly client: HttpClient;
-  readonly seen: Seen[];
-  /** Requests under way, and the most there ever were at once at one URL. */
+  readonly seen: ReceivedRequest[];
+  /** The maximum and the current number of concurrent requests by URL. */
   readonly busiest: ReadonlyMap<string, number>;
   readonly busy: ReadonlyMap<string, number>;
-  /** Requests that came while one of the same event was under way at the same URL. */
-  readonly overlaps: Seen[];
+  /** Requests that arrived during a request of the same event to the same URL. */
+  readonly overlaps: ReceivedRequest[];
   at(url: string, behaviour: Behaviour): void;
 }
 
-/** `setOn` says by how much the clock was set on so far. */
+/** `setOn` returns the sum of all jumps of the clock. */
 export function receivers(clock: VirtualClock, setOn: () => number = () => 0): Receivers {
-  const seen: Seen[] = [];
+  const seen: ReceivedRequest[] = [];
   const behaviours = new Map<string, Behaviour>();
   const counts = new Map<string, number>();
   const busy = new Map<string, number>();
   const busiest = new Map<string, number>();
   const underWay = new Set<string>();
-  const overlaps: Seen[] = [];
+  const overlaps: ReceivedRequest[] = [];
 
   async function send(request: HttpRequest): Promise<HttpOutcome> {
     const { url, headers, body, deadline_ms, signal } = request;
     const id = headers["webhook-id"] ?? "";
     const at = clock.now();
     const text = Buffer.from(body ?? []).toString();
-    const said: Seen = { url, at, elapsed: at - setOn(), id, body: text, headers, after: 0 };
+    const said: ReceivedRequest = {
+      url,
+      at,
+      elapsed: at - setOn(),
+      id,
+      body: text,
+      headers,
+      after: 0,
+    };
     seen.push(said);
     const n = counts.get(url) ?? 0;
     counts.set(url, n + 1);
@@ -104,8 +112,8 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
   };
 }
 
-/** Whether a receiver with this secret takes a request for genuine, by the public library. It looks at the wall clock, so not at the age. */
-export function isGenuine({ body, headers }: Seen, secret: string): boolean {
+/** Whether the public library accepts the signature. The age is not checked: it uses the wall clock. */
+export function isGenuine({ body, headers }: ReceivedRequest, secret: string): boolean {
   const verifier = new Verifier(secret);
   const id = headers["webhook-id"] ?? "";
   const seconds = Number(headers["webhook-timestamp"]);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { maxRetryAfterMs, retryAfterMs } from "../../src/webhooks/schedule.ts";
 
-/** Of RFC 9110's own example: Sun, 06 Nov 1994 08:49:37 GMT. */
+/** The example of RFC 9110: Sun, 06 Nov 1994 08:49:37 GMT. */
 const then = Date.UTC(1994, 10, 6, 8, 49, 37);
 
 describe("Retry-After", () => {
@@ -34,13 +34,13 @@ describe("Retry-After", () => {
     "Sun, 06 Nov 1994 08:49:37 GMT",
     "Sunday, 06-Nov-94 08:49:37 GMT",
     "Sun Nov  6 08:49:37 1994",
-  ])("knows the date %s", (header) => {
+  ])("parses the date %s", (header) => {
     expect(retryAfterMs(header, then - 30_000)).toBe(30_000);
     expect(retryAfterMs(header, then + 30_000)).toBe(0);
     expect(retryAfterMs(header, then - 10 * maxRetryAfterMs)).toBe(maxRetryAfterMs);
   });
 
-  test("means Greenwich's time also where the date doesn't say so, wherever this runs", () => {
+  test("reads a date without a zone as GMT in every local time zone", () => {
     const home = process.env["TZ"];
     process.env["TZ"] = "America/New_York";
     try {
@@ -51,7 +51,7 @@ describe("Retry-After", () => {
     }
   });
 
-  test("is never negative nor longer than a day, whatever it says", () => {
+  test("is between zero and one day for every header", () => {
     const words = fc.oneof(
       fc.string(),
       fc.double().map(String),

@@ -1,4 +1,4 @@
-/** What is stored about webhooks, seen and changed past the engine. */
+/** Reads and changes stored rows of webhooks without the engine. */
 import {
   type DeliveryRow,
   deliveries,
@@ -12,7 +12,7 @@ import { jobs } from "../../src/queue/rows.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
-/** How many rows there are of all that a webhook has, but its own. */
+/** The rows that belong to a webhook, except its own. */
 export async function partsOf(storage: StoragePort, id: string) {
   const own = ({ webhook_id }: { readonly webhook_id: string }): boolean => webhook_id === id;
   const made = (await rowsOf(storage, deliveries)).filter(own);
@@ -27,7 +27,7 @@ export async function partsOf(storage: StoragePort, id: string) {
   };
 }
 
-/** Changes deliveries as nobody but time would. */
+/** Changes deliveries directly in the storage. */
 export async function changeDeliveries(
   storage: StoragePort,
   ids: readonly string[],
@@ -51,14 +51,14 @@ export async function changeDeliveries(
   );
 }
 
-/** As if it had had all its attempts, in vain. */
+/** A delivery whose attempts all failed. */
 export const failed: Partial<DeliveryRow> = {
   status: "failed",
   attempts: 5,
   next_attempt_at: null,
 };
 
-/** Webhooks like this one, `count` of them, in the slots from 1 on, without patterns. */
+/** Adds `count` copies of a webhook in the slots from 1 on, without patterns. */
 export async function addWebhooks(
   storage: StoragePort,
   like: WebhookRow,

@@ -46,7 +46,7 @@ const failure: fc.Arbitrary<HttpOutcome> = fc.oneof(
     .map((text) => answered(503, text)),
 );
 const jitter = fc.double({ min: 0, max: 1, noNaN: true });
-/** An attempt: how long it took, how late the dispatcher was for it, what came of it. */
+/** An attempt: its duration, the delay of the dispatcher, its outcome and jitter. */
 const attempt = fc.record({
   duration: fc.integer({ min: 0, max: maxAttemptMs }),
   late: fc.integer({ min: 0, max: 2 * minuteMs }),
@@ -60,7 +60,7 @@ interface Made {
   readonly ended: number;
 }
 
-/** A delivery whose attempts all fail; `away` is how much later still than due each begins. */
+/** A delivery whose attempts all fail. `away` is a further delay before each attempt. */
 function deliver(
   all: readonly { duration: number; late: number; outcome: HttpOutcome; jitter: number }[],
   away: readonly number[] = [],
@@ -69,7 +69,7 @@ function deliver(
   const made: Made[] = [];
   let due = start;
   let waited_ms = 0;
-  // More than the most, to see that it ends by itself.
+  // More than the maximum, to prove that it ends by itself.
   for (const [i, { duration, late, outcome, jitter: drawn }] of [...all, ...all].entries()) {
     const started = due + late + (away[i] ?? 0);
     const ended = started + duration;
@@ -93,7 +93,7 @@ describe("the schedule", () => {
     expect(gaps).toEqual([minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs]);
   });
 
-  test("has five attempts whatever is answered, none of them early, all begun within 24 hours of the first", () => {
+  test("has five attempts for all failures, none early, all started within 24 hours of the first", () => {
     fc.assert(
       fc.property(attempts, (all) => {
         const made = deliver(all);
@@ -107,7 +107,7 @@ describe("the schedule", () => {
     );
   });
 
-  test("leaves out the time in which nothing could be sent: it ends no delivery and shortens no wait", () => {
+  test("does not count times without sending: they end no delivery and shorten no wait", () => {
     const away = fc.array(fc.integer({ min: 0, max: 30 * dayMs }), { minLength: 5, maxLength: 5 });
     const gapsOf = (made: readonly Made[]) =>
       made.slice(1).map(({ started }, i) => started - (made[i]?.ended ?? 0));
@@ -119,7 +119,7 @@ describe("the schedule", () => {
     );
   });
 
-  test("spreads each wait by up to 8 % over its delay, and no less when time runs short", () => {
+  test("adds up to 8 % jitter to each delay, also close to the 24-hour limit", () => {
     fc.assert(
       fc.property(fc.array(jitter, { minLength: 5, maxLength: 5 }), (drawn) => {
         const made = deliver(
@@ -138,7 +138,7 @@ describe("the schedule", () => {
     );
   });
 
-  test("is not thrown by an attempt that took hours, since its owner slept", () => {
+  test("tolerates an attempt that took hours because its process slept", () => {
     const history = [{ waited_ms: 0, duration_ms: 30 * hourMs }];
     expect(nextAttempt(history, answered(503, "3600"), start, 0)).toMatchObject({
       wait_ms: hourMs,
@@ -150,7 +150,7 @@ describe("the schedule", () => {
     );
   });
 
-  test("keeps its delays for a delivery whose day is over, since it was begun under a longer schedule", () => {
+  test("keeps its delays for a delivery that is older than a day", () => {
     const history = [
       { waited_ms: 0, duration_ms: 0 },
       { waited_ms: 3 * dayMs, duration_ms: 0 },
@@ -160,7 +160,7 @@ describe("the schedule", () => {
     });
   });
 
-  test("Retry-After delays a wait and never hastens it", () => {
+  test("Retry-After lengthens a wait and never shortens it", () => {
     fc.assert(
       fc.property(
         attempts,
@@ -178,7 +178,7 @@ describe("the schedule", () => {
             throw new Error("it ended early");
           }
           expect(asked.wait_ms).toBeGreaterThanOrEqual(plain.wait_ms);
-          // It is heeded where there is room: five hours at least, whichever attempt it is.
+          // Every attempt has room for a Retry-After of at least five hours.
           expect(asked.wait_ms).toBeGreaterThanOrEqual(Math.min(seconds * 1_000, 5 * hourMs));
         },
       ),
@@ -200,7 +200,7 @@ describe("the schedule", () => {
     }
   });
 
-  test("a response that broke off is no success, whatever its status", () => {
+  test("an incomplete response is not a success, regardless of its status", () => {
     const partial = { status: 200, headers: {}, body: new Uint8Array(), truncated: false };
     const broken: HttpOutcome = { ...timedOut, code: "body_timeout", partial };
     expect(isSuccess(broken)).toBe(false);
@@ -209,7 +209,7 @@ describe("the schedule", () => {
   });
 });
 
-describe("an endpoint is left alone", () => {
+describe("an endpoint is paused", () => {
   test.each([
     [answered(429, "30"), 30_000],
     [answered(503, "30"), 30_000],
@@ -219,7 +219,7 @@ describe("an endpoint is left alone", () => {
     [answered(500, "30"), 0],
     [answered(200, "30"), 0],
     [timedOut, 0],
-  ])("for as long as it asks, an hour at most: %#", (outcome, expected) => {
+  ])("for its Retry-After, up to an hour: %#", (outcome, expected) => {
     expect(pauseMsOf(outcome, start)).toBe(expected);
   });
 });

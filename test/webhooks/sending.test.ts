@@ -9,7 +9,7 @@ import { type WebhookWorld, webhookWorld } from "./world.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** After a wake-up at the latest. */
+/** Longer than the polling interval. */
 const soonMs = 6_000;
 const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
 const hangs: Behaviour = () => ({ after: Infinity });
@@ -19,7 +19,7 @@ const disabledEvents = async ({ desk }: WebhookWorld) =>
   (await desk.events.list()).data.filter(({ type }) => type === "webhook.disabled");
 
 describe.each(storages)("a webhook on $name", ({ open }) => {
-  it("gets what waited behind the first once it keeps no order any more", async () => {
+  it("gets the waiting deliveries once its ordering changes from fifo to none", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
     await world.start();
@@ -34,7 +34,7 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
     expect(receivers.seen).toHaveLength(3);
   });
 
-  it("is sent each event once, whatever of it is read before it was written down", async () => {
+  it("gets each event once, also if deliveries are read before an outcome is recorded", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, storage } = world;
     const late = over(storage, {
@@ -54,7 +54,7 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
     expect(await world.attempts()).toHaveLength(12);
   });
 
-  it("hears of new events while another one's answer is long in coming", async () => {
+  it("gets new events while another response is slow", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
     const engine = await world.start();
@@ -72,7 +72,7 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
     expect(receivers.seen[4]?.at).toBe(told);
   });
 
-  it("that says 410 is disabled and left alone, with one event, however much was due", async () => {
+  it("that answers 410 is disabled with one event and gets nothing more, also with a backlog", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
     const { id } = await world.hook("a", (_, n) => (n < 12 ? {} : { status: 410, after: 5 + n }));
@@ -100,7 +100,7 @@ describe.each(storages)("a webhook on $name", ({ open }) => {
 });
 
 describe.each(embedded)("a webhook on $name", ({ open }) => {
-  it("that asks for a rest gets it but for what is sent by hand, and nobody else does", async () => {
+  it("that sends Retry-After is paused, except for manual redeliveries; others are not", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
     const { id } = await world.hook("a", (_, n) =>
@@ -125,7 +125,7 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     for (const { at } of to("a").slice(2)) expect(at - begun).toBeGreaterThanOrEqual(600_000);
   });
 
-  it("gets what waits for a retry at the URL that it has by then, and nothing once it is deleted", async () => {
+  it("gets a retry at its current URL, and nothing after its deletion", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
     const { id } = await world.hook("a", () => ({ status: 500 }));
@@ -145,7 +145,7 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     expect([await world.deliveries(), await world.attempts()]).toEqual([[], []]);
   });
 
-  it("that is paused keeps what is due, and gets it slowly at first when it is enabled again", async () => {
+  it("that is paused keeps its backlog, and gets it slowly at first once enabled", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
     const url = "https://a.example/hook";
@@ -166,7 +166,7 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     expect(receivers.busiest.get(url)).toBeLessThanOrEqual(8);
   });
 
-  it("is sent by hand what is asked for, once, also when the clock is set back then", async () => {
+  it("gets a manual redelivery once, also if the clock is set back", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
     const { id } = await world.hook("a", (_, n) => (n === 2 ? { after: 14_000 } : {}));
@@ -185,7 +185,7 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     expect((await world.attempts()).filter(({ manual }) => manual)).toHaveLength(1);
   });
 
-  it("is made up with when the engine stops in haste: what was cut off is sent again at once", async () => {
+  it("gets a request that a stop cut off again soon after the next start", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
     const engine = await world.start();
@@ -204,8 +204,8 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
   });
 });
 
-describe.each(storages)("a webhook in order, on $name", ({ open }) => {
-  it("gets one after the other; what failed for good steps aside, and comes by hand after all that is due", async () => {
+describe.each(storages)("a fifo webhook on $name", ({ open }) => {
+  it("gets events in order; a failed one is skipped, and its redelivery follows all that is due", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
     let isBad = true;
@@ -228,7 +228,7 @@ describe.each(storages)("a webhook in order, on $name", ({ open }) => {
       ids[1],
       ids[2],
     ]);
-    // What is due by now comes first.
+    // Due deliveries come before the redelivery.
     isBad = false;
     await desk.webhooks.update(id, { status: "paused" });
     const more = await world.tell(2);
@@ -246,7 +246,7 @@ const [memory] = storages;
 if (memory === undefined) throw new Error("no storage");
 
 describe("a webhook that fails for days", () => {
-  it("is disabled once, when for five days nothing succeeded; what was kept goes out when it is enabled", async () => {
+  it("is disabled once after five days without success; its backlog is sent once it is enabled", async () => {
     const world = await webhookWorld(memory.open());
     const { clock, receivers, desk } = world;
     let isUp = false;
@@ -280,7 +280,7 @@ describe("a webhook that fails for days", () => {
     expect(receivers.overlaps).toEqual([]);
   });
 
-  it("gets five attempts of an event that hangs, and no more", async () => {
+  it("gets exactly five attempts of an event if all time out", async () => {
     const world = await webhookWorld(memory.open());
     await world.hook("a", hangs);
     await world.start();

@@ -15,13 +15,13 @@ const id = fc
   .map((ulid) => `evt_${ulid}`);
 const body = fc.json();
 
-/** What a receiver does. The package knows no other time than now. */
+/** Verifies like a receiver. The package always uses the current time. */
 const verify = (with_: string, text: string, headers: Record<string, string>): unknown =>
   new Webhook(with_).verify(text, headers);
 
 describe("the signature", () => {
   // The example of the reference implementations: libraries/go/webhook_symmetric_test.go and others.
-  test("is what the specification's reference implementations make", () => {
+  test("equals that of the specification's reference implementations", () => {
     const headers = signatureHeaders(
       {
         id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -37,7 +37,7 @@ describe("the signature", () => {
     });
   });
 
-  test("is verified by the public package, with any of the secrets that sign, and with no other", () => {
+  test("is verified by the public package with each signing secret, and with no other", () => {
     fc.assert(
       fc.property(
         id,
@@ -59,7 +59,7 @@ describe("the signature", () => {
     ["the id", { "webhook-id": "evt_2" }, "{}"],
     ["the time", { "webhook-timestamp": String(Math.floor(Date.now() / 1_000) + 60) }, "{}"],
     ["the body", {}, "{ }"],
-  ])("does not hold when %s is changed", (_, change, text) => {
+  ])("is invalid if %s is changed", (_, change, text) => {
     const own = secretText(new Uint8Array(32).fill(7));
     const headers = signatureHeaders({ id: "evt_1", at: Date.now(), body: bytes("{}") }, [
       signingKey(own),
@@ -68,7 +68,7 @@ describe("the signature", () => {
     expect(() => verify(own, text, { ...headers, ...change })).toThrow("No matching signature");
   });
 
-  test("a secret is shown as the specification says", () => {
+  test("secrets have the specification's format", () => {
     expect(secretText(new Uint8Array(32).fill(255))).toBe(`whsec_${"/".repeat(42)}8=`);
   });
 });

@@ -1,4 +1,4 @@
-/** Over real sockets, in real time: each way in which a receiver can fail is written down by its own name, and the engine goes on. */
+/** Over real sockets and time: each failure of a receiver is recorded with its own error code. */
 import { onTestFinished, describe, expect, test } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { system } from "../../adapters/system/index.ts";
@@ -15,7 +15,7 @@ const says = (text: string | Uint8Array): Behaviour => ({
   onRequest: (socket) => socket.write(text),
 });
 
-/** An engine that may call this machine, and gives up after a second. */
+/** An engine that may call this machine, with a deadline of one second. */
 async function sending(storage = memory(), allow = ["127.0.0.0/8"]): Promise<MessagingEngine> {
   const http = { client: client(), allow };
   const failures: object[] = [];
@@ -39,7 +39,7 @@ async function sending(storage = memory(), allow = ["127.0.0.0/8"]): Promise<Mes
 const events = ["message.received"];
 const at = (port: number, path = "hook"): string => `http://127.0.0.1:${port}/${path}`;
 
-/** A webhook's one delivery, when its first attempt is written down. */
+/** A webhook's only delivery, once its first attempt is recorded. */
 async function attempted(
   { webhooks }: MessagingEngine,
   webhook: string,
@@ -62,7 +62,7 @@ describe("an attempt", () => {
       { error: null, status_code: 200, response_body: "ok", response_body_encoding: "utf-8" },
     ],
     [
-      "that hears nothing",
+      "without a response",
       { onRequest: () => {} },
       { error: "response_timeout", status_code: null, response_body: null },
     ],
@@ -72,7 +72,7 @@ describe("an attempt", () => {
       { error: "response_reset", status_code: null },
     ],
     [
-      "that is cut off in the body",
+      "whose response body is cut off",
       { onRequest: (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal") },
       { error: "body_closed", status_code: 200, response_body: "hal" },
     ],
@@ -97,7 +97,7 @@ describe("an attempt", () => {
       { error: "body_timeout", status_code: 200 },
     ],
     [
-      "that gets chunks without end",
+      "that gets endless chunks",
       {
         onRequest: (socket) => {
           socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -112,7 +112,7 @@ describe("an attempt", () => {
       },
     ],
     [
-      "that gets interim answers without end",
+      "that gets endless interim responses",
       { onRequest: (socket) => flood(socket, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n") },
       { error: "response_too_long", status_code: null },
     ],
@@ -123,12 +123,12 @@ describe("an attempt", () => {
       { error: "status_not_2xx", status_code: 999 },
     ],
     [
-      "that is to change protocols",
+      "that gets a protocol switch",
       says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
       { error: "protocol_switched" },
     ],
     [
-      "that is sent elsewhere",
+      "that gets a redirect",
       says("HTTP/1.1 307 Away\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"),
       {
         error: "redirected",
@@ -142,7 +142,7 @@ describe("an attempt", () => {
       { error: "response_headers_too_large" },
     ],
     [
-      "that gets what is no text",
+      "that gets a binary body",
       says(
         Buffer.concat([
           Buffer.from("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n"),
@@ -157,20 +157,20 @@ describe("an attempt", () => {
       },
     ],
     [
-      "that gets text that not every storage keeps",
+      "that gets text with a NUL",
       says("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\na\0"),
       { error: "status_not_2xx", response_body: "YQA=", response_body_encoding: "base64" },
     ],
   ];
 
-  test("is written down by what came of it, each in its way, and the engine goes on", async () => {
+  test("is recorded with its own error code, and the engine keeps sending", async () => {
     const engine = await sending();
     const there = await Promise.all(outcomes.map(([, behaviour]) => receiver(behaviour)));
     const made = [];
     for (const { port } of there) {
       made.push(await engine.webhooks.create({ url: at(port), events }));
     }
-    // Nobody may listen on port 1 (tcpmux) these days.
+    // Nothing listens on port 1 (tcpmux).
     const refused = await engine.webhooks.create({ url: at(1), events });
     const { id: event_id } = await engine.sandbox.event({ type: "message.received" });
     for (const [i, [name, , expected]] of outcomes.entries()) {
@@ -206,7 +206,7 @@ describe("an attempt", () => {
     await expect.poll(() => there[0]?.requests()).toBe(2);
   });
 
-  test("may see its own endpoint rotated or deleted by the receiver, which is no harm", async () => {
+  test("tolerates a receiver that rotates or deletes its own webhook", async () => {
     const engine = await sending();
     const { webhooks } = engine;
     const ids: string[] = [];
@@ -237,7 +237,7 @@ describe("an attempt", () => {
     expect([deleting.requests(), deleted.requests()]).toEqual([1, 1]);
   });
 
-  test("may have its receiver write to the sender: each message is told of once", async () => {
+  test("tolerates a receiver that causes new messages: each is delivered once", async () => {
     const engine = await sending();
     let told = 0;
     const there = await receiver({
@@ -258,7 +258,7 @@ describe("an attempt", () => {
     expect(there.requests()).toBe(6);
   });
 
-  test("of those that are under way when a receiver says 410 is the last; there is one event", async () => {
+  test("that gets 410 is followed only by requests already under way, and by one event", async () => {
     const engine = await sending();
     const there = await receiver(says("HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"));
     const { id } = await engine.webhooks.create({ url: at(there.port), events });
@@ -277,7 +277,7 @@ describe("an attempt", () => {
     expect(there.requests()).toBe(requests);
   });
 
-  test("goes nowhere that the host has taken off its list meanwhile", async () => {
+  test("is refused if its address is no longer on the allow list", async () => {
     const storage = memory();
     const there = await receiver(says(ok));
     const before = await sending(storage);

@@ -1,4 +1,4 @@
-/** An account with receivers on the world's clock, and engines on one storage that send to them. */
+/** An account with receivers on a virtual clock, and engines on one storage that send to them. */
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import {
@@ -25,33 +25,33 @@ export interface WebhookWorld {
   readonly log: LogLine[];
   readonly receivers: Receivers;
   readonly storage: StoragePort;
-  /** The storage once more, as another process does. */
+  /** A further connection to the storage, as from another process. */
   connect(): StoragePort;
-  /** The default account, by an engine that is never started. */
+  /** The default account, through an engine that is never started. */
   readonly desk: AccountHandle;
-  /** One more engine, started. */
+  /** Starts a further engine. */
   start(options?: Partial<EngineOptions>, storage?: StoragePort): Promise<MessagingEngine>;
-  /** A webhook, and a receiver that behaves so. */
+  /** Creates a webhook and its receiver. */
   hook(
     name: string,
     behaviour?: Behaviour,
     input?: Partial<CreateWebhook>,
   ): Promise<CreatedWebhook>;
-  /** Many at once, as `x0` and so on. */
+  /** Creates many webhooks, named `x0` and so on. */
   crowd(count: number, behaviour: Behaviour): Promise<void>;
-  /** Events that nobody but webhooks cares for. Answers their ids. */
+  /** Fires events that only webhooks handle. Returns their ids. */
   tell(count?: number): Promise<string[]>;
-  /** A long time in which nothing is under way: the clock is set on in between. */
+  /** Advances the clock. Over long times, the clock jumps once no request is under way. */
   pass(ms: number): Promise<void>;
-  /** Until no request is under way. */
+  /** Advances the clock until no request is under way. */
   idle(): Promise<void>;
-  /** Sets the clock on, or back. */
+  /** Sets the clock forwards or backwards. */
   step(ms: number): void;
   readonly steps: readonly { readonly elapsed: number; readonly ms: number }[];
   webhooks(): Promise<WebhookRow[]>;
-  /** In the order of their commits. */
+  /** In commit order. */
   deliveries(): Promise<DeliveryRow[]>;
-  /** By delivery, each in its order. */
+  /** By delivery and attempt number. */
   attempts(): Promise<DeliveryAttemptRow[]>;
 }
 
@@ -67,7 +67,7 @@ export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
     clock.step(ms);
   };
   const there = receivers(clock, setOn);
-  // Leases would lapse while what they are for is under way.
+  // A jump of the clock during a request would let its lease lapse.
   const idle = (): Promise<void> =>
     clock.advanceUntil(() => [...there.busy.values()].every((count) => count === 0));
   const http = { client: there.client };

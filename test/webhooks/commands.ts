@@ -1,4 +1,4 @@
-/** What may be done with webhooks and their deliveries, each on a small model of them and on the engine. */
+/** Operations on webhooks and deliveries. Each runs on a small model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
@@ -8,24 +8,24 @@ import type { VirtualClock } from "../../src/testing/index.ts";
 import { all, outcome } from "../contacts/people.ts";
 import { isGenuine, type Receivers } from "./receivers.ts";
 
-/** One event for one webhook. What is pending while nothing is under way waits for its webhook. */
-interface Told {
+/** One event for one webhook. If it is pending while nothing is under way, it is parked. */
+interface ModelDelivery {
   readonly event_id: string;
   readonly created_at: string;
   status: "pending" | "succeeded" | "failed";
   attempts: number;
 }
 
-/** An endpoint, and its receiver: well it takes everything, ill it says that it is gone. */
+/** A webhook and its receiver. A healthy receiver answers 200, an unhealthy one 410. */
 export class Hook {
   readonly id: string;
   readonly url: string;
   filter: readonly string[];
   status: WebhookStatus = "enabled";
   isDeleted = false;
-  isWell = true;
-  readonly told: Told[] = [];
-  /** The newest first, and whether the one before it signs too. */
+  isHealthy = true;
+  readonly told: ModelDelivery[] = [];
+  /** Newest first. `isInGrace` says whether the second one signs, too. */
   readonly secrets: string[];
   isInGrace = false;
   rotatedAt = 0;
@@ -44,20 +44,20 @@ export class Hook {
     );
   }
 
-  /** Everything that waits goes out in order, until one is told that the receiver is gone. */
+  /** Sends all pending deliveries in order, until the receiver answers 410. */
   send(): void {
     for (const told of this.told) {
       if (this.status !== "enabled" || told.status !== "pending") continue;
       told.attempts++;
-      told.status = this.isWell ? "succeeded" : "failed";
-      if (!this.isWell) this.status = "disabled";
+      told.status = this.isHealthy ? "succeeded" : "failed";
+      if (!this.isHealthy) this.status = "disabled";
     }
   }
 
-  /** What is tried by hand says nothing about the webhook, and failing takes nothing back. */
-  sendByHand(told: Told): void {
+  /** A manual attempt does not change the webhook's status; a failure keeps the delivery's status. */
+  sendByHand(told: ModelDelivery): void {
     told.attempts++;
-    if (this.isWell) told.status = "succeeded";
+    if (this.isHealthy) told.status = "succeeded";
   }
 }
 
@@ -81,7 +81,7 @@ const statuses: readonly DeliveryStatus[] = [
   "canceled",
 ];
 
-async function agree(
+async function checkAgreement(
   { hooks }: Model,
   { account: { webhooks }, receivers: { seen } }: Real,
 ): Promise<void> {
@@ -121,7 +121,7 @@ async function agree(
   }
 }
 
-/** What is done is done, and then everything that follows from it. */
+/** Runs the operation, sends what is pending, and compares model and engine. */
 function command(
   name: string,
   run: (model: Model, real: Real) => Promise<void>,
@@ -133,13 +133,13 @@ function command(
       await run(model, real);
       for (const hook of model.hooks) hook.send();
       await real.clock.advance(1_000);
-      await agree(model, real);
+      await checkAgreement(model, real);
     },
     toString: () => name,
   };
 }
 
-/** On a webhook that there is; of one that was deleted everything is answered as of one that never was. */
+/** An operation on one webhook. On a deleted webhook it must fail with `not_found`. */
 function onHook(
   name: string,
   nth: number,
@@ -164,7 +164,7 @@ const create = (filter: readonly string[]): Command =>
     const url = `https://hook-${hooks.length}.example.com/${scope.account_id}`;
     const { id, secret } = await webhooks.create({ url, events: [...filter] as ["*"] });
     const hook = new Hook(id, url, secret ?? "", filter);
-    receivers.at(url, () => ({ status: hook.isWell ? 200 : 410 }));
+    receivers.at(url, () => ({ status: hook.isHealthy ? 200 : 410 }));
     hooks.push(hook);
   });
 
@@ -178,7 +178,7 @@ const fire = (type: EventType): Command =>
     }
   });
 
-const turn = (nth: number, status: "enabled" | "paused"): Command =>
+const setStatus = (nth: number, status: "enabled" | "paused"): Command =>
   onHook(status, nth, async (hook, { account: { webhooks } }) => {
     await webhooks.update(hook.id, { status });
     hook.status = status;
@@ -205,10 +205,10 @@ const remove = (nth: number): Command =>
     hook.status = "paused";
   });
 
-const ail = (nth: number, isWell: boolean): Command =>
-  onHook(isWell ? "well" : "ill", nth, async (hook, { account: { webhooks } }) => {
+const setHealth = (nth: number, isHealthy: boolean): Command =>
+  onHook(isHealthy ? "well" : "ill", nth, async (hook, { account: { webhooks } }) => {
     await webhooks.get(hook.id);
-    hook.isWell = isWell;
+    hook.isHealthy = isHealthy;
   });
 
 const test = (nth: number): Command =>
@@ -217,7 +217,7 @@ const test = (nth: number): Command =>
     hook.told.push({
       event_id,
       created_at,
-      status: hook.isWell ? "succeeded" : "failed",
+      status: hook.isHealthy ? "succeeded" : "failed",
       attempts: 1,
     });
   });
@@ -255,12 +255,12 @@ export const webhookCommands = fc.commands<Model, Real, false>(
     fc.constantFrom(...types).map(fire),
     fc
       .tuple(nth, fc.constantFrom("enabled" as const, "paused" as const))
-      .map(([hook, status]) => turn(hook, status)),
-    nth.map((hook) => turn(hook, "enabled")),
+      .map(([hook, status]) => setStatus(hook, status)),
+    nth.map((hook) => setStatus(hook, "enabled")),
     fc.tuple(nth, filters).map(([hook, filter]) => refilter(hook, filter)),
     fc.tuple(nth, fc.constantFrom(0, 3_600)).map(([hook, seconds]) => rotate(hook, seconds)),
     nth.map(remove),
-    fc.tuple(nth, fc.boolean()).map(([hook, isWell]) => ail(hook, isWell)),
+    fc.tuple(nth, fc.boolean()).map(([hook, isHealthy]) => setHealth(hook, isHealthy)),
     nth.map(test),
     fc.tuple(nth, nth).map(([hook, delivery]) => redeliver(hook, delivery)),
     fc.tuple(nth, nth).map(([hook, delivery]) => recover(hook, delivery)),

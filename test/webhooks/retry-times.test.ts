@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { delays, maxAttempts } from "../../src/webhooks/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
-import { judge } from "./judge.ts";
+import { checkInvariants } from "./invariants.ts";
 import type { Answer } from "./receivers.ts";
 import { webhookWorld } from "./world.ts";
 
@@ -12,7 +12,7 @@ if (memory === undefined) throw new Error("no storage");
 const { open } = memory;
 
 const dayMs = 86_400_000;
-/** A poll and a little more. */
+/** A little more than the polling interval. */
 const lateMs = 6_000;
 
 const failure: fc.Arbitrary<Answer> = fc.record({
@@ -35,7 +35,7 @@ const failure: fc.Arbitrary<Answer> = fc.record({
   after: fc.constantFrom(0, 5, 3_000, 14_999, Infinity),
 });
 
-it("makes five attempts within the day, none before its delay, whatever a receiver asks for", async () => {
+it("the engine makes five attempts within a day, none before its delay, for all Retry-After headers", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(failure, { minLength: 5, maxLength: 5 }), async (answers) => {
       const world = await webhookWorld(open());
@@ -50,11 +50,11 @@ it("makes five attempts within the day, none before its delay, whatever a receiv
         expect(receivers.seen).toHaveLength(made);
         const [[delivery], [webhook]] = [await world.deliveries(), await world.webhooks()];
         const planned = delivery?.next_attempt_at ?? 0;
-        // A rest that it asked for may be longer than what is left to wait.
+        // A pause by Retry-After may be longer than the remaining wait.
         const due = Math.max(planned, webhook?.paused_until ?? 0);
         paused += due - planned;
         const wait = due - clock.now();
-        // Not a moment early, and then soon: time of no interest is left out.
+        // Not early, and then soon. The clock jumps over most of the wait.
         if (wait > 60_000) world.step(wait - 30_000);
         await clock.advanceTo(due - 1);
         expect(receivers.seen).toHaveLength(made);
@@ -72,13 +72,13 @@ it("makes five attempts within the day, none before its delay, whatever a receiv
         );
       }
       expect(await world.deliveries()).toMatchObject([{ status: "failed" }]);
-      await judge(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
+      await checkInvariants(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
     }),
     { numRuns: runs(20) },
   );
 });
 
-it("tries nothing early and nothing twice when the clock is set, to and fro", async () => {
+it("the engine makes no early or repeated attempt when the clock jumps", async () => {
   const jump = fc.record({
     after: fc.integer({ min: 0, max: 90_000 }),
     ms: fc.integer({ min: -90_000, max: 40_000_000 }),
@@ -96,10 +96,10 @@ it("tries nothing early and nothing twice when the clock is set, to and fro", as
         const before = receivers.seen.length;
         world.step(ms);
         await clock.advance(lateMs);
-        // What comes due by the jump comes once.
+        // Each delivery that the jump makes due is sent once.
         expect(receivers.seen.length - before).toBeLessThanOrEqual(3);
       }
-      await judge(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
+      await checkInvariants(world, { cutOff: 0, secretsAt: () => [secret ?? ""] });
     }),
     { numRuns: runs(20) },
   );

@@ -4,8 +4,8 @@ import { leaseMs } from "../../src/queue/dispatcher.ts";
 import { maxAttempts } from "../../src/webhooks/schedule.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
-import { judge } from "./judge.ts";
-import { startProcess } from "./process.ts";
+import { checkInvariants } from "./invariants.ts";
+import { startProcess } from "./engine-process.ts";
 import { type Answer } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 
@@ -74,8 +74,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const tries = { memory: 25, SQLite: 5, PostgreSQL: 1 };
 
-describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) => {
-  it("are sent each event until it arrived or five attempts failed, and never against the rules", async () => {
+describe.each(storages)("webhooks on $name, with faults", ({ name, open }) => {
+  it("get each event until it succeeds or five attempts fail, and all invariants hold", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
         const world = await webhookWorld(open());
@@ -90,7 +90,7 @@ describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) 
         let cutOff = 0;
 
         let [first, second] = [await startProcess(world), await startProcess(world)];
-        const turn = async (each: Step): Promise<void> => {
+        const runStep = async (each: Step): Promise<void> => {
           if (each.kind === "tell") told.push(...(await world.tell(each.count)));
           else if (each.kind === "answers") answers = each.answers;
           else if (each.kind === "pass") await world.pass(each.ms);
@@ -105,8 +105,8 @@ describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) 
             [first, second] = [second, await startProcess(world)];
           }
         };
-        for (const each of steps) await turn(each);
-        // All is well from here on, and what was set back catches up.
+        for (const each of steps) await runStep(each);
+        // No more faults from here on. A clock that was set back catches up.
         answers = [];
         for (const hours of [1, 19, 1]) await world.pass(hours * 3_600_000);
 
@@ -121,7 +121,7 @@ describe.each(storages)("webhooks on $name, whatever happens", ({ name, open }) 
           ).toBe(true);
         }
         const secrets = new Map(hooks.map(({ url, secret }) => [url, [secret ?? ""]]));
-        await judge(world, { cutOff, secretsAt: (url) => secrets.get(url) ?? [] });
+        await checkInvariants(world, { cutOff, secretsAt: (url) => secrets.get(url) ?? [] });
         judgeOrder(world, told);
         for (const each of [first, second]) await each.crash();
       }),

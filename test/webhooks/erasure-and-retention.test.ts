@@ -1,4 +1,4 @@
-/** What becomes of deliveries when what they tell of goes: erasure, redaction, time, a new start. */
+/** Deliveries after erasure, redaction, the retention time and a reset of the sandbox. */
 import { describe, expect, it } from "vitest";
 import { events } from "../../src/events/rows.ts";
 import { eventSchema } from "../../src/webhooks/event-catalog.ts";
@@ -14,13 +14,13 @@ const hook = { url: "https://hooks.example.com/in", events: ["*"] };
 const phone = "+4915112345678";
 const dayMs = 86_400_000;
 
-/** A receiver that says what it heard, and in its headers too. */
+/** A receiver that returns the request's body, and in a header, too. */
 const echo: Behaviour = ({ body }) => ({
   body,
   headers: { "x-echo": Buffer.from(body).toString("latin1").slice(0, 500) },
 });
 
-describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
+describe.each(storages)("the content of deliveries on $name", ({ open }) => {
   function opened(options = {}) {
     const { clock, engine, log } = world();
     const ground = open();
@@ -30,7 +30,7 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     return { clock, engine, log, ground, storage, there, one };
   }
 
-  it("is gone with the contact, and what was answered; what is left to be sent is not", async () => {
+  it("is deleted with the contact, including responses; pending deliveries are canceled", async () => {
     const { clock, storage, there, one } = opened();
     there.at(hook.url, echo);
     await one.start();
@@ -86,13 +86,13 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     }
   });
 
-  it("is gone with the contact also where it is on its way at that moment, or asked for by hand", async () => {
+  it("is deleted with the contact, also during an attempt and before a manual redelivery", async () => {
     const { clock, storage, there, one } = opened();
     there.at(hook.url, (request, n) => ({ ...echo(request, n), status: 500, after: 5_000 }));
     await one.start();
     const { id: webhook } = await one.webhooks.create({ ...hook, events: ["contact.updated"] });
     const { id: contact_id } = await one.contacts.create({ phone, name: "Zebulon" });
-    // It gets one at a time, for it has not shown that it answers.
+    // An unproven webhook gets one request at a time.
     for (let i = 0; i < 2; i++) await one.sandbox.event({ type: "contact.updated", contact_id });
     await clock.advance(1_000);
     expect(there.seen).toHaveLength(1);
@@ -109,7 +109,7 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     ]);
   });
 
-  it("says nothing any more of a message that is redacted, nor does what was answered; it is sent so from then on", async () => {
+  it("is redacted with its message, including responses, and is sent redacted from then on", async () => {
     const { clock, storage, there, one } = opened();
     there.at(hook.url, echo);
     await one.start();
@@ -133,7 +133,7 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     expect(new Set(words)).toEqual(new Set(["", "tangerine"]));
   });
 
-  it("that is erased holds up nothing behind it, where order is kept", async () => {
+  it("of an erased contact does not block a fifo webhook", async () => {
     const { clock, there, one } = opened();
     there.at(hook.url, (_, n) => (n === 0 ? { status: 500 } : {}));
     await one.start();
@@ -147,7 +147,7 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     expect(there.seen.map(({ body }) => body.includes("tangerine"))).toEqual([false, true]);
   });
 
-  it("says nothing of a message that is redacted while a receiver has it, though that repeats it", async () => {
+  it("is redacted in a response that arrives after the redaction", async () => {
     const { clock, storage, there, one } = opened();
     there.at(hook.url, (request, n) => ({ ...echo(request, n), after: 5_000 }));
     await one.start();
@@ -163,7 +163,7 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     expect(await tablesWith(storage, ["octopus"])).toEqual([]);
   });
 
-  it("is kept as long as events are, whatever became of it, and no event goes before its deliveries", async () => {
+  it("is kept for the retention time of events, and no event is deleted before its deliveries", async () => {
     const { clock, engine, ground, storage, there, one } = opened({ eventRetentionDays: 2 });
     there.at(hook.url, echo);
     const { id } = await one.webhooks.create(hook);
@@ -171,7 +171,7 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     await clock.advance(dayMs);
     const young = await one.sandbox.event({ type: "contact.created" });
     const rows = await rowsOf(storage, deliveries);
-    // As if a clock had stood elsewhere when it was made.
+    // As if another engine's clock had been ahead.
     const [stays] = rows;
     await changeDeliveries(storage, [stays?.id ?? ""], {
       created_at: clock.now(),
@@ -200,7 +200,7 @@ describe.each(storages)("what webhooks were told, on $name,", ({ open }) => {
     expect(await rowsOf(storage, events)).toEqual([]);
   });
 
-  it("is gone when the sandbox starts over, and webhooks stay and are told of what happens then", async () => {
+  it("is deleted by a reset of the sandbox; webhooks stay and get later events", async () => {
     const { clock, storage, there, one } = opened();
     await one.start();
     const { account } = await one.accounts.create({ name: "neighbour" });

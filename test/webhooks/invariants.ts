@@ -1,20 +1,20 @@
-/** What holds of every webhook at any time, whatever happens. */
+/** Invariants of webhooks, deliveries and attempts. */
 import { expect } from "vitest";
 import type { DeliveryAttemptRow, DeliveryRow } from "../../src/webhooks/rows.ts";
 import { delays, maxAttempts } from "../../src/webhooks/schedule.ts";
-import { isGenuine, type Seen } from "./receivers.ts";
+import { isGenuine, type ReceivedRequest } from "./receivers.ts";
 import type { WebhookWorld } from "./world.ts";
 
 export interface Facts {
-  /** Requests that were under way when an engine crashed or stopped in haste: nobody wrote down what came of them. */
+  /** Requests without a recorded outcome, because their engine crashed or stopped. */
   readonly cutOff: number;
-  /** What a webhook signed with at a time. */
+  /** The secrets that a webhook signs with at a time. */
   readonly secretsAt: (url: string, at: number) => readonly string[];
-  /** Events whose webhooks are gone, and their deliveries with them. */
+  /** Events of deleted webhooks. Their deliveries are deleted, too. */
   readonly deleted?: ReadonlySet<string>;
 }
 
-export async function judge(
+export async function checkInvariants(
   world: WebhookWorld,
   { cutOff, secretsAt, deleted = new Set() }: Facts,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function judge(
   ]);
   const urls = new Map(hooks.map(({ id, url }) => [id, url]));
   expect(receivers.overlaps).toEqual([]);
-  for (const request of receivers.seen) judgeRequest(request, secretsAt(request.url, request.at));
+  for (const request of receivers.seen) checkRequest(request, secretsAt(request.url, request.at));
   for (const delivery of rows) {
     const seen = receivers.seen.filter(
       ({ url, id }) => id === delivery.event_id && url === urls.get(delivery.webhook_id),
@@ -35,7 +35,7 @@ export async function judge(
     expect(new Set(seen.map(({ body }) => body)).size).toBeLessThanOrEqual(1);
     for (const { body } of seen) expect(body).toBe(delivery.body);
     for (const { started_at } of made) expect(seen.some(({ at }) => at === started_at)).toBe(true);
-    judgeDelivery(world, delivery, made, seen);
+    checkDelivery(world, delivery, made, seen);
   }
   const kept = receivers.seen.filter(({ id }) => !deleted.has(id));
   const unwritten =
@@ -44,18 +44,18 @@ export async function judge(
   expect(unwritten).toBeLessThanOrEqual(cutOff);
 }
 
-function judgeRequest(request: Seen, secrets: readonly string[]): void {
+function checkRequest(request: ReceivedRequest, secrets: readonly string[]): void {
   expect(request.headers["webhook-timestamp"]).toBe(String(Math.floor(request.at / 1_000)));
   const signatures = (request.headers["webhook-signature"] ?? "").split(" ");
   expect(signatures).toHaveLength(secrets.length);
   for (const secret of secrets) expect(isGenuine(request, secret)).toBe(true);
 }
 
-function judgeDelivery(
+function checkDelivery(
   { steps }: WebhookWorld,
   { attempts, history, status }: DeliveryRow,
   made: readonly DeliveryAttemptRow[],
-  seen: readonly Seen[],
+  seen: readonly ReceivedRequest[],
 ): void {
   expect(made.map(({ number }) => number)).toEqual(made.map((_, i) => i + 1));
   expect(attempts).toBe(made.length);

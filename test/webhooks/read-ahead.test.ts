@@ -1,4 +1,4 @@
-/** What runs ahead: reading before sending, and sending before writing down. None of it may be seen. */
+/** The drain job reads ahead and sends before outcomes are recorded. Neither may be observable. */
 import { describe, expect, it } from "vitest";
 import { deliveryAttempts } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
@@ -15,7 +15,7 @@ const { open } = memory;
 
 const soonMs = 6_000;
 
-/** A storage that does something before it commits what came of requests. */
+/** A storage that calls `before` before it commits attempts. */
 function recording(storage: StoragePort, before: () => Promise<unknown>): StoragePort {
   return over(storage, {
     begin(how) {
@@ -30,8 +30,8 @@ function recording(storage: StoragePort, before: () => Promise<unknown>): Storag
   });
 }
 
-/** Has a webhook owe so many deliveries, and lets them out; answers when the first of them are through. */
-async function owe(
+/** Gives a webhook a backlog, enables it, and resolves once 20 requests have arrived. */
+async function drainBacklog(
   { desk, clock, receivers, tell }: WebhookWorld,
   id: string,
   count: number,
@@ -44,42 +44,42 @@ async function owe(
   await clock.advanceUntil(() => receivers.seen.length >= 20);
 }
 
-describe("however much of it was read ahead", () => {
-  it("a webhook gets nothing once it is paused, in that very moment", async () => {
+describe("a webhook with deliveries that were read ahead", () => {
+  it("gets nothing from the moment it is paused", async () => {
     const world = await webhookWorld(open());
     const { receivers, clock } = world;
     const engine = await world.start();
-    let heard = 0;
+    let received = 0;
     const { id, url } = await world.hook("a");
-    await owe(world, id, 200);
-    // All of it in one millisecond.
+    await drainBacklog(world, id, 200);
+    // All requests happen within one millisecond.
     receivers.at(url, () => {
       if (receivers.seen.length !== 60) return { after: 0 };
       const paused = engine.account().webhooks.update(id, { status: "paused" });
-      void paused.then(() => (heard = receivers.seen.length));
+      void paused.then(() => (received = receivers.seen.length));
       return { after: 0 };
     });
     await clock.advance(soonMs);
-    expect(heard).toBeLessThan(190);
-    expect(receivers.seen).toHaveLength(heard);
+    expect(received).toBeLessThan(190);
+    expect(receivers.seen).toHaveLength(received);
   });
 
-  it("a webhook gets nothing once another process has paused it", async () => {
+  it("gets nothing after another process has paused it", async () => {
     const world = await webhookWorld(open());
     const { clock, storage } = world;
-    // While nothing is written here, nothing gives cause to look at the webhook but what is sent.
+    // With slow commits, only the sending itself can notice the change.
     const slow = recording(storage, () => clock.sleep(100));
     await world.start({}, slow);
     const { id } = await world.hook("a");
-    await owe(world, id, 200);
+    await drainBacklog(world, id, 200);
     await world.desk.webhooks.update(id, { status: "paused" });
     const paused = clock.now();
     await clock.advance(soonMs);
     expect(world.receivers.seen.filter(({ at }) => at > paused)).toEqual([]);
   });
 
-  it("a webhook gets nothing signed with the secret that it had before the last answer was on record", async () => {
-    // How many promises a waking takes on its way decides what it meets.
+  it("gets no request that is signed with a secret replaced before the last recorded outcome", async () => {
+    // The number of promises between wake-up and read changes the interleaving.
     for (let promises = 0; promises < 4; promises++) {
       const world = await webhookWorld(open());
       const { clock, receivers, storage, desk } = world;
@@ -112,7 +112,7 @@ describe("however much of it was read ahead", () => {
     }
   });
 
-  it("a webhook that keeps order gets nothing before what failed by hand and is due by itself", async () => {
+  it("keeps fifo order after a manual redelivery failed before the scheduled attempt", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
     await world.start();
@@ -129,7 +129,7 @@ describe("however much of it was read ahead", () => {
     expect(receivers.seen.map(({ id: event }) => events.indexOf(event))).toEqual([0, 0, 0, 1]);
   });
 
-  it("a webhook gets no word of a contact that is erased", async () => {
+  it("gets nothing about an erased contact", async () => {
     const world = await webhookWorld(open());
     const engine = await world.start();
     const { id } = await world.hook("a");
@@ -143,15 +143,15 @@ describe("however much of it was read ahead", () => {
     await account.webhooks.update(id, { status: "enabled" });
     await world.clock.advanceUntil(() => world.receivers.seen.length > 8);
     await account.contacts.erase(first?.contact_id ?? "");
-    const heard = world.receivers.seen.length;
+    const received = world.receivers.seen.length;
     await world.clock.advance(soonMs);
-    expect(heard).toBeLessThan(60);
-    expect(world.receivers.seen.slice(heard)).toEqual([]);
+    expect(received).toBeLessThan(60);
+    expect(world.receivers.seen.slice(received)).toEqual([]);
     expect((await world.deliveries()).map(({ body }) => body)).toEqual(Array(60).fill(null));
   });
 });
 
-describe("while it takes long to write down what came of requests", () => {
+describe("while recording outcomes is slow", () => {
   async function times(ordering: "none" | "fifo"): Promise<number[]> {
     const world = await webhookWorld(open());
     const { clock, receivers, storage } = world;
@@ -160,16 +160,16 @@ describe("while it takes long to write down what came of requests", () => {
       recording(storage, () => clock.sleep(100)),
     );
     const { id } = await world.hook("a", () => ({}), { ordering });
-    await owe(world, id, 60);
+    await drainBacklog(world, id, 60);
     return receivers.seen.map(({ at }) => at);
   }
 
-  it("requests go on", async () => {
+  it("further requests are sent", async () => {
     const seen = await times("none");
     expect((seen[19] ?? 0) - (seen[0] ?? 0)).toBeLessThan(100);
   });
 
-  it("what happens meanwhile is sent once, though that was to be the end and another engine could take over", async () => {
+  it("a new event is sent once, even if the job was ending and another engine could take over", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, storage } = world;
     await world.start(
@@ -188,7 +188,7 @@ describe("while it takes long to write down what came of requests", () => {
     expect(receivers.seen).toHaveLength(2);
   });
 
-  it("the next one in order waits until what came of the one before is on record", async () => {
+  it("with fifo order, the next request waits until the previous outcome is recorded", async () => {
     const seen = await times("fifo");
     for (const [i, at] of seen.slice(1).entries()) {
       expect(at - (seen[i] ?? 0)).toBeGreaterThanOrEqual(100);
@@ -196,13 +196,13 @@ describe("while it takes long to write down what came of requests", () => {
   });
 });
 
-it("a webhook whose turn lapsed before it began is sent each event by one engine at a time", async () => {
+it("a webhook whose drain lost its lease before it began gets each event from one engine at a time", async () => {
   const world = await webhookWorld(open());
   const { clock, receivers } = world;
   let isLate = false;
   const paused = over(clock, {
     async sleep(ms, signal) {
-      // It gets no time between its lease and its beginning, until the lease has lapsed.
+      // The engine sleeps between lease and start until the lease has lapsed.
       await clock.sleep(isLate && ms === 5 ? 70_000 : ms, signal);
     },
   });
@@ -217,7 +217,7 @@ it("a webhook whose turn lapsed before it began is sent each event by one engine
   expect(receivers.seen).toHaveLength(1);
 });
 
-it("what came of a request is on record when the storage was away for most of a minute since", async () => {
+it("an outcome is recorded after a storage outage of 40 seconds", async () => {
   const world = await webhookWorld(open());
   const { clock, receivers, storage } = world;
   let isAway = false;
@@ -238,7 +238,7 @@ it("what came of a request is on record when the storage was away for most of a 
   expect(await world.attempts()).toHaveLength(1);
 });
 
-it("a client that never comes back fails its attempt, and holds up no other", async () => {
+it("an HTTP client that never settles fails its attempt and blocks no other", async () => {
   const world = await webhookWorld(open());
   const { clock, receivers } = world;
   let isStuck = true;

@@ -1,4 +1,4 @@
-/** An engine as a process: it can crash, and then neither its storage nor its requests go on. */
+/** An engine as a process. After a crash, its storage calls fail and its requests are aborted. */
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
@@ -9,10 +9,10 @@ import type { WebhookWorld } from "./world.ts";
 
 export interface Process {
   readonly engine: MessagingEngine;
-  /** Its requests that it gave up, or did not live to see answered. */
+  /** The number of its requests that a stop or crash aborted. */
   readonly cutOff: () => number;
   crash(): Promise<void>;
-  /** Its next commits are made, and it doesn't hear of that. */
+  /** Its next commits succeed, but their answers are lost. */
   lose(commits: number): void;
   stop(haste: boolean): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startProcess(world: WebhookWorld): Promise<Process> {
     async send(request) {
       const signal =
         request.signal === undefined ? gone.signal : AbortSignal.any([request.signal, gone.signal]);
-      // A dead process asks nobody, and hears nothing.
+      // A dead process sends nothing.
       if (gone.signal.aborted) return new Promise(() => {});
       try {
         return await world.receivers.client.send({ ...request, signal });
@@ -75,7 +75,7 @@ export async function startProcess(world: WebhookWorld): Promise<Process> {
     async crash() {
       await world.clock.settle();
       gone.abort();
-      // What is left of it takes no more time.
+      // Let its remaining work fail.
       await stopped(engine, world.clock);
     },
     lose(commits) {
