@@ -5,7 +5,7 @@ import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import type { DeliveryStatus, WebhookStatus } from "../../src/webhooks/types.ts";
 import type { VirtualClock } from "../../src/testing/index.ts";
-import { all, outcome } from "../contacts/people.ts";
+import { all, outcome } from "../contacts/helpers.ts";
 import { isGenuine, type Receivers } from "./receivers.ts";
 
 /** One event for one webhook. If it is pending while nothing is under way, it is parked. */

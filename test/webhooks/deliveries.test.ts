@@ -10,7 +10,7 @@ import { schema } from "../../src/modules.ts";
 import { simulated } from "../../src/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { fanOut } from "../../src/webhooks/fan-out.ts";
-import { all, mortal, outcome } from "../contacts/people.ts";
+import { all, mortal, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";
 import { over } from "../support/over.ts";

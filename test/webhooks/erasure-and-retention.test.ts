@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { events } from "../../src/events/rows.ts";
 import { eventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
-import { all, everyEvent, outcome } from "../contacts/people.ts";
+import { all, everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";

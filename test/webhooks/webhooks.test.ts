@@ -4,7 +4,7 @@ import { webhooks } from "../../src/webhooks/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { all, outcome } from "../contacts/people.ts";
+import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
