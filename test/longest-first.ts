@@ -5,7 +5,7 @@ const slowest = [
   "crash/crash",
   "simulator/simulator",
   "consumers/model",
-  "contacts/moments",
+  "contacts/interruptions",
   "examples/cluster",
   "package/package",
   "conversations/races",

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel, ModelTurn } from "../../src/ports/agent-model.ts";
-import { outcome } from "../contacts/people.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";
 import { type Agency, agency, echo, visitor } from "./world.ts";

@@ -6,7 +6,7 @@ import type { Agent, CreateAgent, UpdateAgent } from "../../src/agents/types.ts"
 import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { outcome } from "../contacts/people.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Handler } from "../../src/conversations/types.ts";
-import { outcome } from "../contacts/people.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { runs } from "../support/runs.ts";
 import { type Agency, agency } from "./world.ts";
 

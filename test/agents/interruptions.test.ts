@@ -8,7 +8,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { outcome } from "../contacts/people.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { tablesWith } from "../contacts/rows.ts";
 import { LateStorage } from "../support/late-storage.ts";
 import { type Ground, storages } from "../support/storages.ts";

@@ -6,7 +6,7 @@ import { conversations } from "../../src/conversations/rows.ts";
 import { messages, type MessageRow } from "../../src/messages/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { everyEvent } from "../contacts/people.ts";
+import { everyEvent } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 
 /** Calls of actions, as the host application saw them. */

@@ -7,7 +7,7 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { runs as runRows } from "../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";
-import { outcome } from "../contacts/people.ts";
+import { outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

@@ -1,19 +1,19 @@
-/** What may be done to contacts, each on a small model of them and on the engine. */
+/** Commands on contacts. Each runs on a small model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { ImportReport } from "../../src/contacts/types.ts";
-import { addressesOf, all, imported, outcome } from "./people.ts";
+import { addressesOf, all, imported, outcome } from "./helpers.ts";
 
-/** Somebody, as far as an account knows. */
+/** A contact of the model. */
 export class Person {
   readonly id: string;
   name: string | null;
   phone: string | null;
   readonly addresses: Set<string>;
-  /** What it wrote, newest last. */
+  /** Its messages, newest last. */
   readonly words: string[] = [];
-  /** Words that only it has, once were its. */
+  /** Words that were only ever its own. */
   readonly marks: string[] = [];
   into: Person | null = null;
   isErased = false;
@@ -40,7 +40,7 @@ export class Model {
     return this.people.find((person) => person.isSomebody && person.addresses.has(phone));
   }
 
-  /** A word that was never said, nor is a part of any id: those have no `o` and no `u`. */
+  /** A new word that is not part of any id: ids contain no `o` and no `u`. */
   word(): string {
     return `ou${++this.#words}uo`;
   }
@@ -54,7 +54,10 @@ type Command = fc.AsyncCommand<Model, Real>;
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673", "+4915112345674"] as const;
 
-async function agree({ people, optedOut }: Model, { account: { contacts } }: Real): Promise<void> {
+async function checkAgreement(
+  { people, optedOut }: Model,
+  { account: { contacts } }: Real,
+): Promise<void> {
   for (const person of people) {
     if (person.isErased) {
       expect(await outcome(contacts.get(person.id))).toBe("not_found");
@@ -90,7 +93,7 @@ function command(
     check,
     async run(model, real) {
       await run(model, real);
-      await agree(model, real);
+      await checkAgreement(model, real);
     },
     toString: () => name,
   };
@@ -179,8 +182,11 @@ const erase = (nth: number): Command =>
     person.marks.push(...person.words.filter((word) => word !== "STOP" && word !== "START"));
   });
 
-/** All of it twice: the second time it says nothing new, but where it says two things of one contact. */
-const bringIn = (phones: readonly string[], status: "opted_in" | "opted_out" | null): Command =>
+/** Imports twice. The second time changes nothing, unless rows of one contact differ. */
+const importContacts = (
+  phones: readonly string[],
+  status: "opted_in" | "opted_out" | null,
+): Command =>
   command(
     `import(${phones.join(", ")}, ${String(status)})`,
     async (model, { account: { contacts } }) => {
@@ -210,7 +216,7 @@ const bringIn = (phones: readonly string[], status: "opted_in" | "opted_out" | n
     },
   );
 
-/** Words, or one that opts out or in. */
+/** An inbound text, or a keyword that opts out or in. */
 const inbound = (phone: string, keyword: "STOP" | "START" | null): Command =>
   command(`inbound(${phone}, ${String(keyword)})`, async (model, { account: { sandbox } }) => {
     const body = keyword ?? model.word();
@@ -257,7 +263,7 @@ export const contactCommands = fc.commands<Model, Real, false>(
         fc.array(number, { minLength: 1, maxLength: 3 }),
         fc.constantFrom("opted_in", "opted_out", null, null),
       )
-      .map(([phones, status]) => bringIn(phones, status)),
+      .map(([phones, status]) => importContacts(phones, status)),
   ],
   { size: "large", maxCommands: 30 },
 );

@@ -4,7 +4,7 @@ import type { ListContacts } from "../../src/contacts/types.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { addressesOf, all, everyEvent, outcome } from "./people.ts";
+import { addressesOf, all, everyEvent, outcome } from "./helpers.ts";
 import { tablesWith } from "./rows.ts";
 
 const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
@@ -12,7 +12,7 @@ const [ann, bob] = ["+4915112345671", "+4915112345672"] as const;
 describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
   const numRuns = runs({ memory: 60, SQLite: 20, PostgreSQL: 5 }[storage]);
 
-  it("come back as they went in, script and markup and all", async () => {
+  it("are returned as created, including script and markup", async () => {
     const { engine } = world();
     const { contacts } = engine(open().connect());
     const facts = {
@@ -35,7 +35,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     expect((await contacts.list()).data).toEqual([made]);
   });
 
-  it("are refused with all that is wrong with them", async () => {
+  it("are rejected with all errors at once", async () => {
     const { engine } = world();
     const { contacts } = engine(open().connect());
     const wrong = {
@@ -58,7 +58,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     }
   });
 
-  it("have their phone number to themselves, whatever races, and say who has it", async () => {
+  it("have unique phone numbers, also in races; the conflict names the owner", async () => {
     const { engine } = world();
     const ground = open();
     const engines = [engine(ground.connect()), engine(ground.connect())];
@@ -78,7 +78,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     expect((await one.contacts.list()).data).toHaveLength(1);
   });
 
-  it("change in what is said and in nothing else, and tell so", async () => {
+  it("change only in the given fields, with an event", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { contacts } = one;
@@ -118,7 +118,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     ]);
   });
 
-  it("take another number, and the old one is nobody's; what each allows stays with it", async () => {
+  it("can change their number; the old one becomes free, and consent stays with the number", async () => {
     const { engine } = world();
     const { contacts, sandbox, messages } = engine(open().connect());
     const { contact_id: id } = await sandbox.inbound({ from: ann, body: "STOP" });
@@ -145,7 +145,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     );
   });
 
-  it("of a merge keep both numbers when they change from one to the other", async () => {
+  it("that were merged keep both numbers when the primary one changes", async () => {
     const { engine } = world();
     const { contacts, messages } = engine(open().connect());
     const [one, other] = [
@@ -159,7 +159,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     expect(addressesOf(changed)).toEqual([ann, bob]);
   });
 
-  it("are listed newest first by any filters, each once and none left out", async () => {
+  it("are listed newest first with all filters, without repeats or gaps", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const person = fc.record({
@@ -238,7 +238,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     );
   });
 
-  it("have what was noticed about them, until it expires or is taken back", async () => {
+  it("have observations until these expire or are removed", async () => {
     const { clock, engine } = world();
     const { contacts, sandbox } = engine(open().connect());
     const {
@@ -296,7 +296,7 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
     expect(await outcome(contacts.removeObservation(id, noticed.id))).toBe("not_found");
   });
 
-  it("are not remembered by what has expired: it goes, also from what was answered when it was noted", async () => {
+  it("lose expired observations, also in stored responses", async () => {
     const { clock, engine } = world();
     const port = open().connect();
     const one = engine(port);

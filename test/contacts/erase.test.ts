@@ -7,12 +7,12 @@ import type { VirtualClock } from "../../src/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { everyEvent, mortal, outcome } from "./people.ts";
+import { everyEvent, mortal, outcome } from "./helpers.ts";
 import { rowsOf, tablesWith } from "./rows.ts";
 
 const phone = "+4915112345678";
 const second = "+4915187654321";
-/** What nobody but the erased contact, or about it, said. */
+/** Words that only the erased contact's data contains. */
 const words = [
   phone,
   second,
@@ -30,8 +30,8 @@ const key = (name: string): { idempotencyKey: string } => ({
   idempotencyKey: `key of ${name}`.replaceAll(" ", "-"),
 });
 
-/** All that an account can come to know of two people, each change under a key. */
-async function getToKnow(
+/** Stores every kind of data about two people, each change with an idempotency key. */
+async function fillAccount(
   engine: MessagingEngine,
   clock: VirtualClock,
 ): Promise<{ id: string; other: string }> {
@@ -79,12 +79,12 @@ async function getToKnow(
 }
 
 describe.each(storages)("erasure on $name", ({ name, open }) => {
-  it("leaves no word, name or address of a contact, or of who was merged into it, in any table", async () => {
+  it("removes all data of a contact and of contacts merged into it from every table", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const one = engine(storage);
     await one.start();
-    const { id, other } = await getToKnow(one, clock);
+    const { id, other } = await fillAccount(one, clock);
     await one.contacts.merge(id, other, key("merge"));
     const used = await one.account().usage();
     for (const word of words) {
@@ -102,11 +102,11 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     expect(await one.account().usage()).toEqual(used);
   });
 
-  it("keeps what happened in the log, in its order, as events of its kinds about nobody", async () => {
+  it("keeps the events in order, without personal data", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     await one.start();
-    const { id } = await getToKnow(one, clock);
+    const { id } = await fillAccount(one, clock);
     const before = await everyEvent(one);
     await one.contacts.erase(id);
     const after = await everyEvent(one);
@@ -114,16 +114,16 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
       before.map(({ id: event, type }) => [event, type]),
     );
     for (const event of after) expect(eventSchema.safeParse(event).error).toBeUndefined();
-    // The other one is there still.
+    // The other contact is unchanged.
     expect(JSON.stringify(after)).toContain(second);
     expect(JSON.stringify(after)).not.toContain(phone);
   });
 
-  it("answers 410 to a request that made what is gone, and the same as before to the erasure itself", async () => {
+  it("answers 410 to a replay that showed the contact, and replays the erasure itself", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     await one.start();
-    const { id, other } = await getToKnow(one, clock);
+    const { id, other } = await fillAccount(one, clock);
     await one.contacts.merge(id, other, key("merge"));
     await one.contacts.erase(id, key("erase"));
     const { contacts, messages } = one;
@@ -146,20 +146,20 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     expect(await outcome(contacts.erase(id))).toBe("not_found");
   });
 
-  it("takes in nothing again that its carrier brings once more", async () => {
+  it("ignores an inbound message that its carrier repeats", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const line = carrier();
     const one = engine(storage, { transports: [line] });
     await one.start();
-    const { id } = await getToKnow(one, clock);
+    const { id } = await fillAccount(one, clock);
     await one.contacts.erase(id);
     const again = { from: phone, body: "octopus inbound", provider_message_id: `p ${phone}` };
     expect(await outcome(one.sandbox.inbound(again))).toBe("erased");
     expect(await tablesWith(storage, [phone, "octopus inbound"])).toEqual([]);
   });
 
-  it("hands nothing over that was queued or scheduled, and what comes from the number later is somebody new's", async () => {
+  it("cancels queued and scheduled messages; a later message from the number makes a new contact", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const line = carrier();
@@ -179,7 +179,7 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     expect((await one.contacts.list()).data.map((contact) => contact.id)).toEqual([contact_id]);
   });
 
-  it("hands nothing over from its first commit on, and is finished by another process when its own dies", async () => {
+  it("stops all sending with its first commit, and another process finishes it after a crash", async () => {
     const { clock, engine } = world();
     const ground = open();
     const storage = ground.connect();
@@ -199,7 +199,7 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     expect(await tablesWith(storage, [phone, "zebulon", "queued "])).toEqual([]);
   });
 
-  it("takes what carriers and the host's rules said of it, and what was known of numbers that it gave up", async () => {
+  it("removes texts of carriers and policies, and data of former numbers", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const line = carrier({
@@ -246,12 +246,12 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     );
   });
 
-  it("takes what consumers threw at its events, also at one that they are at, and goes on calling them", async () => {
+  it("removes consumers' errors about its events, also of a running call, and keeps calling them", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const one = engine(storage);
     const seen: string[] = [];
-    // A handler holds a transaction for as long as it is at it: on SQLite everything waits for that.
+    // On SQLite, a handler's open transaction blocks all other writes.
     const canMeet = name !== "SQLite";
     let isBroken = true;
     let release = (): void => {};
@@ -280,7 +280,7 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
     expect(seen).toEqual(["", ""]);
   });
 
-  it("lets an opt-out stand: who comes back has opted out still", async () => {
+  it("keeps an opt-out of the number", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const one = engine(storage);

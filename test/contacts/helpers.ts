@@ -1,4 +1,4 @@
-/** An engine with people to write to, on storages that can fail. */
+/** Helpers for tests of contacts, and a storage that can fail. */
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { Contact, ImportContact, ImportReport } from "../../src/contacts/types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
@@ -6,7 +6,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Page } from "../../src/kernel/fields.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 
-/** What a list has in all, page by page. */
+/** All items of a list, page by page. */
 export async function all<T>(
   list: (page: { limit: number; cursor?: string }) => Promise<Page<T>>,
   limit = 100,
@@ -20,7 +20,7 @@ export async function all<T>(
   }
 }
 
-/** What an import says of each row. */
+/** The reports of an import. */
 export async function imported(
   contacts: AccountHandle["contacts"],
   rows: Iterable<ImportContact>,
@@ -30,12 +30,12 @@ export async function imported(
   return reports;
 }
 
-/** In the order in which they were committed. */
+/** All events in commit order. */
 export async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Event[]> {
   return (await all((page) => events.list(page))).toReversed();
 }
 
-/** How a call was refused; "done" when it was not. */
+/** The code of a call's error; "done" if it succeeded. */
 export async function outcome(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => "done",
@@ -46,7 +46,7 @@ export async function outcome(work: Promise<unknown>): Promise<string> {
 export const addressesOf = ({ identities }: Contact): string[] =>
   identities.map(({ address }) => address).toSorted();
 
-/** A process that dies: after `commits` more commits nothing gets through any more. */
+/** The storage of a process that dies: after `commits` more commits, all calls fail. */
 export function mortal(storage: StoragePort): {
   readonly storage: StoragePort;
   dieAfter(commits: number): void;

@@ -53,7 +53,7 @@ const post = (
 describe.each(mountings)("lines over $name", (mounting) => {
   const { prefix } = mounting;
 
-  it("are answered by a line each: what can't be read by what is wrong with it, and the sums at the end", async () => {
+  it("get one report line each, with errors for unreadable lines and totals at the end", async () => {
     await using running = await serve(mounting, there.engine);
     key = (await there.tenant("sandbox")).secret;
     const body = Buffer.concat([
@@ -85,32 +85,32 @@ describe.each(mountings)("lines over $name", (mounting) => {
     });
   });
 
-  it("come through whole when the client reads nothing before it has sent all of them", async () => {
+  it("are all imported if the client reads only after sending everything", async () => {
     await using running = await serve(mounting, there.engine);
     key = (await there.tenant("sandbox")).secret;
     const count = mounting.name === "node:http" || mounting.name === "fetch" ? 30_000 : 1_000;
     const body = lines(Array.from({ length: count }, (_, i) => ({ phone: phone(i) })));
-    const socket = await deaf(running, prefix, body);
+    const socket = await sendBeforeReading(running, prefix, body);
     const answer = await readAll(socket);
     const { reports, end } = told(answer);
     expect(reports.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i));
     expect(end).toEqual({ result: { created: count, updated: 0, unchanged: 0, failed: 0 } });
   });
 
-  it("end with the problem when there are too many of them, and the client is heard out", async () => {
+  it("end with a problem if there are too many, after the whole body was read", async () => {
     const few = world({ import_rows: 100 });
     await using running = await serve(mounting, few.engine);
     key = (await few.tenant("sandbox")).secret;
-    // More than what lies between the two can hold.
+    // More than the buffers between client and server hold.
     const body = `{"phone":"${phone(1)}"}\n`.repeat(1_000_000);
-    const { reports, end } = told(await readAll(await deaf(running, prefix, body)));
+    const { reports, end } = told(await readAll(await sendBeforeReading(running, prefix, body)));
     expect(reports.length).toBeLessThanOrEqual(100);
     expect(end).toMatchObject({ error: { code: "body_too_large", status: 413 } });
     expect(few.errors).toEqual([]);
     await few.engine.stop();
   });
 
-  it("that end in the middle leave the contacts before, and the server at work", async () => {
+  it("that are cut off keep the contacts before, and the server keeps working", async () => {
     await using running = await serve(mounting, there.engine);
     const tenant = await there.tenant("sandbox");
     key = tenant.secret;
@@ -132,7 +132,7 @@ describe.each(mountings)("lines over $name", (mounting) => {
   });
 });
 
-/** Sends the head, and answers the socket. */
+/** Sends the request's head and returns the socket. */
 function open({ port }: Running, prefix: string, length: number): Socket {
   const socket = connect({ port, host: "127.0.0.1" });
   const [auth, secret] = bearer();
@@ -144,7 +144,7 @@ function open({ port }: Running, prefix: string, length: number): Socket {
 }
 
 /** Sends all of a request before it reads a byte. */
-async function deaf(running: Running, prefix: string, body: string): Promise<Socket> {
+async function sendBeforeReading(running: Running, prefix: string, body: string): Promise<Socket> {
   const socket = open(running, prefix, Buffer.byteLength(body));
   socket.pause();
   await new Promise<void>((resolve) => socket.write(body, () => resolve()));
@@ -160,11 +160,11 @@ async function readAll(socket: Socket): Promise<RawAnswer> {
   return answer ?? expect.fail("no answer");
 }
 
-describe("reports that nobody reads", () => {
-  /** As large as they get: each of a hundred fields is wrong. */
+describe("unread reports", () => {
+  /** The largest reports: each of 100 fields is invalid. */
   const large = { errors: Array.from({ length: 100 }, () => "x".repeat(100)) };
 
-  it("are held up to a bound; from there on the work goes on as they are read, all of them, in order", async () => {
+  it("are buffered up to a limit; then the import continues as they are read, in order", async () => {
     let made = 0;
     const count = 20_000;
     const work = async function* (): AsyncGenerator<object, string> {
@@ -184,7 +184,7 @@ describe("reports that nobody reads", () => {
     expect([made, seen]).toEqual([count, count + 1]);
   });
 
-  it("hold up nothing when their reader has gone", async () => {
+  it("block nothing after their reader has disconnected", async () => {
     let isReturned = false;
     const work = async function* (): AsyncGenerator<object, string> {
       try {
@@ -202,7 +202,7 @@ describe("reports that nobody reads", () => {
 });
 
 describe("an import as one body", () => {
-  it("reports on each contact, and repeats its answer under an idempotency key", async () => {
+  it("reports on each contact and replays its response by idempotency key", async () => {
     const { secret } = await there.tenant("sandbox");
     const send = (contacts: readonly unknown[], idempotency: string) =>
       call(there.engine.api, {
@@ -232,7 +232,7 @@ describe("an import as one body", () => {
     expect(jsonOf(await send([], "k3"))).toMatchObject({ code: "validation_failed" });
   });
 
-  it("as lines takes no idempotency key, no query and no encoding, and says so before it begins", async () => {
+  it("as lines rejects idempotency keys, queries and encodings before it starts", async () => {
     const { secret } = await there.tenant("sandbox");
     const send = (target: string, ...headers: string[]) =>
       call(there.engine.api, {

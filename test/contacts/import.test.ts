@@ -12,7 +12,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { imported } from "./people.ts";
+import { imported } from "./helpers.ts";
 
 const phone = (i: number): string => `+1500${String(i).padStart(7, "0")}`;
 
@@ -25,7 +25,7 @@ const statuses = (reports: readonly ImportReport[]): string[] =>
   reports.map(({ status }) => status);
 
 describe.each(storages)("an import over $name", ({ name: storage, open }) => {
-  it("makes who is new, updates who is known, and reports on each row in its place", async () => {
+  it("creates new contacts, updates known ones, and reports on the rows in order", async () => {
     const engine = world().engine(open().connect());
     const known = await engine.contacts.create({
       phone: phone(1),
@@ -58,7 +58,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     });
   });
 
-  it("harms no row by a bad one, and says what is wrong with it, field by field", async () => {
+  it("reports an invalid row field by field and imports the others", async () => {
     const engine = world().engine(open().connect());
     const reports = await importInto(engine, [
       { phone: phone(1) },
@@ -91,7 +91,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     expect((await engine.contacts.list({ limit: 100 })).data).toHaveLength(2);
   });
 
-  it("takes consent as evidence, once; it never lifts an opt-out, nor opts in who is known", async () => {
+  it("records consent once; it never lifts an opt-out or opts in a known contact", async () => {
     const { connect } = open();
     const port = connect();
     const engine = world().engine(port);
@@ -141,7 +141,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     expect(reports[0]?.errors[0]).toMatchObject({ pointer: "/consent/status" });
   });
 
-  it("can be cut off anywhere and run again, also twice at once: each number is one contact's, with what was last said", async () => {
+  it("can be cut off and repeated, also concurrently: one contact per number, with the last values", async () => {
     const engine = world().engine(open().connect());
     const rows = fc.array(
       fc.record({ i: fc.nat(40), name: fc.constantFrom("Ann", "Bob", "Zoë") }),
@@ -175,7 +175,7 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     );
   });
 
-  it("throws on what its source throws, and keeps what came before", async () => {
+  it("throws its source's error and keeps the rows before it", async () => {
     const engine = world().engine(open().connect());
     const broken = function* (): Generator<ImportContact> {
       for (let i = 0; i < 100; i++) yield { phone: phone(i) };
@@ -192,13 +192,13 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
 });
 
 describe("a large import", () => {
-  /** `node:vm` gives the collector that `--expose-gc` adds to new contexts alone. */
+  /** `--expose-gc` adds `gc` only to new contexts of `node:vm`. */
   const collect = (): void => {
     setFlagsFromString("--expose-gc");
     (runInNewContext("gc") as () => void)();
   };
 
-  it("holds few rows at a time, lets others through, and needs no more memory the longer it gets", async () => {
+  it("buffers few rows, yields to other work, and uses constant memory", async () => {
     const total = Number(process.env["TIDINGS_IMPORT_ROWS"] ?? 10_000);
     const folder = mkdtempSync(join(tmpdir(), "tidings-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

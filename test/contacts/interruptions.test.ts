@@ -1,4 +1,4 @@
-/** Two things that are done to contacts at once: the one whole between what the other read and what it writes, at each of its commits. */
+/** Pairs of concurrent operations: one runs completely between the other's reads and commit. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { AccountHandle } from "../../src/host/handles.ts";
@@ -7,7 +7,7 @@ import { LateStorage } from "../support/late-storage.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
-import { imported, outcome } from "./people.ts";
+import { imported, outcome } from "./helpers.ts";
 import { tablesWith } from "./rows.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
@@ -28,7 +28,7 @@ const acts = {
   "Bob is erased": ({ contacts }, [_, b]) => contacts.erase(b),
   "Ann writes": ({ sandbox }) => sandbox.inbound({ from: ann, body: "kumquat" }),
   "Ann is written to": ({ messages }) => messages.send({ to: ann, body: "kumquat" }),
-  "something is noticed about Ann": ({ contacts }, [a]) =>
+  "an observation is added to Ann": ({ contacts }, [a]) =>
     contacts.addObservation(a, { content: "kumquat", kind: "x" }),
   "Ann's conversation is closed": async (account, [a]) =>
     account.conversations.update(await threadOf(account, a), { status: "closed" }),
@@ -57,7 +57,7 @@ const pairs: readonly (readonly [Name, Name])[] = [
   ["Ann into Bob", "Ann is erased"],
   ["Ann into Bob", "Ann writes"],
   ["Ann into Bob", "Ann is written to"],
-  ["Ann into Bob", "something is noticed about Ann"],
+  ["Ann into Bob", "an observation is added to Ann"],
   ["Ann into Bob", "Ann's conversation is closed"],
   ["Ann into Bob", "Ann is written to by her id"],
   ["Ann into Bob", "Ann is answered"],
@@ -69,14 +69,14 @@ const pairs: readonly (readonly [Name, Name])[] = [
   ["Ann is erased", "Ann opts out"],
   ["Ann is erased", "Ann writes"],
   ["Ann is erased", "Ann is written to"],
-  ["Ann is erased", "something is noticed about Ann"],
+  ["Ann is erased", "an observation is added to Ann"],
   ["Ann is erased", "Ann's conversation is closed"],
   ["Ann is erased", "a note on Ann is written"],
   ["Ann is erased", "nothing changes at Ann"],
   ["Ann is erased", "nothing changes at Ann's conversation"],
 ];
 
-/** What no merge gets in the way of. */
+/** Operations that no merge affects. */
 const unharmed: ReadonlySet<Name> = new Set([
   "Ann writes",
   "Ann is written to",
@@ -86,7 +86,7 @@ const unharmed: ReadonlySet<Name> = new Set([
 
 const expected = ["done", "conflict", "not_found", "validation_failed", "erased"];
 
-/** A storage that does something before one of its groups' reads, where it is to, or between the last of them and the commit. */
+/** A storage that runs a callback before a read of a group, or between its last read and commit. */
 function interrupted(
   storage: StoragePort,
   atReads: boolean,
@@ -105,7 +105,7 @@ function interrupted(
       },
       abort: () => group.abort(),
       async commit(writes) {
-        // An exclusive one keeps others out.
+        // An exclusive group locks others out.
         if (how !== "exclusive" && left-- === 0) await interrupt();
         await group.commit(writes);
       },
@@ -120,10 +120,10 @@ function interrupted(
   };
 }
 
-/** Reads and commits of one call, with those that are run again. */
+/** The maximum number of reads and commits of one call, including reruns. */
 const mostMoments = 100;
 
-// The storages that let groups of several engines read side by side; in the others they take turns.
+// Storages that let groups of several engines read concurrently. Others serialize them.
 const grounds: readonly Pick<StorageCase, "open">[] = [
   ...storages.filter(({ name }) => name === "PostgreSQL"),
   {
@@ -140,11 +140,11 @@ describe.each(
     { a, b },
     { a: b, b: a },
   ]),
-)("$a, and meanwhile $b", ({ a, b }) => {
+)("$a, while $b", ({ a, b }) => {
   it.each([
     { when: "between its reads and a commit", ground: postgres, atReads: false },
     { when: "at any of its reads and commits", ground: late, atReads: true },
-  ])("leaves contacts whole, $when", async ({ ground: { open } = expect.fail(), atReads }) => {
+  ])("keeps all invariants, $when", async ({ ground: { open } = expect.fail(), atReads }) => {
     const { clock, engine } = world();
     const ground = open();
     const storage = ground.connect();

@@ -1,4 +1,4 @@
-/** What holds of contacts and all that is theirs, whatever was done to them. */
+/** Invariants of contacts and their data. */
 import { expect } from "vitest";
 import { contactLabels, contacts, identities } from "../../src/contacts/rows.ts";
 import { clearedFields } from "../../src/contacts/rules.ts";
@@ -13,7 +13,7 @@ import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { rowsOf } from "./rows.ts";
 
-/** Of one account, when nothing is under way. */
+/** Checks one account while nothing is under way. */
 export async function checkContacts(storage: StoragePort, account_id: string): Promise<void> {
   const of = <R extends object>(collection: Collection<R>): Promise<readonly R[]> =>
     rowsOf(storage, collection, account_id);
@@ -87,7 +87,7 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
   for (const { conversation_id } of await of(notes)) {
     expect(threads.has(conversation_id)).toBe(true);
   }
-  // What is told of somebody is found with who it is now: of a merged one too.
+  // The events of a merged contact are found under its survivor.
   for (const { contact_id } of await of(events)) {
     if (contact_id !== null) expect(byId.has(contact_id)).toBe(true);
   }

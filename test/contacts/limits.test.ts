@@ -11,7 +11,7 @@ import type { Row } from "../../src/ports/storage.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
 
-/** Merges contacts into one, until it has so many addresses. */
+/** Merges contacts until one has `count` addresses. */
 async function merged(
   { contacts }: MessagingEngine,
   survivor: string,
@@ -20,8 +20,8 @@ async function merged(
   for (const other of others) await contacts.merge(survivor, other);
 }
 
-describe("a contact of many addresses", () => {
-  it("is let in as a visitor while it has room for one more, and not after its hundredth", async () => {
+describe("a contact with many addresses", () => {
+  it("can open a webchat session with up to 99 other addresses, and not with 100", async () => {
     const one = world().engine(memory());
     const phones = Array.from({ length: 101 }, (_, i) => `+1500555${String(i).padStart(4, "0")}`);
     const made = await Promise.all(phones.map((phone) => one.contacts.create({ phone })));
@@ -35,13 +35,13 @@ describe("a contact of many addresses", () => {
     });
     expect((await one.contacts.get(survivor)).identities).toHaveLength(100);
     await expect(one.contacts.merge(survivor, last)).rejects.toMatchObject({ code: "conflict" });
-    // It gives up a number, and there is room.
+    // Without its phone number, it has room again.
     await one.contacts.update(survivor, { phone: null });
     expect((await one.webchat.open({ contact_id: survivor })).contact_id).toBe(survivor);
     expect((await one.contacts.get(survivor)).identities).toHaveLength(100);
   });
 
-  it("has each message at every browser that it sits at", async () => {
+  it("gets each message in all of its browsers", async () => {
     const { clock, engine } = world();
     const storage = memory();
     const one = engine(storage);
@@ -66,8 +66,8 @@ describe("a contact of many addresses", () => {
   });
 });
 
-describe("a consent that very much was said of", () => {
-  it("is answered with what was said last, and erased without a word of it", async () => {
+describe("a consent with a long history", () => {
+  it("returns its newest entries, and is erased completely", async () => {
     const storage = memory();
     let most = 0;
     const heard = <R extends readonly Row[]>(rows: R): R => {

@@ -3,7 +3,7 @@ import { jobs } from "../../src/queue/rows.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { addressesOf, all, everyEvent, mortal, outcome } from "./people.ts";
+import { addressesOf, all, everyEvent, mortal, outcome } from "./helpers.ts";
 import { rowsOf } from "./rows.ts";
 
 const [ann, bob, cem] = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
@@ -16,7 +16,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     return { clock, engine, ground, line, one: engine(ground.connect(), { transports: [line] }) };
   };
 
-  it("moves all that the other had, and the other's id goes on standing for who it is now", async () => {
+  it("moves all data, and the merged contact's id resolves to the survivor", async () => {
     const { clock, one } = opened();
     await one.start();
     const { contacts, sandbox, messages } = one;
@@ -82,7 +82,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect(told.map(({ type }) => type)).toEqual(["conversation.closed", "contact.updated"]);
     expect(told.at(-1)?.data).toEqual({ contact: merged });
 
-    // Both numbers lead to one contact and one conversation, and what is sent to either id goes to its number.
+    // Both numbers share a contact and a conversation. Each id still sends to its own number.
     const again = await sandbox.inbound({ from: bob, body: "Bob again" });
     expect(again).toMatchObject({
       contact_id: survivor.id,
@@ -94,7 +94,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     });
   });
 
-  it("has what the other wrote scored as the survivor's, also what was not scored yet", async () => {
+  it("counts the merged contact's messages in the survivor's sentiment, also unscored ones", async () => {
     const { clock, engine } = world();
     const ground = open();
     const wired = { sentiment: { score: () => 0.5 } };
@@ -109,7 +109,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect([current?.label, messages.map(({ score }) => score)]).toEqual(["positive", [0.5, 0.5]]);
   });
 
-  it("has it scored as the survivor's when it is scored before the history has moved", async () => {
+  it("counts a message in the survivor's sentiment that is scored before the history has moved", async () => {
     const { clock, engine } = world();
     const ground = open();
     const wired = { sentiment: { score: () => 0.5 } };
@@ -127,7 +127,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect((await one.contacts.get(other)).sentiment).toBeNull();
   });
 
-  it("goes on with the other's open conversation where the survivor has none", async () => {
+  it("keeps the merged contact's open conversation if the survivor has none", async () => {
     const { one } = opened();
     const { contacts, sandbox } = one;
     const { id } = await contacts.create({ name: "Ann" });
@@ -139,7 +139,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     });
   });
 
-  it("sends what is queued and scheduled to the number that it was meant for", async () => {
+  it("sends queued and scheduled messages to their original number", async () => {
     const { clock, one, line } = opened();
     const { contacts, messages } = one;
     const [survivor, other] = [
@@ -160,7 +160,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     ]);
   });
 
-  it("leaves no chains, whichever way they come to be", async () => {
+  it("leaves no chains of merged contacts", async () => {
     const { contacts } = opened().one;
     const [a, b, c, d] = await Promise.all(
       ["a", "b", "c", "d"].map((name) => contacts.create({ name })),
@@ -174,7 +174,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     }
   });
 
-  it("refuses what makes no sense, and does twice what was asked for twice once", async () => {
+  it("rejects invalid merges, and a repeated merge has no further effect", async () => {
     const { one } = opened();
     const { contacts } = one;
     const [a, b, c] = await Promise.all([ann, bob, cem].map((phone) => contacts.create({ phone })));
@@ -204,7 +204,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     );
   });
 
-  it("moves a long history, and another process goes on where its own died", async () => {
+  it("moves a long history, and another process continues after a crash", async () => {
     const { clock, engine, ground } = opened();
     const storage = ground.connect();
     const { storage: own, dieAfter } = mortal(storage);
@@ -228,7 +228,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge")).toEqual([]);
   });
 
-  it("answers the same under its key, also when it was cut off before it was done", async () => {
+  it("replays its response by key, also after it was cut off", async () => {
     const { engine, ground } = opened();
     const storage = ground.connect();
     const { storage: own, dieAfter } = mortal(storage);

@@ -4,13 +4,13 @@ import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
-import { contactCommands, Model } from "./model.ts";
+import { contactCommands, Model } from "./commands.ts";
 import { tablesWith } from "./rows.ts";
 
 describe.each(storages)("contacts on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 80, SQLite: 25, PostgreSQL: 6 }[name]);
 
-  it("are what a small model of them is, however they are made, changed, merged and erased", async () => {
+  it("match a model under all sequences of commands", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const one = engine(storage);

@@ -9,7 +9,7 @@ import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { checkContacts } from "./invariants.ts";
-import { imported, outcome } from "./people.ts";
+import { imported, outcome } from "./helpers.ts";
 import { rowsOf } from "./rows.ts";
 
 const numbers = ["+4915112345671", "+4915112345672", "+4915112345673"] as const;
@@ -33,7 +33,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a call may come to that meets others. */
+/** The outcomes that a concurrent call may have. */
 const expected = [
   "done",
   "conflict",
@@ -46,7 +46,7 @@ const expected = [
 describe.each(storages)("contacts on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 60, SQLite: 20, PostgreSQL: 8 }[name]);
 
-  it("are whole when merges, erasures, sends and inbounds meet, through two engines", async () => {
+  it("keep all invariants under concurrent merges, erasures, sends and inbound messages", async () => {
     const { clock, engine } = world();
     const ground = open();
     const storage = ground.connect();
@@ -69,7 +69,7 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
           const known = await Promise.all(
             numbers.map((from) => handle.sandbox.inbound({ from, body: `w${++said}w` })),
           );
-          // More than moves, or goes, in one transaction.
+          // More rows than one transaction moves or removes.
           const history = Array.from({ length: isLong ? 130 : 0 }, () => ({
             from: numbers[0],
             body: `w${++said}w`,
@@ -121,7 +121,7 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
           for (const { address, consent } of await rowsOf(storage, identities, account.id)) {
             if (optedOut.has(address)) expect(consent).toBe("opted_out");
           }
-          // A word is told of where its message is, or what was noticed, and nowhere once that is gone.
+          // A word occurs only while its message or observation exists.
           const kept = new Set(
             JSON.stringify(await rowsOf(storage, messages, account.id)).match(/w\d+w/g),
           );

@@ -1,9 +1,9 @@
-/** Every row that a storage holds, table by table. */
+/** Reads the stored rows of tables. */
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Row, StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
 
-/** All of a table, or one account's. */
+/** All rows of a table, or those of one account. */
 export async function rowsOf<R extends object>(
   { reader }: StoragePort,
   { primary: index }: Collection<R>,
@@ -22,7 +22,7 @@ export async function rowsOf<R extends object>(
   return own as readonly object[] as readonly R[];
 }
 
-/** The tables in whose rows any of the words stands, in whatever case. */
+/** The tables whose rows contain any of the words, regardless of case. */
 export async function tablesWith(
   storage: StoragePort,
   words: readonly string[],

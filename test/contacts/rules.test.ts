@@ -31,8 +31,8 @@ const facts: fc.Arbitrary<MergeFacts> = fc.record({
   last_message_at: fc.option(fc.nat(1_000)),
 });
 
-describe("two contacts that become one", () => {
-  it("lose nothing that the survivor says, and no more of the other than there is room for", () => {
+describe("two merged contacts", () => {
+  it("keep all fields of the survivor, and those of the other up to the limits", () => {
     fc.assert(
       fc.property(facts, facts, (survivor, other) => {
         const merged = mergedFacts(survivor, other, 5);
@@ -58,7 +58,7 @@ describe("two contacts that become one", () => {
     );
   });
 
-  it("go on with the survivor's conversation where both are active, and else with the one that is, or was last", () => {
+  it("keep the survivor's conversation if both are active, else the most recently active one", () => {
     const [open, closed] = [
       { isActive: true, last_activity_at: 1 },
       { isActive: false, last_activity_at: 2 },
@@ -71,7 +71,7 @@ describe("two contacts that become one", () => {
   });
 });
 
-it("a time zone is a name that the runtime knows, a language a well-formed tag", () => {
+it("a time zone must be known to the runtime, a language must be a well-formed tag", () => {
   for (const zone of Intl.supportedValuesOf("timeZone")) {
     expect([zone, isTimeZone(zone)]).toEqual([zone, true]);
   }
@@ -230,7 +230,7 @@ const told: Readonly<Record<EventType, object>> = {
 };
 
 it.each(eventTypes)(
-  "%s of somebody who was erased keeps its ids and its shape, and tells of nobody",
+  "%s about an erased contact keeps its ids and shape, without personal data",
   (type) => {
     const data = told[type];
     expect(definitionOf(type).data.safeParse(data).error).toBeUndefined();

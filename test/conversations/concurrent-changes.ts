@@ -1,4 +1,4 @@
-/** Changes of conversations, alone and at the same moment, on the model and on two engines of one storage. */
+/** Changes of conversations, alone and concurrent, on the model and on two engines of one storage. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
@@ -34,24 +34,24 @@ export const people: readonly Person[] = [
   { medium: "webchat", address: "visitor-1" },
 ];
 
-/** Where visitors come in. */
+/** Receives visitors' messages. */
 export const lobby = "lobby";
 
 export interface World {
-  /** One account, seen by each of two engines. */
+  /** One account, through each of two engines. */
   readonly accounts: readonly [AccountHandle, AccountHandle];
-  /** The line of each engine. */
+  /** The carrier of each engine. */
   readonly lines: readonly [Carrier, Carrier];
   readonly clock: VirtualClock;
-  /** The id of the account's agent. It is disabled: who handles what is decided by people alone. */
+  /** The id of the account's agent. It is disabled, so that only people change handlers. */
   readonly agent: string;
   readonly reads: () => Reads;
-  /** Each person's contact, once there is one. */
+  /** Each person's contact, once it exists. */
   readonly contacts: (string | undefined)[];
   count: number;
 }
 
-/** A model that all steps share: a race goes on with the outcome that came about. */
+/** The model that all steps share. A race replaces it by the outcome that occurred. */
 export interface State {
   model: Model;
 }
@@ -64,7 +64,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   );
 }
 
-/** The ids of a person's conversations, in the order in which they began. */
+/** The ids of a person's conversations, in order of start. */
 async function idsOf({ accounts: [account], contacts }: World, person: number): Promise<string[]> {
   const contact_id = contacts[person];
   if (contact_id === undefined) return [];
@@ -143,8 +143,8 @@ async function make(
   }
 }
 
-/** What can be seen of everybody's conversations. */
-async function seen(world: World): Promise<Model> {
+/** The visible state of all conversations. */
+async function readState(world: World): Promise<Model> {
   const [account] = world.accounts;
   const range = {
     index: agentSessions.primary,
@@ -184,8 +184,8 @@ async function seen(world: World): Promise<Model> {
   );
 }
 
-/** What holds of the rows whatever happened. */
-export async function expectSoundRows(reads: Reads): Promise<void> {
+/** Invariants of the stored rows. */
+export async function checkRows(reads: Reads): Promise<void> {
   const all = { prefix: [], order: "ascending", limit: 10_000 } as const;
   const rows = await reads.range<ConversationRow>({ ...all, index: conversations.primary });
   const current = rows
@@ -226,7 +226,7 @@ interface Step {
   readonly target: number;
 }
 
-/** Every order in which changes and the clock can come. */
+/** The outcomes of all orders of the changes and the clock. */
 function outcomes(model: Model, steps: readonly Step[], now: number, end: number): Outcome[] {
   const found: Outcome[] = [];
   const go = (
@@ -262,7 +262,7 @@ function outcomes(model: Model, steps: readonly Step[], now: number, end: number
 
 type Command = fc.AsyncCommand<State, World>;
 
-/** Some changes at one moment, each on one of the engines; alone, where there is but one. */
+/** One or more concurrent changes, each on one of the engines. */
 export function atOnce(
   changes: readonly Change[],
   wait: number | "until the snooze ends",
@@ -291,7 +291,7 @@ export function atOnce(
       const ids = await Promise.all(
         steps.map(async ({ change, target }) => (await idsOf(world, change.person))[target]),
       );
-      // The clock jumps to the end of a snooze and wakes nobody, so that what wakes the conversation is one that races.
+      // The clock jumps to the end of a snooze without waking sleepers, so that a change races it.
       if (wait === "until the snooze ends") clock.step(ms);
       else await clock.advance(ms);
       const now = clock.now();
@@ -303,22 +303,22 @@ export function atOnce(
       });
       await clock.advanceUntil(() => over, 60_000);
       const answers = await answered;
-      // Whoever sleeps for the end of the snooze was not woken by the jump.
+      // The jump did not wake the sleeper that ends the snooze.
       await clock.advance(ms + 1);
       await learnContacts(world);
 
-      const real = { model: await seen(world), answers };
+      const real = { model: await readState(world), answers };
       const possible = outcomes(state.model, steps, now, clock.now());
       const match = possible.find((each) => JSON.stringify(each) === JSON.stringify(real));
       if (match === undefined) expect(real).toEqual(possible[0]);
       state.model = real.model;
-      await expectSoundRows(world.reads());
+      await checkRows(world.reads());
     },
     toString: () => `${JSON.stringify(changes)} after ${wait}`,
   };
 }
 
-/** A visitor has to come before somebody can write to it. */
+/** A visitor must have written before somebody can write to it. */
 function isKnown(model: Model, { person }: Change): boolean {
   return people[person]?.medium === "text" || (model[person] ?? []).length > 0;
 }

@@ -10,7 +10,7 @@ const phone = "+15005551001";
 const line = "+15005559999";
 const anna = { type: "human", id: "anna" } as const;
 
-/** The events of conversations that were told since, oldest first. */
+/** Records the events of conversations, oldest first. */
 function listener(account: AccountHandle) {
   let seen = 0;
   return async (): Promise<readonly { readonly type: EventType; readonly data: object }[]> => {
@@ -53,7 +53,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     };
   }
 
-  it("shows what it is about: who, the last message's first 140 characters, what is unread", async () => {
+  it("shows its contact, the last message's first 140 characters and the unread count", async () => {
     const { one, own, id, contact_id } = await begun();
     const body = "🙂".repeat(200);
     const { id: last } = await one.sandbox.inbound({ from: phone, body });
@@ -77,7 +77,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     });
   });
 
-  it("is opened before anything is said, once, on the medium of a contact that has an address there", async () => {
+  it("can be opened once without messages, on a medium of the contact's addresses", async () => {
     const { own, id, contact_id, told } = await begun();
     expect((await own.open({ to: phone })).id).toBe(id);
     expect((await own.open({ to: contact_id })).id).toBe(id);
@@ -103,7 +103,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     });
   });
 
-  it("is a person's as soon as the person replies: to the number that wrote, from the number that it wrote to", async () => {
+  it("is handled by the person who replies; the reply uses the addresses of the last message", async () => {
     const { own, id, agent, mast, clock, told } = await begun();
     await own.assign(id, agent);
     await told();
@@ -132,7 +132,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect(await own.handBack(id)).toMatchObject({ handler: "ai" });
   });
 
-  it("is opened again by a reply while no newer one has taken its place", async () => {
+  it("is reopened by a reply unless a newer one exists", async () => {
     const { own, id, contact_id } = await begun();
     await own.update(id, { status: "closed" });
     await own.reply(id, { body: "One more thing" });
@@ -144,7 +144,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect((await own.get(id)).message_count).toBe(2);
   });
 
-  it("wakes on the clock when its snooze ends, also of several, and before that when the contact writes", async () => {
+  it("wakes when its snooze ends, or earlier when the contact writes", async () => {
     const { one, own, id, clock, told } = await begun();
     await told();
     const until = (ms: number): string => new Date(clock.now() + ms).toISOString();
@@ -181,7 +181,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     });
   });
 
-  it("tells of each change once, and not of what changes nothing", async () => {
+  it("has one event per change, and none if nothing changes", async () => {
     const { own, id, told } = await begun();
     await told();
     const before = await own.get(id);
@@ -222,7 +222,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     await expect(own.setLabels(id, many)).rejects.toMatchObject({ code: "validation_failed" });
   });
 
-  it("is handed off with what a person needs to know, once, and back to its agent", async () => {
+  it("is handed off once with a summary, and handed back to its agent", async () => {
     const { one, own, id, contact_id, agent, told } = await begun();
     for (let i = 0; i < 11; i++) await one.sandbox.inbound({ from: phone, body: `${i}` });
     await own.assign(id, agent);
@@ -251,10 +251,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
       },
     ]);
     expect(await own.assign(id, anna)).toMatchObject({ handler: "human", assignee: anna });
-    expect(
-      await own.handOff(id, { reason: "lunch" }),
-      "whoever has it lets go of it",
-    ).toMatchObject({
+    expect(await own.handOff(id, { reason: "lunch" }), "its handler is released").toMatchObject({
       assignee: null,
     });
     expect(await own.handBack(id), "whoever had it before people did").toMatchObject({
@@ -275,7 +272,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     }
   });
 
-  it("has notes that no contact ever gets, newest first", async () => {
+  it("has internal notes, newest first", async () => {
     const { own, id, mast, clock } = await begun();
     const first = await own.addNote(id, { body: "Knows the <b>boss</b>", author_id: "anna" });
     const second = await own.addNote(id, { body: "Said so himself" });
@@ -287,7 +284,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect((await own.get(id)).message_count).toBe(1);
   });
 
-  it("keeps a redacted message's words in no list, event or stored answer", async () => {
+  it("shows a redacted message's text in no list, event or stored response", async () => {
     const { one, own, id } = await begun();
     const { id: message } = await one.sandbox.inbound({
       from: phone,
@@ -310,7 +307,7 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     });
   });
 
-  it("is shown by the sandbox's seed on every channel, in every state, with what belongs to it", async () => {
+  it("is seeded in the sandbox on every channel and in every state", async () => {
     const { clock, engine } = world();
     const mast = carrier();
     const one = engine(open().connect(), { transports: [mast] });

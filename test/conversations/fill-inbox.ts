@@ -1,4 +1,4 @@
-/** An inbox of any shape, written straight into a storage. */
+/** Writes an inbox of any shape directly into a storage. */
 import fc from "fast-check";
 import { contacts, identities } from "../../src/contacts/rows.ts";
 import { conversationLabels, conversations } from "../../src/conversations/rows.ts";
@@ -13,10 +13,10 @@ export interface Filling {
   readonly id: ConversationId;
   readonly contact_id: ContactId;
   readonly phone: string;
-  /** What the contact is shown as. */
+  /** The contact's display name. */
   readonly name: string;
   readonly preview: string | null;
-  /** Milliseconds after the first. */
+  /** Milliseconds after the first conversation. */
   readonly activity: number;
   readonly status: "open" | "snoozed" | "closed";
   readonly current: boolean;
@@ -56,7 +56,7 @@ export const filling: fc.Arbitrary<Wish[]> = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-/** Every third belongs to the contact of the one before it, as an older conversation. */
+/** Every third one is an older conversation of the previous one's contact. */
 export async function fill(
   engine: MessagingEngine,
   port: StoragePort,

@@ -6,7 +6,7 @@ import { carrier } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
-import { fill, filling, type Filling } from "./filling.ts";
+import { fill, filling, type Filling } from "./fill-inbox.ts";
 
 const anna = "anna";
 const agent = "agt_01JZZZZZZZZZZZZZZZZZZZZZZZ";
@@ -21,11 +21,11 @@ const filters: fc.Arbitrary<ListConversations> = fc
     unread: fc.boolean(),
     opt_out_suspected: fc.boolean(),
   })
-  // Of many at once next to nothing passes.
+  // With many filters at once, almost nothing would match.
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: 3 }))
   .map((some) => Object.fromEntries(some));
 
-function passes(each: Filling, asked: ListConversations): boolean {
+function matches(each: Filling, asked: ListConversations): boolean {
   const facts: ListConversations = {
     status: each.status,
     handler: each.handler,
@@ -42,8 +42,8 @@ function passes(each: Filling, asked: ListConversations): boolean {
   return Object.entries(others).every(([name, wanted]) => Reflect.get(facts, name) === wanted);
 }
 
-/** The newest activity first, and of the same moment the one that was begun last; of one contact, in the order in which they began. */
-function inOrder(list: readonly Filling[], { contact_id }: ListConversations): Filling[] {
+/** By newest activity, then by newest start; the list of one contact is in order of start. */
+function sorted(list: readonly Filling[], { contact_id }: ListConversations): Filling[] {
   const byId = (a: Filling, b: Filling): number => (a.id < b.id ? 1 : -1);
   return list.toSorted(
     (a, b) => (contact_id === undefined ? b.activity - a.activity : 0) || byId(a, b),
@@ -76,7 +76,7 @@ async function walk(
 describe.each(storages)("the inbox on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 60, SQLite: 40, PostgreSQL: 6 }[name] ?? 6);
 
-  it("has what a plain sort of all conversations has, in that order, whatever it is asked for and however it is cut", async () => {
+  it("lists the same as a plain sort, with all filters and page sizes", async () => {
     await fc.assert(
       fc.asyncProperty(
         filling,
@@ -91,8 +91,8 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
             const one_of_them = all[0];
             const filter =
               ofContact && one_of_them ? { ...given, contact_id: one_of_them.contact_id } : given;
-            const expected = inOrder(
-              all.filter((each) => passes(each, filter)),
+            const expected = sorted(
+              all.filter((each) => matches(each, filter)),
               filter,
             );
             const found = await walk(one.account(), filter, limit);
@@ -109,7 +109,7 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
     );
   });
 
-  it("never skips or repeats in a walk what stood still, while others get messages, labels and other states", async () => {
+  it("skips and repeats no unchanged conversation while others change between pages", async () => {
     const happening = fc.record({
       at: fc.nat(30),
       what: fc.constantFrom("inbound", "close", "snooze", "label", "read", "assign"),
@@ -153,7 +153,7 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
           const ids = found.map(({ id }) => id);
           expect(new Set(ids).size).toBe(ids.length);
           const still = all
-            .filter((each) => !moved.has(each.id) && passes(each, asked))
+            .filter((each) => !moved.has(each.id) && matches(each, asked))
             .map(({ id }) => id);
           expect(ids).toEqual(expect.arrayContaining(still));
           await one.stop();
@@ -163,7 +163,7 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
     );
   });
 
-  it("finds the few that pass among the many that don't, page by short page", async () => {
+  it("finds the few matches among many others, with short pages", async () => {
     const { engine } = world();
     const port = open().connect();
     const one = engine(port);
@@ -194,8 +194,8 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
       { label: "new", handler: "human" },
       { unread: false, handler: "human" },
     ] as const) {
-      const expected = inOrder(
-        all.filter((each) => passes(each, asked)),
+      const expected = sorted(
+        all.filter((each) => matches(each, asked)),
         asked,
       );
       expect((await walk(one.account(), asked, 20)).map(({ id }) => id)).toEqual(
@@ -204,7 +204,7 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
     }
   });
 
-  it("shows the same to nobody else: another account's contact and label lead to nothing", async () => {
+  it("is empty for another account's contact or label", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const message = await one.sandbox.inbound({ from: "+15005551001", body: "Hello" });

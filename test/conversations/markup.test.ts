@@ -4,10 +4,10 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { LogLine } from "../support/world.ts";
 import { shop } from "../webchat/world.ts";
 
-/** Markup, a header of its own, a terminal's commands, what ends a line in JavaScript, and what is read backwards. */
+/** Markup, a header, terminal escapes, JavaScript line separators and right-to-left text. */
 const nasty = `<script>alert("x")</script> &amp; '\r\nSet-Cookie: a=b\r\n\r\n\u001b]0;owned\u0007\u009b31m \u2028\u2029 \u202egnp.exe \u{1F600}`;
 
-test("names and texts come back as they went in, and neither into a header nor into a line of the log", async () => {
+test("names and texts are returned unchanged and never reach a header or log line", async () => {
   const log: LogLine[] = [];
   const at =
     (level: LogLine["level"]) =>

@@ -1,4 +1,4 @@
-/** What becomes of conversations, told as simply as it can be: people who write and are written to, one medium each. */
+/** A minimal model of conversations. Each person uses one medium. */
 
 export interface ModelConversation {
   status: "open" | "snoozed" | "closed";
@@ -8,15 +8,15 @@ export interface ModelConversation {
   snoozed_until: number | null;
   closed_at: number | null;
   unread_count: number;
-  /** There is but one. It has been assigned the conversation: that is whom people hand it back to. */
+  /** Whether the account's only agent was assigned, so that a hand-back goes to it. */
   hasAgent: boolean;
-  /** The thread, oldest first. */
+  /** The messages, oldest first. */
   bodies: string[];
 }
 
 export const theAgent = { type: "agent", id: "the agent" } as const;
 
-/** Of each person, the conversations in the order in which they began: the last one is current. */
+/** Each person's conversations in order of start. The last one is current. */
 export type Model = ModelConversation[][];
 
 export const reopenMs = 3_600_000;
@@ -49,19 +49,19 @@ export type Change =
       readonly ago: number;
     };
 
-/** Which conversation a change is about: the last of the person's, or one so many before it. */
+/** The conversation that a change targets: `ago` before the person's last one. */
 export function targetOf<T>(of: readonly T[], ago: number): T | undefined {
   return of[Math.max(0, of.length - 1 - ago)];
 }
 
-/** What passes by itself until `now`. */
+/** Applies what time alone changes until `now`. */
 export function pass(model: Model, now: number): void {
   for (const each of model.flat()) {
     if (each.snoozed_until !== null && each.snoozed_until <= now) wake(each);
   }
 }
 
-/** Makes a change of the model, and answers what the engine is to answer. `target` was its target before any change of the moment. */
+/** Changes the model and returns the engine's expected answer. `target` predates all concurrent changes. */
 export function apply(
   model: Model,
   change: Change,

@@ -6,12 +6,18 @@ import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { reopenMs } from "./model.ts";
-import { conversationCommands, expectSoundRows, lobby, people, type World } from "./races.ts";
+import {
+  conversationCommands,
+  checkRows,
+  lobby,
+  people,
+  type World,
+} from "./concurrent-changes.ts";
 
 const line = () => carrier({ channels: ["sms", "mms", "webchat"] });
 
 describe.each(storages)("conversations on $name", ({ name, open }) => {
-  it("come out of whatever is done to them, also at once and by two engines, as if it was done one after the other", async () => {
+  it("end up as after some sequential order of concurrent changes by two engines", async () => {
     const numRuns = runs({ memory: 150, SQLite: 60, PostgreSQL: 6 }[name]);
     const { clock, engine } = world();
     const ground = open();
@@ -26,7 +32,7 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
       fc.asyncProperty(conversationCommands, async (commands) => {
         const { account } = await one.accounts.create({ name: "one" });
         const accounts = [one.account(account.id), two.account(account.id)] as const;
-        // The engine's own webchat takes its visitors' word; a carrier's has the same conversations.
+        // The webchat of a carrier has the same conversations as the engine's own.
         await accounts[0].senders.create({
           address: lobby,
           channels: ["webchat"],
@@ -53,7 +59,7 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
     );
   });
 
-  it("is one, with its messages numbered without gaps, when 200 messages come at once from a new number", async () => {
+  it("is created once, without gaps, if 200 messages from a new number arrive at once", async () => {
     const { clock, engine } = world();
     const ground = open();
     const [port, other] = [ground.connect(), ground.connect()];
@@ -83,6 +89,6 @@ describe.each(storages)("conversations on $name", ({ name, open }) => {
     expect(data).toMatchObject([
       { message_count: 200, unread_count: 200, status: "open", handler: "none" },
     ]);
-    await expectSoundRows(unscopedReads(port.reader).in(engines[0].account().scope));
+    await checkRows(unscopedReads(port.reader).in(engines[0].account().scope));
   });
 });

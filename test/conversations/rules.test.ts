@@ -31,7 +31,7 @@ const standing: fc.Arbitrary<Standing> = fc.oneof(
   }),
 );
 
-test("a status never comes with what belongs to another, and only what a newer one has replaced can't be opened", () => {
+test("a status has only its own fields, and only a replaced conversation cannot be reopened", () => {
   const asked = fc.oneof(
     fc.record({ status: fc.constantFrom("open", "closed") }),
     fc.record({
@@ -61,7 +61,7 @@ test("a status never comes with what belongs to another, and only what a newer o
   );
 });
 
-test("a conversation is snoozed until some time within 366 days, and who asks for another is told which", () => {
+test("a snooze must end within 366 days; the error names the limit", () => {
   const day = 24 * 3_600_000;
   const open: Standing = { status: "open", snoozed_until: null, closed_at: null, current: true };
   const snoozed = (snoozed_until: number) =>
@@ -76,7 +76,7 @@ test("a conversation is snoozed until some time within 366 days, and who asks fo
   ]);
 });
 
-test("what was closed once stays closed at that time, however often it is closed", () => {
+test("closing a closed conversation keeps its closing time", () => {
   fc.assert(
     fc.property(standing, fc.nat(1_000), (before, later) => {
       const once = changeStatus(before, { status: "closed" }, now);
@@ -88,7 +88,7 @@ test("what was closed once stays closed at that time, however often it is closed
   );
 });
 
-test("an inbound goes on, wakes, or begins anew: the last only after the reopen window", () => {
+test("an inbound message continues or wakes a conversation; after the reopen window it starts a new one", () => {
   fc.assert(
     fc.property(
       standing,
@@ -105,7 +105,7 @@ test("an inbound goes on, wakes, or begins anew: the last only after the reopen 
   );
 });
 
-test("who is assigned handles it; without anybody, people's go on waiting for people", () => {
+test("the assignee becomes the handler; unassigned conversations of people stay in the queue", () => {
   const [human, agent] = [
     { type: "human", id: "anna" } as const,
     { type: "agent", id: "agt_1" } as const,

@@ -12,7 +12,7 @@ const phones = ["+15005550101", "+15005550102"] as const;
 
 interface Person {
   id: string | undefined;
-  /** How each message sounds, in the order in which they came. */
+  /** The score of each message, in order of arrival. */
   readonly said: number[];
 }
 
@@ -28,14 +28,17 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-/** As many messages as are shown. */
+/** The number of messages that a sentiment state lists. */
 const maxCommands = 20;
 
 const fold = (list: readonly number[]): SentimentState | null =>
   list.reduce<SentimentState | null>(addScore, null);
 
-/** Of each person the first messages count, however many that are by now, and none twice: answers whether all do. */
-async function agree({ people }: Model, { clock, running: [one] }: Real): Promise<boolean> {
+/** Checks that a prefix of each person's messages counts, once each. Returns whether all count. */
+async function checkAgreement(
+  { people }: Model,
+  { clock, running: [one] }: Real,
+): Promise<boolean> {
   await clock.settle();
   let isAll = true;
   for (const { id, said } of people) {
@@ -50,7 +53,7 @@ async function agree({ people }: Model, { clock, running: [one] }: Real): Promis
   return isAll;
 }
 
-/** The labels that a person's mood changed to, one after the other. */
+/** The successive labels of a person's sentiment state. */
 function shifts(said: readonly number[]): string[] {
   const labels = said.map((_, i) => fold(said.slice(0, i + 1))?.label ?? "neutral");
   return labels.filter((label, i) => label !== (labels[i - 1] ?? "neutral"));
@@ -61,7 +64,7 @@ function command(name: string, run: (model: Model, real: Real) => Promise<void>)
     check: () => true,
     async run(model, real) {
       await run(model, real);
-      await agree(model, real);
+      await checkAgreement(model, real);
     },
     toString: () => name,
   };
@@ -69,7 +72,7 @@ function command(name: string, run: (model: Model, real: Real) => Promise<void>)
 
 const which = fc.constantFrom<0 | 1>(0, 1);
 
-/** Evenly, as doubles are not: most of those are next to nothing, and move no mood. */
+/** Evenly distributed. Most arbitrary doubles are close to zero and would not change the state. */
 const score = fc.integer({ min: -100, max: 100 }).map((percent) => percent / 100);
 
 const says = fc.record({ score, who: which, by: which }).map(({ score, who, by }) =>
@@ -79,7 +82,7 @@ const says = fc.record({ score, who: which, by: which }).map(({ score, who, by }
       const said = await running[by].sandbox.inbound({ from: phones[who], body: String(score) });
       people[who].id = said.contact_id;
       people[who].said.push(score);
-      // Those of one millisecond have no order across engines.
+      // Messages of one millisecond have no order across engines.
       await clock.advance(1);
     },
   ),
@@ -94,8 +97,8 @@ const restarts = which.map((by) =>
   }),
 );
 
-describe.each(storages)("moods on $name", ({ name, open }) => {
-  it("come to what one message after the other makes of them, whatever two engines do and however they stop", async () => {
+describe.each(storages)("sentiment states on $name", ({ name, open }) => {
+  it("equal a sequential fold of the scores, with two engines that stop at any time", async () => {
     const numRuns = runs({ memory: 40, SQLite: 8, PostgreSQL: 4 }[name]);
     await fc.assert(
       fc.asyncProperty(
@@ -103,7 +106,7 @@ describe.each(storages)("moods on $name", ({ name, open }) => {
         async (commands) => {
           const { engine, clock } = world();
           const ground = open();
-          // An answer takes its time, so that engines stop in the middle of it.
+          // Scoring is slow, so that engines stop during a call.
           const slow: SentimentAnalyzer = {
             score: async (text) => clock.sleep(100).then(() => Number(text)),
           };
@@ -120,7 +123,7 @@ describe.each(storages)("moods on $name", ({ name, open }) => {
           };
           const real: Real = { clock, running: [await begin(), await begin()], begin };
           await fc.asyncModelRun(() => ({ model, real }), commands);
-          await clock.advanceUntil(() => agree(model, real));
+          await clock.advanceUntil(() => checkAgreement(model, real));
           for (const { id, said } of model.people) {
             const { data } = await real.running[0].events.list({
               type: "sentiment.changed",

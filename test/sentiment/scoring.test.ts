@@ -14,7 +14,7 @@ import { world } from "../support/world.ts";
 
 const phone = "+15005550101";
 
-/** Scores a text by the number that it is. */
+/** Scores a text as the number that it contains. */
 const numbers: SentimentAnalyzer = { score: (text) => Number(text) };
 
 async function states(storage: StoragePort): Promise<string[]> {
@@ -39,7 +39,7 @@ const fold = (list: readonly number[]): SentimentState | null =>
   list.reduce<SentimentState | null>(addScore, null);
 
 describe.each(storages)("sentiment on $name", ({ open }) => {
-  it("is scored after a message came in, told when it shifts, and shown with the messages that moved it", async () => {
+  it("is scored after a message, has an event when its label changes, and lists its messages", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
     const one = engine(storage, { sentiment: numbers });
@@ -74,7 +74,7 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     ]);
   });
 
-  it("hears the contact alone, and of it only what has words that were not redacted", async () => {
+  it("scores only inbound messages with text that is not redacted", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
     const heard: string[] = [];
@@ -94,7 +94,7 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     expect((await states(storage)).map(String).toSorted()).toEqual(["none", "none", "scored"]);
   });
 
-  it("counts a score that takes over two seconds, a throw and nonsense as none, and goes on", async () => {
+  it("ignores slow, failed and invalid scores and continues", async () => {
     const { engine, clock, log } = world();
     const storage = open().connect();
     const late = held<number>();
@@ -129,7 +129,7 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     expect(log.map(({ message }) => message)).toContain("a message could not be scored");
   });
 
-  it("keeps nothing without an analyzer; what another engine left is scored by none when nobody else comes for it", async () => {
+  it("stores nothing without an analyzer; such an engine drops unscored messages of others", async () => {
     const { engine, clock } = world();
     const ground = open();
     const storage = ground.connect();
@@ -147,7 +147,7 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
   });
 });
 
-it("a process that stalls over a score until another one has done its work counts nothing twice", async () => {
+it("a process that stalls during scoring while another finishes the work counts no score twice", async () => {
   const { engine, clock } = world();
   const storage = memory();
   let isStalled = false;

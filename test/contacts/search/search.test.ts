@@ -53,8 +53,8 @@ const query = fc.oneof(
 
 const pageSize = 100;
 
-/** What the description of the search says, over all contacts. */
-function searched(contacts: readonly Contact[], q: string): string[] {
+/** The specified search, as a scan of all contacts. */
+function expectedMatches(contacts: readonly Contact[], q: string): string[] {
   const plain = (text: string): string[] =>
     text
       .toUpperCase()
@@ -111,7 +111,7 @@ async function made(contacts: Contacts, facts: readonly CreateContact[]): Promis
 }
 
 describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
-  it("answers what going through all contacts would, in the same order, whatever was changed, merged and erased", async () => {
+  it("returns the same as a scan of all contacts, after changes, merges and erasures", async () => {
     const engine = world().engine(open().connect());
     const rounds = runs({ memory: 40, SQLite: 20, PostgreSQL: 8 }[name]);
     await fc.assert(
@@ -135,7 +135,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
           const { data: all } = await contacts.list({ limit: pageSize });
           for (const q of queries) {
             const found = await contacts.search({ q, limit: pageSize });
-            expect(idsOf(found), q).toEqual(searched(all, q));
+            expect(idsOf(found), q).toEqual(expectedMatches(all, q));
             expect(found.data).toEqual(
               idsOf(found).map((id) => all.find((each) => each.id === id)),
             );
@@ -152,7 +152,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     );
   });
 
-  it("gives names and values back as they went in, and takes nothing in a query for more than words", async () => {
+  it("returns values unchanged, and treats every query as plain words", async () => {
     const engine = world().engine(open().connect());
     const name = `<script>alert("O'Neil")</script> \\ * & | ! :* %_`;
     const { id } = await engine.contacts.create({ name, attributes: { note: "<b>NEAR(x)</b>" } });
@@ -184,7 +184,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     });
   });
 
-  it("finds one account's and mode's own alone, and nobody who was merged or erased", async () => {
+  it("finds only contacts of its account and mode, and no merged or erased ones", async () => {
     const engine = world().engine(open().connect());
     const { account } = await engine.accounts.create({ name: "Others" });
     const others = engine.account(account.id);
@@ -212,7 +212,7 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     await expect(of(others, "smith")).resolves.toEqual([there.id]);
   });
 
-  it("of a word that thousands have reads a bounded number of rows, and still puts who has it whole first", async () => {
+  it("of a word that thousands have reads a bounded number of rows and ranks whole words first", async () => {
     const { connect } = open();
     const storage = connect();
     const asked: { readonly search: Search; readonly rows: number }[] = [];
@@ -237,20 +237,20 @@ describe.each(storages)("search over $name", ({ name, open }: StorageCase) => {
     const begun = await engine.contacts.search({ q: "every", limit: 100 });
     expect([begun.data.length, begun.has_more]).toEqual([100, true]);
     expect(Math.max(...asked.map(({ rows }) => rows))).toBeLessThanOrEqual(1_000);
-    // Nobody went through all of them: what was found was found in a sample.
+    // The search read only a sample of them.
     const inAll = asked.filter(({ search }) => search.words.some(({ word }) => word[10] === "0"));
     expect(inAll.map(({ rows }) => rows)).toEqual(inAll.map(() => 0));
     asked.length = 0;
     expect(idsOf(await engine.contacts.search({ q: "everybody n4711" }))).toHaveLength(1);
     expect(idsOf(await engine.contacts.search({ q: "every n1500", limit: 100 }))).toHaveLength(11);
-    // A storage would have to gather everybody who begins so: it is asked for the others.
+    // The search avoids the frequent prefix and asks the storage for the other words.
     const gathered = asked.flatMap(({ search }) => search.words.filter(({ prefix }) => prefix));
     expect(gathered.filter(({ word }) => /0every/.test(word))).toEqual([]);
     const { id } = await engine.contacts.create({ name: "Every" });
     expect(idsOf(await engine.contacts.search({ q: "every", limit: 3 }))[0]).toBe(id);
   });
 
-  it("of a beginning that more have than are gone through still puts who has it whole first, however old", async () => {
+  it("of a prefix that too many have still ranks old whole-word matches first", async () => {
     const engine = world().engine(open().connect());
     const { id } = await engine.contacts.create({ name: "Every" });
     const people = function* (): Generator<{ phone: string; name: string }> {

@@ -14,7 +14,7 @@ import { serverUrl } from "../../support/postgres.ts";
 import { storages } from "../../support/storages.ts";
 import { world } from "../../support/world.ts";
 
-/** As the first version of a schema has it, and with what the second adds. */
+/** The collection in the first version of a schema and in the second. */
 function songs(version: 1 | 2) {
   const described = collection("songs", { id: text(), words: nullable(text()) });
   described.key("id");
@@ -51,8 +51,8 @@ function folder(): string {
   return made;
 }
 
-describe("an index of words that comes later", () => {
-  it.each(storages)("has the rows that were there before, over $name", async ({ open }) => {
+describe("a word index that is added later", () => {
+  it.each(storages)("contains the existing rows, on $name", async ({ open }) => {
     const { connect } = open({ empty: true });
     const before = songs(1);
     const old = connect();
@@ -65,14 +65,14 @@ describe("an index of words that comes later", () => {
     await keep(port, after, { id: "c", words: "blue" });
     expect(new Set(await found(port, after, "blue"))).toEqual(new Set(["a", "c"]));
     expect(await found(port, after, "moon")).toEqual(["a"]);
-    // What else there was of the rows is there too: their key and their other indexes.
+    // The rows' key and their other indexes still work.
     await expect(keep(port, after, { id: "a", words: null })).rejects.toThrow(StorageConflict);
     const [same] = await port.reader.get([{ index: after.byWords, key: ["blue moon"], limit: 9 }]);
     expect(same).toEqual([{ id: "a", words: "blue moon", version: 1 }]);
     await port.close();
   });
 
-  it("comes by the printed statements too", async () => {
+  it("can be added with the printed statements", async () => {
     const file = join(folder(), "test.db");
     const printed = sqlite({ file, migrate: false });
     using database = new DatabaseSync(file);
@@ -95,8 +95,8 @@ describe("an index of words that comes later", () => {
   });
 });
 
-describe("contacts that are written in the host's own transaction", () => {
-  it("are found when it commits, and are not when it doesn't, on better-sqlite3", async () => {
+describe("contacts that are written in the host application's transaction", () => {
+  it("are found only if it commits, on better-sqlite3", async () => {
     const file = join(folder(), "test.db");
     const engine = world().engine(sqlite({ file }));
     await engine.contacts.list();
@@ -116,8 +116,8 @@ describe("contacts that are written in the host's own transaction", () => {
   });
 });
 
-describe("a contact that is erased", () => {
-  it("leaves no word of its own in SQLite's index of words", async () => {
+describe("an erased contact", () => {
+  it("leaves no words in SQLite's word index", async () => {
     const file = join(folder(), "test.db");
     const engine = world().engine(sqlite({ file }));
     const { id } = await engine.contacts.create({ name: "Zebulon", phone: "+15005550001" });
@@ -135,7 +135,7 @@ describe("a contact that is erased", () => {
     expect(blocks()).toContain("nna");
   });
 
-  it("costs the index nothing while only its number is known", async () => {
+  it("causes no writes to the word index if only its number is known", async () => {
     const file = join(folder(), "test.db");
     const engine = world().engine(sqlite({ file }));
     await engine.messages.send({ to: "+15005550001", body: "hello" });
