@@ -26,7 +26,7 @@ async function logOf({ events }: Pick<AccountHandle, "events">): Promise<Event[]
   return all.toReversed();
 }
 
-/** What every handler heard, in order. */
+/** Records the events of a handler, in order. */
 function listen(engine: MessagingEngine): { event: Event; scope: Scope }[] {
   const heard: { event: Event; scope: Scope }[] = [];
   for (const type of eventTypes) {
@@ -35,7 +35,7 @@ function listen(engine: MessagingEngine): { event: Event; scope: Scope }[] {
   return heard;
 }
 
-/** An account whose plan lets a test ask as often as it likes, and a key to it. */
+/** An account with a high rate limit, and an API key. */
 async function tenant(
   engine: MessagingEngine,
 ): Promise<{ readonly account: AccountHandle; readonly key: string }> {
@@ -69,7 +69,7 @@ async function follow(
   return { status, chunks: body[Symbol.asyncIterator]() };
 }
 
-/** The ids of the next `count` events of a stream; what is only a sign of life is passed over. */
+/** The next `count` events of a stream, without heartbeats. */
 async function take({ chunks }: Following, count: number): Promise<Event[]> {
   const taken: Event[] = [];
   while (taken.length < count) {
@@ -91,7 +91,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
           : accepted(attempt),
   });
 
-  it("are told to handlers as the log has them, in its order, each with its account and mode", async () => {
+  it("reach handlers unchanged, in log order, with account and mode", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [script] });
     const heard = listen(one);
@@ -112,7 +112,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     }
   });
 
-  it("are told when they are committed, in their order: a handler finds what it is told of, through any engine", async () => {
+  it("reach handlers after the commit, in order; every engine can read what they describe", async () => {
     const { clock, engine } = world();
     const ground = open();
     const [one, other] = [engine(ground.connect()), engine(ground.connect())];
@@ -136,46 +136,49 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect(received.map(({ data }) => data.body).toSorted()).toEqual(["a", "b", "c"]);
   });
 
-  it.each(["none", "k"])("are never told of what was rolled back (key: %s)", async (key) => {
-    const { clock, engine } = world();
-    const storage = open().connect();
-    let full = false;
-    const one = engine(
-      over(storage, {
-        begin(how) {
-          const group = storage.begin(how);
-          return {
-            read: (lookups) => group.read(lookups),
-            abort: () => group.abort(),
-            commit(writes) {
-              if (full) throw new TidingsError("storage_unavailable", "The disk is full.");
-              return group.commit(writes);
-            },
-          };
-        },
-      }),
-    );
-    const heard = listen(one);
-    const options = key === "none" ? {} : { idempotencyKey: key };
-    // The contact is made before the sender is found to be none.
-    await expect(
-      one.messages.send({ ...hello, from: "+15551230000" }, options),
-    ).rejects.toMatchObject({
-      code: "no_sender",
-    });
-    full = true;
-    await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "storage_unavailable" });
-    await clock.settle();
-    expect(heard).toEqual([]);
-    full = false;
-    await one.messages.send(hello);
-    expect(heard.map(({ event }) => event.type)).toEqual([
-      "contact.created",
-      "conversation.created",
-    ]);
-  });
+  it.each(["none", "k"])(
+    "of a rolled-back transaction never reach handlers (key: %s)",
+    async (key) => {
+      const { clock, engine } = world();
+      const storage = open().connect();
+      let full = false;
+      const one = engine(
+        over(storage, {
+          begin(how) {
+            const group = storage.begin(how);
+            return {
+              read: (lookups) => group.read(lookups),
+              abort: () => group.abort(),
+              commit(writes) {
+                if (full) throw new TidingsError("storage_unavailable", "The disk is full.");
+                return group.commit(writes);
+              },
+            };
+          },
+        }),
+      );
+      const heard = listen(one);
+      const options = key === "none" ? {} : { idempotencyKey: key };
+      // The command creates the contact before it fails for lack of a sender.
+      await expect(
+        one.messages.send({ ...hello, from: "+15551230000" }, options),
+      ).rejects.toMatchObject({
+        code: "no_sender",
+      });
+      full = true;
+      await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "storage_unavailable" });
+      await clock.settle();
+      expect(heard).toEqual([]);
+      full = false;
+      await one.messages.send(hello);
+      expect(heard.map(({ event }) => event.type)).toEqual([
+        "contact.created",
+        "conversation.created",
+      ]);
+    },
+  );
 
-  it("go to every handler though one throws and one rejects, and the command doesn't feel it", async () => {
+  it("reach every handler even if others throw or reject; the command is not affected", async () => {
     const { clock, engine, log } = world();
     const one = engine(open().connect());
     const heard: string[] = [];
@@ -191,7 +194,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect(log.filter(({ level }) => level === "error")).toHaveLength(2);
   });
 
-  it("are not told to a handler that was taken off, and once to one that was put on twice", async () => {
+  it("do not reach a removed handler, and reach a handler once that was added twice", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const heard: string[] = [];
@@ -205,7 +208,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect(heard).toEqual(["1", "3"]);
   });
 
-  it("a stream that is cut anywhere and resumed, again and again, has the whole log and nothing twice", async () => {
+  it("a stream that is repeatedly cut and resumed yields the whole log without repeats", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [script] });
     await one.start();
@@ -245,7 +248,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     );
   });
 
-  it("streams begin with what is new, go on while it happens, and each has all of it in order", async () => {
+  it("streams start with new events, continue live, and each yields all in order", async () => {
     const { clock, engine } = world();
     const ground = open();
     const one = engine(ground.connect(), { transports: [script] });
@@ -268,7 +271,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect((await failed).map(({ type }) => type)).toEqual(["message.failed"]);
   });
 
-  it("a stream ends when its reader leaves, also while it waits, and says in quiet times that it is there", async () => {
+  it("a stream ends when its reader leaves, also while waiting, and sends heartbeats", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { key } = await tenant(one);
@@ -285,7 +288,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect(clock.nextWakeAt).toBeUndefined();
   });
 
-  it("a slow reader makes no more be read than a page or two ahead of it", async () => {
+  it("a stream reads at most two pages ahead of a slow reader", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     let rows = 0;
@@ -314,7 +317,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect(rows).toBeLessThan(1_000);
   });
 
-  it("that are unknown can't be resumed from, and another account's neither", async () => {
+  it("that are unknown or of another account cannot be resumed from", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const [mine, other] = [await tenant(one), await tenant(one)];
@@ -337,7 +340,7 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     expect((await other.account.events.get(theirs?.id ?? "")).type).toBe("contact.created");
   });
 
-  it("are kept 30 days, or as long as an option says, and no longer", async () => {
+  it("are kept for 30 days or the configured retention time", async () => {
     const { clock, engine } = world();
     const ground = open();
     const one = engine(ground.connect(), { eventRetentionDays: 2 });

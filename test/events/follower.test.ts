@@ -4,7 +4,7 @@ import { Follower, type Step } from "../../src/events/follower.ts";
 import { virtualClock } from "../../src/testing/index.ts";
 import { held } from "../support/carrier.ts";
 
-/** Follows a log of which each look answers what `step` does. */
+/** Follows a log whose reads call `step`. */
 function following(
   step: () => Promise<Step>,
   yieldToEventLoop: () => Promise<void> = () => setImmediate(),
@@ -28,7 +28,7 @@ function following(
   return { clock, follower, looks, failures };
 }
 
-test("a log is looked at every 5 s, at once when something was committed or more is there, and 1 s after a failure", async () => {
+test("a log is read every 5 s, at once after a commit or a full page, and 1 s after a failure", async () => {
   const gone = new Error("gone");
   const found: (Step | Error)[] = ["more", "through", "through", gone, "through", "through"];
   const { clock, follower, looks, failures } = following(async () => {
@@ -44,7 +44,7 @@ test("a log is looked at every 5 s, at once when something was committed or more
   expect(failures).toEqual([gone]);
 });
 
-test("others have their turn between two looks, however much there is", async () => {
+test("the follower yields to the event loop between reads", async () => {
   const found: Step[] = ["more"];
   const { promise, answer } = held<void>();
   const { clock, looks } = following(
@@ -58,7 +58,7 @@ test("others have their turn between two looks, however much there is", async ()
   expect(looks).toEqual([0, 0]);
 });
 
-test("what is committed during a look is looked for right after it", async () => {
+test("a commit during a read causes another read right after it", async () => {
   const { promise, answer } = held<Step>();
   const { clock, follower, looks } = following(() => promise);
   await clock.settle();
@@ -68,7 +68,7 @@ test("what is committed during a look is looked for right after it", async () =>
   expect(looks).toEqual([0, 0]);
 });
 
-test("a log that is over is looked at no more, whoever says that something was committed", async () => {
+test("a finished log is not read again after a commit", async () => {
   const { clock, follower, looks } = following(async () => "over");
   await clock.settle();
   follower.wake();
@@ -79,7 +79,7 @@ test("a log that is over is looked at no more, whoever says that something was c
 });
 
 test.each(["more", "through"] as const)(
-  "who stops waits for the look under way, the last one: %s",
+  "stop waits for the read in progress, which is the last: %s",
   async (end) => {
     const { promise, answer } = held<Step>();
     const { clock, follower, looks } = following(() => promise);

@@ -51,10 +51,10 @@ async function commit(port: StoragePort, rows: readonly EventRow[]): Promise<voi
 }
 
 interface Followed {
-  /** What the stream tells, one after the other. */
+  /** The stream's event ids, in order. */
   readonly told: AsyncIterator<string | undefined>;
   readonly desk: StreamNotifier;
-  /** The rows that each read answered. */
+  /** The rows of each read. */
   readonly read: EventRow[][];
   readonly turns: () => number;
   readonly clock: VirtualClock;
@@ -126,7 +126,7 @@ async function follow(
 }
 
 describe.each(storages)("a stream of events on $name", ({ open }) => {
-  test("taken up by a quiet account reads that account's events and no others, however many there are", async () => {
+  test("of a quiet account reads only that account's events", async () => {
     const port = await opened(open);
     const own = [
       event(quiet, "message.sent"),
@@ -142,7 +142,7 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     expect(read.flat().map(({ id }) => id)).toEqual(own.slice(1).map(({ id }) => id));
   });
 
-  test("of a type that is rare gets past the others, lets others have their turn, and never reads them again", async () => {
+  test("of a rare type skips other events, yields to the event loop, and never rereads them", async () => {
     const port = await opened(open);
     const first = event(quiet, "message.sent");
     const rare = [event(quiet, "message.failed"), event(quiet, "message.failed")];
@@ -168,7 +168,7 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     expect(read.slice(before).flat().length).toBeLessThan(200);
   });
 
-  test("without a place to go on from tells only of what comes, of its own account and mode", async () => {
+  test("without a start position yields only new events of its account and mode", async () => {
     const port = await opened(open);
     await commit(port, [event(quiet, "message.sent"), event(busy, "message.sent")]);
     const { told, desk } = await follow(port, {});
@@ -183,7 +183,7 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     expect((await next).value).toBe(fresh.id);
   });
 
-  test("gives a sign of life also while there is nothing but what it doesn't tell of", async () => {
+  test("sends heartbeats while all events are filtered out", async () => {
     const port = await opened(open);
     const { told, desk, clock } = await follow(port, { types: ["message.failed"] });
     let signs = 0;
@@ -197,7 +197,7 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     await clock.advanceUntil(() => signs === 1, 5_000);
   });
 
-  test("can't be taken up at another account's event", async () => {
+  test("cannot be resumed from another account's event", async () => {
     const port = await opened(open);
     const theirs = event(busy, "message.sent");
     await commit(port, [theirs]);

@@ -20,7 +20,7 @@ const evidence: fc.Arbitrary<Evidence> = fc
       ? { status, at, error: carrierError({ code, message: "no", provider_code }, permanent) }
       : { status, at, error: null },
   );
-/** Receipts of one instant, which differ in what went wrong only, or in the carrier's own words for it. */
+/** Receipts of one instant that differ only in their error or its text. */
 const tied: fc.Arbitrary<Evidence> = fc
   .record({
     code: fc.constantFrom(...carrierErrorCodes.slice(0, 2)),
@@ -50,8 +50,8 @@ const all = (list: readonly Evidence[]): Carriage => {
 const shuffled = <T>(list: readonly T[]): fc.Arbitrary<T[]> =>
   fc.shuffledSubarray([...list], { minLength: list.length, maxLength: list.length });
 
-describe("what is known of a message that left", () => {
-  it("is the same after any order and repetition of the same evidence", () => {
+describe("the evidence of a sent message", () => {
+  it("gives the same result in every order and with repetitions", () => {
     const told = history.chain((list) =>
       fc.tuple(
         fc.constant(list),
@@ -68,7 +68,7 @@ describe("what is known of a message that left", () => {
     );
   });
 
-  it("never falls in rank, and its times never move later", () => {
+  it("never lowers the rank, and its times never move later", () => {
     fc.assert(
       fc.property(history, evidence, (list, next) => {
         const before = all(list);
@@ -81,7 +81,7 @@ describe("what is known of a message that left", () => {
     );
   });
 
-  it("says of a receipt that it was applied exactly when it changed something", () => {
+  it("marks a receipt as applied exactly if it changed something", () => {
     fc.assert(
       fc.property(history, evidence, (list, next) => {
         const before = all(list);
@@ -91,7 +91,7 @@ describe("what is known of a message that left", () => {
     );
   });
 
-  it("takes status and error from the strongest evidence, the first by the carrier's time and then its code", () => {
+  it("takes status and error from the highest-ranked evidence, ties by the carrier's time and code", () => {
     fc.assert(
       fc.property(history, (list) => {
         const { status, at, error } = all(list);
@@ -121,7 +121,7 @@ describe("what is known of a message that left", () => {
     });
   });
 
-  it("tells a repeated receipt from a later one of the same kind", () => {
+  it("distinguishes a repeated receipt from a later one of the same kind", () => {
     const known = all([{ status: "delivered", at: 5, error: null }]);
     expect(join(known, { status: "delivered", at: 5, error: null })).toMatchObject({
       ignored_reason: "duplicate",
@@ -131,7 +131,7 @@ describe("what is known of a message that left", () => {
     });
   });
 
-  it("proves delivery and sending by what came after them, and nothing by what came before", () => {
+  it("implies sending and delivery from later statuses, and nothing from earlier ones", () => {
     const times = ranks.map((status) => {
       const error = carrierError({ code: "unreachable", message: "" }, false);
       const { sent_at, delivered_at, read_at } = all([

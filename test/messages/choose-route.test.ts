@@ -1,4 +1,4 @@
-/** Which transport carries a message, and which one after it. */
+/** The choice of a message's transport, and of the next one. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../../src/messages/route-rules.ts";
 import type { Route } from "../../src/ports/route.ts";
 
-describe("the way of a message", () => {
+describe("the route of a message", () => {
   const facts = { channel: "sms", from: "+15005559999", to: "+4915112345678" } as const;
   const all = (): boolean => true;
   const over = (route: Omit<Route, "transports">, name: string): Route => ({
@@ -18,7 +18,7 @@ describe("the way of a message", () => {
     transports: [name],
   });
 
-  it("is the first route's that fits by sender, channel and beginning of the number", () => {
+  it("is the first that matches sender, channel and number prefix", () => {
     const routes = [
       over({ from: ["+15005550000"] }, "other-sender"),
       over({ channels: ["mms"] }, "other-channel"),
@@ -33,14 +33,14 @@ describe("the way of a message", () => {
     expect(matchRoute(routes.slice(0, 3), facts, "home", all).transports).toEqual(["home"]);
   });
 
-  it("leaves out transports that don't carry it, and routes that have no other", () => {
+  it("skips transports that cannot carry it, and routes without another transport", () => {
     const routes: Route[] = [{ transports: ["live", "more"] }, { transports: ["a", "live", "b"] }];
     const carries = (name: string): boolean => name.length === 1;
     expect(matchRoute(routes, facts, "home", carries).transports).toEqual(["a", "b"]);
     expect(matchRoute(routes.slice(0, 1), facts, "home", carries).transports).toEqual(["home"]);
   });
 
-  /** What each call comes to: how long it takes, and what the carrier asks for. */
+  /** The duration of each call and the wait that the carrier asks for. */
   const answers = fc.array(
     fc.record({
       takes: fc.constantFrom(0, 10, 25_000),
@@ -50,7 +50,7 @@ describe("the way of a message", () => {
     { minLength: 19, maxLength: 19 },
   );
 
-  it("leads to whoever may have it first, each with its own pauses or those that it asks for, six times at most", () => {
+  it("is the transport that is ready first, each with its own delays, with six attempts at most", () => {
     const way = ["a", "b", "c"] as const;
     fc.assert(
       fc.property(answers, (said) => {
@@ -75,7 +75,7 @@ describe("the way of a message", () => {
           expect(left).toContain(next.transport);
           expect(next.at).toBe(Math.max(now, Math.min(...left.map(dueOf))));
           expect(next.at).toBeGreaterThanOrEqual(of(next.transport).at(-1)?.not_before ?? 0);
-          // Of several whose time has come the one after the last.
+          // If several are ready, the one after the last used.
           const places = left.filter((name) => dueOf(name) <= next.at);
           expect(next.transport).toBe(
             places.find((name) => name > (tried.at(-1)?.transport ?? "")) ?? places[0],

@@ -8,8 +8,8 @@ import { world } from "../support/world.ts";
 const hello = { to: "+15005550001", body: "Hello" };
 const minute = 60_000;
 
-describe.each(storages)("what is known of a message on $name", ({ open }) => {
-  it("is not asked for while a call that missed its deadline may still go on", async () => {
+describe.each(storages)("the evidence of a message on $name", ({ open }) => {
+  it("is not looked up while a call past its deadline may still be running", async () => {
     const { clock, engine } = world();
     const slow = held<SendAnswer>();
     const line = carrier({ send: () => slow.promise, lookup: () => ({ outcome: "not_sent" }) });
@@ -22,7 +22,7 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "sent"]);
   });
 
-  it("stays when a look-up found it and a late answer knows less", async () => {
+  it("of a look-up is not replaced by a weaker late answer", async () => {
     const { clock, engine } = world();
     const slow = held<SendAnswer>();
     const line = carrier({
@@ -46,7 +46,7 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     expect((await one.messages.get(id)).status).toBe("delivered");
   });
 
-  it("frees the conversation when it settles a message that waited for its next try", async () => {
+  it("that settles a waiting message unblocks the conversation", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: (message, attempt) =>
@@ -66,7 +66,7 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     expect((await one.messages.get(next.id)).status).toBe("sent");
   });
 
-  it("is looked up again after longer and longer pauses, also when the first look came late", async () => {
+  it("is looked up at increasing intervals, also after a late first look-up", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = carrier({
@@ -81,7 +81,7 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     expect(pauses.slice(0, 4)).toEqual([10_000, 30_000, 120_000, 600_000]);
   });
 
-  it("takes no harm from a carrier's times that are none", async () => {
+  it("tolerates invalid times from a carrier", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: (_, attempt) => (attempt.number === 1 ? busy(1_000.5) : accepted(attempt)),
@@ -102,7 +102,7 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
     expect([status, delivered_at?.length]).toEqual(["delivered", 24]);
   });
 
-  it("tells its story in the order in which it was written, whatever the clock did", async () => {
+  it("is listed in the timeline in write order, even if the clock jumps", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -120,7 +120,7 @@ describe.each(storages)("what is known of a message on $name", ({ open }) => {
 });
 
 describe.each(storages)("idempotency keys on $name", ({ open }) => {
-  it("outlive their time while somebody still looks for the message", async () => {
+  it("are kept past their lifetime while the message is looked up", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: () => lost, lookup: () => ({ outcome: "unknown" }) });
     const one = engine(open().connect(), { transports: [line], idempotencyHours: 1 });
@@ -131,7 +131,7 @@ describe.each(storages)("idempotency keys on $name", ({ open }) => {
     expect((await one.messages.send(input, { idempotencyKey: "k" })).id).toBe(id);
   });
 
-  it("of a batch are remembered as long as an item waits for its time", async () => {
+  it("of a batch are kept while an item is scheduled", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { idempotencyHours: 1 });
     await one.start();
@@ -148,7 +148,7 @@ describe.each(storages)("idempotency keys on $name", ({ open }) => {
   });
 });
 
-it("a reset ends under steady traffic, which belongs to the new start", async () => {
+it("a reset completes under steady traffic and keeps the new messages", async () => {
   const { engine } = world();
   const one = engine(memory());
   for (let i = 0; i < 30; i++) await one.messages.send(hello);

@@ -19,7 +19,7 @@ const inbound = (n: number, over: Partial<InboundMessage> = {}): InboundMessage 
 });
 
 describe.each(storages)("inbound messages on $name", ({ open }) => {
-  it("from a new number, 200 at once through several engines, make one contact, one conversation, and a thread without gaps", async () => {
+  it("from a new number, 200 at once through several engines, make one contact and conversation without gaps", async () => {
     const { engine } = world();
     const ground = open();
     const storage = ground.connect();
@@ -46,7 +46,7 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     }
   });
 
-  it("and outbound ones to the same number at once share the contact, the conversation and its order", async () => {
+  it("and concurrent outbound ones of one number share contact, conversation and sequence", async () => {
     const { engine } = world();
     const storage = open().connect();
     const one = engine(storage);
@@ -68,7 +68,7 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     expect(Math.max(...rows.map((row) => Number(row["sequence"])))).toBe(60);
   });
 
-  it("that a carrier brings twice are one message and one event, also at the same time, also after a restart", async () => {
+  it("that a carrier repeats are stored once with one event, also concurrently or after a restart", async () => {
     const { engine } = world();
     const ground = open();
     const line = carrier({ modes: ["live"] });
@@ -87,7 +87,7 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     expect((await two.events.list({ type: "message.received" })).data).toHaveLength(3);
   });
 
-  it("with one provider's id belong to one transport's message: another's is another message", async () => {
+  it("with the same provider id from two transports are two messages", async () => {
     const { engine } = world();
     const [a, b] = [
       carrier({ name: "a", modes: ["live"] }),
@@ -103,33 +103,30 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
   });
 
   it.each([
-    ["an address that is nobody's", { to: "+15551239999" }],
+    ["an unknown address", { to: "+15551239999" }],
     ["another transport's address", { to: "+15551230001" }],
-  ])(
-    "to %s are dropped with a line in the log that has neither numbers nor words",
-    async (_, wrong) => {
-      const { engine, log } = world();
-      const line = carrier({ modes: ["live"] });
-      const one = engine(open().connect(), {
-        transports: [line, carrier({ name: "other", modes: ["live"] })],
-        mode: "live",
-      });
-      await one.senders.create({
-        address: "+15551230000",
-        channels: ["sms"],
-        transport: "sandbox",
-      });
-      await one.senders.create({ address: "+15551230001", channels: ["sms"], transport: "other" });
-      await one.start();
-      await line.sink().inbound(inbound(1, { ...wrong, body: "secret words" }));
-      expect((await one.messages.list()).data).toEqual([]);
-      expect((await one.events.list()).data).toEqual([]);
-      expect(log.map(({ level }) => level)).toEqual(["warn"]);
-      expect(JSON.stringify(log)).not.toMatch(/\+1|secret/);
-    },
-  );
+  ])("to %s are dropped with a log line without personal data", async (_, wrong) => {
+    const { engine, log } = world();
+    const line = carrier({ modes: ["live"] });
+    const one = engine(open().connect(), {
+      transports: [line, carrier({ name: "other", modes: ["live"] })],
+      mode: "live",
+    });
+    await one.senders.create({
+      address: "+15551230000",
+      channels: ["sms"],
+      transport: "sandbox",
+    });
+    await one.senders.create({ address: "+15551230001", channels: ["sms"], transport: "other" });
+    await one.start();
+    await line.sink().inbound(inbound(1, { ...wrong, body: "secret words" }));
+    expect((await one.messages.list()).data).toEqual([]);
+    expect((await one.events.list()).data).toEqual([]);
+    expect(log.map(({ level }) => level)).toEqual(["warn"]);
+    expect(JSON.stringify(log)).not.toMatch(/\+1|secret/);
+  });
 
-  it("belong to the account whose address they came to", async () => {
+  it("belong to the account of the recipient address", async () => {
     const { engine } = world();
     const line = carrier({ modes: ["live"] });
     const one = engine(open().connect(), { transports: [line] });
@@ -149,7 +146,7 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     expect(bodies).toEqual([["0"], ["1"]]);
   });
 
-  it("that are redacted lose their words and media everywhere, and keep their place", async () => {
+  it("that are redacted lose text and media everywhere and keep their position", async () => {
     const { engine } = world();
     const storage = open().connect();
     const one = engine(storage);

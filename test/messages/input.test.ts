@@ -14,7 +14,7 @@ const wrong = (input: unknown): string[] =>
   );
 
 describe("the input of a send", () => {
-  it("takes any text that a database can keep, up to 1,600 characters, however many code units they are", () => {
+  it("accepts any storable text up to 1,600 characters, regardless of code units", () => {
     const storable = fc
       .string({ unit: "binary", minLength: 1, maxLength: 1_600 })
       .filter((text) => !text.includes("\0"));
@@ -55,14 +55,14 @@ describe("the input of a send", () => {
     ],
     ["metadata that is not text", { to, body: "a", metadata: { a: 1 } }, ["metadata.a"]],
     ["a date without a time zone", { to, body: "a", send_at: "2026-01-01T00:00:00" }, ["send_at"]],
-    ["a day that never was", { to, body: "a", send_at: "2026-02-30T00:00:00Z" }, ["send_at"]],
-    ["a ttl of nothing", { to, body: "a", ttl_seconds: 0 }, ["ttl_seconds"]],
-    ["half a second of ttl", { to, body: "a", ttl_seconds: 0.5 }, ["ttl_seconds"]],
-  ])("refuses %s", (_name, input, where) => {
+    ["a day that does not exist", { to, body: "a", send_at: "2026-02-30T00:00:00Z" }, ["send_at"]],
+    ["a ttl of zero", { to, body: "a", ttl_seconds: 0 }, ["ttl_seconds"]],
+    ["a fractional ttl", { to, body: "a", ttl_seconds: 0.5 }, ["ttl_seconds"]],
+  ])("rejects %s", (_name, input, where) => {
     expect(wrong(input)).toEqual(where);
   });
 
-  it("takes media without a body, on mms or by default", () => {
+  it("accepts media without a body, on mms or by default", () => {
     const media = [{ url: "https://a.example/b.png", content_type: "image/png" }];
     expect(wrong({ to, body: "", media })).toEqual([]);
     expect(wrong({ to, body: "", media, channel: "mms" })).toEqual([]);
@@ -71,7 +71,7 @@ describe("the input of a send", () => {
     ).toEqual([]);
   });
 
-  it("takes phone numbers of 7 to 15 digits that don't begin with 0, and nothing near", () => {
+  it("accepts only phone numbers of 7 to 15 digits that do not begin with 0", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\+?[0-9]{0,18}$/), (phone) => {
         expect(wrong({ to: phone, body: "a" }).length === 0).toBe(
@@ -82,7 +82,7 @@ describe("the input of a send", () => {
     expect(wrong({ to: `${to}\n`, body: "a" })).toEqual(["to"]);
   });
 
-  it("answers every field's error at once, also those of rules over two fields", () => {
+  it("reports all errors at once, also those of rules over two fields", () => {
     const input = {
       to: "x",
       body: "",
@@ -103,7 +103,7 @@ describe("the input of a send", () => {
     ]);
   });
 
-  it("holds the host's limits, narrower or wider than the defaults", () => {
+  it("applies the host application's limits, narrower or wider than the defaults", () => {
     const narrow = sendMessageSchema({
       ...defaultLimits,
       message_characters: 5,
@@ -123,7 +123,7 @@ describe("the input of a send", () => {
     expect(JSON.stringify(document)).toContain('"maxLength":5');
   });
 
-  it("never throws, whatever comes", () => {
+  it("never throws for any input", () => {
     const near = fc.record(
       {
         to: fc.anything(),
@@ -143,7 +143,7 @@ describe("the input of a send", () => {
 });
 
 describe("the filters of a list", () => {
-  it("read numbers from a query as from a program, and nothing else", () => {
+  it("read numbers from query strings, and reject other text", () => {
     expect(listMessagesSchema.parse({ limit: "7" })).toEqual({ limit: 7 });
     expect(listMessagesSchema.parse({ limit: 7 })).toEqual({ limit: 7 });
     for (const limit of ["0", "101", "", " 7", "7.5", "1e1", true, null, "-1", 0, Number.NaN, []]) {
@@ -152,8 +152,8 @@ describe("the filters of a list", () => {
   });
 });
 
-describe("the events", () => {
-  it("are the specification's five and ours", () => {
+describe("the event types", () => {
+  it("are the specification's five and the engine's own", () => {
     expect(eventTypes.toSorted((a, b) => a.localeCompare(b))).toEqual([
       "agent.run.completed",
       "contact.created",

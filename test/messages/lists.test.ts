@@ -12,9 +12,9 @@ import { world } from "../support/world.ts";
 const ulid = (n: number): string => String(n).padStart(26, "0");
 const conversation_id: ConversationId = `conv_${ulid(1)}`;
 const contact_id: ContactId = `ct_${ulid(1)}`;
-/** More than a page of a list looks at. */
+/** More rows than one page scans. */
 const many = 2_500;
-/** The few that fail. */
+/** The ordinals of the few failed messages. */
 const failing = new Set([3, 1_200, 1_201, many - 2]);
 
 function row(scope: Scope, n: number): MessageRow {
@@ -91,29 +91,29 @@ async function walk(list: List, filters: ListMessages): Promise<Page<Message>[]>
   return pages;
 }
 
-const stretches: [string, ListMessages][] = [
+const ranges: [string, ListMessages][] = [
   ["of an account", {}],
   ["of a conversation", { conversation_id }],
   ["of a contact", { contact_id }],
 ];
 
 describe.each(storages)("a list of messages on $name", ({ open }) => {
-  test.each(stretches)(
-    "%s finds the few that pass a filter, page by page, however many don't",
+  test.each(ranges)(
+    "%s finds the few matches of a filter among many others, page by page",
     async (_, stretch) => {
       const ground = open();
       const { engine, own } = await filled(ground.connect(), ground.connect());
       const pages = await walk(listOf(engine, own), { ...stretch, status: "failed", limit: 3 });
       const ids = pages.flatMap(({ data }) => data).map(({ id }) => id);
       expect(ids).toEqual([...failing].toReversed().map((n) => `msg_${ulid(n)}`));
-      // A page that looked at them all would have had three.
+      // A page that scanned all rows would have found three.
       expect(pages[0]?.data).toHaveLength(1);
       const whole = await walk(listOf(engine, own), { ...stretch, limit: 100 });
       expect(whole).toHaveLength(many / 100);
     },
   );
 
-  test("of another account's or mode's conversation or contact is as empty as of one that never was", async () => {
+  test("is empty for conversations and contacts of another account or mode", async () => {
     const ground = open();
     const { engine, own } = await filled(ground.connect(), ground.connect());
     const { account } = await engine.accounts.create({ name: "stranger" });
@@ -122,7 +122,7 @@ describe.each(storages)("a list of messages on $name", ({ open }) => {
       { ...own, mode: "sandbox" },
     ];
     for (const scope of strangers) {
-      for (const [, stretch] of stretches) {
+      for (const [, stretch] of ranges) {
         for (const filters of [
           {},
           { status: "failed" },

@@ -1,4 +1,4 @@
-/** What may be done to messages, each on the model and on the engine. */
+/** Commands on messages. Each runs on the model and on the engine. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
@@ -29,8 +29,11 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Everything that can be seen of the messages is as the model has it. */
-async function agree({ messages }: Model, { account, carrier, clock, ids }: Real): Promise<void> {
+/** Checks that all visible state of the messages equals the model. */
+async function checkAgreement(
+  { messages }: Model,
+  { account, carrier, clock, ids }: Real,
+): Promise<void> {
   await clock.settle();
   for (const each of messages) each.pass(clock.now());
   const shown = await Promise.all(ids.map((id) => account.messages.get(id)));
@@ -57,13 +60,13 @@ function command(
     check,
     async run(model, real) {
       await run(model, real);
-      await agree(model, real);
+      await checkAgreement(model, real);
     },
     toString: () => name,
   };
 }
 
-/** A command on one of the messages that there are. */
+/** A command on an existing message. */
 function onMessage(
   name: string,
   nth: number,
@@ -131,7 +134,7 @@ const receipts = (
     nth,
     async (message, id, { account, clock }) => {
       const evidence: Evidence[] = list.map(({ status, ago }) => ({
-        // That a message is on its way, only a carrier that took it can say.
+        // Only a carrier that accepted a message sends "sending" receipts.
         status: status === "sent" && message.acceptedAt === null ? "delivered" : status,
         at: clock.now() - ago,
       }));

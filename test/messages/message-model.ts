@@ -1,4 +1,4 @@
-/** What becomes of a message, told as simply as it can be: one message to each recipient, and a carrier that answers at once. */
+/** A minimal model of a message: one per recipient, with a carrier that answers at once. */
 import type { MessageStatus } from "../../src/messages/types.ts";
 
 export type Plan = "accept" | "refuse" | "busy" | "lose";
@@ -8,7 +8,7 @@ export interface Evidence {
   readonly at: number;
 }
 
-/** In milliseconds: how long this carrier's receipts are waited for. */
+/** How long this carrier's receipts are awaited, in milliseconds. */
 export const receiptsMs = 90_000;
 const delays = [1_000, 5_000, 30_000, 120_000, 600_000];
 const ranks = ["sent", "unconfirmed", "undelivered", "delivered", "read"] as const;
@@ -16,7 +16,7 @@ const ranks = ["sent", "unconfirmed", "undelivered", "delivered", "read"] as con
 export class ModelMessage {
   readonly plan: Plan;
   body: string | null;
-  /** When it is to be handed over next; null when it is not. */
+  /** When it is handed over next; null if it will not be. */
   due: number | null;
   scheduled: boolean;
   end: "canceled" | "failed" | "ambiguous" | null = null;
@@ -40,7 +40,7 @@ export class ModelMessage {
     return this.status === "scheduled" || this.status === "queued";
   }
 
-  /** What happens by itself until `now`. */
+  /** Applies what time alone changes until `now`. */
   pass(now: number): void {
     while (this.isWaiting && this.due !== null && this.due <= now) this.#call(this.due);
     const deadline = this.acceptedAt === null ? Infinity : this.acceptedAt + receiptsMs;
@@ -62,7 +62,7 @@ export class ModelMessage {
     }
   }
 
-  /** What is shown of it. */
+  /** Its visible state. */
   get shown(): object {
     const first = (...of: Evidence["status"][]): string | null => {
       const times = this.evidence.filter(({ status }) => of.includes(status)).map(({ at }) => at);

@@ -21,7 +21,7 @@ async function everyEvent({ events }: Pick<AccountHandle, "events">): Promise<Ev
   }
 }
 
-/** The statuses that a message went through, as its timeline tells them. */
+/** The successive statuses of a message by its timeline. */
 async function told(
   { messages }: Pick<AccountHandle, "messages">,
   id: string,
@@ -38,7 +38,7 @@ async function told(
 describe.each(storages)("messages on $name", ({ name, open }) => {
   const numRuns = runs({ memory: 80, SQLite: 25, PostgreSQL: 8 }[name]);
 
-  it("do what a small model of them does, and timeline, events and usage tell the same story", async () => {
+  it("match a model, and their timeline, events and usage agree", async () => {
     const { clock, engine } = world();
     const line = carrier({
       receipts: { timeout_ms: receiptsMs, lookups_ms: [] },
@@ -88,7 +88,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     );
   });
 
-  it("come to the same end whatever the order and repetition of what the carrier says, before its answer or after", async () => {
+  it("end the same with every order and repetition of the carrier's answer and receipts", async () => {
     const { clock, engine } = world();
     const answers = new Map<string, () => void>();
     const line = carrier({
@@ -167,7 +167,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     );
   });
 
-  it("that are canceled were never given to the carrier, and those that were can't be canceled", async () => {
+  it("are either canceled or handed over, never both", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = carrier({ send: (_, attempt) => clock.sleep(3).then(() => accepted(attempt)) });
@@ -181,7 +181,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     );
     const canceled: string[] = [];
     const cancelling = sent.map(async ({ id }, n) => {
-      // The last are canceled first: some while they wait behind others of their conversation, some when they have left.
+      // In reverse order, so that some still wait in their conversation and some are already sent.
       await clock.sleep(Math.floor((sent.length - n) / 4));
       await web.messages.cancel(id).then(
         () => canceled.push(id),
@@ -199,7 +199,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     [71, "delivered"],
     [73, "sent"],
   ])(
-    "take up a receipt that came %d hours before the answer that explains it: %s",
+    "apply a receipt that came %d hours before the answer with its provider id: %s",
     async (hours, status) => {
       const { clock, engine } = world();
       const ground = open();
@@ -222,7 +222,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
   );
 
   it.each(["by the carrier", "by the sandbox's bench"])(
-    "whose answer was lost and that are said to be on their way, %s, are unconfirmed when nothing more comes",
+    "with a lost answer that are reported as on their way, %s, become unconfirmed",
     async (by) => {
       const { clock, engine } = world();
       const line = carrier({
@@ -244,7 +244,7 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     },
   );
 
-  it("are counted by day, channel and status, with the segments that they are billed as", async () => {
+  it("are counted by day, channel and status, with their billed segments", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [carrier()] });
     const { account } = await one.accounts.create({ name: "usage" });

@@ -49,7 +49,7 @@ describe("a message over two transports", () => {
     return { clock, engine: one };
   };
 
-  it("goes over the second at once when the first surely did not send it, and shows how", async () => {
+  it("uses the second at once if the first surely did not send it, and shows both attempts", async () => {
     const [first, second] = pair({ send: () => busy(60_000) });
     const { clock, engine } = await run([first, second], routes());
     const { id, transport } = await engine.messages.send({ to, body: "Hello" });
@@ -72,7 +72,7 @@ describe("a message over two transports", () => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
   });
 
-  it("is tried as often and as far apart over both as over one, and then fails", async () => {
+  it("has as many attempts and delays over both as over one, and then fails", async () => {
     const [first, second] = pair({ send: () => busy() }, { send: () => busy() });
     const { clock, engine } = await run([first, second], routes());
     const begun = clock.now();
@@ -95,7 +95,7 @@ describe("a message over two transports", () => {
     ["filtered", ["failed", 0]],
     ["content_rejected", ["failed", 0]],
   ] as const)(
-    "goes on after a refusal for good where the reason is the carrier's own: %s",
+    "falls back after a permanent rejection only for reasons of the carrier: %s",
     async (code, expected) => {
       const [first, second] = pair({ send: () => no(code) });
       const { clock, engine } = await run([first, second], routes());
@@ -106,7 +106,7 @@ describe("a message over two transports", () => {
     },
   );
 
-  it("comes back to the first that would have it later when the second refuses for good, when that one says", async () => {
+  it("returns to the busy first when it asked, if the second rejects permanently", async () => {
     const [first, second] = pair(
       { send: (_, attempt) => (attempt.number < 4 ? busy(90_000) : accepted(attempt)) },
       { send: () => no("invalid_sender") },
@@ -120,7 +120,7 @@ describe("a message over two transports", () => {
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
   });
 
-  it("is not with a carrier before that asked to have it, whatever another one makes of it meanwhile", async () => {
+  it("is not sent to a carrier before its Retry-After, regardless of other carriers", async () => {
     const [first, second] = pair({ send: () => busy(40_000) }, { send: () => busy() });
     const { clock, engine } = await run([first, second], routes());
     const begun = clock.now();
@@ -137,7 +137,7 @@ describe("a message over two transports", () => {
     expect(times).toEqual([0, 1_000, 6_000, 36_000, 40_000, 80_000, 120_000, null]);
   });
 
-  it("stays with the first while nobody knows whether that one sent it", async () => {
+  it("stays with the first while its attempt is ambiguous", async () => {
     const [first, second] = pair({ send: () => lost });
     const { clock, engine } = await run([first, second], routes());
     const { id } = await engine.messages.send({ to, body: "Hello" });
@@ -145,7 +145,7 @@ describe("a message over two transports", () => {
     expect([(await engine.messages.get(id)).status, second.calls.length]).toEqual(["ambiguous", 0]);
   });
 
-  it("goes on when a look-up finds that the first never had it", async () => {
+  it("falls back if a look-up finds that the first did not send it", async () => {
     let found: "unknown" | "not_sent" = "unknown";
     const [first, second] = pair({ send: () => lost, lookup: () => ({ outcome: found }) });
     const { clock, engine } = await run([first, second], routes());
@@ -158,7 +158,7 @@ describe("a message over two transports", () => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
   });
 
-  it("goes on after a lost answer, once, where the host wants that; the first's evidence counts all the same", async () => {
+  it("falls back once after a lost answer if configured; later evidence of the first still counts", async () => {
     const [first, second] = pair({ send: () => lost }, { send: () => lost });
     const { clock, engine } = await run([first, second], routes(["ambiguous"]));
     const { id } = await engine.messages.send({ to, body: "Hello" });
@@ -185,7 +185,7 @@ describe("a message over two transports", () => {
     });
   });
 
-  it("goes on after a lost answer also when the engine that had it is gone", async () => {
+  it("falls back after a lost answer, also if its engine has crashed", async () => {
     const { clock, engine } = world();
     const storage = memory();
     const hung = pair({ send: () => new Promise(() => {}) });
@@ -202,7 +202,7 @@ describe("a message over two transports", () => {
     expect([lines[0].calls.length, lines[1].calls.length]).toEqual([0, 1]);
   });
 
-  it("goes back after a lost answer, or a receipt, to one that asked to wait when that will have it, unless its time is over then", async () => {
+  it("returns to a carrier that asked to wait after a lost answer or receipt, within its ttl", async () => {
     for (const [ttl_seconds, status, times] of [
       [600, "sent", [0, 90_000]],
       [60, "ambiguous", [0]],
@@ -231,7 +231,7 @@ describe("a message over two transports", () => {
     };
     const error = { code: "invalid_sender", message: "" } as const;
     await second.sink().receipt(subject, { status: "undelivered", at: clock.now(), error });
-    // Gives the conversation a turn meanwhile.
+    // Runs the conversation's job meanwhile.
     await engine.messages.send({ to, body: "Hello again" });
     await clock.advance(600_000);
     const calls = first.calls.filter(({ message }) => message.message_id === id);
@@ -239,7 +239,7 @@ describe("a message over two transports", () => {
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
   });
 
-  it("is the first's again after a refusal of the second's, when a look-up found that the first never had it", async () => {
+  it("returns to the first after the second's rejection if a look-up shows that the first did not send it", async () => {
     const notSent = { outcome: "not_sent" } as const;
     const [first, second] = pair({ lookup: () => notSent }, { send: () => no("invalid_sender") });
     let calls = 0;
@@ -252,7 +252,7 @@ describe("a message over two transports", () => {
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
   });
 
-  it("is given up when a look-up finds it unsent, and nobody will have it within its time", async () => {
+  it("fails if a look-up finds it unsent and no carrier accepts it within its ttl", async () => {
     let calls = 0;
     const [first, second] = pair(
       { send: () => busy(3_600_000) },
@@ -265,7 +265,7 @@ describe("a message over two transports", () => {
     expect(await engine.messages.get(id)).toMatchObject({ status: "failed" });
   });
 
-  it("waits after a refusal that came late as after any other", async () => {
+  it("waits after a late rejection as after any other", async () => {
     const late = held<SendAnswer>();
     let calls = 0;
     const [first, second] = pair(
@@ -281,7 +281,7 @@ describe("a message over two transports", () => {
     expect(first.calls.map(({ at }) => at - began)).toEqual([0, 1_000, 6_000, 100_000]);
   });
 
-  it("is not sent by the second when the first is heard of before that", async () => {
+  it("is not sent by the second if evidence of the first arrives before", async () => {
     const late = held<SendAnswer>();
     const [first, second] = pair({ send: () => late.promise }, { send: () => busy(10_000) });
     const { clock, engine } = await run([first, second], routes(["ambiguous"]));
@@ -301,7 +301,7 @@ describe("a message over two transports", () => {
     });
   });
 
-  it("is the second's that sent it, though the first says later that it has it too", async () => {
+  it("stays with the second that sent it, even if the first later reports it, too", async () => {
     const late = held<SendAnswer>();
     const [first, second] = pair({ send: () => late.promise });
     const { clock, engine } = await run([first, second], routes(["ambiguous"]));
@@ -326,7 +326,7 @@ describe("a message over two transports", () => {
     });
   });
 
-  it("goes on after a receipt that the carrier gave up only where the host wants that, and for the carrier's reasons", async () => {
+  it("falls back after an undelivered receipt only if configured, and for reasons of the carrier", async () => {
     for (const [wanted, code, expected] of [
       [[], "carrier_unavailable", ["undelivered", 0]],
       [["undelivered"], "unreachable", ["undelivered", 0]],
@@ -348,7 +348,7 @@ describe("a message over two transports", () => {
     }
   });
 
-  it("that was given up by the first is the second's, unless it arrived by the first after all", async () => {
+  it("that the first did not deliver belongs to the second, unless the first delivers it after all", async () => {
     const [first, second] = pair();
     const { clock, engine } = await run([first, second], routes(["undelivered"]));
     const failures: string[] = [];
@@ -391,7 +391,7 @@ describe("a message over two transports", () => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
   });
 
-  it("that a receipt gives up before the carrier's own answer comes goes on once", async () => {
+  it("falls back once if an undelivered receipt precedes the carrier's answer", async () => {
     const answer = held<SendAnswer>();
     const [first, second] = pair({ send: () => answer.promise });
     const { clock, engine } = await run([first, second], routes(["undelivered"]));
@@ -409,8 +409,8 @@ describe("a message over two transports", () => {
   });
 });
 
-describe("the sandbox and live", () => {
-  it("keep to transports of their own, whatever routes say", async () => {
+describe("sandbox and live mode", () => {
+  it("use only their own transports, regardless of routes", async () => {
     const { clock, engine } = world();
     const [first, second] = pair({}, { modes: ["live"] });
     const every: Route["fallBackAfter"] = ["ambiguous", "undelivered"];
@@ -438,7 +438,7 @@ describe("the sandbox and live", () => {
     expect([first.calls.length, second.calls.length]).toEqual([3, 3]);
   });
 
-  it("don't mix either where a name has become another's: nobody is called, and nobody asked", async () => {
+  it("stay apart if a transport name is reused: no send and no look-up happens", async () => {
     const { clock, engine } = world();
     const storage = memory();
     const before = engine(storage, {

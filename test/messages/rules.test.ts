@@ -103,7 +103,7 @@ describe("before the hand-over", () => {
     });
   });
 
-  it("cancel wins or send wins, never both, in whatever order they come", () => {
+  it("either cancel or send wins, in every order", () => {
     fc.assert(
       fc.property(state, (from) => {
         const canceled = cancel(from);
@@ -116,7 +116,7 @@ describe("before the hand-over", () => {
     );
   });
 
-  it("only what is scheduled or queued can be canceled, or expire", () => {
+  it("only scheduled or queued messages can be canceled or expire", () => {
     fc.assert(
       fc.property(state, (from) => {
         const early = from.status === "scheduled" || from.status === "queued";
@@ -126,7 +126,7 @@ describe("before the hand-over", () => {
     );
   });
 
-  it("nothing is handed over before its time or after its ttl", () => {
+  it("no message is handed over before its time or after its ttl", () => {
     fc.assert(
       fc.property(waiting, (from) => {
         const released = release(from, now);
@@ -145,7 +145,7 @@ describe("before the hand-over", () => {
     );
   });
 
-  it("an edit moves the ttl along with the time, and is refused once the message is on its way", () => {
+  it("an edit moves the ttl with the time, and is rejected once the message is sending", () => {
     const scheduled = {
       status: "scheduled",
       send_at: now + 10,
@@ -171,7 +171,7 @@ describe("before the hand-over", () => {
 });
 
 describe("after an attempt", () => {
-  it("is tried again only when it surely left nothing, while tries and ttl last", () => {
+  it("is retried only if it surely sent nothing, within the maximum attempts and the ttl", () => {
     fc.assert(
       fc.property(open, attempts, answer, (from, attempt, said) => {
         const decided = applyAnswer(from, attempt, said, now);
@@ -185,7 +185,7 @@ describe("after an attempt", () => {
     );
   });
 
-  it("a lost answer holds the message until a look-up or the host says that it was not sent", () => {
+  it("a lost answer blocks the message until a look-up or the host application says that it was not sent", () => {
     const sending = { status: "sending", expires_at: now + hour, attempts: 2 } as const;
     for (const decided of [applyAnswer(sending, 2, unclear, now), applyLostAnswer(sending, 2)]) {
       const held = stateAfter(sending, decided);
@@ -218,7 +218,7 @@ describe("after an attempt", () => {
     );
   });
 
-  it("a permanent refusal ends it, with the carrier's reason", () => {
+  it("a permanent rejection fails the message with the carrier's reason", () => {
     expect(
       applyAnswer({ status: "sending", expires_at: now + hour, attempts: 1 }, 1, landline, now),
     ).toMatchObject({
@@ -227,7 +227,7 @@ describe("after an attempt", () => {
     });
   });
 
-  it("counts as delivered when it was accepted by a transport without receipts", () => {
+  it("counts as delivered if a transport without receipts accepted it", () => {
     const sending = { status: "sending", expires_at: now + hour, attempts: 1 } as const;
     expect(applyAnswer(sending, 1, accepted, now, "delivered")).toMatchObject({
       state: { delivered_at: now },
@@ -250,7 +250,7 @@ describe("after an attempt", () => {
 });
 
 describe("once the carrier proves that it has the message", () => {
-  it("canceled, expired and failed are overruled", () => {
+  it("the proof overrides canceled, expired and failed", () => {
     fc.assert(
       fc.property(state, receipt, (from, proof) => {
         const { state: to } = applyEvidence(from, evidenceOf(proof));
@@ -260,7 +260,7 @@ describe("once the carrier proves that it has the message", () => {
     );
   });
 
-  it("nothing sends, cancels, edits, expires or fails it any more", () => {
+  it("the message can no longer be sent, canceled, edited, expired or failed", () => {
     fc.assert(
       fc.property(carriedState, attempts, answer, (from, attempt, said) => {
         expect(handOver(from, now).decision).toBe("none");
@@ -275,7 +275,7 @@ describe("once the carrier proves that it has the message", () => {
     );
   });
 
-  it("receipts and the answer may come in any order and any number, and the message ends the same", () => {
+  it("the message ends the same with every order and repetition of receipts and the answer", () => {
     type Step = { receipt: Receipt } | { answer: SendAnswer };
     const steps = fc.array(
       fc.oneof(
@@ -301,14 +301,14 @@ describe("once the carrier proves that it has the message", () => {
     );
     fc.assert(
       fc.property(pair, ([list, other]) => {
-        // Without any proof a refusal and a lost answer of one attempt contradict each other: no carrier says both.
+        // A rejection and a lost answer of one attempt contradict each other. No carrier gives both.
         fc.pre(list.some((step) => "receipt" in step || step.answer === accepted));
         expect(run(other)).toEqual(run(list));
       }),
     );
   });
 
-  it("a message is unconfirmed when no receipt came, which a later one still settles", () => {
+  it("a message without receipts becomes unconfirmed, and a later receipt settles it", () => {
     const sent = applyEvidence(
       { status: "canceled" },
       { status: "sent", at: now, error: null },
@@ -331,7 +331,7 @@ describe("once the carrier proves that it has the message", () => {
 });
 
 describe("the events of a change", () => {
-  it("tell each change once, delivery when it is first delivered, and every way to fail", () => {
+  it("report each change once, the first delivery, and every kind of failure", () => {
     expect(eventsFor("queued", "sending")).toEqual(["message.updated"]);
     expect(eventsFor("sent", "delivered")).toEqual(["message.updated", "message.sent"]);
     expect(eventsFor("sent", "read")).toEqual(["message.updated", "message.sent"]);

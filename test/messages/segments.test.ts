@@ -18,7 +18,7 @@ const others = [
   "\r\n",
 ];
 
-const judged = (text: string) => {
+const byCalculator = (text: string) => {
   const { encodingName, segmentsCount } = new SegmentedMessage(text);
   return { count: segmentsCount, encoding: encodingName };
 };
@@ -26,16 +26,16 @@ const textOf = (units: string[], maxLength: number) =>
   fc.array(fc.constantFrom(...units), { maxLength, size: "max" }).map((parts) => parts.join(""));
 
 describe("the segments of an SMS", () => {
-  it("are counted as the carrier's calculator counts them while every character is GSM-7", () => {
+  it("equal the carrier's calculator if every character is GSM-7", () => {
     fc.assert(
       fc.property(textOf(gsm, 500), (text) => {
-        expect(segmentsOf(text)).toEqual(judged(text));
+        expect(segmentsOf(text)).toEqual(byCalculator(text));
       }),
       { numRuns: 60 },
     );
   });
 
-  it("are counted as the carrier's calculator counts them where both see the same graphemes", () => {
+  it("equal the carrier's calculator if both see the same graphemes", () => {
     const seen = new Intl.Segmenter("en", { granularity: "grapheme" });
     const same = (text: string) => {
       const ours = [...seen.segment(text)].flatMap(({ segment }) =>
@@ -46,7 +46,7 @@ describe("the segments of an SMS", () => {
     fc.assert(
       fc.property(textOf([...gsm, ...others, ...others], 250), (text) => {
         fc.pre(same(text));
-        expect(segmentsOf(text)).toEqual(judged(text));
+        expect(segmentsOf(text)).toEqual(byCalculator(text));
       }),
       { numRuns: 60 },
     );
@@ -58,16 +58,16 @@ describe("the segments of an SMS", () => {
     ["161 letters", "a".repeat(161), 2, "GSM-7"],
     ["306 letters", "a".repeat(306), 2, "GSM-7"],
     ["307 letters", "a".repeat(307), 3, "GSM-7"],
-    ["80 euro signs, which count twice", "€".repeat(80), 1, "GSM-7"],
-    ["153 euro signs, none of them cut", "€".repeat(153), 3, "GSM-7"],
+    ["80 euro signs, which count double", "€".repeat(80), 1, "GSM-7"],
+    ["153 euro signs, none split", "€".repeat(153), 3, "GSM-7"],
     ["70 Cyrillic letters", "я".repeat(70), 1, "UCS-2"],
     ["71 Cyrillic letters", "я".repeat(71), 2, "UCS-2"],
-    ["67 emoji, none of them cut", "😀".repeat(67), 3, "UCS-2"],
+    ["67 emoji, none split", "😀".repeat(67), 3, "UCS-2"],
   ])("%s", (_name, text, count, encoding) => {
     expect(segmentsOf(text)).toEqual({ count, encoding });
   });
 
-  it("are told of any text, and never fewer than its characters need", () => {
+  it("are counted for any text, and never fewer than its characters need", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
         const { count, encoding } = segmentsOf(text);

@@ -13,7 +13,7 @@ import { world } from "../support/world.ts";
 const hello = { to: "+15005550001", body: "Hello" };
 const hourMs = 3_600_000;
 
-/** The error of a call, as far as a caller can tell two apart. */
+/** The fields of a call's error that a caller can compare. */
 async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => "no error",
@@ -25,7 +25,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Everything that the storage remembers under idempotency keys. */
+/** All stored idempotency keys, as text. */
 async function remembered(storage: StoragePort): Promise<string> {
   const rows = await storage.reader.range({
     index: idempotency.primary,
@@ -38,9 +38,9 @@ async function remembered(storage: StoragePort): Promise<string> {
 
 interface Failing {
   readonly storage: StoragePort;
-  /** How many more commits go through. */
+  /** The number of further commits that succeed. */
   allow(commits: number): void;
-  /** How many more reads within commands do. */
+  /** The number of further reads within commands that succeed. */
   allowReads(reads: number): void;
 }
 
@@ -76,7 +76,7 @@ function failing(storage: StoragePort): Failing {
 }
 
 describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
-  it("make one message of 200 sends at once, and all are answered the same", async () => {
+  it("turn 200 concurrent sends into one message and one response", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const answers = await Promise.all(
@@ -86,7 +86,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect((await one.messages.list()).data).toHaveLength(1);
   });
 
-  it("make one message of sends through several engines at once", async () => {
+  it("turn concurrent sends of several engines into one message", async () => {
     const { engine } = world();
     const ground = open();
     const engines = [1, 2, 3].map(() => engine(ground.connect()));
@@ -99,7 +99,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect((await engines[0]?.messages.list())?.data).toHaveLength(1);
   });
 
-  it("repeat the first answer though the message has moved on, and send nothing again", async () => {
+  it("replay the first response even if the message has changed, and send nothing again", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -107,7 +107,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const first = await one.messages.send(hello, { idempotencyKey: "k" });
     await clock.advance(60_000);
     expect(await one.messages.send(hello, { idempotencyKey: "k" })).toEqual(first);
-    // The same input in another order and with what is absent spelt out is the same input.
+    // Input with another member order or explicit defaults is the same input.
     expect(
       await one.messages.send({ body: hello.body, to: hello.to }, { idempotencyKey: "k" }),
     ).toEqual(first);
@@ -115,7 +115,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
-  it("refuse other input, and another operation, under a key that was used", async () => {
+  it("reject other input and other operations with a used key", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const { id } = await one.messages.send(hello, { idempotencyKey: "k" });
@@ -131,7 +131,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect((await one.messages.get(id)).status).toBe("queued");
   });
 
-  it("are an account's own, and a mode's", async () => {
+  it("are separate for each account and mode", async () => {
     const { engine } = world();
     const one = engine(open().connect(), { transports: [carrier({ modes: ["sandbox", "live"] })] });
     const { account } = await one.accounts.create({ name: "other" });
@@ -146,7 +146,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
   });
 
   it.each(["", " ", "with space", "ü", "x".repeat(256), "tab\t"])(
-    "of another shape are refused: %j",
+    "of an invalid format are rejected: %j",
     async (idempotencyKey) => {
       const { engine } = world();
       const one = engine(open().connect());
@@ -156,7 +156,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     },
   );
 
-  it("repeat a refusal, keep none of its writes, and stand by it when the cause is gone", async () => {
+  it("replay an error, even after its cause is gone, and keep none of its writes", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const from = "+15551230000";
@@ -170,7 +170,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect((await one.messages.list()).data).toEqual([]);
   });
 
-  it("remember a conflict with the id that stands in the way", async () => {
+  it("replay a conflict with the conflicting id", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const sender = { address: "+15551230000", channels: ["sms" as const], transport: "sandbox" };
@@ -182,7 +182,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect(await again()).toEqual(first);
   });
 
-  it("are not spent by input that can't be read, nor by a storage that failed", async () => {
+  it("are not used up by invalid input or a storage failure", async () => {
     const { engine } = world();
     const { storage, allow, allowReads } = failing(open().connect());
     const one = engine(storage);
@@ -210,7 +210,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     });
   });
 
-  it("are forgotten after 24 hours, not a moment before", async () => {
+  it("expire after exactly 24 hours", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const send = async () =>
@@ -223,7 +223,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect(await send()).not.toBe(first);
   });
 
-  it("are kept as long as an option says", async () => {
+  it("expire after the configured time", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { idempotencyHours: 1 });
     const send = async () => (await one.messages.send(hello, { idempotencyKey: "k" })).id;
@@ -234,7 +234,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
   });
 
   it.each([true, false])(
-    "outlive their time while their message waits to be sent (an engine runs: %s)",
+    "are kept past their lifetime while their message waits (an engine runs: %s)",
     async (runs) => {
       const { clock, engine } = world();
       const one = engine(open().connect());
@@ -252,7 +252,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     },
   );
 
-  it("never bring a secret back: a replay shows null, and nothing stored has it", async () => {
+  it("never store a secret: a replay shows null", async () => {
     const { engine } = world();
     const storage = open().connect();
     const one = engine(storage);
@@ -276,7 +276,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     for (const secret of secrets) expect(stored).not.toContain(secret);
   });
 
-  it("answer that it is erased once the message was redacted, whichever call showed its words", async () => {
+  it("answer 410 for every call that showed a message that is redacted by now", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     const one = engine(storage, { transports: [carrier({ send: () => lost })] });
@@ -314,7 +314,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect((await one.messages.redact(sent.id, keyed(`redact-${sent.id}`))).body).toBeNull();
   });
 
-  it("let a reset be repeated without resetting again", async () => {
+  it("replay a reset without another reset", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     await one.messages.send(hello);
@@ -324,7 +324,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     expect((await one.messages.get(id)).id).toBe(id);
   });
 
-  it("let a batch that was cut off go on where it was, whichever commit was the last", async () => {
+  it("let a batch continue after a crash at any commit", async () => {
     const { engine } = world();
     const { storage, allow } = failing(open().connect());
     const one = engine(storage);
@@ -371,7 +371,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     );
   });
 
-  it("do what a small model of them does", async () => {
+  it("match a model", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     interface Model {
@@ -411,7 +411,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
         } else {
           model.keys.set(key, { input: body, id, at: clock.now() });
           model.messages++;
-          // What waits to be sent keeps its key, so that is tested elsewhere.
+          // Waiting messages keep their keys; another test covers that.
           await account.messages.cancel(id);
         }
         expect((await account.messages.list({ limit: 100 })).data).toHaveLength(model.messages);

@@ -41,7 +41,7 @@ describe("an idempotency key", () => {
 });
 
 describe("the stored text of an idempotency key", () => {
-  /** Texts that look like one another's parts, also where they are a session's id. */
+  /** Texts that resemble parts of stored keys and session ids. */
   const key = fc.oneof(visible, fc.constantFrom("visitor", "0", "1", "wcs_1", "k", "wcs_1/1"));
   const chosen: fc.Arbitrary<IdempotencyKey> = fc.oneof(
     fc.record({ by: fc.constant("caller" as const), key }),
@@ -56,11 +56,11 @@ describe("the stored text of an idempotency key", () => {
   const storedPath = ({ chosen: first, steps }: { chosen: IdempotencyKey; steps: number[] }) =>
     steps.reduce((of, n) => storedKey({ by: "step", of, step: n }), storedKey(first));
 
-  it("is the key itself of a caller", () => {
+  it("is the caller's key itself", () => {
     fc.assert(fc.property(visible, (text) => storedKey({ by: "caller", key: text }) === text));
   });
 
-  it("of a step or of a visitor is none that a caller could choose", () => {
+  it("of a step or visitor can never equal a caller's key", () => {
     fc.assert(
       fc.property(path, (one) => {
         const isCallers = one.chosen.by === "caller" && one.steps.length === 0;
@@ -69,7 +69,7 @@ describe("the stored text of an idempotency key", () => {
     );
   });
 
-  it("is the same for equal keys alone", () => {
+  it("is equal only for equal keys", () => {
     const short = fc.constantFrom("visitor", "0", "1", "wcs_0", "wcs_1");
     const near: typeof path = fc.record({
       chosen: fc.oneof(

@@ -9,7 +9,7 @@ import { world } from "../support/world.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** All pages of a list, walked as a client does. */
+/** All pages of a list, as a client reads them. */
 async function walk<T>(
   list: (page: {
     limit: number;
@@ -39,7 +39,7 @@ const filters = ({
 }): fc.Arbitrary<ListMessages> => {
   const maybe = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
     fc.option(of, { nil: undefined, freq: 2 });
-  // Messages are made each 100 ms: bounds fall on them, and beside them.
+  // Messages are 100 ms apart, so some time bounds equal a message's time.
   const time = fc
     .integer({ min: -1, max: 25 })
     .chain((n) => fc.constantFrom(-1, 0, 0, 1).map((ms) => iso(begun + n * 100 + ms)));
@@ -70,8 +70,8 @@ const filters = ({
     );
 };
 
-/** The same question, asked of a list by hand. */
-function passes(
+/** The same filters, applied to an array. */
+function matches(
   message: Message,
   { created_after, created_before, ...columns }: ListMessages,
 ): boolean {
@@ -117,7 +117,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     return { clock, handle, all, begun, contacts: all.slice(0, 6) };
   }
 
-  it("answer whatever the filters what a look through all messages finds, newest first, in pages of any size", async () => {
+  it("return the same as a filtered array, newest first, for all filters and page sizes", async () => {
     const { handle, all, begun, contacts } = await filled();
     await fc.assert(
       fc.asyncProperty(
@@ -126,16 +126,16 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
         async (filter, limit) => {
           const found = await walk((page) => handle.messages.list({ ...filter, ...page }), limit);
           expect(found.map(({ id }) => id)).toEqual(
-            all.filter((each) => passes(each, filter)).map(({ id }) => id),
+            all.filter((each) => matches(each, filter)).map(({ id }) => id),
           );
-          expect(found).toEqual(all.filter((each) => passes(each, filter)));
+          expect(found).toEqual(all.filter((each) => matches(each, filter)));
         },
       ),
       { numRuns },
     );
   });
 
-  it("skip and repeat nothing that stood still, while messages come meanwhile", async () => {
+  it("skip and repeat no unchanged message while new ones arrive", async () => {
     const { handle, all, begun, contacts } = await filled();
     await fc.assert(
       fc.asyncProperty(
@@ -151,7 +151,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
           expect(new Set(ids).size).toBe(ids.length);
           const still = new Set(all.map(({ id }) => id));
           expect(ids.filter((id) => still.has(id))).toEqual(
-            all.filter((each) => passes(each, filter)).map(({ id }) => id),
+            all.filter((each) => matches(each, filter)).map(({ id }) => id),
           );
         },
       ),
@@ -159,7 +159,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     );
   });
 
-  it("take a cursor only with the list, the filters, the account and the mode that it came from", async () => {
+  it("accept a cursor only with its own list, filters, account and mode", async () => {
     const { handle } = await filled();
     const { next_cursor } = await handle.messages.list({ limit: 2, status: "sent" });
     const cursor = next_cursor ?? "";
@@ -187,7 +187,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     );
   });
 
-  it("of events answer by type what a look through the log finds, in pages of any size", async () => {
+  it("of events return the same as a filtered log, for all types and page sizes", async () => {
     const { handle } = await filled();
     const log = await walk((page) => handle.events.list(page), 100);
     const types = fc.constantFrom(undefined, ...new Set(log.map(({ type }) => type)));
@@ -203,7 +203,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     );
   });
 
-  it("of keys and senders walk through all of them, in pages of any size", async () => {
+  it("of keys and senders return all, for all page sizes", async () => {
     const { handle } = await filled();
     for (let n = 0; n < 7; n++) {
       await handle.apiKeys.create({ name: String(n) });

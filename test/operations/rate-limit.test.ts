@@ -7,7 +7,7 @@ import { world } from "../support/world.ts";
 const path = "/v1/account";
 
 describe.each(storages)("the rate limit of a key on $name", ({ name, open }) => {
-  it("admits 100 requests in any one second, and says when to come again", async () => {
+  it("admits 100 requests in any one second, then answers with Retry-After", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { key } = await one.accounts.create({ name: "busy" });
@@ -28,7 +28,7 @@ describe.each(storages)("the rate limit of a key on $name", ({ name, open }) => 
     expect((await ask()).status).toBe(200);
   });
 
-  it("counts a rotated secret with the one before it, and other keys by themselves", async () => {
+  it("counts a rotated secret together with the previous one, and other keys separately", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const { account, key } = await one.accounts.create({ name: "busy" });
@@ -45,7 +45,7 @@ describe.each(storages)("the rate limit of a key on $name", ({ name, open }) => 
     ]);
   });
 
-  it("holds in every window and refuses nobody without need, by the account's plan", async () => {
+  it("is exact in every window, by the account's plan", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 10, maxLength: 60 }),

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { admit, slidingLog } from "../../src/operations/rate-limiter.ts";
 
 const window = 1_000;
-/** Gaps between requests: bursts, trickles, the window's very edge, pauses. */
+/** Gaps between requests: bursts, trickles, the window's exact edge, pauses. */
 const gap = fc.oneof(fc.constantFrom(0, 0, 1, 10, 999, 1_000, 1_001), fc.nat(300), fc.nat(5_000));
-/** Such as fill a log, which has forgotten some by then. */
+/** Gaps that fill a log after some of its entries have expired. */
 const bursts = fc.oneof({ weight: 40, arbitrary: fc.constantFrom(0, 1, 5, 20) }, gap);
 const gaps = fc.oneof(
   ...[gap, bursts].map((each) => fc.array(each, { minLength: 1, maxLength: 200, size: "max" })),
 );
-/** Small ones, and such as a log grows to in several steps. */
+/** Small limits, and limits that a log grows to in several steps. */
 const limits = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 21, max: 150 }));
 
 const timesOf = (list: readonly number[]): number[] => {
@@ -72,7 +72,7 @@ describe("the sliding log", () => {
     expect(admit(log, 6_000).admitted).toBe(true);
   });
 
-  it("takes memory for what was admitted, not for what could be", () => {
+  it("uses memory for admitted requests, not for its limit", () => {
     const log = slidingLog(100_000, window);
     for (let now = 0; now < 10_000; now += 20) admit(log, now);
     expect(log.times.byteLength).toBeLessThan(1_000);
@@ -81,7 +81,7 @@ describe("the sliding log", () => {
     expect(log.times).toHaveLength(100_000);
   });
 
-  it("answers how long to wait, to the millisecond: not before, and then surely", () => {
+  it("returns the exact wait in milliseconds", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, list) => {
         const log = slidingLog(limit, window);
@@ -100,7 +100,7 @@ describe("the sliding log", () => {
     );
   });
 
-  it("holds its limit when the clock steps back, and nobody waits longer than a window", () => {
+  it("keeps its limit when the clock steps back, and no wait exceeds a window", () => {
     const steps = fc.array(
       fc.record({ pass: gap, step: fc.constantFrom(0, 0, 0, 1, 500, 3_600_000) }),
       {

@@ -15,10 +15,10 @@ async function outcome(engine: MessagingEngine, id: string): Promise<unknown> {
 }
 
 describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
-  /** Longer than a plan of calls lasts. Hours of looks at what is due, every few seconds, would take PostgreSQL long. */
+  /** Longer than all retries. PostgreSQL is slow over hours of polling, so its clock jumps. */
   const longMs = name === "PostgreSQL" ? 900_000 : 3_600_000;
 
-  it("are tried again after 1 s, 5 s, 30 s, 2 m and 10 m, then no more", async () => {
+  it("are retried after 1 s, 5 s, 30 s, 2 m and 10 m, then no more", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: () => busy() });
     const one = engine(open().connect(), { transports: [line] });
@@ -33,7 +33,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(await outcome(one, id)).toEqual(["failed", "carrier_unavailable"]);
   });
 
-  it("keep to what the carrier asks for, sooner or later than the plan", async () => {
+  it("follow the carrier's Retry-After, shorter or longer than the default", async () => {
     const { clock, engine } = world();
     const wishes = [200, 90_000, undefined, 0];
     const line = carrier({
@@ -49,7 +49,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(await outcome(one, id)).toBe("sent");
   });
 
-  it("end with the message's time to live: no try is planned beyond it, none begun after it", async () => {
+  it("end with the message's ttl: no attempt is planned or started after it", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = carrier({ send: () => busy() });
@@ -71,7 +71,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(await outcome(two, waiting)).toEqual(["expired", "ttl_elapsed"]);
   });
 
-  it("are not repeated when the carrier refuses for good", async () => {
+  it("are not retried after a permanent rejection", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: () => refused });
     const one = engine(open().connect(), { transports: [line] });
@@ -82,7 +82,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(await outcome(one, id)).toEqual(["failed", "invalid_destination"]);
   });
 
-  it("for a transport that is not set up here wait for an engine that has it, and cost the message no attempt", async () => {
+  it("for a transport that this engine lacks wait for one that has it, without using an attempt", async () => {
     const { clock, engine, log } = world();
     const ground = open();
     const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
@@ -99,7 +99,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("for a transport that is not set up here are left to the engine that has it, at once", async () => {
+  it("for a transport that this engine lacks are released at once to an engine that has it", async () => {
     const { clock, engine } = world();
     const ground = open();
     const bare = engine(ground.connect(), { transports: [carrier({ name: "other" })] });
@@ -115,7 +115,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(Math.max(...line.calls.map(({ at }) => at - begun))).toBeLessThanOrEqual(5_000);
   });
 
-  it("for a transport that is not set up here are given up at the end of the message's time to live", async () => {
+  it("for a transport that no engine has end with the message's ttl", async () => {
     const { clock, engine } = world();
     const ground = open();
     const able = engine(ground.connect());
@@ -135,7 +135,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(data.filter(({ type }) => type === "attempt")).toEqual([]);
   });
 
-  it("are followed up by an engine that has their transport, though one without it comes first", async () => {
+  it("are looked up by an engine with their transport, even if one without it comes first", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = (): ReturnType<typeof carrier> =>
@@ -201,35 +201,32 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
       "sent",
       1,
     ],
-    ["that it never will have", () => refused, ["failed", "invalid_destination"], 1],
+    ["that it rejects the message", () => refused, ["failed", "invalid_destination"], 1],
     ["to come again", () => busy(), "queued", 1],
-  ] as const)(
-    "that are answered late, %s, are heard all the same",
-    async (_, late, expected, calls) => {
-      const { clock, engine } = world();
-      const answer = held<SendAnswer>();
-      const line = carrier({
-        send: (_message, { number, ...attempt }) =>
-          number === 1 ? answer.promise : accepted(attempt),
-      });
-      const one = engine(open().connect(), { transports: [line] });
-      await one.start();
-      const { id } = await one.messages.send(hello);
-      await clock.advance(30_000);
-      expect(await outcome(one, id)).toEqual(["ambiguous", "answer_lost"]);
-      const [call] = line.calls;
-      if (call === undefined) throw new Error("not called");
-      answer.answer(late(call.attempt));
-      await clock.settle();
-      expect(await outcome(one, id)).toEqual(expected);
-      expect(line.calls).toHaveLength(calls);
-      if (expected !== "queued") return;
-      await clock.advance(5_000);
-      expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
-    },
-  );
+  ] as const)("that are answered late, %s, still count", async (_, late, expected, calls) => {
+    const { clock, engine } = world();
+    const answer = held<SendAnswer>();
+    const line = carrier({
+      send: (_message, { number, ...attempt }) =>
+        number === 1 ? answer.promise : accepted(attempt),
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(30_000);
+    expect(await outcome(one, id)).toEqual(["ambiguous", "answer_lost"]);
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("not called");
+    answer.answer(late(call.attempt));
+    await clock.settle();
+    expect(await outcome(one, id)).toEqual(expected);
+    expect(line.calls).toHaveLength(calls);
+    if (expected !== "queued") return;
+    await clock.advance(5_000);
+    expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
+  });
 
-  it("that are lost are looked up, and repeated only when the carrier never had the message", async () => {
+  it("that are lost are looked up, and repeated only if the carrier did not get the message", async () => {
     const { clock, engine } = world();
     let known: "unknown" | "not_sent" = "unknown";
     const line = carrier({
@@ -247,7 +244,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
   });
 
-  it("that are lost and turn out to have got through are never repeated", async () => {
+  it("that are lost but reached the carrier are never repeated", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: () => lost,
@@ -271,7 +268,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
-  it("that may still go on after their deadline are not looked up before they surely are over", async () => {
+  it("that may still run after their deadline are looked up only once they are surely over", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: (_, attempt) => (attempt.number === 1 ? new Promise(() => {}) : accepted(attempt)),
@@ -286,7 +283,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
   });
 
-  it("have an attempt that anybody can read before the carrier hears of it", async () => {
+  it("have a committed attempt before the carrier is called", async () => {
     const { clock, engine } = world();
     const ground = open();
     const reader = engine(ground.connect());
@@ -310,7 +307,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     }
   });
 
-  it("count as delivery where a transport has no receipts", async () => {
+  it("count as delivery if a transport has no receipts", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [carrier({ receipts: "none" })] });
     await one.start();
@@ -322,7 +319,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     });
   });
 
-  it("never come twice for one message, unless the first surely left nothing, whatever the carrier does", async () => {
+  it("are repeated only if the first surely sent nothing, for all behaviours of the carrier", async () => {
     const { clock, engine } = world();
     const plans = new Map<string, readonly string[]>();
     const line = carrier({

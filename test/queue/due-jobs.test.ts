@@ -38,7 +38,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     return { due: new DueJobs(unscopedReads(reader), "work"), read };
   }
 
-  it("of a lane with 10,000 delay another lane's one by their turn, however late that came", async () => {
+  it("of a lane with 10,000 do not delay another lane's single later one", async () => {
     const flood = Array.from({ length: 10_000 }, (_, n) =>
       job(`flood ${n}`, "flood", now - 10_000 + n),
     );
@@ -51,7 +51,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     expect(turns[0]).toHaveLength(4);
   });
 
-  it("are found though thousands of other lanes have nothing due yet", async () => {
+  it("are found among thousands of lanes without due jobs", async () => {
     const later = Array.from({ length: 3_000 }, (_, n) =>
       job(`later ${n}`, `a lane ${n}`, now + 60_000),
     );
@@ -62,7 +62,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     }
   });
 
-  it("cost a search little, though one lane has a flood of them and thousands of others have nothing due yet", async () => {
+  it("are cheap to find beside one full lane and thousands of lanes without due jobs", async () => {
     const later = Array.from({ length: 3_000 }, (_, n) =>
       job(`later ${n}`, `a lane ${n}`, now + 60_000),
     );
@@ -82,7 +82,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     }
   });
 
-  it("of a quiet lane are found in the end, behind a full lane's flood and thousands of lanes with nothing due yet", async () => {
+  it("of a quiet lane are found behind a full lane and thousands of lanes without due jobs", async () => {
     const later = Array.from({ length: 3_000 }, (_, n) =>
       job(`later ${n}`, `a lane ${n}`, now + 60_000),
     );
@@ -107,7 +107,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     }
   });
 
-  it("are never overlooked, never too many for a lane, and every lane gets its turn", async () => {
+  it("are all found, within the limits of the lanes, and lanes are served in rotation", async () => {
     const lanes = ["a", "b", "c", "d"] as const;
     await fc.assert(
       fc.asyncProperty(
@@ -153,7 +153,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
             ),
           );
           if (flooded) return;
-          // In turns: no lane has two more than another that could have had more.
+          // Rotation: no lane has two more than another that had more jobs due.
           const counts = lanes.map(
             (lane) => taken.filter((each) => each.lane === encodeLane(laneOf(lane))).length,
           );

@@ -25,7 +25,7 @@ type Step =
     }
   | { readonly kind: "pass"; readonly ms: number };
 
-/** Mostly the last claim, sometimes one from before. */
+/** Mostly the last claim, sometimes an older one. */
 const nth = fc.constantFrom(0, 0, 0, 1, 2);
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
@@ -53,7 +53,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     return { clock, store, port };
   }
 
-  it("run as early as they were armed for, one holder at a time, and nothing that was armed is ever forgotten", async () => {
+  it("run at their armed time, with one holder at a time, and no arming is lost", async () => {
     const { clock, store } = await stored();
     let run = 0;
     await fc.assert(
@@ -62,9 +62,9 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
         const order = (due_at: number): JobOrder => consumeJob({ consumer: "c", key }, due_at);
         const claims: Claim[] = [];
         let holder: { readonly claim: Claim; until: number } | undefined;
-        /** For when it was armed since its last run began; null when for nothing. */
+        /** The earliest time it was armed for since its last run began, or null. */
         let wanted: number | null = null;
-        /** When its holder, or a lease that lapsed, wants it again. */
+        /** When its holder or its lapsed lease makes it due again. */
         let again: number | null = null;
         for (const step of list) {
           const now = clock.now();
@@ -83,7 +83,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             expect(claim !== undefined).toBe(due <= now);
             if (claim === undefined) continue;
             claims.push(claim);
-            // What was armed while a holder had it that never finished, the next run answers for as well.
+            // The next run also covers what was armed during a run that never finished.
             [wanted, again] = [holder === undefined ? null : wanted, null];
             holder = { claim, until: now + leaseMs };
           } else {
@@ -121,7 +121,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     );
   });
 
-  it("are leased by one of many that try at once", async () => {
+  it("are leased by exactly one of many concurrent engines", async () => {
     const { clock, store, port } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
@@ -136,7 +136,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
   });
 
-  it("that fail go to the slow lane beside their own until they go well again", async () => {
+  it("that fail use the slow lane until they succeed again", async () => {
     const { clock, store } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
@@ -155,7 +155,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     expect(lanes).toEqual([usual, slow, slow, usual]);
   });
 
-  it("that are disarmed are gone, and one that runs then can finish in peace", async () => {
+  it("that are disarmed are removed, and a running one can still finish", async () => {
     const { clock, store } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));

@@ -10,7 +10,7 @@ import {
 import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/lane.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 
-/** Any text, and often the characters that a codec could trip over. */
+/** Arbitrary text with many characters that need escaping. */
 const name = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.string({ unit: fc.constantFrom("/", "%", "2", "F", "5", " ", "~", "@", ":", "slow", "a") }),
@@ -68,7 +68,7 @@ const names: fc.Arbitrary<JobName> = fc.oneof(
 );
 
 describe("a stored text", () => {
-  it("gives back the names that it was made of", () => {
+  it("decodes to its names", () => {
     fc.assert(
       fc.property(fc.array(name, { minLength: 1 }), (all) => {
         expect(decodeNames(encodeNames(all))).toEqual(all);
@@ -76,7 +76,7 @@ describe("a stored text", () => {
     );
   });
 
-  it("gives back the lane that it was made of", () => {
+  it("decodes to its lane", () => {
     fc.assert(
       fc.property(lanes, (lane) => {
         expect(decodeLane(encodeLane(lane))).toEqual(lane);
@@ -85,7 +85,7 @@ describe("a stored text", () => {
     );
   });
 
-  it("gives back the job key that it was made of", () => {
+  it("decodes to its job key", () => {
     fc.assert(
       fc.property(names, (job) => {
         expect(decodeJobKey(job.kind, encodeJobKey(job))).toEqual(job.key);
@@ -94,14 +94,14 @@ describe("a stored text", () => {
     );
   });
 
-  it("is an id itself where the id is the whole key", () => {
+  it("is the id itself if the id is the whole key", () => {
     const key = { conversation_id: "conv_01" } as const;
     expect(encodeJobKey({ kind: "send", key })).toBe("conv_01");
   });
 });
 
 describe("a lane", () => {
-  it("that is ready waits for nothing and keeps everything else", () => {
+  it("that becomes ready loses its delay and keeps all other fields", () => {
     fc.assert(
       fc.property(lanes, slow, (lane, isSlow) => {
         const ready = readyLane(lane, { slow: isSlow });
@@ -111,7 +111,7 @@ describe("a lane", () => {
     );
   });
 
-  it("is in a pool of its own kind where its jobs mostly wait for remotes", () => {
+  it("has a pool of its kind if its jobs mostly wait for remotes", () => {
     const scoped = { account_id: "acct_1", mode: "live" } as const;
     const lane = { kind: "deliver", webhook_id: "wh_1" } as const;
     expect(poolOf({ ...lane, slow: false })).toBe("webhooks");

@@ -9,7 +9,7 @@ import { world, type World } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-/** A storage that one engine loses: nothing that it commits comes through any more, as when its process stalls or its network is cut. */
+/** A storage that an engine can lose: its commits fail, as if its process stalled. */
 function severed(storage: StoragePort): {
   readonly storage: StoragePort;
   cut(): void;
@@ -39,7 +39,7 @@ function severed(storage: StoragePort): {
   };
 }
 
-/** An engine whose call of the carrier lasts until the test answers it, and that was cut off from its storage meanwhile. */
+/** An engine that lost its storage during a carrier call. The test answers the call. */
 async function stalled({ clock, engine }: World, ground: Ground, script: Script = {}) {
   const answer = held<SendAnswer>();
   const line = severed(ground.connect());
@@ -61,7 +61,7 @@ async function stalled({ clock, engine }: World, ground: Ground, script: Script 
 }
 
 describe.each(storages)("leases on $name", ({ open }) => {
-  it("keep a conversation with the engine that has it until they lapse, and its message is ambiguous then", async () => {
+  it("keep a conversation with its engine until they lapse; its message is then ambiguous", async () => {
     const { clock, ...rest } = world();
     const { id, two, second } = await stalled({ clock, ...rest }, open());
     await clock.advance(59_000);
@@ -74,7 +74,7 @@ describe.each(storages)("leases on $name", ({ open }) => {
     expect(second.calls).toEqual([]);
   });
 
-  it("pass the rest of a conversation on to the engine that takes over", async () => {
+  it("that lapsed pass the rest of a conversation to another engine", async () => {
     const { clock, ...rest } = world();
     const { two, second } = await stalled({ clock, ...rest }, open());
     const { id: next } = await two.messages.send(hello);
@@ -84,7 +84,7 @@ describe.each(storages)("leases on $name", ({ open }) => {
     expect(second.calls.map(({ message }) => message.message_id)).toEqual([next]);
   });
 
-  it("that lapsed are looked up no sooner than 60 s later, and the message is sent again when it was not", async () => {
+  it("that lapsed cause a look-up after 60 s, and a resend if the message was not sent", async () => {
     const { clock, ...rest } = world();
     const { id, two, second, call } = await stalled({ clock, ...rest }, open(), {
       lookup: () => ({ outcome: "not_sent" }),
@@ -99,32 +99,29 @@ describe.each(storages)("leases on $name", ({ open }) => {
   it.each([
     ["accepted", "sent", 1],
     ["rejected", "sent", 2],
-  ] as const)(
-    "once lost, an answer that comes after all is taken for what it says: %s",
-    async (said, status, calls) => {
-      const { clock, ...rest } = world();
-      const { id, call, answer, line, two, first, second } = await stalled(
-        { clock, ...rest },
-        open(),
-      );
-      await clock.advance(12_000);
-      // The owner comes to itself within its call's deadline, but its lease is gone: the clock of its machine stood still.
-      clock.step(60_000);
-      await clock.advance(6_000);
-      expect((await two.messages.get(id)).status).toBe("ambiguous");
-      line.mend();
-      answer.answer(said === "accepted" ? accepted(call.attempt) : busy());
-      await clock.advance(30_000);
-      expect((await two.messages.get(id)).status).toBe(status);
-      expect(first.calls.length + second.calls.length).toBe(calls);
-      const { data } = await two.messages.timeline(id);
-      const told = data.flatMap((entry) => (entry.type === "transition" ? [entry.to] : []));
-      expect(told.slice(0, 3)).toEqual(["queued", "sending", "ambiguous"]);
-      expect(told.at(-1)).toBe(status);
-    },
-  );
+  ] as const)("that are lost do not invalidate a late answer: %s", async (said, status, calls) => {
+    const { clock, ...rest } = world();
+    const { id, call, answer, line, two, first, second } = await stalled(
+      { clock, ...rest },
+      open(),
+    );
+    await clock.advance(12_000);
+    // The owner resumes within its call's deadline, but its lease has lapsed: its clock stood still.
+    clock.step(60_000);
+    await clock.advance(6_000);
+    expect((await two.messages.get(id)).status).toBe("ambiguous");
+    line.mend();
+    answer.answer(said === "accepted" ? accepted(call.attempt) : busy());
+    await clock.advance(30_000);
+    expect((await two.messages.get(id)).status).toBe(status);
+    expect(first.calls.length + second.calls.length).toBe(calls);
+    const { data } = await two.messages.timeline(id);
+    const told = data.flatMap((entry) => (entry.type === "transition" ? [entry.to] : []));
+    expect(told.slice(0, 3)).toEqual(["queued", "sending", "ambiguous"]);
+    expect(told.at(-1)).toBe(status);
+  });
 
-  it("once lost let nothing more be handed over, though the engine believes that it has them", async () => {
+  it("that are lost prevent further sends, even if the engine believes that it holds them", async () => {
     const { clock, ...rest } = world();
     const { call, answer, line, one, two, first, second } = await stalled(
       { clock, ...rest },
@@ -143,7 +140,7 @@ describe.each(storages)("leases on $name", ({ open }) => {
     await one.stop({ deadlineMs: 0 });
   });
 
-  it("are prolonged while a long backlog is sent, so that nobody else takes it up", async () => {
+  it("are extended during a long backlog, so that no other engine takes over", async () => {
     const { clock, engine } = world();
     const ground = open();
     const slow = carrier({
@@ -161,7 +158,7 @@ describe.each(storages)("leases on $name", ({ open }) => {
     expect(other.calls).toEqual([]);
   });
 
-  it("don't hold what was queued while a message was on its way: it follows at once", async () => {
+  it("do not delay a message that was queued during a send", async () => {
     const { clock, engine } = world();
     const answer = held<void>();
     const line = carrier({ send: (_, attempt) => answer.promise.then(() => accepted(attempt)) });
@@ -178,7 +175,7 @@ describe.each(storages)("leases on $name", ({ open }) => {
 });
 
 describe.each(storages)("several engines on $name", ({ open }) => {
-  it("share the work: each message is handed over once, each conversation in its order", async () => {
+  it("share the work: each message is sent once, each conversation in order", async () => {
     const { clock, engine } = world();
     const ground = open();
     const lines = [carrier(), carrier(), carrier()];

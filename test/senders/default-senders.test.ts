@@ -7,7 +7,7 @@ import { world } from "../support/world.ts";
 const channels = ["sms", "mms"] as const;
 
 it.each(storages)(
-  "a sender shows as default exactly while it is for one of its channels, on $name",
+  "a sender is shown as default exactly while it is the default of one of its channels, on $name",
   async ({ name, open }) => {
     const { engine } = world();
     const one = engine(open().connect());

@@ -1,4 +1,4 @@
-/** Who writes to a contact that none of the account's senders has written to. */
+/** The sender of a contact's first message. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -23,7 +23,7 @@ describe("the order of a pool for an address", () => {
     }
   });
 
-  it("doesn't depend on how the pool stands, and moves nobody who need not move", () => {
+  it("does not depend on the pool's order, and a change moves as few addresses as possible", () => {
     const first = firstOf(ids);
     expect(firstOf(ids.toReversed())).toEqual(first);
     for (const gone of ids) {
@@ -44,7 +44,7 @@ const from = async ({ messages }: AccountHandle, to: string): Promise<string | n
   (await messages.preview({ to, body: "Hi" })).from;
 
 describe("a message without a sender", () => {
-  it("comes from the contact's last, else from the pool, else from the default", async () => {
+  it("uses the contact's last sender, else the pool, else the default", async () => {
     const { engine } = world();
     const one = engine(memory());
     const account = one.account();
@@ -78,7 +78,7 @@ describe("a message without a sender", () => {
     for (const to of numbers.slice(30, 40)) expect(await from(account, to)).toBe(standard);
   });
 
-  it("is of a pool of its channel alone, and a pool needs no default", async () => {
+  it("uses only the pool of its channel, which needs no default", async () => {
     const { engine } = world();
     const one = engine(memory());
     const { account: made } = await one.accounts.create({ name: "Pools" });
@@ -102,7 +102,7 @@ describe("a message without a sender", () => {
     );
   });
 
-  it("is refused no sender while the pool has room, and told when it has none", async () => {
+  it("cannot join a full pool; the error names the limit", async () => {
     const { engine } = world();
     const account = engine(memory()).account();
     for (let n = 0; n < 100; n++) await account.senders.create(pooled(`+15550000${100 + n}`));
@@ -110,7 +110,7 @@ describe("a message without a sender", () => {
     const full = { code: "validation_failed", errors: [{ pointer: "/pool", code: "pool_full" }] };
     await expect(account.senders.create(pooled("+15550000998"))).rejects.toMatchObject(full);
     await expect(account.senders.update(last.id, { pool: true })).rejects.toMatchObject(full);
-    // Who leaves it makes room.
+    // A sender that leaves the pool frees a place.
     const [a, b, c] = (await account.senders.list({ limit: 10 })).data.filter(({ pool }) => pool);
     await account.senders.update(a?.id ?? "", { channels: ["mms"] });
     await account.senders.update(last.id, { pool: true });
@@ -122,7 +122,7 @@ describe("a message without a sender", () => {
   });
 
   it.each(storages)(
-    "has one sender for one contact, however many are accepted at once, on $name",
+    "gets the same sender as concurrent messages to the contact, on $name",
     async ({ open }) => {
       const { engine } = world();
       const ground = open();

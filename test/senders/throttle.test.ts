@@ -1,4 +1,4 @@
-/** Senders that keep a pace: no stretch of time has more hand-overs than it allows, and nobody waits for longer, or in another's way. */
+/** Throttled senders: no interval exceeds the rate, no message waits longer than needed or blocks others. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -16,13 +16,13 @@ const paced = "+15550000001";
 const day = 86_400_000;
 const contact = (n: number): string => `+1500444${1_000 + n}`;
 
-/** The most that any stretch of `within` has, wherever it begins. */
+/** The maximum number of times in any interval of the length `within`. */
 function isWaiting(text: string): boolean {
   const lane = decodeLane(text);
   return lane.kind === "send" && lane.waiting_for !== null;
 }
 
-function mostWithin(times: readonly number[], within: number): number {
+function maxWithin(times: readonly number[], within: number): number {
   return Math.max(
     0,
     ...times.map((from) => times.filter((at) => at >= from && at < from + within).length),
@@ -59,7 +59,7 @@ async function start(
 const send = (engine: MessagingEngine, n: number, more: object = {}) =>
   engine.messages.send({ to: contact(n), body: "Hi", from: paced, ...more });
 
-describe("a sender with a pace", () => {
+describe("a throttled sender", () => {
   it.each([
     [{ messages_per_second: 1 }, [0, 1_000, 2_000, 3_000, 4_000]],
     [{ messages_per_second: 2 }, [0, 0, 1_000, 1_000, 2_000]],
@@ -68,7 +68,7 @@ describe("a sender with a pace", () => {
     [{ messages_per_second: 1.5 }, [0, 667, 1_334, 2_001, 2_668]],
     [{ daily_cap: 4 }, [0, 0, 0, 0, day]],
     [{ messages_per_second: 1, daily_cap: 3 }, [0, 1_000, 2_000, day, day + 1_000]],
-  ])("hands over as soon as it may and no sooner: %o", async (pace, expected) => {
+  ])("hands over as soon as its rate allows: %o", async (pace, expected) => {
     const { clock, engine, line, begun } = await start(pace);
     for (let n = 0; n < 5; n++) await send(engine, n, { ttl_seconds: 3 * 86_400 });
     await clock.advance(20_000);
@@ -76,7 +76,7 @@ describe("a sender with a pace", () => {
     expect(timesOf(line).map((at) => at - begun)).toEqual(expected);
   });
 
-  it("never has more in any stretch, and none for less, whatever comes when", async () => {
+  it("never exceeds its rate in any interval, and never waits without need", async () => {
     const burst = fc.record({
       after: fc.nat(1_500),
       contacts: fc.array(fc.nat(12), { minLength: 1, maxLength: 12 }),
@@ -96,7 +96,7 @@ describe("a sender with a pace", () => {
           }
           await clock.advance(asked.length * 1_000);
           const times = timesOf(line);
-          // As many as a limiter that lets each go as soon as it may.
+          // As many as an ideal rate limiter.
           const best: number[] = [];
           for (const at of asked) {
             best.push(Math.max(at, (best.at(-messages_per_second) ?? 0) + 1_000));
@@ -113,7 +113,7 @@ describe("a sender with a pace", () => {
   });
 
   it.each(storages)(
-    "shares it with all engines on the same storage, on $name",
+    "shares its rate with all engines on the same storage, on $name",
     async ({ open }) => {
       const { clock, engine } = world();
       const ground = open();
@@ -132,13 +132,13 @@ describe("a sender with a pace", () => {
       await clock.advance(8_000);
       const times = timesOf(line);
       expect(times).toHaveLength(10);
-      expect(mostWithin(times, 1_000)).toBeLessThanOrEqual(3);
-      // Steps of engines that race cost a little, not a turn.
+      expect(maxWithin(times, 1_000)).toBeLessThanOrEqual(3);
+      // Races between engines cost a little time, not a whole interval.
       expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(6_000);
     },
   );
 
-  it("holds up nobody else: not one slot is taken by what waits", async () => {
+  it("does not block others: waiting messages occupy no slots", async () => {
     const { clock, engine, line, begun } = await start(
       { messages_per_second: 1 },
       { laneConcurrency: 2, concurrency: 3 },
@@ -156,7 +156,7 @@ describe("a sender with a pace", () => {
     expect(timesOf(line)).toHaveLength(11);
   });
 
-  it("costs the same however many wait: nobody is asked before its turn", async () => {
+  it("has the same cost for every backlog: no message is checked before its time", async () => {
     const { clock, engine, line, storage } = await start({ messages_per_second: 1 });
     for (let n = 0; n < 200; n++) await send(engine, n);
     await clock.advance(1_000);
@@ -171,7 +171,7 @@ describe("a sender with a pace", () => {
     for (const [key, version] of waiting()) expect(version).toBe(before.get(key));
   });
 
-  it("lets what waits expire in its time, and what is canceled make room at once", async () => {
+  it("lets waiting messages expire in time, and a cancellation frees its place at once", async () => {
     const { clock, engine, line } = await start({ daily_cap: 1 });
     await send(engine, 0);
     const brief = await send(engine, 1, { ttl_seconds: 60 });
@@ -193,7 +193,7 @@ describe("a sender with a pace", () => {
     expect(timesOf(line)).toHaveLength(1);
   });
 
-  it("gives first to what expires first, and nobody goes past those who wait", async () => {
+  it("serves the earliest expiry first, and new messages do not overtake waiting ones", async () => {
     const { clock, engine, line } = await start({ messages_per_second: 1 });
     await send(engine, 0, { body: "first" });
     await send(engine, 1, { body: "patient", ttl_seconds: 3_600 });
@@ -209,7 +209,7 @@ describe("a sender with a pace", () => {
     ]);
   });
 
-  it("gives them their turn before what came later also where both find it free", async () => {
+  it("serves waiting messages before newer ones if both are ready", async () => {
     const { clock, engine } = world();
     const storage = memory();
     const line = carrier();
@@ -238,7 +238,7 @@ describe("a sender with a pace", () => {
     ]);
   });
 
-  it("counts every call of the carrier, also one that is repeated", async () => {
+  it("counts every carrier call, including retries", async () => {
     const { clock, engine, line, begun } = await start(
       { messages_per_second: 1 },
       { script: { send: () => busy(100) } },
@@ -247,11 +247,11 @@ describe("a sender with a pace", () => {
     await send(engine, 1);
     await clock.advance(30_000);
     expect(line.calls).toHaveLength(12);
-    expect(mostWithin(timesOf(line), 1_000)).toBe(1);
+    expect(maxWithin(timesOf(line), 1_000)).toBe(1);
     expect((timesOf(line).at(-1) ?? 0) - begun).toBeLessThan(14_000);
   });
 
-  it("is not kept from its pace by a carrier that takes its time", async () => {
+  it("keeps its rate with a slow carrier", async () => {
     const { clock, engine, line, begun } = await start(
       { messages_per_second: 2 },
       { script: { send: () => never } },
@@ -263,7 +263,7 @@ describe("a sender with a pace", () => {
     ]);
   });
 
-  it("is heard of at once when it is changed, or lifted", async () => {
+  it("applies a changed or removed rate at once", async () => {
     for (const [change, expected] of [
       [{ messages_per_second: 5 }, 11],
       [{ messages_per_second: null }, 31],
@@ -289,7 +289,7 @@ describe("a sender with a pace", () => {
     }
   });
 
-  it("remembers as much as it looks back on", async () => {
+  it("stores only the times of its interval", async () => {
     const { clock, engine, line, storage, sender } = await start({
       messages_per_second: 2,
       daily_cap: 12,
@@ -305,7 +305,7 @@ describe("a sender with a pace", () => {
     expect(allRows(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
   });
 
-  it("remembers no more while nobody waits", async () => {
+  it("stores nothing more while no message waits", async () => {
     const { clock, engine, storage } = await start({ messages_per_second: 2 });
     for (let n = 0; n < 6; n++) {
       await send(engine, n);
@@ -315,7 +315,7 @@ describe("a sender with a pace", () => {
     expect(allRows(storage, jobs).filter(({ kind }) => kind === "throttle")).toEqual([]);
   });
 
-  it("gives a turn that was not taken to the next", async () => {
+  it("passes an unused slot to the next message", async () => {
     const { clock, engine } = world();
     const storage = memory();
     const line = carrier();
@@ -345,7 +345,7 @@ describe("a sender with a pace", () => {
     expect(timesOf(line)).toHaveLength(2);
   });
 
-  it("asks again once a second at most while a turn that it gave is not taken, for want of a slot", async () => {
+  it("retries at most once a second while the dispatcher has no free slot", async () => {
     const { clock, engine, line, storage } = await start(
       { messages_per_second: 1 },
       {
@@ -363,11 +363,11 @@ describe("a sender with a pace", () => {
     const before = version();
     await clock.advance(10_000);
     expect(line.calls).toHaveLength(2);
-    // Leased and given back each time.
+    // Each retry leases and releases the job.
     expect(version() - before).toBe(20);
   });
 
-  it("is kept by who takes over", async () => {
+  it("keeps its rate when another engine takes over", async () => {
     const { clock, engine, log } = world();
     const storage = memory();
     const line = carrier();
@@ -386,7 +386,7 @@ describe("a sender with a pace", () => {
     await heir.start();
     await clock.advance(10_000);
     expect(line.calls).toHaveLength(6);
-    expect(mostWithin(timesOf(line), 1_000)).toBe(1);
+    expect(maxWithin(timesOf(line), 1_000)).toBe(1);
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
   });
 });

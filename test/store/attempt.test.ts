@@ -18,7 +18,7 @@ const event = (id: `evt_${string}`): EventRow => ({
   created_at: 0,
 });
 
-test("what an attempt that failed had inserted is not there, and nobody is told of it", async () => {
+test("rows and events of a failed attempt are discarded", async () => {
   const told: unknown[] = [];
   const port = memory();
   const store = new Store({

@@ -1,4 +1,4 @@
-/** Commands on a few rows that note what they saw. */
+/** Commands on a few rows that record what they read. */
 import {
   collection,
   nullable,
@@ -13,7 +13,7 @@ export const items = collection("items", {
   id: text(),
   owner: text(),
   label: nullable(text()),
-  /** Which step of which command wrote it. */
+  /** The command and step that wrote it. */
   token: text(),
 });
 export interface Item extends RowOf<typeof items> {}
@@ -48,7 +48,7 @@ export const entriesByTopic = log.index("by_topic", ["topic", "position"]);
 
 export const schema: Schema = schemaOf([items, sums, log]);
 
-/** Whatever a step reads it holds or writes, as whoever rests a decision on a row must. */
+/** A step holds or writes every row that it reads, as every decision on a row requires. */
 export type Step =
   | { readonly does: "put" | "remove" | "hold"; readonly id: string }
   | { readonly does: "claim" | "free"; readonly label: string }
@@ -56,23 +56,23 @@ export type Step =
   | { readonly does: "move"; readonly id: string; readonly owner: string }
   | { readonly does: "list" | "stamp"; readonly owner: string; readonly limit: number }
   | { readonly does: "add" }
-  /** Writes and takes it back. */
+  /** Writes and rolls back. */
   | { readonly does: "waver"; readonly id: string };
 
 export interface Command {
-  /** All that it touches bears this name, so that one storage can serve many tests. */
+  /** A prefix of all its keys, so that tests can share a storage. */
   readonly world: string;
   readonly name: string;
   readonly steps: readonly Step[];
   readonly fails: boolean;
   readonly logs: boolean;
-  /** Commands that were answered before this one was given. */
+  /** Commands that had finished before this one started. */
   readonly knows: ReadonlySet<string>;
 }
 
 /**
- * What a step saw: rows by id, with their tokens. `undefined` when it left nothing and rests on nothing that is guarded: that a row was
- * not there is, only when one is put there.
+ * What a step read: rows by id, with their tokens. `undefined` if it wrote nothing and read nothing
+ * guarded. The absence of a row is guarded only if the step inserts it.
  */
 export type Fact = { readonly [id: string]: string } | undefined;
 
@@ -85,7 +85,7 @@ export class Failure extends Error {
   }
 }
 
-/** As much of a transaction as the commands need. */
+/** The part of a transaction that the commands use. */
 export type View = Pick<
   UnscopedTx,
   "get" | "list" | "insert" | "update" | "remove" | "add" | "attempt"
@@ -103,7 +103,7 @@ export async function run(tx: View, command: Command): Promise<readonly Fact[]> 
 export async function take(tx: View, step: Step, command: Command, number: number): Promise<Fact> {
   const own = (word: string): string => `${command.world}/${word}`;
   const token = `${command.name}.${number}`;
-  // What is taken and given up again before it is committed was never there: nothing guards that it was free.
+  // A row that is inserted and removed before the commit is not written, so nothing guards its absence.
   const mayUndo = (row: Item): boolean => command.knows.has(writerOf(row.token));
   switch (step.does) {
     case "put":
@@ -144,7 +144,7 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
       const rows = await tx.list(itemsByOwner, [own(step.owner)], step.limit);
       for (const { id, version } of rows) {
         const held = await tx.get(itemById, [id], { hold: true });
-        // Changed between the two reads: nothing guards the list as it was.
+        // The row changed between the two reads. Lists are not guarded.
         if (held?.version !== version) return undefined;
       }
       return noted(...rows);

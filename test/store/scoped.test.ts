@@ -35,7 +35,7 @@ async function opened(): Promise<Store> {
   return store;
 }
 
-test("a scoped transaction and scoped reads see their scope's rows by short keys", async () => {
+test("scoped transactions and reads use keys without account and mode", async () => {
   const store = await opened();
   const found = await store.commit(own, async (tx) => [
     tx.scope,
@@ -58,7 +58,7 @@ test("a scoped transaction and scoped reads see their scope's rows by short keys
   ]).toEqual([note, [part], [[note]], [note], [note]]);
 });
 
-test.each(others)("another scope ($account_id, $mode) sees none of them", async (scope) => {
+test.each(others)("another scope ($account_id, $mode) reads none of the rows", async (scope) => {
   const store = await opened();
   await store.commit(scope, async (tx) => {
     expect([
@@ -80,7 +80,7 @@ test.each(others)("another scope ($account_id, $mode) sees none of them", async 
   ]).toEqual([undefined, [], [[]], [], []]);
 });
 
-test.each(others)("another scope ($account_id, $mode) writes none of them", async (scope) => {
+test.each(others)("another scope ($account_id, $mode) cannot write the rows", async (scope) => {
   const store = await opened();
   const note = await store.reads(own).get(noteById, ["n"]);
   const part = await store.reads(own).get(partById, ["p"]);
@@ -90,7 +90,7 @@ test.each(others)("another scope ($account_id, $mode) writes none of them", asyn
     expect(() => tx.update(notes, note, { count: 2 })).toThrow(foreign);
     expect(() => tx.remove(notes, note)).toThrow(foreign);
     expect(() => tx.remove(parts, part)).toThrow(foreign);
-    // A row that is copied becomes the scope's own.
+    // A copied row belongs to the writing scope.
     const { version: _, ...copy } = note;
     const copied = tx.insert(notes, copy);
     expect(copied).toMatchObject({ ...scope, id: "n" });
@@ -101,7 +101,7 @@ test.each(others)("another scope ($account_id, $mode) writes none of them", asyn
   expect(await store.reads(scope).get(noteById, ["n"])).toMatchObject(scope);
 });
 
-test("what one attempt wrote in a scope is forgotten when it throws", async () => {
+test("writes of an attempt in a scope are discarded if it throws", async () => {
   const store = await opened();
   await store.commit(own, async (tx) => {
     const work = tx.attempt(async (within) => {

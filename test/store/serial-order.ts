@@ -1,4 +1,4 @@
-/** Looks for an order in which the commands, one at a time, would have seen and left what they did. */
+/** Searches for a sequential order of commands that explains their reads and the final state. */
 import { isDeepStrictEqual } from "node:util";
 import type { Collection, Index, KeyValue, Seen } from "../../src/ports/collection.ts";
 import {
@@ -12,22 +12,22 @@ import {
   writerOf,
 } from "./commands.ts";
 
-/** A command that was answered, and what it saw. */
+/** A finished command and its reads. */
 export interface Answered {
   readonly command: Command;
   readonly facts: readonly Fact[];
-  /** Counts up with each command that is given, and each that is answered. */
+  /** A counter at the command's start and end. */
   readonly given: number;
   readonly answered: number;
-  /** Where its entry stands in the log. */
+  /** The position of its entry in the log. */
   readonly position: number | undefined;
 }
 
 export type State = ReadonlyMap<string, Item>;
 
 /**
- * A whole order that ends in `left`; undefined when there is none. Who was answered before another was given comes first, as does whose
- * entry stands first in the log.
+ * An order that ends in the state `left`, or undefined. It respects real time (a command that
+ * finished before another started comes first) and the order of the log.
  */
 export async function serialOrder(
   commands: readonly Answered[],
@@ -73,13 +73,13 @@ function mustPrecede(a: Answered, b: Answered): boolean {
   return a.position !== undefined && b.position !== undefined && a.position < b.position;
 }
 
-/** The state after a command that sees what it saw; undefined when it would see something else. */
+/** The state after replaying a command; undefined if it would read something else. */
 async function replayed(
   state: State,
   { command, facts }: Answered,
   isFresh: (token: string) => boolean,
 ): Promise<State | undefined> {
-  const toy = new Toy(state, isFresh);
+  const toy = new ReferenceView(state, isFresh);
   try {
     for (const [i, step] of command.steps.entries()) {
       const saw = facts[i];
@@ -96,10 +96,10 @@ async function replayed(
 
 class Impossible extends Error {}
 
-/** So simple a storage that it is surely right, for one command. */
-class Toy implements View {
+/** A trivially correct storage for one command. */
+class ReferenceView implements View {
   rows: State;
-  /** What a list in this step showed. */
+  /** The rows of a list in this step. */
   listed: Readonly<Record<string, string>> = {};
   readonly #isFresh: (token: string) => boolean;
 
@@ -116,7 +116,7 @@ class Toy implements View {
     return seen<R>([...this.rows.values()].find((row) => row[column] === key));
   }
 
-  /** That no row joins a list is not promised: one that was written meanwhile may be missing from what was seen. */
+  /** Lists are not guarded against inserts, so a concurrently written row may be missing. */
   async list<R extends object>(
     _: Index<R>,
     [owner]: readonly KeyValue[],

@@ -3,11 +3,11 @@ import { consumerLane } from "../../../src/events/consumer-rows.ts";
 import { encodeLane } from "../../../src/queue/lane.ts";
 import { jobsByLane } from "../../../src/queue/rows.ts";
 import { held } from "../../support/carrier.ts";
-import { anna, bert, opened } from "./bench.ts";
-import { eventually, places } from "./places.ts";
+import { anna, bert, opened } from "./consumer-world.ts";
+import { eventually, places } from "./storages-with-table.ts";
 
 describe.each(places)("a consumer on $name", (where) => {
-  it("gets each event once, in the order of its conversation, those from before it was there too", async () => {
+  it("gets each event once, in conversation order, including earlier events", async () => {
     const { place, one, receive, noted, noting } = await opened(where);
     await receive(anna, "a1", "a2");
     await receive(bert, "b1");
@@ -21,7 +21,7 @@ describe.each(places)("a consumer on $name", (where) => {
     expect(notes.filter((each) => each.startsWith("b"))).toEqual(["b1", "b2", "b3"]);
   });
 
-  it("gets what happened since it began, told with whose it is, and nothing of other types", async () => {
+  it("gets events since its start, with account and mode, and no other types", async () => {
     const { clock, one, receive, noted, noting } = await opened(where);
     await receive(anna, "before");
     const contexts: unknown[] = [];
@@ -37,7 +37,7 @@ describe.each(places)("a consumer on $name", (where) => {
     expect(contexts).toEqual([["after", { account_id, mode }, where.isExact, false]]);
   });
 
-  it("goes on where it was after a restart, and gets nothing twice", async () => {
+  it("continues after a restart without repeats", async () => {
     const { place, engine, one, receive, noted, noting } = await opened(where);
     noting(one);
     await one.start();
@@ -47,14 +47,14 @@ describe.each(places)("a consumer on $name", (where) => {
     await one.stop({ deadlineMs: 0 });
     const two = engine(place.connect());
     await two.sandbox.inbound({ from: anna, body: "4" });
-    // It has a place already: where a new one would begin means nothing.
+    // It has a position already, so the option for new consumers has no effect.
     noting(two, () => false, "now");
     await two.start();
     await noted("1", "2", "3", "4");
     expect(await place.notes()).toEqual(["1", "2", "3", "4"]);
   });
 
-  it("shares its work with engines that have one of its name, and leaves it by those that don't", async () => {
+  it("shares its work only with engines that have a consumer of its name", async () => {
     const { place, clock, engine, one, receive, noted, noting } = await opened(where);
     const [two, stranger] = [engine(place.connect()), engine(place.connect())];
     noting(one);
@@ -73,7 +73,7 @@ describe.each(places)("a consumer on $name", (where) => {
     }
   });
 
-  it("has what an engine left behind done by the next one that has it", async () => {
+  it("continues in another engine after a crash", async () => {
     const { place, clock, engine, one, receive, noted, noting } = await opened(where);
     let calls = 0;
     one.consume("notes", ["message.received"], () => {
@@ -93,7 +93,7 @@ describe.each(places)("a consumer on $name", (where) => {
     await noted("1", "2");
   });
 
-  it("can be set up in an engine that runs, stopped, and set up again", async () => {
+  it("can be started and stopped while the engine runs", async () => {
     const { place, clock, one, receive, noted, noting } = await opened(where);
     await one.start();
     const consumer = noting(one);
@@ -108,7 +108,7 @@ describe.each(places)("a consumer on $name", (where) => {
     await noted("1", "2");
   });
 
-  it("that is stopped comes back from its last call first, and is called no more", async () => {
+  it("finishes its running call on stop and is not called again", async () => {
     const { place, clock, one, receive, noted, noting } = await opened(where);
     await one.start();
     const gate = held<undefined>();
@@ -136,7 +136,7 @@ describe.each(places)("a consumer on $name", (where) => {
     await noted("1", "2");
   });
 
-  it("that is at it when the engine stops in haste is called again after the next start", async () => {
+  it("whose call a stop without deadline interrupts is called again after the next start", async () => {
     const { place, clock, engine, one, receive, noting } = await opened(where);
     let aborted: AbortSignal | undefined;
     one.consume("notes", ["message.received"], async (_event, { signal }) => {
@@ -156,11 +156,11 @@ describe.each(places)("a consumer on $name", (where) => {
     const begun = clock.now();
     await two.start();
     await eventually(clock, async () => (await place.notes()).length === 2, 10);
-    // That it was called off was no failure of the handler's: it is not made to wait.
+    // An interrupted call is no failure, so there is no retry delay.
     expect(clock.now() - begun).toBeLessThan(1_000);
   });
 
-  it("reads no further ahead than some hundred conversations, however much there is", async () => {
+  it("reads ahead a few hundred conversations at most", async () => {
     const { place, clock, engine, noted } = await opened(where);
     const storage = place.connect();
     const one = engine(storage);
@@ -191,7 +191,7 @@ describe.each(places)("a consumer on $name", (where) => {
     await noted(...texts);
   });
 
-  it("says what is wrong with its name, types, handler and beginning", async () => {
+  it("rejects invalid names, types, handlers and start positions", async () => {
     const { one } = await opened(where);
     const consume =
       (...given: unknown[]) =>

@@ -4,15 +4,15 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import { held } from "../../support/carrier.ts";
 import { over } from "../../support/over.ts";
-import { anna, bert, opened } from "./bench.ts";
-import { eventually, later, places } from "./places.ts";
+import { anna, bert, opened } from "./consumer-world.ts";
+import { eventually, later, places } from "./storages-with-table.ts";
 
 type Received = Event<"message.received">;
 
 const dayMs = 24 * 3_600_000;
 
-describe.each(places)("a consumer that fails on $name", (where) => {
-  it("that fails is called again after 1, 5, 30 s and so on, and holds up its conversation alone", async () => {
+describe.each(places)("a failing consumer on $name", (where) => {
+  it("is retried after 1, 5, 30 s and so on, and blocks only its conversation", async () => {
     const { place, clock, one, receive, noted, noting } = await opened(where);
     const calls: number[] = [];
     const begun = clock.now();
@@ -26,7 +26,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     await receive(bert, "other");
     await clock.settle();
     await clock.advance(900);
-    // News of the conversation is no reason to try sooner.
+    // A new event of the conversation does not hasten the retry.
     await receive(anna, "further behind");
     await clock.settle();
     expect((await place.notes()).toSorted()).toEqual(["good", "other"]);
@@ -43,7 +43,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     ]);
   });
 
-  it("parks what it fails at eight times, and goes on with it and what waits behind when it is resumed", async () => {
+  it("parks an event after eight failures; resume continues with it and the ones behind", async () => {
     const { clock, one, receive, noted, log, noting } = await opened(where);
     let isBroken = true;
     const consumer = noting(one, (body) => isBroken && body === "bad");
@@ -70,7 +70,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     });
   });
 
-  it("leaves out what is skipped", async () => {
+  it("does not get skipped events", async () => {
     const { clock, one, receive, noted, noting } = await opened(where);
     const consumer = noting(one, (body) => body === "bad");
     await one.start();
@@ -82,7 +82,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     expect(await consumer.parked()).toEqual([]);
   });
 
-  it("is given up after 10 s, and what it does later through its transaction comes to nothing", async () => {
+  it("times out after 10 s, and later writes through its transaction have no effect", async () => {
     const { place, clock, one, receive, noted } = await opened(where);
     const hold = held<undefined>();
     const signals: AbortSignal[] = [];
@@ -103,7 +103,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     await one.start();
     await receive(anna, "1", "2");
     await eventually(clock, () => signals[0]?.aborted === true);
-    // As long as it has not come back, it is not called again: not for this conversation.
+    // The conversation is not retried until the call has returned.
     await clock.advance(1_500);
     expect(signals).toHaveLength(1);
     hold.answer(undefined);
@@ -112,7 +112,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     expect(afterwards).toEqual([expect.any(Error)]);
   });
 
-  it("keeps events past their time until it has come to them and handled them, and no longer", async () => {
+  it("keeps events past the retention time until it has handled them", async () => {
     const { place, clock, engine, receive, one, log, noting } = await opened(where);
     let fails = true;
     const consumer = noting(one, (body) => fails && body === "bad");
@@ -148,7 +148,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     await later(clock, async () => (await bodies(three)).length === 0);
   });
 
-  it("that is removed keeps no events, and begins anew when it comes again", async () => {
+  it("keeps no events after its removal, and starts anew if it is added again", async () => {
     const { clock, one, receive, noted, noting } = await opened(where);
     let fails = true;
     const consumer = noting(one, () => fails);
@@ -167,7 +167,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
     await noted("3");
   });
 
-  it("passes over what a reset of the sandbox took away", async () => {
+  it("skips events that a reset of the sandbox deleted", async () => {
     const { clock, one, receive, noted, log, noting } = await opened(where);
     let fails = true;
     const consumer = noting(one, () => fails);
@@ -192,7 +192,7 @@ describe.each(places)("a consumer that fails on $name", (where) => {
 describe.each(places.filter(({ isExact }) => isExact))(
   "a consumer on $name without its storage",
   (where) => {
-    it("is not called, and has nothing parked for that", async () => {
+    it("is not called and parks nothing", async () => {
       const { place, clock, engine, noting, log } = await opened(where);
       const storage = place.connect();
       let failures = 0;

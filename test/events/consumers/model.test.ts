@@ -9,9 +9,9 @@ import type { VirtualClock } from "../../../src/testing/index.ts";
 import { over } from "../../support/over.ts";
 import { runs } from "../../support/runs.ts";
 import { stopped, world } from "../../support/world.ts";
-import { eventually, later, places } from "./places.ts";
+import { eventually, later, places } from "./storages-with-table.ts";
 
-/** What happens to an event's handling: how often it fails before it succeeds; forever until it is mended. */
+/** How often an event's handler fails before it succeeds; `forever` lasts until it is repaired. */
 type Fate = number | "broken";
 
 type Step =
@@ -58,7 +58,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** An engine's way to the storage, which a test can cut, and whose answers to commits it can lose. */
+/** A storage connection that a test can cut, and that can lose the answers to commits. */
 function line(storage: StoragePort) {
   let isCut = false;
   let losing = 0;
@@ -126,7 +126,7 @@ function line(storage: StoragePort) {
   };
 }
 
-/** Time passes. */
+/** How a test lets time pass. */
 interface Pace {
   pass(clock: VirtualClock, ms: number): Promise<void>;
   wait(clock: VirtualClock, holds: () => Promise<boolean>): Promise<void>;
@@ -137,7 +137,7 @@ const steady: Pace = {
   wait: (clock, holds) => eventually(clock, holds, 10_000),
 };
 
-/** Where hours of looks, every few seconds, would take minutes: the clock is set on, and whoever waits finds that when it looks. */
+/** For storages on which hours of polling would be slow: the clock jumps, and sleepers notice on their next poll. */
 const hasty: Pace = {
   async pass(clock, ms) {
     for (let left = ms; left > 0; left -= 606_000) {
@@ -148,10 +148,10 @@ const hasty: Pace = {
   wait: later,
 };
 
-describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, open }) => {
+describe.each(places)("consumers on $name, with faults", ({ name, isExact, open }) => {
   const { pass, wait } = name === "PostgreSQL" ? hasty : steady;
 
-  it("get all events of a conversation in order, exactly once where they write through their transaction", async () => {
+  it("get all events of a conversation in order, exactly once if they write through their transaction", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const place = await open();
@@ -217,7 +217,7 @@ describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, 
           }
         }
 
-        // What can't succeed is parked, and holds up nothing but its conversation.
+        // An event that cannot succeed is parked and blocks only its conversation.
         const bodies = [...fates.keys()];
         const free = (body: string): boolean =>
           !bodies.some(
@@ -232,7 +232,7 @@ describe.each(places)("consumers on $name, whatever happens", ({ name, isExact, 
         };
         await wait(clock, () => had(bodies.filter(free)));
 
-        // Mended, everything comes about.
+        // Once repaired, all events are handled.
         isMended = true;
         await wait(clock, async () => {
           for (const { event_id } of await first.consumer.parked()) {

@@ -8,7 +8,7 @@ import { world } from "../support/world.ts";
 const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
 const phone = "+15005550001";
 
-/** Commands whose answers show nothing that an erasure or a redaction removes. */
+/** Commands whose responses contain nothing that erasure or redaction removes. */
 const showNothing = [
   "agents.create",
   "agents.remove",
@@ -32,8 +32,8 @@ const showNothing = [
   "webhooks.update",
 ];
 
-describe("the answers that are stored under idempotency keys", () => {
-  it("say what they show, but for those that show nothing of a person", () => {
+describe("the stored responses of idempotency keys", () => {
+  it("declare which resources they show, except those without personal data", () => {
     const silent = apiRoutes(defaultLimits).flatMap((route) => {
       const { operation } = route;
       return operation.kind === "command" && operation.shows === undefined ? [operation.name] : [];
@@ -42,8 +42,8 @@ describe("the answers that are stored under idempotency keys", () => {
   });
 });
 
-describe.each(storages)("stored answers on $name", ({ open }) => {
-  it("are gone with the contact that they show, whichever command gave them", async () => {
+describe.each(storages)("stored responses on $name", ({ open }) => {
+  it("are removed with the contact that they show, for every command", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { contacts, conversations, messages, sandbox } = one;

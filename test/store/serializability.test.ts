@@ -1,6 +1,6 @@
 /**
- * Commands share commits, run ahead of each other and meet those of other processes: whatever they are answered and leave behind must be
- * what some order of them, one at a time, would have answered and left.
+ * Serializability: commands share commits, run ahead of commits and race other processes. Their
+ * answers and the final state must match some sequential order.
  */
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -68,12 +68,12 @@ const command = fc.record({
   fails: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   logs: fc.boolean(),
 });
-/** Clients that each give one command after the other; each to one of the processes. */
+/** Clients that each run commands in sequence on one of the processes. */
 const clients = fc.array(
   fc.record({ process: fc.nat(2), commands: fc.array(command, { minLength: 1, maxLength: 4 }) }),
   { minLength: 2, maxLength: 8 },
 );
-/** What there is before they begin. */
+/** The initial rows. */
 const first: Pick<Command, "steps" | "fails" | "logs"> = {
   steps: [
     { does: "put", id: "a" },
@@ -88,7 +88,7 @@ type Clients = typeof clients extends fc.Arbitrary<infer T> ? T : never;
 
 /** Processes on one storage. */
 async function opened(ports: readonly StoragePort[]): Promise<readonly [Store, ...Store[]]> {
-  // Their clocks differ: versions of rows that come anew rest on it that no two processes give the same.
+  // Clocks differ, because first versions of rows must not repeat across processes.
   const stores = ports.map(
     (port, n) =>
       new Store({
@@ -150,7 +150,7 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
     `no order of ${JSON.stringify(answered)} leaves ${JSON.stringify([...left])}`,
   ).toBeDefined();
 
-  // Who failed may tell of what was committed and of what it did itself, and of nothing else.
+  // A failed command may have read only committed rows and its own writes.
   const committed = new Set(done.map(({ command }) => command.name));
   for (const { command, facts } of failed) {
     const writers = facts.flatMap((fact) => Object.values(fact ?? {}).map(writerOf));
@@ -160,7 +160,7 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
   }
 }
 
-/** What a world has come to. */
+/** The final rows of a test. */
 async function found({ unscopedReads: reads }: Store, world: string) {
   const whole = { order: "ascending", limit: 1_000 } as const;
   const left = new Map<string, Item>();
@@ -180,7 +180,7 @@ async function found({ unscopedReads: reads }: Store, world: string) {
 }
 
 test.each(storages)(
-  "any mix of commands of several processes on $name is as if in some order",
+  "concurrent commands of several processes on $name are serializable",
   async ({ open }) => {
     const ground = open({ empty: true });
     const stores = await opened([ground.connect(), ground.connect(), ground.connect()]);
@@ -191,7 +191,7 @@ test.each(storages)(
   },
 );
 
-test("the same holds where reads and commits take their time", async () => {
+test("concurrent commands are serializable with slow reads and commits", async () => {
   const timed = fc.asyncProperty(clients, fc.integer(), async (given, seed) => {
     const random = seededRandom(seed);
     const ground = memory();
@@ -206,10 +206,10 @@ test("the same holds where reads and commits take their time", async () => {
   await fc.assert(timed, { numRuns: runs(1500) });
 });
 
-describe("the first row of a list is found", () => {
+describe("the first row of a list is current", () => {
   type OnTheWay = ConnectionOptions["onTheWay"];
 
-  /** Two processes, and who owns what; what is on the way to and from the first one waits for `onTheWay`, once that is set. */
+  /** Two processes and owned rows. Calls of the first one wait for `onTheWay` once it is set. */
   async function world(rows: readonly (readonly [id: string, owner: string])[]) {
     const storage = new LateStorage(memory());
     const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
@@ -237,7 +237,7 @@ describe("the first row of a list is found", () => {
     return row?.id;
   };
 
-  test("by who shares a commit with one that saw another row leave the list", async () => {
+  test("for a transaction in the same commit as one that saw another row leave the list", async () => {
     const { one, move, slow } = await world([
       ["a", "nobody"],
       ["b", "nobody"],
@@ -255,7 +255,7 @@ describe("the first row of a list is found", () => {
     expect(await Promise.all([holding, taking])).toEqual(["b", "b"]);
   });
 
-  test("by who runs ahead over a commit that knew a row elsewhere", async () => {
+  test("for a transaction that runs ahead of a commit which knew another version of a row", async () => {
     const { one, move, slow } = await world([
       ["a", "anna"],
       ["b", "nobody"],

@@ -1,8 +1,8 @@
-/** A world in which one engine's consumer is tested. */
+/** Engines, a host table and a consumer that writes to it. */
 import type { Consumer } from "../../../src/events/consumers.ts";
 import type { MessagingEngine } from "../../../src/engine.ts";
 import { type World, world } from "../../support/world.ts";
-import { eventually, type Place, type PlaceCase } from "./places.ts";
+import { eventually, type Place, type PlaceCase } from "./storages-with-table.ts";
 
 export const anna = "+15005551001";
 export const bert = "+15005551002";
@@ -10,11 +10,11 @@ export const bert = "+15005551002";
 export interface Bench extends World {
   readonly place: Place;
   readonly one: MessagingEngine;
-  /** Messages come in, one after the other: an event each, of the sender's conversation. */
+  /** Receives messages in sequence. Each causes an event of the sender's conversation. */
   receive(from: string, ...bodies: string[]): Promise<void>;
-  /** Waits until the host has these notes, in whatever order. */
+  /** Waits until the host table has these notes, in any order. */
   noted(...texts: string[]): Promise<void>;
-  /** A consumer that notes each message's words, and throws at those that `fails` says. */
+  /** A consumer that notes each message's text, and throws where `fails` says so. */
   noting(
     engine: MessagingEngine,
     fails?: (body: string) => boolean,
@@ -46,7 +46,7 @@ export async function opened({ isExact, open }: PlaceCase): Promise<Bench> {
         ["message.received"],
         async ({ data: { body } }, { tx }) => {
           const isBad = fails(body);
-          // Where there is no transaction, what it wrote before it failed would stay.
+          // Without a transaction, a write before the failure would remain.
           if (isExact || !isBad) await place.note(tx, body);
           if (isBad) throw new RangeError(`not ${body}`);
         },

@@ -8,7 +8,7 @@ import { world } from "../support/world.ts";
 import { job } from "./job-row.ts";
 
 describe.each(storages)("dispatch on $name", ({ open }) => {
-  it("runs no more jobs at once than it may, in all and for one destination", async () => {
+  it("limits concurrent jobs in total and per destination", async () => {
     const { clock, engine } = world();
     let [running, most] = [0, 0];
     const perAccount = new Map<string, number>();
@@ -47,7 +47,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     expect([most <= 5, mostOfOne]).toEqual([true, 3]);
   });
 
-  it("finds a message behind a stuck account's backlog and many accounts with nothing due yet, without an event to wake it", async () => {
+  it("finds a message behind a stuck account's backlog and many idle accounts, by polling", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = carrier({
@@ -62,7 +62,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
       ),
     );
     await clock.settle();
-    // In the ring of lanes these stand before the message's own.
+    // In the rotation, these lanes come before the message's own.
     const storage = ground.connect();
     await storage.open(schema);
     const later = Array.from({ length: 2_000 }, (_, n) =>
@@ -102,7 +102,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     expect(left).toEqual(row);
   });
 
-  it("serves an account beside another one's flood: its message waits a turn, not the flood's end", async () => {
+  it("serves an account during another one's flood, after at most one rotation", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: (_, attempt) => clock.sleep(100).then(() => accepted(attempt)) });
     const one = engine(open().connect(), {
@@ -131,7 +131,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     expect(line.calls.length).toBeLessThan(600);
   });
 
-  it("keeps a retry's time though another destination is stuck with more due than it has room for", async () => {
+  it("keeps a retry's time while another destination is stuck with a backlog", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: ({ body }, attempt) =>
@@ -159,7 +159,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     expect(calls.map(({ at }) => at - begun)).toEqual([0, 1_000]);
   });
 
-  it("keeps the order of a conversation: what comes later waits while an earlier message backs off", async () => {
+  it("keeps the order of a conversation: later messages wait for an earlier one's retry", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: ({ body }, attempt) =>
@@ -177,7 +177,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     ).toEqual(["1", "1", "1", "1", "2", "3"]);
   });
 
-  it("lets a conversation go on past a scheduled message and past one whose fate is unknown", async () => {
+  it("does not block a conversation for a scheduled or ambiguous message", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send({ body }, attempt) {
@@ -201,7 +201,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     expect(line.calls.map(({ message }) => message.body)).toEqual(["lost", "now", "scheduled"]);
   });
 
-  it("goes on with a backlog longer than one go, in order", async () => {
+  it("continues a backlog over several job runs, in order", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -212,7 +212,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     expect(line.calls.map(({ message }) => message.body)).toEqual(bodies);
   });
 
-  it("begins as soon as a message is committed here, without a poll", async () => {
+  it("starts at once after a local commit, without polling", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -223,7 +223,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     expect(line.calls.map(({ at }) => at)).toEqual([clock.now()]);
   });
 
-  it("releases a scheduled message in its millisecond, also one that was edited to come sooner", async () => {
+  it("releases a scheduled message exactly on time, also after an edit to an earlier time", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -251,7 +251,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     ]);
   });
 
-  it("is not ended by a storage that fails for a while", async () => {
+  it("survives a storage outage", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     let down = false;
@@ -284,7 +284,7 @@ it("a commit of another engine on the same memory wakes a dispatcher at once", a
   expect(line.calls.map(({ at }) => at)).toEqual([clock.now()]);
 });
 
-it("a commit of another connection to the same SQLite file wakes a dispatcher within a blink of real time", async () => {
+it("a commit of another connection to the same SQLite file wakes a dispatcher immediately", async () => {
   const [, sqlite] = storages;
   const ground = sqlite?.open();
   if (ground === undefined) throw new Error("no storage");
@@ -299,7 +299,7 @@ it("a commit of another connection to the same SQLite file wakes a dispatcher wi
   await engine(ground.connect(), { transports: [line] }).start();
   await clock.advance(7_777);
   await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
-  // Virtual time stands still, so no poll can have done it.
+  // Virtual time stands still, so no poll can have happened.
   await called.promise;
   expect(line.calls.map(({ at }) => at)).toEqual([clock.now()]);
 });

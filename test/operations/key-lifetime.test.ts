@@ -9,7 +9,7 @@ import { world } from "../support/world.ts";
 
 const dayMs = 86_400_000;
 
-/** What a call under one key answers, asked again that long after the first time. */
+/** The response to a repeated call with one key, after a delay. */
 async function againAfter(
   ms: number,
   send_at?: string,
@@ -22,7 +22,7 @@ async function againAfter(
     random,
   });
   await engine.start();
-  // So that the reaper's turns don't fall on the key's last moment.
+  // So that the reaper does not run at the key's expiry.
   await clock.advance(60_000);
   const input = {
     to: "+15005550001",
@@ -35,19 +35,19 @@ async function againAfter(
   return { first: first.id, again: again.id, messages: (await engine.messages.list()).data.length };
 }
 
-test("a key answers for 24 hours", async () => {
+test("a key replays its response for 24 hours", async () => {
   const { first, again } = await againAfter(dayMs - 1);
   expect(again).toBe(first);
 });
 
-test("a key is free after 24 hours", async () => {
+test("a key can be reused after 24 hours", async () => {
   const { first, again } = await againAfter(dayMs);
   expect(again).not.toBe(first);
 });
 
-// An expired key was taken for a free one until the reaper, every ten minutes, came to extend it.
+// The reaper, which runs every ten minutes, extends the key. Until then, expiry must not free it.
 test.each([0, 1, 599_999, 600_000, dayMs])(
-  "a key still answers %d ms past its time while its message waits",
+  "a key still replays %d ms past its lifetime while its message waits",
   async (late) => {
     const { first, again, messages } = await againAfter(dayMs + late, "2026-01-05T00:00:00Z");
     expect(again).toBe(first);
@@ -55,7 +55,7 @@ test.each([0, 1, 599_999, 600_000, dayMs])(
   },
 );
 
-test("a key of what was refused is free after 24 hours too, and soon forgotten", async () => {
+test("a key of an error can be reused after 24 hours and is soon removed", async () => {
   const { clock, random } = simulated({ start: "2026-01-01T00:00:00Z" });
   const storage = memory();
   await using engine = new MessagingEngine({ storage, transports: [sandbox()], clock, random });
@@ -90,7 +90,7 @@ test.each([
     act: (_: unknown, reset: () => Promise<unknown>) => reset(),
   },
 ])(
-  "a key that was found expired and is $meanwhile before it is removed does no harm",
+  "an expired key that is $meanwhile before its removal is handled correctly",
   async ({ left, act }) => {
     const { clock, engine, log } = world();
     const storage = memory();

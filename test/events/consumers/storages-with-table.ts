@@ -1,4 +1,4 @@
-/** Where consumers are tested: each storage with a table of the host's that handlers write to. */
+/** Storages with a host application's table that handlers write to. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
@@ -7,16 +7,16 @@ import { hosts, note } from "../../adapters/transactions/hosts.ts";
 
 export interface Place {
   connect(): StoragePort;
-  /** Writes to the host's table through the transaction that a handler got, where there is one. */
+  /** Writes to the host table, through the handler's transaction if there is one. */
   note(tx: object | undefined, text: string): Promise<void>;
   notes(): Promise<string[]>;
-  /** Removes everything; by itself when the test has finished. */
+  /** Removes everything. Runs automatically at the end of the test. */
   end(): Promise<void>;
 }
 
 export interface PlaceCase {
   readonly name: string;
-  /** What a handler writes commits with the consumer's progress. */
+  /** Whether a handler's writes commit together with the consumer's progress. */
   readonly isExact: boolean;
   readonly open: () => Promise<Place>;
 }
@@ -52,8 +52,8 @@ export const places: readonly PlaceCase[] = [
 ];
 
 /**
- * Lets virtual time pass, a second at a time, until `holds`. Between connections to one database locks are waited for in real
- * time, and so is what comes over a socket: that has its chance in each step.
+ * Advances virtual time in steps of a second until `holds`. Each step also waits for locks and
+ * sockets, which take real time.
  */
 export async function eventually(
   clock: VirtualClock,
@@ -70,7 +70,7 @@ export async function eventually(
   throw new Error(`what was waited for did not come about in ${steps} steps of ${stepMs} ms`);
 }
 
-/** The same where hours have to pass: the clock is set on, and whoever waits finds that when it looks. */
+/** The same for hours: the clock jumps, and sleepers notice on their next poll. */
 export function later(clock: VirtualClock, holds: () => boolean | Promise<boolean>): Promise<void> {
   return eventually(
     clock,

@@ -11,7 +11,7 @@ import { stopped, world } from "../support/world.ts";
 const hello = { to: "+15005550001", body: "Hello" };
 const hangs = (): Promise<never> => new Promise(() => {});
 
-/** Accounts whose messages all go to one transport, each with more conversations than its lane takes. */
+/** Accounts that each send to one transport in more conversations than their lane takes. */
 async function flood(engine: MessagingEngine, transport: string, accounts: number): Promise<void> {
   for (let n = 0; n < accounts; n++) {
     const { account } = await engine.accounts.create({ name: `${transport} ${n}` });
@@ -31,7 +31,7 @@ async function flood(engine: MessagingEngine, transport: string, accounts: numbe
 }
 
 describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
-  it("leaves the other transports their slots, however many accounts use it", async () => {
+  it("does not take the slots of other transports, even with many accounts", async () => {
     const { clock, engine } = world();
     const hung = carrier({ name: "hung", send: hangs });
     const healthy = carrier();
@@ -46,7 +46,7 @@ describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
     expect(healthy.calls.map(({ at }) => at - sent)).toEqual([0]);
   });
 
-  it("leaves the engine's own work its slots, also when every carrier hangs", async () => {
+  it("does not take the slots of internal jobs, even if every carrier hangs", async () => {
     const { clock, engine } = world();
     const both = ["hung", "sandbox"].map((name) => carrier({ name, send: hangs }));
     const one = engine(open().connect(), { transports: both });
@@ -62,7 +62,7 @@ describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
     expect((await one.messages.get(id)).status).toBe("queued");
   });
 
-  it("gets the rest of its conversations by the slow lane: a new conversation needn't wait for them", async () => {
+  it("gets its remaining conversations through the slow lane, so that new ones do not wait", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: ({ body }, attempt) => (body === "stuck" ? hangs() : accepted(attempt)),
@@ -84,11 +84,11 @@ describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
   });
 });
 
-describe("a carrier's words", () => {
+describe("a carrier's answers", () => {
   const [memory] = storages;
   if (memory === undefined) throw new Error("no storage");
 
-  it("are taken though callers fill the queue of the storage", async () => {
+  it("are recorded even if callers fill the storage's queue", async () => {
     const { clock, engine, log } = world();
     const storage = memory.open().connect();
     let gate: Promise<void> | undefined;
@@ -120,7 +120,7 @@ describe("a carrier's words", () => {
             if (error instanceof TidingsError && error.code === "overloaded") refused++;
           }),
       );
-    // Some are taken from the queue at once; more fill it up.
+    // Some start at once; further ones fill the queue.
     const sent = callers(10_000);
     await clock.settle();
     sent.push(...callers(500));
@@ -151,7 +151,7 @@ describe("a carrier's words", () => {
     expect(log.filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
   });
 
-  it("don't hold up a stop: recording them is tried no longer than the stop's deadline", async () => {
+  it("do not delay a stop beyond its deadline", async () => {
     const { clock, engine } = world();
     const storage = memory.open().connect();
     let isDown = false;
@@ -182,7 +182,7 @@ describe("a carrier's words", () => {
     expect(clock.now() - begun).toBeLessThanOrEqual(1_100);
   });
 
-  it("in an error are logged, and what its client hangs on the error is not", async () => {
+  it("in an error are logged, without further properties of the error", async () => {
     const { clock, engine, log } = world();
     const fails = (): never => {
       const config = { headers: { authorization: "Basic secret" }, data: "Body=secret" };
@@ -205,7 +205,7 @@ describe("a carrier's words", () => {
   });
 });
 
-it("that no job can be leased is logged, once a round", async () => {
+it("a failure to lease jobs is logged once per round", async () => {
   const [memory] = storages;
   const storage = memory?.open().connect();
   if (storage === undefined) throw new Error("no storage");
@@ -227,6 +227,6 @@ it("that no job can be leased is logged, once a round", async () => {
   await one.start();
   isDown = true;
   await clock.settle();
-  // The messages' jobs, and the one that removes what has expired.
+  // The messages' jobs and the reaper.
   expect(log).toMatchObject([{ level: "warn", facts: { jobs: 6 } }]);
 });
