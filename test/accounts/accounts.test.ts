@@ -31,7 +31,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe.each(storages)("accounts on $name", ({ name, open }) => {
-  it("see nothing of each other, nor the live of the sandbox: their ids are as unknown as ids that never were", async () => {
+  it("are isolated from each other, and live from sandbox: foreign ids are answered like unknown ones", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [bothModes()] });
     await one.start();
@@ -87,12 +87,12 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
       expect((await handle.events.list()).data).toEqual([]);
       expect((await handle.usage()).data).toEqual([]);
     }
-    // After all of that, everything is as it was.
+    // Nothing has changed.
     expect((await mine.messages.get(messageId)).status).toBe("sent");
     expect((await mine.apiKeys.list()).data.map(({ revoked_at }) => revoked_at)).toEqual([null]);
   });
 
-  it("have a default one, that hosts with one tenant never name", async () => {
+  it("include a default one, which host applications with one tenant need not name", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const { id } = await one.messages.send(hello);
@@ -103,7 +103,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     });
   });
 
-  it("that never were are refused, and so is what can't be an account's id", async () => {
+  it("that do not exist and invalid account ids are rejected", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     expect(() => one.account("../../etc")).toThrow(
@@ -114,7 +114,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     await expect(ghost.messages.list()).rejects.toMatchObject({ code: "not_found" });
   });
 
-  it("are made with a sandbox at hand, and may be made with a plan and a time zone", async () => {
+  it("are created with a sandbox, and optionally with a plan and a time zone", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const plan = { name: "big", requests_per_second: 500 };
@@ -140,7 +140,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     });
   });
 
-  it("have no sandbox bench in live mode", async () => {
+  it("have no sandbox operations in live mode", async () => {
     const { engine } = world();
     const live = engine(open().connect(), { transports: [bothModes()] }).account(undefined, {
       mode: "live",
@@ -155,7 +155,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     }
   });
 
-  it("have keys that never hand out more than they have, neither by making nor by rotating one", async () => {
+  it("have keys that can create or rotate only keys with a subset of their scopes", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const plan = { name: "test", requests_per_second: 100_000 };
@@ -191,7 +191,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     );
   });
 
-  it("have keys whose old secret lives for the grace time, and ends at once with a second rotation or a revocation", async () => {
+  it("have keys whose old secret is valid for the grace time, or until a second rotation or a revocation", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const status = async (secret: string | null): Promise<number> =>
@@ -226,7 +226,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
 describe.each(storages)("senders on $name", ({ name, open }) => {
   const sms = { channels: ["sms" as const], transport: "sandbox" };
 
-  it("are chosen in this order: the one asked for, the one that the contact knows, the account's default", async () => {
+  it("are chosen in order: the requested one, the contact's last one, the account's default", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const from = async (input: object = {}): Promise<string> =>
@@ -237,7 +237,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     expect(await from({ from: "+15551230001" })).toBe("+15551230001");
     expect(await from()).toBe("+15551230001");
     expect(await from({ to: "+15005550002" })).toBe("+15005559999");
-    // A text that the contact wrote to another of the account's numbers is what they know then.
+    // A text to another of the account's numbers changes the contact's last sender.
     await one.sandbox.inbound({ from: hello.to, body: "Hi" });
     expect(await from()).toBe("+15005559999");
     const { id } = await one.senders.create({ ...sms, address: "+15551230002", default: true });
@@ -251,7 +251,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     expect(await from({ to: "+15005550003", from: "+15005559999" })).toBe("+15005559999");
   });
 
-  it("that can't carry the channel, or are another account's, are none", async () => {
+  it("that lack the channel or belong to another account are not used", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const stranger = await other(one);
@@ -264,7 +264,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     await expect(one.messages.send(mms)).rejects.toMatchObject({ code: "no_sender" });
   });
 
-  it("of transports that are not set up, or don't carry the channel or the mode, can't be made", async () => {
+  it("of unknown transports, or transports without the channel or mode, cannot be created", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const address = "+15551230001";
@@ -282,7 +282,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     ]);
   });
 
-  it("with a live address belong to one account alone, whoever asks first, also at the same time", async () => {
+  it("with a live address belong to one account, also with concurrent requests", async () => {
     const { engine } = world();
     const one = engine(open().connect(), { transports: [bothModes()] });
     const handles = await Promise.all(
@@ -299,7 +299,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     }
   });
 
-  it("that come and go in any order: what is sent from is always one that shows as default and carries the channel", async () => {
+  it("can be added and removed in any order: messages always use a default that supports the channel", async () => {
     const { engine } = world();
     const one = engine(open().connect(), { transports: [bothModes()] });
     const channels = ["sms", "mms"] as const;
@@ -321,7 +321,7 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
           nth,
           wish: { on, standard },
         } of steps) {
-          // The webchat inbox is the engine's own transport's, which carries nothing else.
+          // The webchat inbox uses the engine's own transport, which has no other channel.
           const data = (await handle.senders.list()).data.filter(
             ({ transport }) => transport === "sandbox",
           );

@@ -8,7 +8,7 @@ import type { Random } from "../../src/ports/environment.ts";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const mode = fc.constantFrom("live" as const, "sandbox" as const);
 
-/** Hands out the given bytes over and over. */
+/** A random source that repeats the given bytes. */
 const bytesFrom = (source: ArrayLike<number>): Random => {
   let at = 0;
   return {
@@ -20,7 +20,7 @@ const random = fc
   .filter((bytes) => bytes.some((byte) => byte < 248));
 
 describe("an API key's text", () => {
-  it("names its mode, and is recognised", () => {
+  it("contains its mode and is recognised", () => {
     fc.assert(
       fc.property(mode, random, (of, bytes) => {
         const { text } = drawKey(of, bytesFrom(bytes));
@@ -32,7 +32,7 @@ describe("an API key's text", () => {
     );
   });
 
-  it("is refused without a look-up when any one character is wrong", () => {
+  it("is rejected without a look-up if any one character is wrong", () => {
     const change = fc.tuple(
       mode,
       random,
@@ -49,7 +49,7 @@ describe("an API key's text", () => {
     );
   });
 
-  it("is refused when cut, lengthened or of the other mode", () => {
+  it("is rejected if it is cut, lengthened or of the other mode", () => {
     const { text } = drawKey("sandbox", bytesFrom([1, 2, 3]));
     for (const wrong of [
       "",
@@ -63,7 +63,7 @@ describe("an API key's text", () => {
     }
   });
 
-  it("ends with the CRC-32 of what is before, in base 62", () => {
+  it("ends with the CRC-32 of the rest, in base 62", () => {
     fc.assert(
       fc.property(mode, random, (of, bytes) => {
         const { text } = drawKey(of, bytesFrom(bytes));
@@ -90,7 +90,7 @@ describe("an API key's text", () => {
     expect(new Set(counts.values())).toEqual(new Set([16]));
   });
 
-  it("is kept as its SHA-256 and its last four characters", () => {
+  it("is stored as its SHA-256 and its last four characters", () => {
     const { text, hash, last_four } = drawKey("live", bytesFrom([7, 8, 9]));
     expect(hash).toBe(createHash("sha256").update(text).digest("hex"));
     expect(hash).toBe(hashKey(text));

@@ -29,7 +29,7 @@ const make = (
 ): ReturnType<typeof call> =>
   call(engine.api, { method: "POST", path: "/v1/api-keys", key, body, headers });
 
-/** A storage whose look-ups are counted by the collection they go to, and that tells of nobody's commits. */
+/** A storage that counts look-ups by collection and sends no notifications. */
 function counted(storage: StoragePort): {
   readonly storage: StoragePort;
   readonly count: (name: string) => number;
@@ -60,7 +60,7 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     },
   );
 
-  it("that are revoked elsewhere are refused a second later, also when the clock was set back meanwhile", async () => {
+  it("that another engine revoked are rejected a second later, also if the clock was set back", async () => {
     const { clock, engine } = world();
     const ground = open();
     const deaf = over(ground.connect(), { watch: () => () => {} });
@@ -73,7 +73,7 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await ask(one, key)).toBe(401);
   });
 
-  it("that are revoked elsewhere are refused as soon as the storage tells of it", async () => {
+  it("that another engine revoked are rejected as soon as the storage notifies", async () => {
     const { clock, engine } = world();
     const ground = open();
     const storage = ground.connect();
@@ -93,7 +93,7 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await ask(one, key)).toBe(401);
   });
 
-  it("that a crowd asks with at once are looked up once, and their use is written down once", async () => {
+  it("of concurrent requests are looked up once, and their use is recorded once", async () => {
     const { clock, engine } = world();
     const { storage, count } = counted(open().connect());
     const one = engine(storage);
@@ -108,7 +108,7 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     );
   });
 
-  it("can't make a key that outlives them", async () => {
+  it("cannot create a key that outlives them", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { account } = await tenant(one);
@@ -139,7 +139,7 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(data.filter(({ name }) => name === "longer")).toEqual([]);
   });
 
-  it("can't take over a key that outlives them by giving it a new secret", async () => {
+  it("cannot rotate a key that outlives them", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { account } = await tenant(one);
@@ -163,7 +163,7 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await rotate(short.id)).toBe(200);
   });
 
-  it("that are refused for what they may not do leave the idempotency key to one that may", async () => {
+  it("without the scope do not use up the idempotency key", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const { account, key } = await tenant(one);

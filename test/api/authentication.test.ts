@@ -36,7 +36,7 @@ describe("an Authorization header", () => {
     ["Basic Bearer abc", "missing_api_key"],
     ["", "missing_api_key"],
     [undefined, "missing_api_key"],
-  ])("has a key, a bad one or none: %j", (header, expected) => {
+  ])("has a valid key, an invalid one or none: %j", (header, expected) => {
     expect(outcome(() => bearerKey(header))).toBe(expected);
   });
 
@@ -51,12 +51,12 @@ describe("an Authorization header", () => {
     [undefined, "", "invalid_visitor_token"],
     [undefined, ["abc", "other"], "invalid_visitor_token"],
     [undefined, undefined, "missing_visitor_token"],
-  ])("counts for more than a visitor's token in the query: %j, %j", (header, query, expected) => {
+  ])("takes precedence over a visitor's token in the query: %j, %j", (header, query, expected) => {
     expect(outcome(() => visitorToken(header, query))).toBe(expected);
   });
 });
 
-it("a 401 says that a token is wanted, or that it was wrong; nothing else does", () => {
+it("only a 401 has a WWW-Authenticate header, for a missing or invalid token", () => {
   const challenge = (code: ConstructorParameters<typeof TidingsError>[0]) =>
     challengeOf(new TidingsError(code, ""));
   expect(challenge("missing_api_key")).toBe("Bearer");
@@ -64,6 +64,6 @@ it("a 401 says that a token is wanted, or that it was wrong; nothing else does",
   expect(challenge("insufficient_scope")).toBeUndefined();
 });
 
-it("a key lacks the scopes that it was not given", () => {
+it("a key has only the scopes that it was given", () => {
   expect(missingScopes(["a", "b"], ["b", "c"])).toEqual(["a"]);
 });

@@ -1,7 +1,7 @@
-/** Calls the handler as a server would, without one. */
+/** Calls the API handler without a server. */
 import type { ApiHandler, ApiRequest, ApiResponse } from "../../src/api/http.ts";
 
-export interface Asked {
+export interface TestRequest {
   readonly method?: string;
   readonly path: string;
   readonly key?: string;
@@ -12,7 +12,7 @@ export interface Asked {
 
 export function call(
   api: ApiHandler,
-  { method = "GET", path, key, headers = [], body, signal = never }: Asked,
+  { method = "GET", path, key, headers = [], body, signal = never }: TestRequest,
 ): Promise<ApiResponse> {
   const [target = "", query = ""] = path.split("?");
   const bytes = body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body));

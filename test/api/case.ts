@@ -1,5 +1,5 @@
-import { keys } from "./notes.ts";
-import type { RawRequest } from "./raw.ts";
+import { keys } from "./notes-api.ts";
+import type { RawRequest } from "./raw-http.ts";
 import type { Mounting } from "./servers.ts";
 
 export const auth = (key: string): [string, string] => ["Authorization", `Bearer ${key}`];
@@ -20,6 +20,6 @@ export interface Case {
   readonly errors?: readonly unknown[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** What comes before us that answers or changes this itself. */
+  /** Middleware before the handler that answers or changes this request itself. */
   readonly taken?: readonly Mounting["before"][];
 }

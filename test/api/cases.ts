@@ -1,7 +1,7 @@
-/** Requests and what they are answered, one after the other on one surface of notes. */
+/** Requests and their expected responses, in sequence on one API of notes. */
 import { bodyCases } from "./cases-bodies.ts";
 import { type Case, all, auth, json, post } from "./case.ts";
-import { keys } from "./notes.ts";
+import { keys } from "./notes-api.ts";
 
 export const cases: readonly Case[] = [
   // Route

@@ -10,8 +10,8 @@ import { expressHandler } from "../../adapters/http/express.ts";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
-import { keys, notes } from "./notes.ts";
-import { ask, exchange, parseAnswers } from "./raw.ts";
+import { keys, notes } from "./notes-api.ts";
+import { ask, exchange, parseAnswers } from "./raw-http.ts";
 import { mountings, serve } from "./servers.ts";
 
 const rejections: unknown[] = [];
@@ -28,7 +28,7 @@ afterEach(() => {
 const head = (line: string, ...headers: string[]): string =>
   [line, "Host: localhost", `Authorization: Bearer ${keys.all}`, ...headers, "", ""].join("\r\n");
 
-/** Turns of the event loop until it holds; a test's time-out ends what never does. */
+/** Yields to the event loop until `holds`. The test's time-out is the limit. */
 async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -41,7 +41,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
   (mounting) => {
     const { prefix } = mounting;
 
-    test("requests in a pipeline are answered in their order", async () => {
+    test("pipelined requests are answered in order", async () => {
       const engine = notes();
       await using running = await serve(mounting, engine);
       const create = (title: string): string => {
@@ -64,7 +64,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
       expect([...engine.rows.values()].map(({ title }) => title)).toEqual(["one", "two"]);
     });
 
-    test("half a request changes nothing, and the next one is answered", async () => {
+    test("an incomplete request changes nothing, and the next one is answered", async () => {
       const engine = notes();
       await using running = await serve(mounting, engine);
       const half = head(
@@ -87,7 +87,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
       expect(engine.errors).toEqual([]);
     });
 
-    test("what is not HTTP is refused by node and harms nobody", async () => {
+    test("input that is not HTTP is rejected by Node and affects no other request", async () => {
       const engine = notes();
       await using running = await serve(mounting, engine);
       for (const garbage of [
@@ -103,7 +103,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
       expect(await healthy(running.port, prefix)).toBe(true);
     });
 
-    test("a stream goes out event by event", async () => {
+    test("a stream is flushed after each event", async () => {
       await using running = await serve(mounting, notes());
       const answer = await ask(running.port, {
         path: `${prefix}/v1/notes/stream?count=2`,
@@ -124,7 +124,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
       socket.write(head(`GET ${prefix}/v1/notes/stream?count=endless HTTP/1.1`));
       await once(socket, "data");
       socket.pause();
-      // Nothing is read any more, so at some point nothing is pulled any more.
+      // The client stops reading, so the stream must stop pulling events.
       let before = -1;
       await eventually(async () => {
         if (engine.streams.pulled === before) return true;
@@ -132,7 +132,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
         for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
         return false;
       });
-      // What sockets buffer on both sides, and no more: events are 10 kB each.
+      // At most what sockets buffer on both sides. Events are 10 kB each.
       expect(engine.streams.pulled).toBeLessThan(2_000);
       socket.destroy();
       await eventually(() => engine.streams.open === 0);
@@ -150,7 +150,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
       await eventually(() => engine.streams.open === 0);
     });
 
-    test("a body without an end is answered while it comes", async () => {
+    test("an endless body is answered while it is sent", async () => {
       const engine = notes({ body_bytes: 1_000 });
       await using running = await serve(mounting, engine);
       const socket = connect({ port: running.port, host: "127.0.0.1" }).on(
@@ -172,7 +172,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
       expect(answer.toString()).toMatch(/^HTTP\/1.1 413 /);
     });
 
-    test("a stream that breaks closes the connection without an end", async () => {
+    test("a stream that fails closes the connection without a final chunk", async () => {
       const engine = notes();
       await using running = await serve(mounting, engine);
       const bytes = await exchange(running.port, [
@@ -197,8 +197,8 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
   },
 );
 
-describe("what is not under /v1", () => {
-  test("is node's 404 problem", async () => {
+describe("a path outside /v1", () => {
+  test("gets a 404 problem on Node", async () => {
     await using running = await serve(
       { prefix: "", listener: (engine) => nodeHandler(engine, { basePath: "/api" }) },
       notes(),
@@ -217,7 +217,7 @@ describe("what is not under /v1", () => {
     }
   });
 
-  test("is left to Express and Koa", async () => {
+  test("is passed on by Express and Koa", async () => {
     const inExpress = express();
     const inKoa = new Koa();
     const listeners = {
@@ -244,7 +244,7 @@ describe("what is not under /v1", () => {
     }
   });
 
-  test("a base path that is none is refused with what was expected", () => {
+  test("an invalid base path is rejected with what was expected", () => {
     for (const basePath of ["api", "/api/", "/", "/a?b", "/a b"]) {
       expect(() => nodeHandler(notes(), { basePath })).toThrow(
         /^basePath: expected a path like "\/api"/,
@@ -253,7 +253,7 @@ describe("what is not under /v1", () => {
   });
 });
 
-describe("a callback whose signature is over the bytes", () => {
+describe("a callback with a signature over its bytes", () => {
   const call = {
     method: "POST",
     path: "/v1/transports/twilio/callbacks",
@@ -261,7 +261,7 @@ describe("a callback whose signature is over the bytes", () => {
     body: '{ "a" : 1 }',
   } as const;
 
-  test("gets the bytes that a parser kept", async () => {
+  test("uses the bytes that a parser kept", async () => {
     const kept = [
       (engine: ReturnType<typeof notes>) =>
         express()
@@ -291,7 +291,7 @@ describe("a callback whose signature is over the bytes", () => {
     }
   });
 
-  test("says how to keep them where they are gone", async () => {
+  test("fails with advice if the bytes were not kept", async () => {
     const engine = notes();
     await using running = await serve(
       { prefix: "", listener: () => express().use(express.json()).use(expressHandler(engine)) },
@@ -303,7 +303,7 @@ describe("a callback whose signature is over the bytes", () => {
     expect(engine.callbacks).toEqual([]);
   });
 
-  test("a body that somebody else read is a clear error and no wait", async () => {
+  test("a body that was already read is a clear error at once", async () => {
     const engine = notes();
     const handler = nodeHandler(engine);
     const swallow = (request: IncomingMessage, response: Parameters<typeof handler>[1]): void => {
@@ -335,7 +335,7 @@ describe("a callback whose signature is over the bytes", () => {
   });
 });
 
-test("a fetch server that drops an answer ends its stream", async () => {
+test("a fetch server that drops a response ends its stream", async () => {
   const engine = notes();
   const request = new Request("http://localhost/v1/notes/stream?count=quiet", {
     headers: { authorization: `Bearer ${keys.all}` },
@@ -347,7 +347,7 @@ test("a fetch server that drops an answer ends its stream", async () => {
   expect(engine.streams.open).toBe(0);
 });
 
-test("express.json() that refuses a body by its own limit is answered with our problem", async () => {
+test("a body that express.json() rejects is answered with a problem document", async () => {
   const engine = notes();
   await using running = await serve(
     {
@@ -377,7 +377,7 @@ test("express.json() that refuses a body by its own limit is answered with our p
   expect(engine.rows.size).toBe(0);
 });
 
-test("errors of the host's own middleware stay the host's", async () => {
+test("errors of the host application's middleware are left to it", async () => {
   const engine = notes();
   const app = express()
     .use((_request, _response, next) =>
@@ -392,7 +392,7 @@ test("errors of the host's own middleware stay the host's", async () => {
   expect((await ask(running.port, { path: "/v1/health" })).status).toBe(299);
 });
 
-test("a client that keeps its connection is served again after a body too large", async () => {
+test("a connection can be reused after a body that was too large", async () => {
   const engine = notes({ body_bytes: 1_000 });
   const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
   await once(server, "listening");

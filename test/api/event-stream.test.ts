@@ -12,7 +12,7 @@ interface Dispatched {
   readonly data: string;
 }
 
-/** The parser of WHATWG HTML, 9.2.6, as far as a client sees it. */
+/** The event stream parser of WHATWG HTML, section 9.2.6. */
 function dispatchedBy(text: string): Dispatched[] {
   const events: Dispatched[] = [];
   let id = "";
@@ -42,7 +42,7 @@ const text = fc.oneof(
     .map((parts) => parts.join("")),
 );
 
-test("a client reads back what was sent, whatever is in it, and nothing that was not", () => {
+test("a client reads exactly the sent events, for all contents", () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ id: text, event: text, data: text, comment: text, retry: fc.nat() })),
@@ -60,7 +60,7 @@ test("a client reads back what was sent, whatever is in it, and nothing that was
   );
 });
 
-test("a sign of life is seen by no client", () => {
+test("a heartbeat dispatches no event", () => {
   expect(
     dispatchedBy(encodeEvent({ comment: "alive\nid: 7" }) + encodeEvent({ retry: 1000 })),
   ).toEqual([]);
@@ -108,7 +108,7 @@ test.each(storages)(
     };
 
     const first = read(2, undefined);
-    // The stream begins with what is new once it is open.
+    // An open stream begins with new events.
     const opened = Promise.race([first, new Promise((resolve) => setImmediate(resolve))]);
     await opened;
     for (let sent = 0, over = false; !over; sent++) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { exchange, parseAnswers } from "./raw.ts";
+import { exchange, parseAnswers } from "./raw-http.ts";
 import { mountings, serve } from "./servers.ts";
 import type { Running } from "./servers.ts";
 import { world } from "./world.ts";
@@ -10,7 +10,7 @@ import { world } from "./world.ts";
 const targets = mountings.filter(({ before }) => before === "nothing" || before === "Request");
 const there = world({ body_bytes: 20_000, json_depth: 8 });
 const running = new Map<string, { server: Running; prefix: string }>();
-/** What is not known before there is an account: placeholders in what is generated. */
+/** Placeholders in generated requests for ids of the account. */
 const known = new Map<string, string>();
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ const odd = fc.oneof(
   ),
   fc.string({ maxLength: 8 }),
 );
-/** What a request line may carry without node's parser refusing it before us. */
+/** Encodes a request line so that Node's parser accepts it. */
 const sendable = (text: string): string => encodeURI(text).replaceAll(/[^!-~]/g, "");
 
 const methods = [
@@ -70,7 +70,7 @@ const methods = [
   "M-SEARCH",
   "QUERY",
 ];
-// A stream has no end to wait for.
+// A stream does not end.
 const routes = apiRoutes(defaultLimits).filter(({ path }) => !path.endsWith("/stream"));
 const places = ["/v1/messages/", "/v1", "/v1/nothing", ...routes.map(({ path }) => path)];
 const aim = fc.oneof(
@@ -221,7 +221,7 @@ const body = fc.oneof(
 );
 const framing = fc.constantFrom("length", "length", "chunked", "short");
 
-test("whatever comes over a socket is answered, never by a 500, and changes no row but by a 2xx", async () => {
+test("every request is answered without a 500, and only a 2xx changes rows", async () => {
   const statuses = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(
@@ -274,14 +274,14 @@ test("whatever comes over a socket is answered, never by a 500, and changes no r
           }
         }
         const asked = answer !== undefined && answer.status < 400;
-        // A client that leaves before its body is whole has asked for nothing.
+        // A client that disconnects before its body is complete made no request.
         if (!asked) expect(await there.dump()).toBe(before);
         expect(Object.keys(Object.prototype)).toEqual([]);
       },
     ),
     { numRuns: 800 },
   );
-  // The aim is true: every kind of refusal was met, and what is right was let through.
+  // The generators reach every kind of error and valid requests.
   expect([...statuses.keys()]).toEqual(
     expect.arrayContaining([200, 201, 400, 401, 404, 405, 413, 415, 422]),
   );

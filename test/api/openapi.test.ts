@@ -23,7 +23,7 @@ let folder: string;
 let document: Record<string, unknown>;
 beforeAll(async () => {
   there = world();
-  // In the workspace, so that the client's own packages are found.
+  // In the workspace, so that the client's packages resolve.
   folder = await mkdtemp(new URL("generated-", workspace).pathname);
   document = jsonOf(await call(there.engine.api, { path: "/v1/openapi.json" }));
   await writeFile(join(folder, "openapi.json"), JSON.stringify(document));
@@ -44,7 +44,7 @@ test("the document passes Redocly's recommended rules without a warning", async 
   });
 });
 
-test("the document has every route, with its scope, under a name of its own", () => {
+test("the document has every route with its scope and a unique operation id", () => {
   const { paths } = document as {
     paths: Record<string, Record<string, { operationId: string; security: unknown }>>;
   };
@@ -67,7 +67,7 @@ test("the document has every route, with its scope, under a name of its own", ()
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("the document tells where the surface is mounted", async () => {
+test("the document has the mount's base URL", async () => {
   await using running = await serve(
     { prefix: "/api", listener: (mounted) => nodeHandler(mounted, { basePath: "/api" }) },
     there.engine,
@@ -99,7 +99,7 @@ export async function use(baseUrl: string, key: string) {
 export const wrong: components["schemas"]["SendMessage"] = { to: "+15005550001" };
 `;
 
-test("openapi-typescript and openapi-fetch make a client from it that compiles and sends", async () => {
+test("a client generated with openapi-typescript and openapi-fetch compiles and sends", async () => {
   const generator = (await import(
     pathToFileURL(requireThere.resolve("openapi-typescript")).href
   )) as {

@@ -65,7 +65,7 @@ const walk = (
 
 const letter = fc.record({ at: fc.integer({ min: 0, max: 5 }), box: fc.constantFrom("a", "b") });
 
-test("a walk sees every row that stood still exactly once, in order, while others come", async () => {
+test("pages show every unchanged row exactly once, in order, while others are added", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(letter, { maxLength: 30 }),
@@ -114,7 +114,7 @@ test("a walk sees every row that stood still exactly once, in order, while other
   );
 });
 
-test("a cursor of another operation, filter, account or mode, and a forged one, is refused", async () => {
+test("a cursor of another operation, filter, account or mode and a forged one are rejected", async () => {
   const reader = readerOf(
     [1, 2, 3].map((at) => ({ ...account("1"), id: `l_${at}`, box: "a", at })),
   );
@@ -148,7 +148,7 @@ test("a cursor of another operation, filter, account or mode, and a forged one, 
   }
 });
 
-test("whatever text stands for a cursor, the answer is invalid_cursor", async () => {
+test("every invalid cursor is answered with invalid_cursor", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), async (cursor) => {
       await expect(

@@ -17,16 +17,16 @@ const titled = (route: Authorized): { name: string; route: Authorized } => ({
 const scoped = routes.filter((route) => route.scopes.length > 0);
 const withId = routes.filter(({ path }) => path.includes(":"));
 
-/** Beside the id that it begins with, a path can name what its resource has: by the name of the parameter. */
+/** Further path parameters, by name, after the id. */
 type Parts = Readonly<Record<string, string>>;
 
 const pathOf = ({ path }: ApiRoute, id: string, parts: Parts = {}): string =>
   path.replace(":medium", "text").replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? id);
 
-/** What a list can't be asked without. */
+/** The required query parameters of lists. */
 const queries: Readonly<Record<string, string>> = { "/v1/contacts/search": "?q=anna" };
 
-/** A body that is right in all but whose it is. */
+/** Valid bodies. Only their account may be wrong. */
 const bodies: Readonly<Record<string, object>> = {
   "POST /v1/messages": { to: "+15005550001", body: "hello" },
   "PATCH /v1/messages/:id": { body: "changed" },
@@ -74,7 +74,7 @@ describe.each(storages)("over $name", ({ make }) => {
   });
 
   describe.each(routes.map(titled))("$name", ({ route }) => {
-    test("answers 401 without a key and with one that never was", async () => {
+    test("answers 401 without a key and with an unknown one", async () => {
       for (const key of [undefined, "tdg_test_00000000000000000000000000000000000000"]) {
         const asked = { method: route.method, path: pathOf(route, "msg_x"), ...bodyOf(route) };
         const answer = await call(there.engine.api, key === undefined ? asked : { ...asked, key });
@@ -85,7 +85,7 @@ describe.each(storages)("over $name", ({ make }) => {
   });
 
   describe.each(scoped.map(titled))("$name", ({ route }) => {
-    test("answers 403, naming the scope, to a key that has every scope but one of its own", async () => {
+    test("answers 403 with the missing scope to a key that lacks one of its scopes", async () => {
       for (const scope of route.scopes) {
         const key = await there.keyWith(
           own,
@@ -107,7 +107,7 @@ describe.each(storages)("over $name", ({ make }) => {
       }
     });
 
-    test("asks for no other scope than its own", async () => {
+    test("requires only its own scopes", async () => {
       const key = await there.keyWith(own, route.scopes as KeyScope[]);
       const left = AbortSignal.abort();
       const answer = await call(there.engine.api, {
@@ -122,11 +122,11 @@ describe.each(storages)("over $name", ({ make }) => {
     });
   });
 
-  describe("another account's ids, the other mode's and ones that never were", () => {
+  describe("ids of another account, of the other mode and unknown ones", () => {
     const masked = (text: unknown): unknown =>
       typeof text === "string" ? text.replace(/"request_id":"[^"]*"/, "") : text;
 
-    /** An id of each noun that a sandbox tenant has, by the first noun of the path. */
+    /** One id per resource of a sandbox tenant, by the first segment of the path. */
     async function idsOf({
       secret: key,
     }: Tenant): Promise<{ readonly ids: Parts; readonly parts: Parts }> {
@@ -202,7 +202,7 @@ describe.each(storages)("over $name", ({ make }) => {
 
         for (const { secret, scope } of [own, await there.other(owner), await there.other(own)]) {
           const never = await ask(secret, `${prefix}_01JZZZZZZZZZZZZZZZZZZZZZZZ`);
-          // The sandbox's routes refuse live keys whatever they ask for.
+          // The sandbox's routes reject all live keys.
           const refusal = noun === "sandbox" && scope.mode === "live" ? "conflict" : "not_found";
           expect(jsonOf(never)).toMatchObject({ code: refusal });
           const before = await there.dump();
@@ -216,13 +216,13 @@ describe.each(storages)("over $name", ({ make }) => {
           }
           expect(await there.dump()).toBe(before);
         }
-        // Its owner does not get that 404: it is not for want of a row.
+        // The owner gets no 404, so the row exists.
         expect((await ask(owner.secret, id)).status).not.toBe(404);
       },
     );
   });
 
-  test("an answer fits the schema that the document gives", async () => {
+  test("responses match the schemas of the document", async () => {
     const { secret: key } = await there.tenant("sandbox");
     await call(there.engine.api, {
       method: "POST",
@@ -241,7 +241,7 @@ describe.each(storages)("over $name", ({ make }) => {
     }
   });
 
-  test("an Idempotency-Key repeats the very bytes, and other input under it is refused", async () => {
+  test("an Idempotency-Key replays the same bytes, and rejects other input", async () => {
     const send = (body: string, key: string) =>
       call(there.engine.api, {
         method: "POST",

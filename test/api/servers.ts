@@ -1,4 +1,4 @@
-/** Every way to mount the surface, over real sockets. */
+/** Every way to mount the API, over real sockets. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +18,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 export interface Mounting {
   readonly name: string;
   readonly prefix: string;
-  /** What comes before us, and may answer or change a request that never should have been sent. */
+  /** Middleware before the handler, which may answer or change malformed requests. */
   readonly before: "nothing" | "express.json" | "koa-bodyparser" | "Request";
   readonly listener: (engine: Mountable) => Listener;
 }
@@ -88,7 +88,7 @@ export const mountings: readonly Mounting[] = [
   },
 ];
 
-/** Koa's own log of clients that left is not what is tested. */
+/** Koa without its log of disconnected clients. */
 function koa(): Koa {
   const app = new Koa();
   app.silent = true;
@@ -141,7 +141,7 @@ async function drained(response: ServerResponse): Promise<void> {
 export interface Running extends AsyncDisposable {
   readonly port: number;
   readonly server: Server;
-  /** Of the API: with the mount's prefix. */
+  /** The base URL of the API, with the mount's prefix. */
   readonly base: string;
 }
 

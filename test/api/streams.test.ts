@@ -8,7 +8,7 @@ import { stopped, world } from "../support/world.ts";
 
 const from = "+15005550001";
 
-/** An event stream as a client has it: what it was told, and whether it is over. */
+/** A client's event stream: its events, and whether it has ended. */
 interface Followed {
   readonly told: string[];
   readonly isOver: () => boolean;
@@ -36,7 +36,7 @@ async function tenant(
 }
 
 describe.each(storages)("an event stream on $name", ({ open }) => {
-  it("ends when its key is revoked, and tells nothing of what comes after", async () => {
+  it("ends when its key is revoked, without later events", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { account, id, key } = await tenant(one);
@@ -52,7 +52,7 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     expect(clock.nextWakeAt).toBeUndefined();
   });
 
-  it("ends when its key is revoked in another process, within a quarter of a minute, and a second later tells nothing", async () => {
+  it("ends within 15 seconds when another process revokes its key, and sends nothing after one second", async () => {
     const { clock, engine } = world();
     const ground = open();
     const [one, other] = [
@@ -88,7 +88,7 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     expect(stream.told.join("")).not.toContain("private");
   });
 
-  it("ends when the secret it was opened with was rotated away and its grace time is over; the new secret's goes on", async () => {
+  it("ends when its rotated secret's grace time is over; the new secret's stream continues", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     const { account, id, key } = await tenant(one);
@@ -101,7 +101,7 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     expect([stream.isOver(), next.isOver()]).toEqual([true, false]);
   });
 
-  it("hears of another process's events at once, though its engine is not started", async () => {
+  it("gets another process's events at once, even if its engine is not started", async () => {
     const { clock, engine } = world();
     const ground = open();
     const storage = ground.connect();
@@ -125,7 +125,7 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
   it.each([
     ["started", true],
     ["not started", false],
-  ])("ends cleanly when its engine stops, whether it waits or reads (%s)", async (_, starts) => {
+  ])("ends cleanly when its engine stops, while waiting or reading (%s)", async (_, starts) => {
     const { clock, engine } = world();
     const one = engine(open().connect());
     if (starts) await one.start();
@@ -140,7 +140,7 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     expect(clock.nextWakeAt).toBeUndefined();
   });
 
-  it("that reads from a storage which is closed under it ends cleanly too", async () => {
+  it("ends cleanly when its storage is closed", async () => {
     const { clock, engine } = world();
     const storage = open().connect();
     let slow = false;

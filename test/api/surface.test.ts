@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cases } from "./cases.ts";
-import { notes } from "./notes.ts";
-import type { Notes } from "./notes.ts";
-import { ask } from "./raw.ts";
-import type { RawAnswer } from "./raw.ts";
+import { notes } from "./notes-api.ts";
+import type { Notes } from "./notes-api.ts";
+import { ask } from "./raw-http.ts";
+import type { RawAnswer } from "./raw-http.ts";
 import { mountings, serve } from "./servers.ts";
 import type { Mounting, Running } from "./servers.ts";
 
@@ -17,7 +17,7 @@ const own = new Set([
   "transfer-encoding",
 ]);
 
-/** What must be equal whatever the server: not what belongs to the connection or names the request. */
+/** The parts of a response that must be equal on all servers. */
 function comparable({ status, headers, body }: RawAnswer): object {
   return {
     status,
@@ -97,7 +97,7 @@ test.each(cases)(
 describe.each(mountings)("$name", (mounting) => {
   const { prefix } = mounting;
 
-  test("answers the same bytes as node:http", async () => {
+  test("answers with the same bytes as node:http", async () => {
     const engine = notes(small);
     await using running = await serve(mounting, engine);
     const answers = await run(engine, running, mounting);
@@ -110,7 +110,7 @@ describe.each(mountings)("$name", (mounting) => {
     expect(engine.callbacks[0]?.url).toBe(`${prefix}/v1/transports/twilio/callbacks?x=1`);
   });
 
-  test("tells where it is mounted", async () => {
+  test("reports its mount path", async () => {
     await using running = await serve(mounting, notes());
     const answer = await ask(running.port, { path: `${prefix}/v1/health` });
     expect(JSON.parse(answer.body)).toEqual({ status: "ok", mount: prefix });

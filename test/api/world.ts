@@ -1,4 +1,4 @@
-/** An engine, and what tests ask of it. */
+/** An engine with accounts for tests of the API. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,12 +29,12 @@ export interface World {
   readonly engine: MessagingEngine;
   /** What was logged as an error. */
   readonly errors: unknown[];
-  /** An account of its own, seen in one mode. Its plan lets tests ask as often as they like. */
+  /** A new account with a high rate limit, in one mode. */
   tenant(mode: Mode): Promise<Tenant>;
   /** The same account in the other mode. */
   other(tenant: Tenant): Promise<Tenant>;
   keyWith(tenant: Pick<Tenant, "scope">, scopes?: KeyScope[]): Promise<string>;
-  /** Every row there is, but for when a key was last used and what was answered under an idempotency key. */
+  /** All rows, without the last use of keys and the stored responses. */
   dump(): Promise<string>;
 }
 

@@ -7,7 +7,7 @@ const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
   dependencies: Record<string, string>;
 };
 
-/** Virtual time lets the rest of the event loop go on before it moves: it must wait for a turn, and see whether others do. */
+/** The virtual clock must wait for the event loop before it advances. */
 const exempt: Readonly<Record<string, readonly string[]>> = {
   "src/testing/virtual-clock.ts": ["setImmediate", "process"],
 };
@@ -19,13 +19,13 @@ function modulesIn(...patterns: string[]): Modules {
 }
 
 describe("the project", () => {
-  test("imports point one way, without circles", () => {
+  test("imports follow the order of the modules, without cycles", () => {
     const modules = modulesIn("src/**/*.ts", "adapters/**/*.ts", "examples/**/*.ts");
     expect(modules.size).toBeGreaterThan(20);
     expect(misplacedImports(modules, Object.keys(dependencies))).toEqual([]);
   });
 
-  test("the core reads no clock, draws nothing, sets no timer and talks to nobody but through its ports", () => {
+  test("the core uses clocks, randomness, timers and the outside world only through its ports", () => {
     const findings = [...modulesIn("src/**/*.ts")].flatMap(([path, source]) =>
       hiddenInputs(path, source, exempt[path]),
     );
@@ -206,11 +206,11 @@ describe("the check of hidden inputs", () => {
     "import { createHmac, timingSafeEqual } from 'node:crypto'",
     "const valueOf = (rows: Rows) => rows.constructor",
     "// Date.now() and process.env",
-  ])("has nothing against: %s", (source) => {
+  ])("allows: %s", (source) => {
     expect(hiddenInputs("src/a.ts", source)).toEqual([]);
   });
 
-  test("an exemption is for what it names", () => {
+  test("an exemption covers only what it names", () => {
     const source = "setImmediate(process.exit); setTimeout(f, 1)";
     expect(hiddenInputs("src/a.ts", source, ["setImmediate"])).toEqual([
       "src/a.ts uses process",

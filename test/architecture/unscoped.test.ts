@@ -2,8 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 /**
- * The files that may reach the rows of all accounts and modes, and why. Everything else reads and writes within one scope, which the
- * transaction adds to every key and every row.
+ * The files that may reach the rows of all accounts and modes, and why. All others use one scope,
+ * which the transaction adds to every key and row.
  */
 const allowed: Readonly<Record<string, string>> = {
   "src/accounts/key-ring.ts": "a key tells whose it is",
@@ -43,10 +43,10 @@ const allowed: Readonly<Record<string, string>> = {
   "src/privacy/erase-history.ts": "an erasure clears what consumers' errors may quote",
 };
 
-/** `src/store` makes the handles, and `src/testing` checks storages, which know no scopes. */
+/** `src/store` creates the handles. `src/testing` checks storages, which have no scopes. */
 const makers = ["src/store/", "src/testing/"];
 
-/** Whatever gives, takes or names such a handle has the word in its name, but for projections, which are given one. */
+/** All names of such handles contain the word, except those of projections. */
 const handle = /unscoped|\bProjection\b/i;
 
 test("only a few files reach rows outside of a scope", () => {

@@ -19,7 +19,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     for (const type of ["contact.opted_out", "contact.opted_in"] as const) {
       one.on(type, () => void events.push(type));
     }
-    /** What a contact says. */
+    /** Receives a text from the contact. */
     const says = async (body: string, over: object = {}) => {
       const message = await one.sandbox.inbound({ from: phone, body, ...over });
       await clock.settle();
@@ -41,7 +41,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     return first;
   };
 
-  it("is withdrawn by STOP: one confirmation goes out and then nothing, until START, which is answered too", async () => {
+  it("is withdrawn by STOP: only a confirmation is sent, until START, which is confirmed, too", async () => {
     const { one, says, sent, events, clock } = await opened();
     const first = await says("Hi");
     await says(" stop! ");
@@ -64,7 +64,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     });
     const { status, evidence } = await consent(one, first.contact_id);
     expect(status).toBe("opted_in");
-    // What it says once more is an answer to something else.
+    // A further answer was to another message.
     expect(evidence.map((each) => [each.status, each.source])).toEqual([
       ["opted_in", "keyword"],
       ["opted_out", "keyword"],
@@ -72,7 +72,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     ]);
   });
 
-  it("withdrawn lets nothing out that was queued or scheduled before", async () => {
+  it("that is withdrawn stops queued and scheduled messages", async () => {
     const answer = held<{ outcome: "accepted"; provider_message_id: string }>();
     const line = carrier({
       send: ({ body }, { attempt_id }) =>
@@ -107,7 +107,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     }
   });
 
-  it("is not withdrawn by what only comes near: that is flagged, until a person or the contact settles it", async () => {
+  it("is not withdrawn by a suspected opt-out, which is flagged until a person or the contact decides", async () => {
     const { one, says, sent } = await opened();
     const near = await says("please stop texting me");
     expect(near.opt_out_suspected).toBe(true);
@@ -115,7 +115,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect(await outcome(one.messages.send(hello))).toBe("done");
     expect((await says("I meant: don't stop")).opt_out_suspected).toBe(false);
     expect((await one.conversations.get(near.conversation_id)).opt_out_suspected).toBe(true);
-    // A person looked, and settles it.
+    // A person decides.
     await one.contacts.setConsent(near.contact_id, "text", {
       status: "opted_out",
       detail: "asked twice",
@@ -128,7 +128,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect(sent()).toEqual(["Hello"]);
   });
 
-  it("is withdrawn by what comes near, where the host honours that", async () => {
+  it("is withdrawn by a suspected opt-out if the host application enables that", async () => {
     const { one, says, sent } = await opened({
       consent: { honourNearMatches: true, optOutText: "Bye." },
     });
@@ -140,7 +140,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     ]);
   });
 
-  it("can be kept for each sender", async () => {
+  it("can be separate per sender", async () => {
     const { one, says, sent } = await opened({ consent: { scope: "sender" } });
     await one.senders.create({ address: other, channels: ["sms"], transport: "sandbox" });
     const { contact_id } = await says("STOP");
@@ -163,7 +163,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
       opted_out_of: [other],
       opted_in_to: ["+15005559999"],
     });
-    // Who was opted out of all by hand, and writes START to one number, wants to hear from that one.
+    // START to one number opts a contact in to that sender, even after an opt-out of all.
     await one.contacts.setConsent(contact_id, "text", { status: "opted_out" });
     await says("START", { to: other });
     expect(await outcome(one.messages.send({ ...hello, from: other }))).toBe("done");
@@ -176,7 +176,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     });
   });
 
-  it("is confirmed by the carrier where it does that itself, and told by it where it heard of it first", async () => {
+  it("is confirmed by a carrier that handles opt-outs itself, and can be reported by it", async () => {
     const line = carrier({
       confirms_opt_outs: true,
       send: () => ({
@@ -204,7 +204,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
-  it("is told by a receipt too", async () => {
+  it("can be withdrawn through a receipt", async () => {
     const { one, line, clock } = await opened();
     const { id, contact_id } = await one.messages.send(hello);
     await clock.settle();
@@ -216,7 +216,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     });
   });
 
-  it("answers HELP with the host's text, as often as it is asked for", async () => {
+  it("does not limit HELP, which is answered each time with the configured text", async () => {
     const { says, sent, one } = await opened({ consent: { helpText: "Call 555." } });
     await says("help");
     await says("INFO?");
@@ -224,7 +224,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect((await one.events.list({ type: "message.received" })).data).toHaveLength(2);
   });
 
-  it("belongs to the address: neither erasing the contact nor giving up the number lifts it", async () => {
+  it("belongs to the address: erasing the contact or changing its number does not reset it", async () => {
     const { one, says, clock } = await opened();
     const { contact_id } = await says("STOP");
     await clock.settle();
@@ -241,14 +241,14 @@ describe.each(storages)("consent on $name", ({ open }) => {
     expect(await outcome(one.messages.send({ to: again.id, body: "Hello" }))).toBe(
       "recipient_opted_out",
     );
-    // Another account, and the other mode, know nothing of it.
+    // Another account and the other mode are not affected.
     const { account } = await one.accounts.create({ name: "Another" });
     expect(await outcome(one.account(account.id, { mode: "sandbox" }).messages.send(hello))).toBe(
       "done",
     );
   });
 
-  it("is not what a visitor of a web page speaks of", async () => {
+  it("is not changed by keywords in webchat", async () => {
     const line = carrier({
       name: "chat",
       modes: ["live"],
@@ -276,7 +276,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
     ).toBe("recipient_opted_out");
   });
 
-  it("can't be set where the contact has no address", async () => {
+  it("cannot be set for a contact without an address", async () => {
     const { one } = await opened();
     const { id } = await one.contacts.create({ name: "Nobody", phone });
     expect(await outcome(one.contacts.setConsent(id, "webchat", { status: "opted_out" }))).toBe(

@@ -19,7 +19,7 @@ const outcome = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
   );
 
-/** The notes of the host's table, as its transaction sees them. */
+/** The rows of the host application's table, as its transaction reads them. */
 async function notesIn(tx: object): Promise<string[]> {
   const sql = "SELECT text FROM notes ORDER BY id";
   if ("prepare" in tx) {
@@ -32,7 +32,7 @@ async function notesIn(tx: object): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
-/** Denies what goes to a number that the host's table names. */
+/** Denies messages to the numbers in the host application's table. */
 const banned: Policy<object> = {
   name: "banned",
   async evaluate({ message }, tx) {
@@ -43,18 +43,18 @@ const banned: Policy<object> = {
   },
 };
 
-describe.each(hosts)("policies of the host on $name", ({ open }) => {
+describe.each(hosts)("host policies on $name", ({ open }) => {
   async function opened(policies: readonly Policy<object>[], options: Partial<EngineOptions> = {}) {
     const host = await open();
     const { clock, engine, log } = world();
     const line = carrier({ receipts: "none" });
-    // The storage gives its policies the handle that it says it gives.
+    // The storage passes the declared kind of handle.
     const one = engine(host.connect(), { transports: [line], policies, ...options });
     const list = (number: string) => one.transaction((tx) => host.run(tx, note(number)));
     return { host, clock, line, log, one, list };
   }
 
-  it("judge by the host's own table, when a message is accepted and when it is handed over", async () => {
+  it("can read the host application's table, on acceptance and before the hand-over", async () => {
     const { one, list, clock, line } = await opened([banned]);
     const { id } = await one.messages.send(hello);
     await list(to);
@@ -78,7 +78,7 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
     });
   });
 
-  it("see what the caller has written in its own transaction, and nobody else has seen yet", async () => {
+  it("see uncommitted writes of the caller's transaction", async () => {
     const { one, host, clock, line } = await opened([banned]);
     await one.start();
     const work = one.transaction(async (tx) => {
@@ -91,7 +91,7 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
-  it("answer under an idempotency key once, also what they deny", async () => {
+  it("are evaluated once per idempotency key, also for denials", async () => {
     let asked = 0;
     const counting: Policy<object> = { name: "counting", evaluate: () => (asked++, allow) };
     const { one, list } = await opened([counting, banned]);
@@ -107,7 +107,7 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
     expect((await one.messages.list()).data).toHaveLength(1);
   });
 
-  it("that fail let nothing out: a send leaves no trace and can be tried again, a hand-over is tried again later", async () => {
+  it("that fail prevent sending: a send leaves no trace and can be repeated, a hand-over is retried", async () => {
     const broken = new Set<string>();
     const failing: Policy<object> = {
       name: "failing",
@@ -135,7 +135,7 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
     expect([line.calls.length, (await one.messages.get(id)).status]).toEqual([1, "delivered"]);
   });
 
-  it("that take too long, or answer what is no verdict, have failed", async () => {
+  it("that time out or return an invalid verdict have failed", async () => {
     const answers: unknown[] = [
       { verdict: "maybe" },
       { verdict: "deny", code: "Not A Code", message: "no" },
@@ -158,7 +158,7 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
     expect([await slow, clock.now() - asked]).toEqual(["internal", 5_000]);
   });
 
-  it("put messages off, the latest of them the longest; and a denial counts for more", async () => {
+  it("defer messages until the latest deferral; a denial takes precedence", async () => {
     let verdicts: Verdict[] = [];
     const rules = [0, 1, 2].map((i): Policy<object> => ({
       name: `rule_${i}`,
@@ -190,8 +190,8 @@ describe.each(hosts)("policies of the host on $name", ({ open }) => {
   });
 });
 
-describe("policies of the host on memory", () => {
-  it("are told what they judge by, and get no handle", async () => {
+describe("host policies on memory", () => {
+  it("get the message's facts and no handle", async () => {
     const { clock, engine } = world();
     const seen: [PolicyFacts, unknown][] = [];
     const watching: Policy = {
@@ -240,7 +240,7 @@ describe("policies of the host on memory", () => {
     });
   });
 
-  it("put a message off again and again, but not for ever", async () => {
+  it("can defer a message repeatedly, but not forever", async () => {
     const { clock, engine } = world();
     const storage = memory();
     const line = carrier({ receipts: "none" });
@@ -258,7 +258,7 @@ describe("policies of the host on memory", () => {
       await one.start();
       await clock.settle();
       statuses.push((await one.messages.get(id)).status);
-      // Nobody looks for a month: an engine at work wakes up too often for a test.
+      // The engine is stopped for a month, because its polling would be slow in a test.
       await stopped(one, clock);
       await clock.advance(later);
     }
@@ -266,7 +266,7 @@ describe("policies of the host on memory", () => {
     expect(line.calls).toEqual([]);
   });
 
-  it("are refused with names that are taken, and beside what is none", () => {
+  it("are rejected with duplicate names or if they are not policies", () => {
     const { engine } = world();
     const rule = (name: string): Policy => ({ name, evaluate: () => allow });
     for (const policies of [

@@ -43,7 +43,7 @@ const mixed = ({
   }));
 
 describe("a consent keyword", () => {
-  it("is known in any case, with blanks around it and punctuation behind it", () => {
+  it("is recognised in any case, with surrounding blanks and trailing punctuation", () => {
     fc.assert(
       fc.property(
         said.chain(mixed),
@@ -58,7 +58,7 @@ describe("a consent keyword", () => {
     );
   });
 
-  it("is one however much blank and punctuation comes with it", () => {
+  it("is recognised with any amount of blanks and punctuation", () => {
     for (const much of [" ".repeat(5_000), "!".repeat(5_000), " .".repeat(5_000)]) {
       expect([keywordOf(`STOP${much}`, false), suspectsOptOut(`STOP${much}`)]).toEqual([
         "opt_out",
@@ -68,7 +68,7 @@ describe("a consent keyword", () => {
     expect(keywordOf(`${" ".repeat(5_000)}stop`, false)).toBe("opt_out");
   });
 
-  it("is a whole message: with any other word it is none", () => {
+  it("must be the whole message", () => {
     const other = fc.stringMatching(/^[a-z]{1,10}$/).filter((word) => word !== "out");
     fc.assert(
       fc.property(
@@ -150,7 +150,7 @@ describe("an opt-out is suspected", () => {
     expect(suspectsOptOut(text)).toBe(false);
   });
 
-  it("of no keyword, which says it, and of none of the engine's own texts, which another engine may read", () => {
+  it("not for keywords, and not for the engine's own texts, which another engine may receive", () => {
     for (const word of [...words.opt_out, ...words.opt_in, ...words.help]) {
       expect(suspectsOptOut(word)).toBe(false);
     }
@@ -159,7 +159,7 @@ describe("an opt-out is suspected", () => {
     }
   });
 
-  it("in whatever text comes, in no time", () => {
+  it("in linear time for every text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 3_000 }), (text) => {
         expect(typeof suspectsOptOut(text)).toBe("boolean");

@@ -9,16 +9,16 @@ import { world } from "../support/world.ts";
 
 const phones = ["+15005550101", "+15005550102"] as const;
 type Phone = (typeof phones)[number];
-/** The sandbox's own, and one that every account gets besides. */
+/** The sandbox's sender and a second one. */
 const senders = ["+15005559999", "+15550001111"] as const;
 type Sender = (typeof senders)[number];
 const confirmation = "You are out.";
 
 interface Model {
   readonly scope: "account" | "sender";
-  /** What was said last of each sender, by `phone sender`. */
+  /** The latest consent per sender, by `phone sender`. */
   readonly last: Map<string, "opted_in" | "opted_out">;
-  /** Opt-outs by a keyword from somebody who had not opted out: each is confirmed once. */
+  /** Opt-outs by keyword of contacts that were opted in. Each is confirmed once. */
   confirmations: number;
 }
 
@@ -92,7 +92,7 @@ function command(name: string, run: (model: Model, real: Real) => Promise<void>)
   };
 }
 
-/** What a word does to the model. */
+/** Applies a keyword to the model. */
 function hear(model: Model, phone: Phone, to: Sender, word: string): void {
   const about = model.scope === "sender" ? [to] : senders;
   if (word === "Stop.") {
@@ -117,7 +117,7 @@ const send = (to: Phone, from: Sender, delay: number): Command =>
     );
   });
 
-/** Who opts out while messages are on their way to their hand-over: the event log shows what committed first. */
+/** An opt-out concurrent with hand-overs. The event log shows which committed first. */
 const race = (phone: Phone, sender: Sender, word: string): Command =>
   command(
     `${phone} says ${word} to ${sender} while messages go out`,
@@ -149,7 +149,7 @@ const set = (phone: Phone, status: "opted_in" | "opted_out"): Command =>
     ) {
       return;
     }
-    // Of a contact that took in the other one, both addresses.
+    // Both addresses of a merged contact.
     const { data } = await account.contacts.consents(id);
     for (const { address } of data) {
       const each = phones.find((known) => known === address);
@@ -158,7 +158,7 @@ const set = (phone: Phone, status: "opted_in" | "opted_out"): Command =>
     }
   });
 
-/** What is done to contacts changes nothing of what their addresses allow. */
+/** Changes of contacts do not change the consent of their addresses. */
 const treat = (what: "erase" | "merge" | "edit", phone: Phone): Command =>
   command(`${what} ${phone}`, async (_, { account }) => {
     const id = await contactOf(account, phone);
@@ -181,7 +181,7 @@ const kept = storages.flatMap((storage) =>
 describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
   const numRuns = runs({ memory: 40, SQLite: 12, PostgreSQL: 3 }[name]);
 
-  it("holds whatever is said, sent and done to contacts; no hand-over commits after an opt-out, which is confirmed once", async () => {
+  it("matches a model: no hand-over commits after an opt-out, and each opt-out is confirmed once", async () => {
     const { clock, engine, log } = world();
     const line = carrier({ receipts: "none" });
     const one = engine(open().connect(), {
@@ -189,7 +189,7 @@ describe.each(kept)("consent by $scope on $name", ({ name, open, scope }) => {
       consent: { scope, optOutText: confirmation },
     });
     await one.start();
-    /** In the order of commits: opt-outs, opt-ins, and hand-overs to who has opted out of some senders, with those. */
+    /** In commit order: opt-outs, opt-ins, and hand-overs to addresses with opt-outs. */
     const out = new Set<string>();
     const handedOver = new Map<string, readonly string[]>();
     const sent = new Map<string, { readonly from: string; readonly body: string }>();

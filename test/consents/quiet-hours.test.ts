@@ -5,7 +5,7 @@ import { quietUntil } from "../../src/consents/quiet-hours.ts";
 import { firstTimeZone } from "../../src/kernel/time.ts";
 import { runs } from "../support/runs.ts";
 
-/** Those that set their clocks at odd hours, by odd amounts or twice a year around Ramadan, those that don't, and the odd offsets. */
+/** Zones with unusual transitions (odd hours, odd amounts, Ramadan), without any, and with odd offsets. */
 const zones = [
   "UTC",
   "America/New_York",
@@ -35,7 +35,7 @@ const time = (minutes: number): string =>
 const minute = 60_000;
 const day = 86_400_000;
 
-/** By the wall clock, as it is said. */
+/** Quiet hours in wall-clock time. */
 function isQuiet(at: number, zone: string, { from, to }: { from: string; to: string }): boolean {
   const clock = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainTime();
   const [begin, end] = [Temporal.PlainTime.from(from), Temporal.PlainTime.from(to)];
@@ -45,7 +45,7 @@ function isQuiet(at: number, zone: string, { from, to }: { from: string; to: str
   return order === 0 ? false : order < 0 ? after && before : after || before;
 }
 
-/** When a zone's clock is set, in some years. */
+/** The transitions of a zone in some years. */
 function changes(zone: string): number[] {
   const found: number[] = [];
   let at = Temporal.Instant.from("2019-01-01T00:00Z").toZonedDateTimeISO(zone);
@@ -64,7 +64,7 @@ const hours = fc
   .tuple(fc.nat(1_439), fc.nat(1_439))
   .map(([from, to]) => ({ from: time(from), to: time(to) }));
 
-/** Any moment, and often one about a change of the clock. */
+/** Any moment, often close to a transition. */
 const moment = zone.chain((name) => {
   const known = changesOf.get(name) ?? [];
   const any = fc.integer({ min: Date.parse("2019-01-01"), max: Date.parse("2030-12-31") });
@@ -76,7 +76,7 @@ const moment = zone.chain((name) => {
 });
 
 describe("quiet hours", () => {
-  it("end at the first moment whose wall clock is out of them, whatever the zone and however its clock is set", () => {
+  it("end at the first moment whose wall clock is outside them, in all zones and at all transitions", () => {
     fc.assert(
       fc.property(moment, hours, ({ name, at }, window) => {
         const until = quietUntil(at, name, window);
@@ -96,7 +96,7 @@ describe("quiet hours", () => {
     );
   });
 
-  it("are none where they end when they begin", () => {
+  it("are empty if start and end are equal", () => {
     fc.assert(
       fc.property(moment, fc.nat(1_439).map(time), ({ name, at }, same) => {
         expect(quietUntil(at, name, { from: same, to: same })).toBeNull();
@@ -144,12 +144,12 @@ describe("quiet hours", () => {
     expect(quietUntil(Date.parse(now), "Europe/Berlin", { from, to })).toBe(Date.parse(until));
   });
 
-  it("end to the second where clocks still went by the sun", () => {
+  it("end to the second in zones with local mean time", () => {
     const [now, until] = ["1880-06-01T12:00:00Z", "1880-06-01T12:56:02Z"].map(Date.parse);
     expect(quietUntil(now ?? 0, "America/New_York", { from: "07:00", to: "08:00" })).toBe(until);
   });
 
-  it("are those of the first zone that there is", () => {
+  it("use the first known time zone", () => {
     expect(firstTimeZone("Mars/Olympus", null, "Asia/Kathmandu", "UTC")).toBe("Asia/Kathmandu");
     expect(firstTimeZone(undefined, "Asia/Kathmandu")).toBe("Asia/Kathmandu");
     expect(firstTimeZone("", undefined, null)).toBe("UTC");

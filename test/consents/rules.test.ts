@@ -14,7 +14,7 @@ const change: fc.Arbitrary<ConsentChange> = fc.record({
   sender: fc.constantFrom(...senders, ...senders, null),
 });
 
-it("of each sender counts what was said of it last, by itself or of all", () => {
+it("the latest entry for a sender or for all senders decides", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
       let state = noConsent;
@@ -22,7 +22,7 @@ it("of each sender counts what was said of it last, by itself or of all", () => 
       for (const each of changes) {
         const about = each.sender === null ? senders : [each.sender];
         const isKnown = about.every((sender) => last.get(sender) === each.status);
-        // What is said of all is news of senders that nobody has named, too.
+        // An entry for all applies to unnamed senders, too.
         if (each.sender !== null || !isKnown) expect(isNewConsent(state, each)).toBe(!isKnown);
         state = consentAfter(state, each);
         for (const sender of about) last.set(sender, each.status);
@@ -34,7 +34,7 @@ it("of each sender counts what was said of it last, by itself or of all", () => 
   );
 });
 
-it("what was said of many senders stays bounded, and errs on the side of silence", () => {
+it("entries for many senders are bounded, and the bound keeps opt-outs", () => {
   const many = Array.from({ length: 150 }, (_, i) => `+1555${String(i).padStart(7, "0")}`);
   const all = (status: "opted_in" | "opted_out", from = noConsent) =>
     many.reduce((state, sender) => consentAfter(state, { status, sender }), from);

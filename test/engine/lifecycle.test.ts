@@ -12,8 +12,8 @@ import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-describe.each(storages)("the life of an engine on $name", ({ open }) => {
-  it("takes messages without being started, and leaves them to an engine that is", async () => {
+describe.each(storages)("the lifecycle of an engine on $name", ({ open }) => {
+  it("accepts messages before its start and leaves sending to a started engine", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = carrier();
@@ -29,7 +29,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect((await web.messages.get(id)).status).toBe("sent");
   });
 
-  it("dispatches what another engine takes later, at the next poll at the latest", async () => {
+  it("dispatches messages of another engine by the next poll", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = carrier();
@@ -40,7 +40,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
-  it("starts once, however often it is told to, and stops once", async () => {
+  it("starts once and stops once, also with repeated calls", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -56,7 +56,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(line.stops).toBe(1);
   });
 
-  it("stops cleanly when it is told to while it starts", async () => {
+  it("stops cleanly during its start", async () => {
     const { engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -66,7 +66,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect([line.starts, line.stops]).toEqual([1, 1]);
   });
 
-  it("stops without a start, and refuses one after that", async () => {
+  it("can stop without a start, and rejects a later start", async () => {
     const { engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -91,7 +91,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     },
   );
 
-  it("answers what was asked before it was stopped", async () => {
+  it("answers calls that were made before its stop", async () => {
     const { engine } = world();
     const ground = open();
     const one = engine(ground.connect());
@@ -103,7 +103,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(new Set(data.map(({ id }) => id))).toEqual(ids);
   });
 
-  it("waits for a call that is under way, and records its answer", async () => {
+  it("waits for a carrier call in progress and records its answer", async () => {
     const { clock, engine } = world();
     const ground = open();
     const answer = held<void>();
@@ -166,7 +166,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     },
   );
 
-  it("is stopped at the end of its block", async () => {
+  it("is stopped at the end of an `await using` block", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     {
@@ -176,7 +176,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "shutting_down" });
   });
 
-  it("does nothing until it is asked: no storage is opened, nothing drawn, no time read", () => {
+  it("does nothing before its first call: it opens no storage and reads no clock or randomness", () => {
     const touched: string[] = [];
     const wary = <T extends object>(name: string, target: T): T =>
       new Proxy(target, {
@@ -201,7 +201,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(touched).toEqual([]);
   });
 
-  it("shares a process with another one on a storage of its own, and neither sees the other's", async () => {
+  it("is isolated from another engine in the same process with another storage", async () => {
     const { clock, engine } = world();
     const [a, b] = [carrier(), carrier()];
     const one = engine(open().connect(), { transports: [a] });
@@ -219,7 +219,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(b.calls).toHaveLength(1);
   });
 
-  it("leaves no listener with the storage that it was given", async () => {
+  it("leaves no listener on its storage", async () => {
     const { engine } = world();
     const storage = open().connect();
     let watching = 0;
@@ -240,7 +240,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(watching).toBe(0);
   });
 
-  it("says that a start failed, stops what it had started, and starts when it is asked again", async () => {
+  it("reports a failed start, stops what it had started, and can start again", async () => {
     const { clock, engine } = world();
     const first = carrier();
     const second = carrier({ name: "second" });
@@ -262,7 +262,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(first.calls).toHaveLength(1);
   });
 
-  it("fails to start when a transport takes too long, and stops that one when it comes to it after all", async () => {
+  it("fails to start if a transport times out, and stops that transport once it has started", async () => {
     const { clock, engine } = world();
     const first = carrier();
     const second = carrier({ name: "second" });
@@ -285,7 +285,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     await clock.advance(40_000);
     expect(await failure).toMatchObject({ code: "internal", retryable: true });
     expect([first.starts, first.stops, log]).toEqual([1, 1, []]);
-    // Another try comes to nothing either, and leaves nothing behind that would start later.
+    // A second try fails, too, and leaves nothing that would start later.
     const vain = one.start().catch((error: unknown) => error);
     await clock.advance(40_000);
     expect(await vain).toMatchObject({ code: "internal" });
@@ -298,7 +298,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(log.at(-1)).toBe("stopped");
   });
 
-  it("stops the other transports and the storage when one transport doesn't stop cleanly", async () => {
+  it("stops the other transports and the storage if one transport fails to stop", async () => {
     const { engine, log } = world();
     const first = carrier();
     const second = over(carrier({ name: "second" }), {
@@ -311,7 +311,7 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
     expect(log).toMatchObject([{ level: "warn", facts: { transport: "second" } }]);
   });
 
-  it("retries while it drains no more: what is backing off is left to the next engine", async () => {
+  it("does not retry while it drains: waiting retries are left to the next engine", async () => {
     const { clock, engine } = world();
     const ground = open();
     const line = carrier({ send: () => busy(60_000) });
@@ -329,8 +329,8 @@ describe.each(storages)("the life of an engine on $name", ({ open }) => {
   });
 });
 
-describe("a storage that can't be opened", () => {
-  it("is told of at each call until it can, and then all goes well", async () => {
+describe("a storage that cannot be opened", () => {
+  it("causes an error at each call until it can be opened", async () => {
     const { engine } = world();
     const folder = join(mkdtempSync(join(tmpdir(), "tidings-")), "not yet");
     onTestFinished(() => rmSync(join(folder, ".."), { recursive: true }));
@@ -349,7 +349,7 @@ describe("a storage that can't be opened", () => {
     expect(await one.messages.send(hello)).toMatchObject({ status: "queued" });
   });
 
-  it("is not opened again by a call that comes after the stop", async () => {
+  it("is not opened by a call after the stop", async () => {
     const { engine } = world();
     const folder = mkdtempSync(join(tmpdir(), "tidings-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -360,7 +360,7 @@ describe("a storage that can't be opened", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it("that fails in between is asked again by the next call", async () => {
+  it("is opened again by the next call after a failure", async () => {
     const storage = memory();
     let fails = 2;
     const flaky = over(storage, {

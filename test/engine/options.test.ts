@@ -10,7 +10,7 @@ import { carrier } from "../support/carrier.ts";
 
 const good: EngineOptions = { storage: memory(), transports: [carrier()], ...simulated() };
 
-/** What a JavaScript host might pass. */
+/** The error of options as a JavaScript host application might pass them. */
 function complaint(wrong: unknown): string {
   try {
     return `none: ${typeof new MessagingEngine(wrong as EngineOptions)}`;
@@ -104,7 +104,7 @@ describe("options", () => {
     },
   );
 
-  it("are all told of at once", () => {
+  it("are all reported at once if they are invalid", () => {
     const told = complaint({ ...good, storage: 1, mode: "x", concurrency: 0 });
     expect(told.split("; ").map((each) => each.slice(0, each.indexOf(":")))).toEqual([
       "storage",
@@ -113,11 +113,11 @@ describe("options", () => {
     ]);
   });
 
-  it.each([undefined, null, "app.db", 7])("that are no object are refused: %o", (wrong) => {
+  it.each([undefined, null, "app.db", 7])("that are not an object are rejected: %o", (wrong) => {
     expect(complaint(wrong)).toMatch(/^options: expected an object, got /);
   });
 
-  it("that hold a secret don't have it told", () => {
+  it("with a secret do not show it in errors", () => {
     expect(
       complaint({ ...good, storage: { password: "hunter2" }, random: () => "hunter2" }),
     ).not.toContain("hunter2");
@@ -138,14 +138,14 @@ describe("options", () => {
     expect(complaint(url)).not.toContain("hunter2");
   });
 
-  it("that are right are taken, with the defaults for the rest", () => {
+  it("that are valid are accepted, with defaults for the others", () => {
     expect(
       new MessagingEngine({ ...good, limits: {}, concurrency: 1_000 }).account().scope.mode,
     ).toBe("sandbox");
     expect(new MessagingEngine({ ...good, mode: "live" }).account().scope.mode).toBe("live");
   });
 
-  it("need no more than a storage and transports: the rest is the system's", async () => {
+  it("need only a storage and transports; clock, randomness and logger default to the system's", async () => {
     const { storage, transports } = good;
     await using engine = new MessagingEngine({ storage, transports });
     const before = Date.now();

@@ -1,4 +1,4 @@
-/** What goes wrong between an engine and its PostgreSQL, in real time. */
+/** Faults between an engine and PostgreSQL, in real time. */
 import type pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
@@ -14,7 +14,7 @@ import { type Database, makeDatabase } from "../support/postgres-database.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { database, migrated } from "../support/postgres.ts";
 
-/** Each to a number of its own: a conversation goes out one message after the other. */
+/** A message to a separate number, because a conversation is sent in sequence. */
 function hello(key: string): { readonly to: string; readonly body: string } {
   if (!numbers.has(key)) numbers.set(key, `+1212${String(numbers.size).padStart(7, "0")}`);
   return { to: numbers.get(key) ?? "", body: `Hello ${key}` };
@@ -36,8 +36,8 @@ function engineOn(
   return engine;
 }
 
-/** Whoever loses an answer can ask it what became of the call. */
-function knowing(): Carrier {
+/** A carrier with look-ups. */
+function carrierWithLookups(): Carrier {
   const line: Carrier = carrier({
     lookup: (_, { attempt_id }) =>
       line.calls.some(({ attempt }) => attempt.attempt_id === attempt_id)
@@ -47,8 +47,8 @@ function knowing(): Carrier {
   return line;
 }
 
-/** Who claimed a job and never heard of it waits for its lease to lapse: three seconds by this clock. */
-const hasty = (): Clock => fastClock(epoch(20));
+/** A fast clock: a lease lapses in three seconds of real time. */
+const fastEngineClock = (): Clock => fastClock(epoch(20));
 
 /** The ids of the messages under a key. */
 async function made(db: Database, key: string): Promise<string[]> {
@@ -61,7 +61,7 @@ async function made(db: Database, key: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Sends under a key: the message's id, or the error, which the caller can try again after. */
+/** Sends with a key. Returns the message's id, or a retryable error. */
 async function send({ messages }: MessagingEngine, key: string): Promise<string | TidingsError> {
   try {
     return (await messages.send(hello(key), { idempotencyKey: key })).id;
@@ -90,7 +90,7 @@ describe("a connection that is cut", () => {
       await engine.messages.send(hello("the first"));
       let failed = 0;
       let cut = true;
-      // Until one goes by uncut, several times: what is cut may be a notification, that no send waits for.
+      // Several sends, because the cut statement may be a notification that no send waits for.
       for (let number = 1, whole = 0; whole < 3; number++) {
         const from = proxy.statements;
         cut = false;
@@ -109,7 +109,7 @@ describe("a connection that is cut", () => {
     },
   );
 
-  it("is answered over HTTP with a 503 that says so and can be tried again", async () => {
+  it("causes a retryable 503 over HTTP", async () => {
     const db = await database(await migrated());
     const proxy = await db.proxy();
     const engine = engineOn(db.pool({ connectionString: proxy.url }));
@@ -137,16 +137,16 @@ describe("a connection that is cut", () => {
     expect(await made(db, "second")).toHaveLength(1);
   });
 
-  it("while jobs run loses none and repeats none", async () => {
+  it("loses and repeats no jobs", async () => {
     const db = await database(await migrated());
     const proxy = await db.proxy();
-    const line = knowing();
-    const engine = engineOn(db.pool({ connectionString: proxy.url }), line, hasty());
+    const line = carrierWithLookups();
+    const engine = engineOn(db.pool({ connectionString: proxy.url }), line, fastEngineClock());
     await engine.start();
     const sending = Array.from({ length: 60 }, (_, n) => sendUntilTaken(engine, `m${n}`));
     for (let n = 0; n < 8; n++) {
       await eventually(() => expect(line.calls.length).toBeGreaterThanOrEqual(5 * n));
-      // Also in the midst of writes, before and after they are done.
+      // Also during writes, before and after their execution.
       if (n % 2 === 0) proxy.cut();
       else {
         void proxy.cutAt(
@@ -162,13 +162,13 @@ describe("a connection that is cut", () => {
 });
 
 describe("a server", () => {
-  it("that is restarted and that crashes under load loses nothing and doubles nothing", async () => {
+  it("loses and duplicates nothing if it restarts and crashes under load", async () => {
     const server = await startPostgres();
     onTestFinished(() => server[Symbol.asyncDispose]());
     const db = await makeDatabase(server.url);
     const pool = db.pool();
-    const line = knowing();
-    const engine = engineOn(pool, line, hasty());
+    const line = carrierWithLookups();
+    const engine = engineOn(pool, line, fastEngineClock());
     await engine.start();
     const taken = new Map<string, string>();
     let over = false;
@@ -200,7 +200,7 @@ describe("a server", () => {
     expect(called.toSorted()).toEqual([...taken.values()].toSorted());
   });
 
-  it("that takes no writes answers so, goes on reading, and all works when it takes them again", async () => {
+  it("that is read-only fails writes with the reason, allows reads, and recovers", async () => {
     const db = await database(await migrated());
     const engine = engineOn(db.pool());
     const id = await sendUntilTaken(engine, "before");
@@ -217,7 +217,7 @@ describe("a server", () => {
     await eventually(async () => expect(typeof (await send(standby, "meanwhile"))).toBe("string"));
   });
 
-  it("whose default is another isolation gets commands through all the same", async () => {
+  it("with another default isolation level works", async () => {
     const db = await database(await migrated());
     await db
       .pool({ max: 1 })
@@ -230,14 +230,14 @@ describe("a server", () => {
   });
 });
 
-/** Makes the first so many insertions of messages fail with an error that the server has for that. */
+/** Makes the first `count` insertions of messages fail with an SQL state. */
 async function failing(
   db: Database,
   state: string,
   times: number,
 ): Promise<{ readonly heal: () => Promise<void> }> {
   const pool = db.pool({ max: 1 });
-  // A sequence counts on though the transaction is rolled back.
+  // A rollback does not reset a sequence.
   await pool.query(`
     CREATE SEQUENCE failures;
     CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -253,7 +253,7 @@ describe("an error of the database", () => {
     { what: "a serialization failure", state: "40001" },
     { what: "a deadlock", state: "40P01" },
     { what: "a lock that is not to be had", state: "55P03" },
-  ])("of passing nature, $what, is tried again and not seen", async ({ state }) => {
+  ])("of temporary nature, $what, is retried and not reported", async ({ state }) => {
     const db = await database(await migrated());
     const engine = engineOn(db.pool());
     await failing(db, state, 2);
@@ -285,7 +285,7 @@ describe("an error of the database", () => {
     },
   );
 
-  it("that comes of a lock held for longer than a statement may take is a 503 until the lock is gone", async () => {
+  it("from a lock held beyond the statement timeout is a 503 until the lock is released", async () => {
     const db = await database(await migrated());
     const engine = engineOn(db.pool({ statement_timeout: 1_000 }));
     await sendUntilTaken(engine, "before");
@@ -300,7 +300,7 @@ describe("an error of the database", () => {
 });
 
 describe("a pool", () => {
-  it("that the host uses up makes commands fail in time, and serves them when it has a connection again", async () => {
+  it("that the host application exhausts makes commands time out, and works once a connection is free", async () => {
     const db = await database(await migrated());
     const pool = db.pool({ max: 3, connectionTimeoutMillis: 1_000 });
     const engine = engineOn(pool);
@@ -318,7 +318,7 @@ describe("a pool", () => {
     expect(await made(db, "meanwhile")).toEqual([id]);
   });
 
-  it("of five serves a started engine and a hundred commands at once", async () => {
+  it("of five connections serves a started engine and 100 concurrent commands", async () => {
     const db = await database(await migrated());
     const line = carrier();
     const engine = engineOn(db.pool({ max: 5 }), line);

@@ -22,7 +22,7 @@ function closing(): { readonly storage: StoragePort; readonly closes: () => numb
 }
 
 describe("an engine that stops", () => {
-  it("closes the storage and stops the other transports when one transport throws at once", async () => {
+  it("closes the storage and stops the other transports if one transport throws", async () => {
     const { engine, log } = world();
     const { storage, closes } = closing();
     const first = carrier();
@@ -38,7 +38,7 @@ describe("an engine that stops", () => {
     expect(log).toMatchObject([{ level: "warn", facts: { transport: "second" } }]);
   });
 
-  it("waits for a transport until its deadline, then goes on without it", async () => {
+  it("waits for a transport until the deadline, then continues without it", async () => {
     const { clock, engine, log } = world();
     const { storage, closes } = closing();
     const first = carrier();
@@ -58,7 +58,7 @@ describe("an engine that stops", () => {
     expect(clock.nextWakeAt).toBeUndefined();
   });
 
-  it("spends one deadline on what is under way and the transports together", async () => {
+  it("uses one deadline for calls in progress and transports together", async () => {
     const { clock, engine } = world();
     const line = carrier({ send: () => new Promise(() => {}) });
     const one = engine(memory(), {
@@ -76,7 +76,7 @@ describe("an engine that stops", () => {
     expect(isOver).toBe(true);
   });
 
-  it("that never opened the storage leaves it to others", async () => {
+  it("does not close a storage that it never opened", async () => {
     const { engine } = world();
     const { storage, closes } = closing();
     await engine(storage).stop();
@@ -84,8 +84,8 @@ describe("an engine that stops", () => {
   });
 });
 
-describe("an engine whose storage can't be watched", () => {
-  it("says so, leaves nothing running, and starts when it can", async () => {
+describe("an engine whose storage cannot be watched", () => {
+  it("reports the error, leaves nothing running, and can start later", async () => {
     const { clock, engine } = world();
     const storage = memory();
     let deaf = true;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { start } from "./program.ts";
 
-test("a shop stores an order and its message together or not at all, and its inbox lists the latest activity first", async () => {
+test("a shop stores an order and its message atomically, and its inbox lists the latest activity first", async () => {
   await using program = start("examples/inbox/main.ts", ["--once"]);
   expect(await program.ended(), program.output() + (await program.errors())).toBe(0);
   const output = program.output();

@@ -1,4 +1,4 @@
-/** What docs/postgres.md says to do and to count on, done and counted. */
+/** Executes the instructions of docs/postgres.md and checks its figures. */
 import { readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
@@ -14,8 +14,7 @@ import { onServer } from "../support/postgres-database.ts";
 const document = readFileSync("docs/postgres.md", "utf8");
 
 /**
- * The SQL under a heading; roles are the whole server's, so they are called something else in each
- * test.
+ * The SQL under a heading. Roles belong to the whole server, so each test uses its own role names.
  */
 function sqlUnder(heading: string, roles: string): string {
   const section = document.split(/^## /m).find((each) => each.startsWith(heading)) ?? "";
@@ -24,14 +23,14 @@ function sqlUnder(heading: string, roles: string): string {
   return sql.replaceAll(/tidings_(owner|app)\b/g, `${roles}_$1`);
 }
 
-/** Where the schema is there, as the document says. */
+/** The SQL without CREATE SCHEMA, for an existing schema. */
 const withoutSchema = (sql: string): string => sql.replace(/^CREATE SCHEMA .*\n/m, "");
 
-/** A database with the document's roles, and pools of theirs. */
+/** A database with the document's roles, and a pool for each role. */
 async function withRoles() {
   const roles = `tidings_${randomUUID().slice(0, 8)}`;
   const server = await serverUrl();
-  // After the database is gone, and with it all that the roles own.
+  // After the database and everything that the roles own are gone.
   onTestFinished(() =>
     onServer(server, (client) => client.query(`DROP ROLE IF EXISTS ${roles}_owner, ${roles}_app`)),
   );
@@ -54,7 +53,7 @@ async function delivered(engine: MessagingEngine, body: string): Promise<string>
     engine.on("message.sent", ({ data }) => resolve(data.message_id));
   });
   const { secret } = await engine.apiKeys.create({ name: "test" });
-  // Over HTTP, where requests are counted as well.
+  // Over HTTP, where rate limits apply, too.
   const response = await fetchHandler(engine)(
     new Request("http://localhost/v1/messages", {
       method: "POST",
@@ -93,7 +92,7 @@ test.each([
   },
 );
 
-test("the settings for vacuum are taken, reports are answered, and what the owner removes is gone without harm", async () => {
+test("the vacuum settings apply, the reports run, and the owner's clean-up is harmless", async () => {
   const { roles, owner, app } = await withRoles();
   const engine = engineOn(app);
   await engineOn(owner).migrate();
@@ -116,7 +115,7 @@ test("the settings for vacuum are taken, reports are answered, and what the owne
   });
 });
 
-test("the unique keys without an account are those of the document", () => {
+test("the unique keys without an account match the document", () => {
   const listed = [...document.matchAll(/^ {2}\| `(\w+)` \| `([\w, ]+)` \|/gm)].map(
     ([, table, key]) => `${table}: ${key}`,
   );

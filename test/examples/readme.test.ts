@@ -63,7 +63,7 @@ describe("the code in the README and the docs", () => {
     await rm(elsewhere, { recursive: true, force: true });
   });
 
-  test("has no errors of type", async () => {
+  test("has no type errors", async () => {
     const findings = await new Promise<string>((resolve) => {
       execFile(join(home, "node_modules/.bin/tsc"), ["-p", folder], (_error, stdout, stderr) =>
         resolve(stdout + stderr),
@@ -213,7 +213,7 @@ describe("the documents", () => {
     }
   });
 
-  test.each(documents)("%s links to what is there", (document) => {
+  test.each(documents)("%s has no broken links", (document) => {
     for (const [, link = ""] of read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
       if (link.startsWith("https://")) continue;
       expect(existsSync(join(dirname(document), link)), link).toBe(true);

@@ -21,7 +21,7 @@ test("the Twilio example delivers over the sandbox without credentials", async (
   );
 });
 
-test("the Twilio example ends with status 1 when the message doesn't arrive", async () => {
+test("the Twilio example ends with status 1 if the message does not arrive", async () => {
   await using program = start("examples/twilio/main.ts", ["+15005550005"], withoutAccount);
   expect(await program.ended()).toBe(1);
   expect(program.output()).toMatch(/message to \+15005550005: failed \S.*\n$/);

@@ -86,6 +86,6 @@ test.each([
   "There is nobody here to let the driver in",
   "Which chat app does it support?",
   "Is it safe for humans and dogs?",
-])("%j doesn't", (text) => {
+])("%j does not ask for a person", (text) => {
   expect(asksForPerson(text)).toBe(false);
 });

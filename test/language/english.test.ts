@@ -31,7 +31,7 @@ describe("English", () => {
     },
   );
 
-  it.each(["no onions", "I know", "skip to Friday"])("takes a message as an answer: %s", (text) => {
+  it.each(["no onions", "I know", "skip to Friday"])("reads a message as an answer: %s", (text) => {
     expect(language.isSkip(text)).toBe(false);
   });
 
@@ -41,7 +41,7 @@ describe("English", () => {
     }
   });
 
-  it("reads every day of a calendar as it is written, and names the days around it", () => {
+  it("reads every date in its written form, and names of nearby days", () => {
     const day = fc
       .date({ min: new Date("1970-01-01"), max: new Date("2190-01-01"), noInvalidDate: true })
       .map((at) => Math.floor(at.getTime() / 86_400_000) * 86_400_000);

@@ -93,7 +93,7 @@ describe("relevant knowledge", () => {
     expect(rankPassages(tea, "駐車場はありますか？", 1)).toMatchObject([{ title: "駐車場" }]);
   });
 
-  it("is the piece that people mean, and stays below the threshold where none fits", () => {
+  it("is the piece that people mean, and stays below the threshold if none fits", () => {
     const judged = bases.flatMap(({ knowledge, questions }) =>
       questions.map(([asked, title]) => ({
         asked,

@@ -22,7 +22,7 @@ describe("folding a text", () => {
     expect(foldText("STÖP’", "none")).toBe("stöp'");
   });
 
-  it("changes nothing when it is done again, and ignores case", () => {
+  it("is idempotent and ignores case", () => {
     const text = fc.string({ unit: "binary" });
     const marks = fc.constantFrom("all" as const, "accents" as const, "none" as const);
     fc.assert(

@@ -7,7 +7,7 @@ import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-/** Every row that there is. */
+/** All rows. */
 async function dump(storage: StoragePort): Promise<string> {
   const tables = schema.collections.map(({ primary: index }) =>
     storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 }),
@@ -16,7 +16,7 @@ async function dump(storage: StoragePort): Promise<string> {
 }
 
 describe.each(storages)("the sandbox on $name", ({ open }) => {
-  it("is seeded with threads that lists show, and seeding it twice adds nothing", async () => {
+  it("is seeded with conversations, and seeding it twice adds nothing", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const made = await one.sandbox.seed();
@@ -31,7 +31,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect((await one.messages.list({ limit: 100 })).data).toEqual(data);
   });
 
-  it("starts over when it is reset: all is gone but keys and senders, of this account alone, and it works as new", async () => {
+  it("is emptied by a reset, except keys and senders, only in this account, and works afterwards", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -59,7 +59,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect((await neighbour.messages.get(kept)).status).toBe("sent");
 
     line.calls.splice(0);
-    // Longer than any plan for what was on its way.
+    // Longer than all retries of earlier messages.
     await clock.advance(900_000);
     expect(line.calls).toEqual([]);
     const again = await one.messages.send(hello, { idempotencyKey: "k" });
@@ -68,7 +68,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect((await one.sandbox.seed()).messages).toBeGreaterThan(0);
   });
 
-  it("forgets the keys of what a reset removes, and remembers the keys of what stays", async () => {
+  it("loses the idempotency keys of deleted resources on a reset, and keeps the others", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const idempotencyKey = (key: string) => ({ idempotencyKey: key });
@@ -83,7 +83,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect(await one.senders.create(sender, idempotencyKey("sender"))).toEqual(kept);
   });
 
-  it("can be reset while the carrier has a message: its answer is for nobody, and nothing breaks", async () => {
+  it("can be reset during a carrier call, whose answer is ignored", async () => {
     const { clock, engine, log } = world();
     const answer = held<void>();
     const line = carrier({ send: (_, attempt) => answer.promise.then(() => accepted(attempt)) });
@@ -100,7 +100,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("previews a message without a trace, and says what a send would do", async () => {
+  it("previews a message without storing anything, with the result of a send", async () => {
     const { engine } = world();
     const storage = open().connect();
     const one = engine(storage);
@@ -130,7 +130,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect(sent).toMatchObject({ from: previews[0]?.from, segments: previews[0]?.segments });
   });
 
-  it("takes a batch of good and bad messages: each has its own result, at its place", async () => {
+  it("accepts a batch with invalid messages: each has its own result, in order", async () => {
     const { clock, engine } = world();
     const line = carrier();
     const one = engine(open().connect(), { transports: [line] });
@@ -173,7 +173,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     });
   });
 
-  it("lists its numbers with what each does", async () => {
+  it("lists its test numbers with their behaviour", async () => {
     const { engine } = world();
     const one = engine(open().connect(), {
       transports: [

@@ -25,7 +25,7 @@ const eventOf = (type: EventType, contact?: Contact) =>
   });
 
 describe.each(eventTypes)("a sample of %s", (type) => {
-  it("is an event of that type, about somebody made up or about a contact that has neither name nor number", () => {
+  it("is a valid event, for an invented contact and for one without name and number", () => {
     for (const contact of [undefined, visitor]) {
       const event = eventOf(type, contact);
       expect(event.type).toBe(type);
@@ -34,7 +34,7 @@ describe.each(eventTypes)("a sample of %s", (type) => {
   });
 });
 
-test("samples are about the contact that is given, wherever their type is about one", () => {
+test("samples use the given contact if their type concerns a contact", () => {
   const about = eventTypes.filter((type) =>
     JSON.stringify(eventOf(type, visitor)).includes(visitor.id),
   );

@@ -8,7 +8,7 @@ import { world } from "../support/world.ts";
 interface Fate {
   readonly end: MessageStatus;
   readonly error?: string;
-  /** When the carrier was called, in milliseconds after the send. A look-up's time is its own. */
+  /** The times of the carrier calls, in milliseconds after the send. */
   readonly calls: readonly (number | "after a look-up")[];
   readonly way: readonly MessageStatus[];
   readonly reply?: string;
@@ -63,7 +63,7 @@ const fates: Record<string, Fate> = {
 };
 
 describe.each(storages)("a message to a sandbox number, on $name", ({ open }) => {
-  it("comes to the end that the number stands for, and the carrier is called as often as is safe", async () => {
+  it("ends as the number defines, with the expected carrier calls", async () => {
     const { clock, engine, log } = world();
     const line = counted(sandbox());
     const one = engine(open().connect(), { transports: [line] });
@@ -102,9 +102,9 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
         calls: fate.calls.map((at) =>
           at === "after a look-up" ? Date.parse(lookedUp ?? "") - begun : at,
         ),
-        // The receipt that comes before the answer is there first.
+        // The early receipt is stored before the answer.
         way: ending === "0012" ? ways : fate.way,
-        // It says so to the confirmation of its opt-out too, which is then not confirmed again.
+        // It also answers the opt-out's confirmation, which is not confirmed again.
         replies:
           fate.reply === undefined
             ? []
@@ -117,7 +117,7 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  it("that refuses MMS fails with a picture and is delivered without", async () => {
+  it("without MMS fails with a picture and is delivered without one", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [sandbox()] });
     await one.start();
@@ -136,7 +136,7 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     expect((await one.messages.get(sms.id)).status).toBe("delivered");
   });
 
-  it("tells in its timeline of receipts that changed nothing, and why", async () => {
+  it("lists ignored receipts in its timeline, with the reason", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [sandbox()] });
     await one.start();
@@ -152,7 +152,7 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     expect(await ignored("0019")).toContainEqual(["undelivered", "outranked"]);
   });
 
-  it("survives that the engine is stopped right after the hand-over: another one finds what became of it", async () => {
+  it("is completed by another engine if the first stops right after the hand-over", async () => {
     const { clock, engine } = world();
     const ground = open();
     const one = engine(ground.connect(), { transports: [sandbox()] });
@@ -180,7 +180,7 @@ describe.each(storages)("a message to a sandbox number, on $name", ({ open }) =>
     expect(line.calls.map(({ message }) => message.to)).toEqual(["+15005550014"]);
   });
 
-  it("has a timeline that tells each call, its answer, when the next one is due, and each change, oldest first", async () => {
+  it("has a timeline of calls, answers, retry times and changes, oldest first", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect(), { transports: [sandbox()] });
     await one.start();

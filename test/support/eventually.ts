@@ -1,4 +1,3 @@
-/** What comes about in real time. */
 import { vi } from "vitest";
 
 /** Resolves when `check` no longer throws. Its deadline only ends what hangs, on the slowest machine too. */

@@ -1,4 +1,4 @@
-/** A storage whose calls take real time, for engines on a virtual clock, which stands still during each call. */
+/** A storage whose calls take real time. The virtual clock stands still during each call. */
 import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
 import { holdTime } from "../../src/testing/virtual-clock.ts";
 
@@ -31,7 +31,7 @@ export function realTimeStorage(
     },
     async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
       if (port.transaction === undefined) throw new TypeError("the storage has no transactions");
-      // Its beginning and its end take real time; what is done in it may wait for virtual time.
+      // Begin and commit take real time. The work inside may wait for virtual time.
       let release = holdTime();
       try {
         return await port.transaction(async (handle) => {

@@ -5,7 +5,7 @@ import { seededRandom, simulated } from "../../src/testing/index.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
-test("a seed repeats the same draws, whatever their sizes", () => {
+test("a seed repeats the same draws of all sizes", () => {
   fc.assert(
     fc.property(fc.double(), fc.array(fc.nat({ max: 40 })), (seed, counts) => {
       const [one, other] = [seededRandom(seed), seededRandom(seed)];

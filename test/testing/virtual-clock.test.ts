@@ -4,7 +4,7 @@ import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Lies down, and writes down when it woke. */
+/** Sleeps and records when it woke. */
 function sleeper(clock: VirtualClock, log: string[]) {
   return async (name: string, ms: number, signal?: AbortSignal) => {
     const lay = clock.now();
@@ -13,7 +13,7 @@ function sleeper(clock: VirtualClock, log: string[]) {
   };
 }
 
-test("time stands still until it is moved", async () => {
+test("time stands still until it is advanced", async () => {
   const clock = virtualClock("2026-03-04T05:06:07.000Z");
   await clock.settle();
   expect(new Date(clock.now()).toISOString()).toBe("2026-03-04T05:06:07.000Z");
@@ -21,7 +21,7 @@ test("time stands still until it is moved", async () => {
   expect(new Date(clock.now()).toISOString()).toBe("2026-03-04T05:06:08.500Z");
 });
 
-test("sleepers wake in the order of their time, those of one time in the order in which they lay down", async () => {
+test("sleepers wake in order of their time, and equal times in order of their calls", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 30 }),
@@ -39,7 +39,7 @@ test("sleepers wake in the order of their time, those of one time in the order i
   );
 });
 
-test("a sleeper sees the time that it was due, however far time is moved at once", async () => {
+test("a sleeper reads its due time, even if time advances further at once", async () => {
   const clock = virtualClock();
   const log: string[] = [];
   const sleep = sleeper(clock, log);
@@ -49,7 +49,7 @@ test("a sleeper sees the time that it was due, however far time is moved at once
   expect(log).toEqual(["a +10", "b +7200000"]);
 });
 
-test("time moves no further while promises and turns of the event loop go on", async () => {
+test("time does not advance while promises and event-loop callbacks are pending", async () => {
   const clock = virtualClock();
   const times: number[] = [];
   const start = clock.now();
@@ -65,7 +65,7 @@ test("time moves no further while promises and turns of the event loop go on", a
   expect(times).toEqual([10, 12, 15]);
 });
 
-test("what wakes first can call off what was due at the same time", async () => {
+test("the first sleeper that wakes can abort another one of the same time", async () => {
   const clock = virtualClock();
   const log: string[] = [];
   const sleep = sleeper(clock, log);
@@ -80,7 +80,7 @@ test("what wakes first can call off what was due at the same time", async () => 
   expect(log).toEqual(["first +10", "aborts", "called off +10", "second +10", "after"]);
 });
 
-test("an aborted sleep ends at once, without time, and leaves nothing behind", async () => {
+test("an aborted sleep ends at once and leaves nothing behind", async () => {
   const clock = virtualClock();
   const log: string[] = [];
   const sleep = sleeper(clock, log);
@@ -94,7 +94,7 @@ test("an aborted sleep ends at once, without time, and leaves nothing behind", a
   expect(clock.nextWakeAt).toBeUndefined();
 });
 
-test("aborting a sleep that is over disturbs no other", async () => {
+test("aborting a completed sleep affects no other", async () => {
   const clock = virtualClock();
   const off = new AbortController();
   void clock.sleep(10, off.signal);
@@ -106,7 +106,7 @@ test("aborting a sleep that is over disturbs no other", async () => {
   expect(log).toEqual(["other +20"]);
 });
 
-test("a sleep of no length takes no time, but lets others go first", async () => {
+test("a sleep of zero takes no time, but yields to others", async () => {
   const clock = virtualClock();
   const log: string[] = [];
   void clock.sleep(0).then(() => log.push("slept"));
@@ -128,7 +128,7 @@ test("an endless sleep ends only when it is aborted", async () => {
   expect(ended).toBe(true);
 });
 
-test("a step of the clock, back or on, moves what it shows and wakes nobody early or late", async () => {
+test("a step of the clock changes its time, and no sleeper wakes early or late", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: -1_000_000, max: 1_000_000 }), async (ms) => {
       const clock = virtualClock();
@@ -147,14 +147,14 @@ test("a step of the clock, back or on, moves what it shows and wakes nobody earl
   );
 });
 
-test("time moves up to a given time, and never back that way", async () => {
+test("time advances to a given time, and never backwards", async () => {
   const clock = virtualClock("2026-01-01T00:00:00.000Z");
   await clock.advanceTo("2026-01-02T00:00:00.000Z");
   await clock.advanceTo(new Date("2026-01-01T12:00:00.000Z"));
   expect(clock.now()).toBe(Date.parse("2026-01-02T00:00:00.000Z"));
 });
 
-test("time moves until something holds, and stops there", async () => {
+test("time advances until a condition holds", async () => {
   const clock = virtualClock();
   const start = clock.now();
   let beats = 0;
@@ -177,7 +177,7 @@ test("time moves until something holds, and stops there", async () => {
   await expect(clock.advanceUntil(() => false)).rejects.toThrow("no sleeper is left");
 });
 
-test("two who move one clock at the same time are told so", async () => {
+test("concurrent advances of one clock are an error", async () => {
   const clock = virtualClock();
   const first = clock.advance(10);
   await expect(clock.advance(10)).rejects.toThrow("moving already");
@@ -185,7 +185,7 @@ test("two who move one clock at the same time are told so", async () => {
   await clock.advance(10);
 });
 
-test("two clocks in one process don't wait for each other", async () => {
+test("two clocks in one process do not wait for each other", async () => {
   const [a, b] = [virtualClock(), virtualClock()];
   for (let i = 1; i < 100; i += 1) {
     void a.sleep(i);
@@ -195,7 +195,7 @@ test("two clocks in one process don't wait for each other", async () => {
   expect(a.now()).toBe(b.now());
 });
 
-test("a start that is no time is refused", () => {
+test("an invalid start time is rejected", () => {
   expect(() => virtualClock("yesterday")).toThrow(
     "Expected a time in ISO 8601 or milliseconds, got yesterday.",
   );

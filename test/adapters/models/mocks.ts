@@ -3,7 +3,7 @@ import { MockLanguageModelV2 } from "ai-v5/test";
 import { MockLanguageModelV3 } from "ai-v6/test";
 import type { GenerateOptions, LanguageModel } from "tidings/models";
 
-/** What a mock of any specification says next. */
+/** The next reply of a mock of any specification. */
 export interface Reply {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly input: unknown }[];

@@ -49,7 +49,7 @@ describe("rules", () => {
     ["when do you open?", knowledge[0]?.text],
     ["How much is a haircut", knowledge[1]?.text],
     ["hello, are you open on saturdays? thanks", knowledge[0]?.text],
-  ])("answer %j with what the agent knows, word for word", async (text, piece) => {
+  ])("answer %j with a piece of knowledge, word for word", async (text, piece) => {
     const answer = await answers(asks(text, { playbooks }));
     expect(answer.text).toBe(piece);
     expect(answer.confidence).toBeGreaterThanOrEqual(0.5);
@@ -62,11 +62,11 @@ describe("rules", () => {
     ["This is unacceptable, my hair is ruined!", "pb_complaint", "complaint"],
     ["I'd like to make a complaint", "pb_complaint", "complaint"],
     ["I am unhappy with my colour", "pb_complaint", "complaint"],
-  ])("hear in %j what playbook is wanted", async (text, playbook_id, intent) => {
+  ])("start the playbook that %j asks for", async (text, playbook_id, intent) => {
     expect(await answers(asks(text, { playbooks }))).toMatchObject({ playbook_id, intent });
   });
 
-  it("hear by a playbook's description what is wanted, where it has no intent", async () => {
+  it("match a playbook by its description if it has no intent", async () => {
     const turn = asks("Hi there. I think I forgot my umbrella!", { playbooks });
     expect(await answers(turn)).toMatchObject({ playbook_id: "pb_lost" });
   });
@@ -85,7 +85,7 @@ describe("rules", () => {
     expect(answer).not.toHaveProperty("intent");
   });
 
-  it("answer with the best piece from the threshold on, and not before", async () => {
+  it("answer with the best piece only if it reaches the threshold", async () => {
     const [piece = { title: "", text: "" }] = knowledge;
     const said = async (relevance: number, minRelevance?: number) => {
       const model = minRelevance === undefined ? rules() : rules({ minRelevance });
@@ -96,7 +96,7 @@ describe("rules", () => {
     expect([await said(0.79, 0.8), await said(0.8, 0.8)]).toEqual([undefined, piece.text]);
   });
 
-  it("name the intents that a rule of hand-off waits for", async () => {
+  it("return the intents that hand-off rules use", async () => {
     const intents = ["refund_request", "legal_threat"];
     expect(await answers(asks("I want my money back", { intents }))).toMatchObject({
       intent: "refund_request",
@@ -124,7 +124,7 @@ describe("rules", () => {
     expect((await answers(asks(text))).text).toBe(courtesy);
   });
 
-  it("say nothing of their own in canned_strict, and nothing at all to what they don't understand", async () => {
+  it("use no texts of their own in canned_strict, and return no text if they do not understand", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("Hi!", "thanks", "open?")),
@@ -142,7 +142,7 @@ describe("rules", () => {
     expect(await answers(asks("can you fix my bicycle"))).toEqual({ confidence: 0 });
   });
 
-  it("follow no instruction, and look only at what has no answer yet", async () => {
+  it("ignore instruct steps, and read only unanswered messages", async () => {
     const task = { type: "instruct", instruction: "Tell them a joke." } as const;
     expect(await answers(asks("when do you open?", { task }))).toEqual({ confidence: 0 });
     const said: Said = [
@@ -155,7 +155,7 @@ describe("rules", () => {
     });
   });
 
-  it("refuse a threshold that none can meet", () => {
+  it("reject a threshold outside 0 to 1", () => {
     for (const minRelevance of [0, 1.5, Number.NaN]) {
       expect(() => rules({ minRelevance })).toThrow(/minRelevance/);
     }
@@ -174,7 +174,7 @@ describe("rules", () => {
     ["Would you love to hear more?", []],
     ["I would like to book a table", []],
     ["Where do you live?", []],
-  ])("notice in %j what contacts say of themselves", async (text, expected) => {
+  ])("make observations from %j", async (text, expected) => {
     const { observations = [] } = await answers(asks(text));
     expect(observations.map(({ kind, content }) => [kind, content])).toEqual(expected);
   });
@@ -214,7 +214,7 @@ describe("rules find in a sentence", () => {
     expect(await found(text, wanted)).toEqual(value);
   });
 
-  it("words that are the contact's own, or a number that is written there", async () => {
+  it("values are the contact's own words or a number in the text", async () => {
     const types = fc.constantFrom<ModelSlot["type"]>(
       "text",
       "number",

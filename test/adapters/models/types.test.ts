@@ -53,7 +53,7 @@ describe("the types of the AI SDK's language models", () => {
   });
 
   it("exclude model names and objects that are not language models", () => {
-    // @ts-expect-error a name is looked up by the SDK's gateway, which we don't have
+    // @ts-expect-error a model name needs the SDK's gateway, which is not supported
     expectTypeOf(languageModel).toBeCallableWith("openai/gpt-5");
     // @ts-expect-error specification v1 had other parts
     expectTypeOf<{ specificationVersion: "v1" }>().toExtend<LanguageModel>();
@@ -63,7 +63,7 @@ describe("the types of the AI SDK's language models", () => {
       temperature: 0,
       providerOptions: { local: { a: 1 } },
     });
-    // @ts-expect-error vectors answer nobody
+    // @ts-expect-error an embedding model is not a language model
     expectTypeOf(languageModel).toBeCallableWith(provider.embeddingModel("any"));
   });
 });

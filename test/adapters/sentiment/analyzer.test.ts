@@ -4,8 +4,8 @@ import { SentimentIntensityAnalyzer } from "vader-sentiment";
 import { sentiment } from "../../../adapters/sentiment/index.ts";
 import type { SentimentLabel } from "../../../src/contacts/sentiment.ts";
 import type { SentimentAnalyzer } from "../../../src/ports/language.ts";
-import { forTuning, type Rated } from "./care-sentences.ts";
-import { forJudging } from "./judged-sentences.ts";
+import { forTuning, type Rated } from "./customer-sentences.ts";
+import { forJudging } from "./evaluation-sentences.ts";
 
 const analyzer = sentiment();
 const labels: readonly SentimentLabel[] = ["negative", "neutral", "positive"];

@@ -45,7 +45,7 @@ test("an error is written with its code, its stack and its cause, still in one l
   expect(line.split("\n")).toHaveLength(2);
 });
 
-test("other levels are dropped, and facts that are no JSON don't make it fail", () => {
+test("other levels are dropped, and facts that are not JSON do not make it fail", () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   const lines = linesOf(() => {

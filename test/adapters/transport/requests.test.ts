@@ -113,7 +113,7 @@ describe("a request to Twilio", () => {
   test.each([
     ["message", { ...message, from: "+15005550006" }],
     ["message of a service", { ...message, from: service }],
-  ])("asks after a %s as the package does", async (_, outbound) => {
+  ])("looks up a %s as the package does", async (_, outbound) => {
     const { calls, client } = packaged();
     await client.messages.list({
       to: outbound.to,
@@ -203,6 +203,6 @@ test.each([
   ["http://[2001:db8::1]/100%/%25%zz", "http://[2001:db8::1]/100%25/%25%25zz"],
   ["https://shop.example", "https://shop.example/"],
   ["https://shop.example/a%20b?c=d+e&f='(!)*~", "https://shop.example/a%20b?c=d+e&f=%27(!)*~"],
-])("a picture at %s is told of as RFC 3986 has it", (url, expected) => {
+])("a picture's URL %s is encoded by RFC 3986", (url, expected) => {
   expect(strictMediaUrl(url)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 /**
- * Cuts paths and components out of an OpenAPI document, with all that they refer to, and changes nothing in them:
+ * Extracts paths and components from an OpenAPI document, unchanged, with everything they refer to:
  * `node cut.ts document.json '#/paths/~1messages' … > cut.json`
  */
 import { readFileSync } from "node:fs";

@@ -27,7 +27,7 @@ describe.each(storages)("quiet hours on $name", ({ open }) => {
     return { clock, one, evening, end: evening + 40 * minute, sent, log };
   }
 
-  it("hold a marketing message back until they are over, and nothing behind it", async () => {
+  it("delay a marketing message until they end, and do not block messages behind it", async () => {
     const { clock, one, evening, end, sent, log } = await opened();
     await clock.advance(15 * minute);
     const { id, expires_at } = await one.messages.send({ ...ad, ttl_seconds: 60 });
@@ -103,7 +103,7 @@ describe.each(storages)("quiet hours on $name", ({ open }) => {
     },
   );
 
-  it("are told by a preview, for when the message would go out", async () => {
+  it("are shown in a preview, for the time of sending", async () => {
     const { one, evening, end } = await opened();
     const verdicts = (verdict: object) => [
       { policy: "consent", verdict: "allow" },
@@ -124,7 +124,7 @@ describe.each(storages)("quiet hours on $name", ({ open }) => {
     expect((await one.messages.preview({ to, body: "Hello", ...later })).quiet_until).toBeNull();
   });
 
-  it("that begin between two tries of a message leave it the tries that it has had", async () => {
+  it("that begin between two attempts keep the attempt count", async () => {
     let tries = 0;
     const line = carrier({
       receipts: "none",

@@ -1,6 +1,6 @@
-import type { Rated } from "./care-sentences.ts";
+import type { Rated } from "./customer-sentences.ts";
 
-/** The analyzer is judged by these alone: they were written when its phrases were settled, and none was changed for them. */
+/** The evaluation set: written after the analyzer's phrases were fixed, none of which it changed. */
 export const forJudging: readonly Rated[] = [
   ["negative", "My bike was stolen from your parking lot and you don't care"],
   ["negative", "The milk had gone off"],

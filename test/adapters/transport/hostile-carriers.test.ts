@@ -145,7 +145,7 @@ describe.each(["twilio", "telnyx"] as const)("%s when the carrier", (name) => {
     const { port, requests, open, connections } = await receiver({
       onRequest(socket) {
         act(socket);
-        // What goes on for ever ends with the attempt. A refusal is heard out, however long it takes.
+        // Endless responses end with the attempt. A rejection is read to its end.
         if (outcome === "ambiguous") timer = setTimeout(() => deadline.abort(), 500);
       },
     });

@@ -1,4 +1,4 @@
-/** Bytes over a socket and what comes back, so that requests can be as odd as they like. */
+/** Raw bytes over a socket, so that requests may be malformed. */
 import { connect } from "node:net";
 
 export interface RawAnswer {
@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Writes the chunks, and resolves with all that came when the server closes, or the client leaves. */
+/** Writes the chunks. Resolves with all received bytes once either side closes. */
 export function exchange(
   port: number,
   chunks: readonly (string | Uint8Array)[],
@@ -27,7 +27,7 @@ export function exchange(
   });
 }
 
-/** The answers in a connection's bytes, one after the other. */
+/** Parses the responses of a connection. */
 export function parseAnswers(bytes: Buffer): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -72,7 +72,7 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on a new connection. */
 export async function ask(
   port: number,
   { method = "GET", path, headers = [], body }: RawRequest,

@@ -15,7 +15,7 @@ const isHandOver = (write: Write): boolean =>
 const phone = "+15005550101";
 const onTheWay = () => Promise.resolve();
 
-/** An engine whose hand-overs read all that they rest on and then wait, and another one on the same storage. */
+/** An engine whose hand-overs wait between their reads and commit, and another engine on its storage. */
 function waiting(options: Partial<EngineOptions> = {}) {
   const { clock, engine } = world();
   const storage = new LateStorage(memory());
@@ -50,17 +50,17 @@ function waiting(options: Partial<EngineOptions> = {}) {
   return { one, two, comes, sent };
 }
 
-describe("a hand-over that has read what it rests on and not yet committed", () => {
-  it("loses against an opt-out elsewhere", async () => {
+describe("a hand-over between its reads and its commit", () => {
+  it("fails if another engine commits an opt-out", async () => {
     const { one, two, comes, sent } = waiting();
     const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
-    // Not by STOP, whose confirmation writes the job that hands over: this writes nothing else that the two have in common.
+    // Not by STOP, whose confirmation would write the hand-over's job. The two share no other row.
     await comes(() => two.contacts.setConsent(contact_id, "text", { status: "opted_out" }));
     expect(sent()).toEqual([]);
     expect((await one.messages.get(id)).error).toMatchObject({ code: "recipient_opted_out" });
   });
 
-  it("loses against one from a number that is nobody's by now", async () => {
+  it("fails if an opt-out arrives from a number without a contact", async () => {
     const { one, two, comes, sent } = waiting();
     const { id, contact_id } = await two.messages.send({ to: phone, body: "Hello" });
     await two.contacts.update(contact_id, { phone: null });
@@ -69,7 +69,7 @@ describe("a hand-over that has read what it rests on and not yet committed", () 
     expect((await one.messages.get(id)).error).toMatchObject({ code: "recipient_opted_out" });
   });
 
-  it("loses against what a rule of the host's rests on", async () => {
+  it("fails if rows that a host policy has read change", async () => {
     const rule: Policy = {
       name: "rule",
       evaluate: ({ contact }) =>

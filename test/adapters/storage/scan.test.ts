@@ -68,7 +68,7 @@ async function walk(
 const idsOf = (seen: readonly { readonly id: string }[]): string[] => seen.map(({ id }) => id);
 const foundBy = (looks: readonly Scan<Item>[]): Seen<Item>[] => looks.flatMap((each) => each.rows);
 
-function passes(row: Item, where: Stretch["where"] = {}): boolean {
+function matches(row: Item, where: Stretch["where"] = {}): boolean {
   return Object.entries(where).every(([column, wanted]) =>
     [wanted].flat().includes(Reflect.get(row, column) as KeyValue),
   );
@@ -86,7 +86,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
     return port;
   }
 
-  test("find what filtering all rows finds, and no scan passes its bound", async () => {
+  test("find what filtering all rows finds, and no scan matches its bound", async () => {
     await fc.assert(
       fc.asyncProperty(
         rows,
@@ -99,7 +99,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
             const { where, ...whole } = range;
             const all = await readsOf(port.reader).range({ ...whole, limit: 1_000 });
             const looks = await walk(readsOf(port.reader), range, limit, most);
-            expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => passes(row, where))));
+            expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => matches(row, where))));
             let from = 0;
             for (const { rows: found, more, last } of looks) {
               expect(found.length).toBeLessThanOrEqual(limit);
@@ -119,7 +119,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
     );
   });
 
-  test("see each unchanged row exactly once, whatever is added or removed between their reads", async () => {
+  test("see each unchanged row exactly once while others are added and removed between reads", async () => {
     const changes = fc.array(fc.record({ at: fc.nat(9), gone: fc.nat(59), comes: fc.boolean() }), {
       maxLength: 20,
     });
@@ -158,7 +158,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
             const ids = idsOf(foundBy(await walk(restless, range, limit, 10)));
             expect(new Set(ids).size).toBe(ids.length);
             const still = list.filter(
-              (row) => row.owner === "anna" && passes(row, range.where) && !gone.has(row.id),
+              (row) => row.owner === "anna" && matches(row, range.where) && !gone.has(row.id),
             );
             expect(ids).toEqual(expect.arrayContaining(idsOf(still)));
           } finally {

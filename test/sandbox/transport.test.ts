@@ -32,7 +32,7 @@ const messageTo = (to: string, channel: Channel = "sms"): OutboundMessage => ({
 
 const attemptId = (count: number): AttemptId => `att_01J${String(count).padStart(23, "0")}`;
 
-/** A started sandbox, and what it brought, with the time at which it came. */
+/** A started sandbox transport, and its callbacks with their times. */
 async function started() {
   const clock = virtualClock();
   const begun = clock.now();
@@ -109,7 +109,7 @@ describe("a message to a sandbox number", () => {
         ["undelivered", 400],
       ],
     ],
-    ["0009 never has a receipt", 9, []],
+    ["0009 never gets a receipt", 9, []],
     [
       "0010 has each receipt twice",
       10,
@@ -171,7 +171,7 @@ describe("a message to a sandbox number", () => {
     for (const { subject } of receipts) expect(subject).toEqual({ provider_message_id: id });
   });
 
-  it("0003 and 0004 say why", async () => {
+  it("0003 and 0004 report an error code", async () => {
     const { send, clock, receipts } = await started();
     await send(number(3));
     await send(number(4));
@@ -179,7 +179,7 @@ describe("a message to a sandbox number", () => {
     expect(receipts.flatMap(({ error }) => error?.code ?? [])).toEqual(["unreachable", "filtered"]);
   });
 
-  it("0011 keeps the carrier's true times, though they come in reverse", async () => {
+  it("0011 gets receipts in reverse order with correct times", async () => {
     const { send, clock, receipts } = await started();
     await send(number(11));
     await clock.advance(1_000);
@@ -201,7 +201,7 @@ describe("a message to a sandbox number", () => {
     expect(receipts).toEqual([]);
   });
 
-  it("0007 is throttled twice with a time to wait, then taken", async () => {
+  it("0007 is throttled twice with a Retry-After, then accepted", async () => {
     const { send } = await started();
     for (const attempt of [1, 2]) {
       expect(await send(number(7), attempt)).toMatchObject({
@@ -214,7 +214,7 @@ describe("a message to a sandbox number", () => {
     expect((await send(number(7), 3)).outcome).toBe("accepted");
   });
 
-  it("0008 meets a carrier error three times that surely sent nothing, then is taken", async () => {
+  it("0008 gets three carrier errors that surely sent nothing, then is accepted", async () => {
     const { send, clock, receipts } = await started();
     for (const attempt of [1, 2, 3]) {
       expect(await send(number(8), attempt)).toMatchObject({
@@ -227,14 +227,14 @@ describe("a message to a sandbox number", () => {
     expect((await send(number(8), 4)).outcome).toBe("accepted");
   });
 
-  it("0012 has its receipt before the carrier's answer", async () => {
+  it("0012 gets its receipt before the carrier's answer", async () => {
     const { send, receipts } = await started();
     const answer = send(number(12)).then((each) => ({ ...each, receiptsByThen: receipts.length }));
     expect(await answer).toMatchObject({ outcome: "accepted", receiptsByThen: 1 });
     expect(told(receipts)).toEqual([["delivered", 0]]);
   });
 
-  it("0013 loses its answer, and its receipts name the attempt, which is all that is known", async () => {
+  it("0013 loses its answer, and its receipts have only the attempt's id", async () => {
     const { send, clock, receipts } = await started();
     expect((await send(number(13))).outcome).toBe("ambiguous");
     await clock.advance(1_000);
@@ -245,7 +245,7 @@ describe("a message to a sandbox number", () => {
     for (const { subject } of receipts) expect(subject).toEqual({ attempt_id: attemptId(1) });
   });
 
-  it("0014 loses its answer and was not sent, as a look-up says; the second try is delivered", async () => {
+  it("0014 loses its answer, a look-up finds it unsent, and the second attempt is delivered", async () => {
     const { clock, transport, receipts, begin, send } = await started();
     const attempt = begin(1);
     expect(
@@ -283,7 +283,7 @@ describe("a message to a sandbox number", () => {
 });
 
 describe("the simulated carrier", () => {
-  it("keeps nothing: after a restart a look-up finds every receipt that is due, and none that isn't", async () => {
+  it("is stateless: after a restart, a look-up returns exactly the due receipts", async () => {
     const sendable = fc.constantFrom(1, 2, 3, 4, 9, 10, 11, 13, 15, 17, 19);
     await fc.assert(
       fc.asyncProperty(sendable, fc.nat(40_000), async (last, wait) => {
@@ -316,7 +316,7 @@ describe("the simulated carrier", () => {
     );
   });
 
-  it("gives every attempt a provider id of its own, also at the same instant to the same number", async () => {
+  it("gives every attempt a unique provider id, also at the same time to the same number", async () => {
     const { send } = await started();
     const answers = await Promise.all(Array.from({ length: 50 }, () => send(number(1))));
     expect(
@@ -330,7 +330,7 @@ describe("the simulated carrier", () => {
     expect(await lookUp(transport, number(1), begin(1), "SM123")).toEqual({ outcome: "unknown" });
   });
 
-  it("brings nothing more and waits for nothing once it is stopped, and starts again", async () => {
+  it("delivers nothing and has no timers once stopped, and can start again", async () => {
     const { send, clock, context, transport, receipts, inbound } = await started();
     await send(number(2));
     await send(number(20));
@@ -346,7 +346,7 @@ describe("the simulated carrier", () => {
     expect(receipts.map(({ status }) => status)).toEqual(["sent", "delivered"]);
   });
 
-  it("goes on when a receipt is not taken", async () => {
+  it("continues if a receipt is not accepted", async () => {
     const { clock, context, receipts, begin } = await started();
     let first = true;
     const transport = sandbox();

@@ -17,7 +17,7 @@ import type {
 } from "../../src/ports/transport.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
 
-/** One message, the rules and the simulated carrier: the smallest dispatcher that there can be. */
+/** A minimal dispatcher: one message, the rules and the simulated carrier. */
 async function lifeOf(to: string) {
   const clock = virtualClock();
   const begun = clock.now();
@@ -110,7 +110,7 @@ async function lifeOf(to: string) {
   return { statuses, calls: attempts.map(({ started_at }) => started_at - begun) };
 }
 
-describe("the whole life of a message", () => {
+describe("the lifecycle of a message", () => {
   const way = ["queued", "sending", "sent"];
   it.each([
     ["0001", [...way, "delivered"], [0]],

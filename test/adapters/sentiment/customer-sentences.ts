@@ -1,6 +1,6 @@
 /**
- * Sentences as customers write them to a shop, rated by hand: how does the writer feel, whatever the words are in a dictionary? What
- * wants something and says no more is neutral; what shows that something went wrong is negative, politely said or not.
+ * Sentences of customers to a shop, rated by hand by how the writer feels. A plain request is
+ * neutral. A report of a problem is negative, even if it is polite.
  */
 import type { SentimentLabel } from "../../../src/contacts/sentiment.ts";
 

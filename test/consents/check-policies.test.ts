@@ -14,8 +14,8 @@ const opinion: fc.Arbitrary<NamedVerdict> = fc
   )
   .map(([policy, verdict]) => ({ policy, ...verdict }));
 
-describe("what all policies together say", () => {
-  it("is a denial if any denies, else the latest deferral, else that it may go; whose it is can be told", () => {
+describe("the decision of all policies", () => {
+  it("is a denial if any denies, else the latest deferral, else allowed, with the policy's name", () => {
     fc.assert(
       fc.property(fc.array(opinion, { maxLength: 8 }), (opinions) => {
         const ruled = decisionOf(opinions);
@@ -30,7 +30,7 @@ describe("what all policies together say", () => {
     );
   });
 
-  it("does not hang on their order, but for who denies first", () => {
+  it("does not depend on their order, except for which denial comes first", () => {
     const shuffled = fc
       .array(opinion, { maxLength: 8 })
       .chain((all) =>
