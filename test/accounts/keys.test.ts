@@ -49,7 +49,7 @@ function counted(storage: StoragePort): {
 
 describe.each(storages)("API keys on $name", ({ open }) => {
   it.each([{}, { idempotencyKey: "k" }])(
-    "that are revoked here are refused at once, whatever the storage tells (with %j)",
+    "that this engine revoked are rejected at once, without a notification (with %j)",
     async (options) => {
       const { engine } = world();
       const one = engine(over(open().connect(), { watch: () => () => {} }));

@@ -148,14 +148,14 @@ describe("a trigger", () => {
       { id: "say", type: "send" as const, text: "Hello {{who}}." },
     ],
   };
-  const ping = (deeds: string[]): Action =>
+  const ping = (actionCalls: string[]): Action =>
     action({
       name: "ping",
       description: "Pings.",
       input: z.unknown(),
       risk: "write",
       idempotent: true,
-      execute: (_, { idempotency_key }) => void deeds.push(idempotency_key),
+      execute: (_, { idempotency_key }) => void actionCalls.push(idempotency_key),
     });
 
   test("writes to a contact that never wrote, once per idempotency key", async () => {
@@ -183,9 +183,9 @@ describe("a trigger", () => {
   });
 
   test("of an action sends no reply and does not advance an open playbook", async () => {
-    const deeds: string[] = [];
+    const actionCalls: string[] = [];
     const made = await agency(memory(), {
-      actions: [ping(deeds)],
+      actions: [ping(actionCalls)],
       playbooks: [{ ...greeting, trigger: { keywords: ["hello"] } }],
     });
     expect(await made.ask("hello")).toEqual(["Who is it?"]);
@@ -195,7 +195,7 @@ describe("a trigger", () => {
       input: {},
     });
     await made.pass();
-    expect(deeds).toEqual([`${run.id}.1`]);
+    expect(actionCalls).toEqual([`${run.id}.1`]);
     expect(await made.ask("Ann")).toEqual(["Hello Ann."]);
   });
 });

@@ -122,7 +122,7 @@ async function playConversation(
     (await thread()).filter(({ author }) => author.type === "agent").map(({ body }) => body);
   const { data: agents } = await engine.agents.list();
   const agent = agents[0]?.id ?? "";
-  let heard = 0;
+  let replyCount = 0;
   for (const line of given.lines) {
     if ("says" in line) await says(line.says);
     else {
@@ -133,11 +133,11 @@ async function playConversation(
       });
     }
     await pass();
-    const news = (await replies()).slice(heard);
-    heard += news.length;
+    const newReplies = (await replies()).slice(replyCount);
+    replyCount += newReplies.length;
     const parts = line.hears === null ? [] : [line.hears].flat();
-    expect(news, JSON.stringify(line)).toHaveLength(line.hears === null ? 0 : 1);
-    for (const part of parts) expect(news[0], JSON.stringify(line)).toContain(part);
+    expect(newReplies, JSON.stringify(line)).toHaveLength(line.hears === null ? 0 : 1);
+    for (const part of parts) expect(newReplies[0], JSON.stringify(line)).toContain(part);
   }
 
   const { data: conversations } = await engine.contacts.conversations(contact_id);

@@ -67,7 +67,7 @@ test("a heartbeat dispatches no event", () => {
 });
 
 test.each(storages)(
-  "a stream on $name taken up with Last-Event-ID has each later event once, in order",
+  "a stream on $name that resumes with Last-Event-ID yields each later event once, in order",
   async ({ make }) => {
     const { storage, remove } = await make();
     onTestFinished(remove);

@@ -39,7 +39,7 @@ export interface Notes {
   readonly api: ApiHandler;
   readonly rows: Map<string, Note>;
   readonly routes: readonly ApiRoute[];
-  /** What the logger was told at error level. */
+  /** The log at error level. */
   readonly errors: unknown[];
   readonly streams: { open: number; pulled: number };
   readonly callbacks: {
@@ -357,8 +357,9 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
 }
 
 /**
- * `count` events and the end. "endless": until the client leaves; "deaf": until it is returned from, whoever left;
- * "quiet": one, then nothing until the client leaves; "broken": fails after the first.
+ * Yields `count` events and ends. "endless": until the client disconnects. "deaf": ignores a
+ * disconnect until it is returned from. "quiet": one event, then none until the client disconnects.
+ * "broken": fails after the first event.
  */
 async function* follow(
   from: number,

@@ -185,7 +185,7 @@ describe.each(storages)("over $name", ({ make }) => {
     }
 
     test.each(withId.map(titled))(
-      "are one and the same 404 at $name, and nothing is changed",
+      "get the same 404 from $name, and nothing changes",
       async ({ route }) => {
         const noun = route.path.split("/")[2] ?? "";
         const owner = await there.tenant("sandbox");

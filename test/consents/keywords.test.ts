@@ -84,7 +84,7 @@ describe("a consent keyword", () => {
   });
 
   it.each(["Yes!", "start"])(
-    "%s opts in who has opted out, and else answers another question",
+    "%s opts a contact in that has opted out, and otherwise means nothing",
     (text) => {
       expect(keywordOf(text, true)).toBe("opt_in");
       expect(keywordOf(text, false)).toBeNull();

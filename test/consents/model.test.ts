@@ -49,7 +49,7 @@ const code = (work: Promise<unknown>): Promise<string> =>
       error instanceof Error && "code" in error ? String(error.code) : String(error),
   );
 
-async function agree(model: Model, { account, clock, line }: Real): Promise<void> {
+async function checkAgreement(model: Model, { account, clock, line }: Real): Promise<void> {
   await clock.settle();
   for (const to of phones) {
     for (const from of senders) {
@@ -86,14 +86,14 @@ function command(name: string, run: (model: Model, real: Real) => Promise<void>)
     check: () => true,
     async run(model, real) {
       await run(model, real);
-      await agree(model, real);
+      await checkAgreement(model, real);
     },
     toString: () => name,
   };
 }
 
 /** Applies a keyword to the model. */
-function hear(model: Model, phone: Phone, to: Sender, word: string): void {
+function applyKeyword(model: Model, phone: Phone, to: Sender, word: string): void {
   const about = model.scope === "sender" ? [to] : senders;
   if (word === "Stop.") {
     if (!isOut(model, phone, to)) model.confirmations++;
@@ -106,7 +106,7 @@ function hear(model: Model, phone: Phone, to: Sender, word: string): void {
 const says = (phone: Phone, to: Sender, word: string): Command =>
   command(`${phone} says ${word} to ${to}`, async (model, { account }) => {
     await account.sandbox.inbound({ from: phone, to, body: word });
-    hear(model, phone, to, word);
+    applyKeyword(model, phone, to, word);
   });
 
 const send = (to: Phone, from: Sender, delay: number): Command =>
@@ -130,7 +130,7 @@ const race = (phone: Phone, sender: Sender, word: string): Command =>
         account.sandbox.inbound({ from: phone, to: sender, body: word }),
       );
       await Promise.all([...messages, ...words]);
-      hear(model, phone, sender, word);
+      applyKeyword(model, phone, sender, word);
     },
   );
 

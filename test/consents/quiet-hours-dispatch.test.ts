@@ -65,43 +65,40 @@ describe.each(storages)("quiet hours on $name", ({ open }) => {
   it.each([
     { timeZone: undefined, name: "UTC", waits: null },
     { timeZone: "Asia/Kolkata", name: "Asia/Kolkata", waits: (5 * 60 + 40) * minute },
-  ])(
-    "are by the contact's clock, else by the account's, else by the engine's: $name",
-    async (own) => {
-      const { timeZone, name, waits } = own;
-      const quietHours = { from: "21:00", to: "08:00" };
-      const { clock, one, evening } = await opened({
-        quietHours,
-        ...(timeZone === undefined ? {} : { timeZone }),
-      });
-      const { account } = await one.accounts.create({
-        name: "Night owls",
-        time_zone: "Asia/Kathmandu",
-      });
-      const owls = one.account(account.id, { mode: "sandbox" });
-      expect([account.time_zone, (await one.account().get()).time_zone]).toEqual([
-        "Asia/Kathmandu",
-        name,
-      ]);
-      const { id } = await owls.contacts.create({ phone: to, time_zone: "America/New_York" });
-      // 20:50 in UTC is 15:50 or 16:50 in New York, 02:35 in Kathmandu and 02:20 in Kolkata.
-      const messages = [
-        await owls.messages.send({ ...ad, to: id }),
-        await owls.messages.send({ ...ad, to: "+15005550102" }),
-        await one.messages.send({ ...ad, to: "+15005550103" }),
-      ];
-      await clock.settle();
-      const accounts = [owls, owls, one];
-      const shown = await Promise.all(
-        messages.map((each, i) => (accounts[i] ?? one).messages.get(each.id)),
-      );
-      expect(shown.map(({ status, send_at }) => [status, send_at])).toEqual([
-        ["delivered", null],
-        ["scheduled", iso(evening + (5 * 60 + 25) * minute)],
-        waits === null ? ["delivered", null] : ["scheduled", iso(evening + waits)],
-      ]);
-    },
-  );
+  ])("use the contact's time zone, else the account's, else the engine's: $name", async (own) => {
+    const { timeZone, name, waits } = own;
+    const quietHours = { from: "21:00", to: "08:00" };
+    const { clock, one, evening } = await opened({
+      quietHours,
+      ...(timeZone === undefined ? {} : { timeZone }),
+    });
+    const { account } = await one.accounts.create({
+      name: "Night owls",
+      time_zone: "Asia/Kathmandu",
+    });
+    const owls = one.account(account.id, { mode: "sandbox" });
+    expect([account.time_zone, (await one.account().get()).time_zone]).toEqual([
+      "Asia/Kathmandu",
+      name,
+    ]);
+    const { id } = await owls.contacts.create({ phone: to, time_zone: "America/New_York" });
+    // 20:50 in UTC is 15:50 or 16:50 in New York, 02:35 in Kathmandu and 02:20 in Kolkata.
+    const messages = [
+      await owls.messages.send({ ...ad, to: id }),
+      await owls.messages.send({ ...ad, to: "+15005550102" }),
+      await one.messages.send({ ...ad, to: "+15005550103" }),
+    ];
+    await clock.settle();
+    const accounts = [owls, owls, one];
+    const shown = await Promise.all(
+      messages.map((each, i) => (accounts[i] ?? one).messages.get(each.id)),
+    );
+    expect(shown.map(({ status, send_at }) => [status, send_at])).toEqual([
+      ["delivered", null],
+      ["scheduled", iso(evening + (5 * 60 + 25) * minute)],
+      waits === null ? ["delivered", null] : ["scheduled", iso(evening + waits)],
+    ]);
+  });
 
   it("are shown in a preview, for the time of sending", async () => {
     const { one, evening, end } = await opened();

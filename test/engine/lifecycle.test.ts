@@ -76,7 +76,7 @@ describe.each(storages)("the lifecycle of an engine on $name", ({ open }) => {
   });
 
   it.each(["used", "never used"])(
-    "refuses commands and reads once it is stopped, %s before",
+    "rejects commands and reads once it is stopped, %s before",
     async (before) => {
       const { engine } = world();
       const one = engine(open().connect());
@@ -129,10 +129,10 @@ describe.each(storages)("the lifecycle of an engine on $name", ({ open }) => {
   });
 
   it.each([
-    ["heeds its signal", true],
-    ["is deaf to it", false],
+    ["obeys its signal", true],
+    ["ignores it", false],
   ])(
-    "is over at its deadline when the carrier %s, and the call is ambiguous to whoever comes next",
+    "stops at its deadline if the carrier %s, and the call is ambiguous for the next engine",
     async (_, heeds) => {
       const { clock, engine } = world();
       const ground = open();

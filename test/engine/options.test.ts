@@ -94,7 +94,7 @@ describe("options", () => {
     ["consent.optOutText", { optOutText: " " }, /a text of 1 to 1,600/, "a string"],
     ["quietHours", { from: "8:00", to: "20:00" }, /\{ from, to \} as "HH:MM"/, "an object"],
   ])(
-    "that are wrong are named with what was expected and what came: %s %o",
+    "that are invalid are reported with the expected and the given value: %s %o",
     (name, wrong, expected, got) => {
       const option = name.split(".")[0] ?? "";
       const told = complaint({ ...good, [option]: wrong });

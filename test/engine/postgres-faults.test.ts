@@ -82,7 +82,7 @@ async function sendUntilTaken(engine: MessagingEngine, key: string): Promise<str
 
 describe("a connection that is cut", () => {
   it.each(["before", "after"] as const)(
-    "%s any statement of a send has an answer, and one message",
+    "%s any statement of a send leads to an answer and one message",
     async (when) => {
       const db = await database(await migrated());
       const proxy = await db.proxy();
@@ -267,7 +267,7 @@ describe("an error of the database", () => {
     { what: "a canceled statement", state: "57014", says: "timeout" },
     { what: "something that nobody foresaw", state: "XX000", says: "reported an error" },
   ])(
-    "that lasts, $what, is a 503 until it is over, and leaves no trace",
+    "of lasting nature, $what, is a 503 while it lasts, and leaves no trace",
     async ({ state, says }) => {
       const db = await database(await migrated());
       const engine = engineOn(db.pool());

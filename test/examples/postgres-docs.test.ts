@@ -70,7 +70,7 @@ test.each([
   ["by the owner's engine", (engine: MessagingEngine) => engine.migrate()],
   ["by the printed SQL", undefined],
 ] as const)(
-  "the serving role serves what was migrated %s, and can change no table",
+  "the serving role works on a schema that was migrated %s, and cannot change tables",
   async (_, migrate) => {
     const { owner, app } = await withRoles();
     const migrating = engineOn(owner);

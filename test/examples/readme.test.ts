@@ -73,7 +73,7 @@ describe("the code in the README and the docs", () => {
   });
 
   test.for(samples)(
-    "$name prints what the document says, and serves where it does",
+    "$name prints the documented output and serves at the documented URL",
     async (sample, { skip }) => {
       process.chdir(await mkdtemp(join(elsewhere, "run-")));
       if (sample.page !== "") await servePage(sample);

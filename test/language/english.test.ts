@@ -11,21 +11,21 @@ describe("English", () => {
   });
 
   it.each(["Never mind", "please cancel that, thanks", "I changed my mind.", "nvm"])(
-    "takes a message as a cancellation: %s",
+    "reads a message as a cancellation: %s",
     (text) => {
       expect(language.isCancellation(text)).toBe(true);
     },
   );
 
   it.each(["cancel my order", "don't cancel", "stop", ""])(
-    "takes a message as no cancellation: %s",
+    "does not read a message as a cancellation: %s",
     (text) => {
       expect(language.isCancellation(text)).toBe(false);
     },
   );
 
   it.each(["skip", "Pass, please", "I don't know", "nope", "That’s all"])(
-    "takes a message as a skipped question: %s",
+    "reads a message as a skipped question: %s",
     (text) => {
       expect(language.isSkip(text)).toBe(true);
     },

@@ -160,7 +160,7 @@ describe("an address", () => {
   });
 
   test.each(["", "localhost", "0177.0.0.1", "1.1", "::g"])(
-    "that can't be read (%j) is forbidden",
+    "that is invalid (%j) is forbidden",
     (address) => {
       expect(checkAddress("example.com", address, publicOnly)).toMatchObject({
         code: "address_forbidden",

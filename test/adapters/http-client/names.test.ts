@@ -52,7 +52,7 @@ describe("a name", () => {
     ["that leads to allowed and other addresses of another family", ["127.0.0.1", "fd00:ec2::254"]],
     ["that leads to the metadata of a cloud", ["169.254.169.254"]],
     ["that leads to an IPv4 address in disguise", ["::ffff:7f00:1"]],
-  ])("%s is refused whole, and doesn't say where it leads", async (_, told) => {
+  ])("%s is rejected, and the error does not show its addresses", async (_, told) => {
     const { there, http, url } = await world(answering, told);
     const outcome = await http.send(post(url));
     expect(seen(outcome)).toEqual({ code: "address_forbidden", sent: false });

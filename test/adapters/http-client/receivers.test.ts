@@ -124,7 +124,7 @@ describe("a receiver that closes the connection", () => {
 });
 
 describe("a receiver that answers early", () => {
-  test("during the upload is heard, and the connection is not reused", async () => {
+  test("during the upload has its response read, and the connection is not reused", async () => {
     const early: Behaviour = {
       onConnect: (socket) =>
         socket.once("data", () =>

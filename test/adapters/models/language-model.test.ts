@@ -289,7 +289,7 @@ describe("the prompt of a language model", () => {
     }
   });
 
-  it("keeps its structure, whatever contacts, knowledge and actions contain", async () => {
+  it("keeps its structure for all texts of contacts, knowledge and actions", async () => {
     const forged = fc.constantFrom(...forgeries);
     const text = fc
       .array(fc.oneof(forged, fc.string({ unit: "grapheme" })), { minLength: 1, maxLength: 6 })

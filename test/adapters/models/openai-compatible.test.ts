@@ -129,7 +129,7 @@ const half: Serve = (response) => {
 it.each([
   ["a server error", status(500)],
   ["half a connection", half],
-])("is asked again after %s", async (_, way) => {
+])("the server is called again after %s", async (_, way) => {
   const { agent, asked } = await served(way, says("Yes, until six."));
   expect(await agent.respond(hello, { signal: never })).toEqual({ text: "Yes, until six.", usage });
   expect(asked).toHaveLength(2);

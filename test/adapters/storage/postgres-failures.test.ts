@@ -201,7 +201,7 @@ describe("when the PostgreSQL server refuses", () => {
   });
 
   it.each(["P0001", "23514", "22003"])(
-    "with %s, a rule of the host application, the write is refused for good",
+    "with %s, a rule of the host application, the write fails permanently",
     async (state) => {
       const where = await database();
       const pool = where.pool();

@@ -163,7 +163,7 @@ describe("positions in a log", () => {
     expect((await followed(two)).slice(0, 7)).toEqual(first);
   });
 
-  it("never show q before p < q, whatever processes and host applications write", async () => {
+  it("never show q before p < q, with concurrent writes of processes and host applications", async () => {
     const where = await database();
     const [one, two, reader] = [await opened(where), await opened(where), await opened(where)];
     const rounds = 40;

@@ -219,7 +219,7 @@ const scanned = (found: readonly Node[]): Node[] =>
   );
 
 describe("the plans of the PostgreSQL storage's statements", () => {
-  it("are checked for every form that there is", () => {
+  it("are checked for every form", () => {
     expect(new Set(allStatements.map(({ statement }) => statement.text)).size).toBeGreaterThan(700);
   });
 

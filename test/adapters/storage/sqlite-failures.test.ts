@@ -166,7 +166,7 @@ describe("when the SQLite file cannot be used", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
-  it("a write that violates a rule of the host application is refused for good, and not retried", async () => {
+  it("a write that violates a rule of the host application fails permanently, and is not retried", async () => {
     const file = await temporaryFile();
     const port = closing(sqlite({ file }));
     await port.open(firstSchema);

@@ -195,30 +195,33 @@ describe.each(["twilio", "telnyx"] as const)("%s when the carrier", (name) => {
 test.each([
   ["twilio", "https://api.twilio.com/2010-04-01/Accounts/"],
   ["telnyx", "https://api.telnyx.com/v2/messages"],
-] as const)("%s is called at its public place, and nowhere inside", async (name, url) => {
-  const seen: unknown[] = [];
-  const http = {
-    send: async (request: {
-      url: string;
-      to: { http: boolean; hosts: Set<string>; networks: unknown[] };
-    }) => {
-      seen.push(
-        request.to.http,
-        request.to.hosts.size,
-        request.to.networks.length,
-        request.url.startsWith(url),
-      );
-      return {
-        outcome: "failed",
-        code: "aborted",
-        message: "",
-        sent: false,
-        address: null,
-        partial: null,
-      } as const;
-    },
-    close() {},
-  };
-  await over[name](http as never).send(message, attempt);
-  expect(seen).toEqual([false, 0, 0, true]);
-});
+] as const)(
+  "%s is called at its public address, and never at an internal one",
+  async (name, url) => {
+    const seen: unknown[] = [];
+    const http = {
+      send: async (request: {
+        url: string;
+        to: { http: boolean; hosts: Set<string>; networks: unknown[] };
+      }) => {
+        seen.push(
+          request.to.http,
+          request.to.hosts.size,
+          request.to.networks.length,
+          request.url.startsWith(url),
+        );
+        return {
+          outcome: "failed",
+          code: "aborted",
+          message: "",
+          sent: false,
+          address: null,
+          partial: null,
+        } as const;
+      },
+      close() {},
+    };
+    await over[name](http as never).send(message, attempt);
+    expect(seen).toEqual([false, 0, 0, true]);
+  },
+);

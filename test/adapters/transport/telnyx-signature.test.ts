@@ -68,7 +68,7 @@ const change = fc.constantFrom<(request: CallbackRequest, n: number) => Callback
   ({ body, ...rest }) => ({ ...rest, body: Buffer.concat([body, Buffer.from(" ")]) }),
 );
 
-test("the verification agrees with Telnyx's own library, whatever was changed and however old the request is", async () => {
+test("the verification agrees with Telnyx's own library for all changes and ages of a request", async () => {
   let passed = 0;
   // Avoids ages near the limit, because the wall clock moves during the test.
   const age = fc.oneof(
