@@ -102,7 +102,7 @@ const acts = {
   },
 } as const satisfies Record<string, Act>;
 
-/** Runs something at the n-th point of a turn. Points lie around commits, model calls and actions. */
+/** Runs something at the n-th point of a turn: around commits, model calls and actions. */
 interface Interruptible {
   readonly storage: StoragePort;
   readonly pass: () => Promise<void>;
@@ -132,7 +132,7 @@ function interruptible(storage: StoragePort): Interruptible {
       },
       abort: () => group.abort(),
       async commit(writes) {
-        // Claims and exclusive groups lock others out until they commit, so no point lies before them.
+        // Claims and exclusive groups lock others out, so no point lies before them.
         if (how !== "exclusive" && !claims) await pass();
         check();
         await group.commit(writes);

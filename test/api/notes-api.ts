@@ -1,4 +1,4 @@
-/** A small surface over plain memory with every kind of route: the handler and the adapters by themselves. */
+/** A small API in memory with every kind of route, to test the handler and the HTTP adapters. */
 import { once } from "node:events";
 import { z } from "zod";
 import type { ApiBackend } from "../../src/api/backend.ts";

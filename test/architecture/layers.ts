@@ -41,7 +41,7 @@ const upward = new Set(["src/conversations/show.ts imports src/messages/rows.ts"
 /** The only files of `src` that are in no folder. They may import every module. */
 const looseFiles = new Set(["engine", "index", "modules"]);
 
-/** Users import `tidings/testing` into their tests: it may import these modules, and none imports it. */
+/** `tidings/testing`, for users' tests, may import these modules. No module imports it. */
 const testingMayImport = new Set(["kernel", "ports", "store"]);
 
 /** Modules that every adapter may import. */
@@ -155,7 +155,7 @@ function refusalPastIndex(target: string): string | undefined {
 
 const rank = (module: string): number => (moduleOrder as readonly string[]).indexOf(module);
 
-/** The module that a file of `src` is in; empty for a loose file, `undefined` for one that has no place. */
+/** A file's module; empty for an allowed loose file, `undefined` for a misplaced one. */
 function moduleOf(path: string): string | undefined {
   const [, first = "", second] = path.split("/");
   if (second === undefined) return looseFiles.has(first.replace(/\.ts$/, "")) ? "" : undefined;

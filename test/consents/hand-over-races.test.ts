@@ -15,7 +15,7 @@ const isHandOver = (write: Write): boolean =>
 const phone = "+15005550101";
 const onTheWay = () => Promise.resolve();
 
-/** An engine whose hand-overs wait between their reads and commit, and another engine on its storage. */
+/** Two engines on one storage. Hand-overs of the first wait between their reads and commit. */
 function waiting(options: Partial<EngineOptions> = {}) {
   const { clock, engine } = world();
   const storage = new LateStorage(memory());

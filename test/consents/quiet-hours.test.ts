@@ -5,7 +5,7 @@ import { quietUntil } from "../../src/consents/quiet-hours.ts";
 import { firstTimeZone } from "../../src/kernel/time.ts";
 import { runs } from "../support/runs.ts";
 
-/** Zones with unusual transitions (odd hours, odd amounts, Ramadan), without any, and with odd offsets. */
+/** Zones with unusual transitions (odd hours, Ramadan), without any, and with odd offsets. */
 const zones = [
   "UTC",
   "America/New_York",

@@ -1,4 +1,4 @@
-/** Changes of conversations, alone and concurrent, on the model and on two engines of one storage. */
+/** Single and concurrent changes of conversations, on the model and on two engines. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";

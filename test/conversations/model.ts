@@ -61,7 +61,7 @@ export function pass(model: Model, now: number): void {
   }
 }
 
-/** Changes the model and returns the engine's expected answer. `target` predates all concurrent changes. */
+/** Changes the model and returns the engine's expected answer. `target` predates the race. */
 export function apply(
   model: Model,
   change: Change,

@@ -301,7 +301,7 @@ describe("once the carrier proves that it has the message", () => {
     );
     fc.assert(
       fc.property(pair, ([list, other]) => {
-        // A rejection and a lost answer of one attempt contradict each other. No carrier gives both.
+        // No carrier gives both a rejection and a lost answer for one attempt.
         fc.pre(list.some((step) => "receipt" in step || step.answer === accepted));
         expect(run(other)).toEqual(run(list));
       }),

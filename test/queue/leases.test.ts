@@ -106,7 +106,7 @@ describe.each(storages)("leases on $name", ({ open }) => {
       open(),
     );
     await clock.advance(12_000);
-    // The owner resumes within its call's deadline, but its lease has lapsed: its clock stood still.
+    // The owner resumes before its call's deadline, but its lease has lapsed.
     clock.step(60_000);
     await clock.advance(6_000);
     expect((await two.messages.get(id)).status).toBe("ambiguous");

@@ -1,4 +1,4 @@
-/** Throttled senders: no interval exceeds the rate, no message waits longer than needed or blocks others. */
+/** Throttled senders: no interval exceeds the rate, and no message waits without need. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";

@@ -103,7 +103,7 @@ export async function run(tx: View, command: Command): Promise<readonly Fact[]> 
 export async function take(tx: View, step: Step, command: Command, number: number): Promise<Fact> {
   const own = (word: string): string => `${command.world}/${word}`;
   const token = `${command.name}.${number}`;
-  // A row that is inserted and removed before the commit is not written, so nothing guards its absence.
+  // A row inserted and removed in one commit is not written: its absence is not guarded.
   const mayUndo = (row: Item): boolean => command.knows.has(writerOf(row.token));
   switch (step.does) {
     case "put":

@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** Resolves when `check` no longer throws. Its deadline only ends what hangs, on the slowest machine too. */
+/** Resolves when `check` no longer throws. The deadline only ends checks that hang. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: 120_000, interval: 20 });
 }

@@ -8,7 +8,7 @@ declare module "vitest" {
   }
 }
 
-/** How many of `all` random cases this run tries: `npm run test:long` tries all of them, `npm test` some. */
+/** How many of `all` random cases to try: all in `npm run test:long`, some in `npm test`. */
 export function runs(all: number): number {
   return Math.min(all, Math.max(3, Math.ceil(all * inject("share"))));
 }

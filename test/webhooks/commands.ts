@@ -54,7 +54,7 @@ export class Hook {
     }
   }
 
-  /** A manual attempt does not change the webhook's status; a failure keeps the delivery's status. */
+  /** A manual attempt keeps the webhook's status; a failed one keeps the delivery's status. */
   sendByHand(told: ModelDelivery): void {
     told.attempts++;
     if (this.isHealthy) told.status = "succeeded";

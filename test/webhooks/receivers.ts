@@ -112,7 +112,7 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
   };
 }
 
-/** Whether the public library accepts the signature. The age is not checked: it uses the wall clock. */
+/** Whether the public library accepts the signature. The age is not checked. */
 export function isGenuine({ body, headers }: ReceivedRequest, secret: string): boolean {
   const verifier = new Verifier(secret);
   const id = headers["webhook-id"] ?? "";

@@ -1,6 +1,6 @@
 import type { Rated } from "./customer-sentences.ts";
 
-/** The evaluation set: written after the analyzer's phrases were fixed, none of which it changed. */
+/** The evaluation set. No phrase of the analyzer was changed because of it. */
 export const forJudging: readonly Rated[] = [
   ["negative", "My bike was stolen from your parking lot and you don't care"],
   ["negative", "The milk had gone off"],

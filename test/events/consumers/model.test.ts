@@ -137,7 +137,7 @@ const steady: Pace = {
   wait: (clock, holds) => eventually(clock, holds, 10_000),
 };
 
-/** For storages on which hours of polling would be slow: the clock jumps, and sleepers notice on their next poll. */
+/** For storages with slow polling: the clock jumps, and sleepers notice on their next poll. */
 const hasty: Pace = {
   async pass(clock, ms) {
     for (let left = ms; left > 0; left -= 606_000) {
