@@ -164,12 +164,7 @@ export const pageFields = {
     description:
       "Maximum number of items. A filtered page may have fewer; continue while `has_more` is true.",
   }),
-  cursor: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .meta({ description: "`next_cursor` of the previous page." }),
+  cursor: z.string().min(1).max(1_000).optional().describe("`next_cursor` of the previous page."),
 };
 
 export const pageQuerySchema = z.strictObject(pageFields);
