@@ -5,7 +5,7 @@
  * So the same calls give the same order of events. The clock does not wait for sockets, files or
  * threads: await their results before you advance the time.
  */
-import { TidingsError } from "../kernel/index.ts";
+import { TidingsError, dayMs } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 
 export interface VirtualClock extends Clock {
@@ -73,8 +73,6 @@ class Sleepers {
     });
   }
 }
-
-const dayMs = 86_400_000;
 
 /** Creates a clock that stays at `start` until the test advances it. */
 export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualClock {
