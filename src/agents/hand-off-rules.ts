@@ -113,7 +113,7 @@ type Facts = Pick<TurnFacts, "heard" | "now" | "isPaused"> & {
  * Whether the contact seems to be a machine: it repeats the same text, or repeatedly answers faster
  * than people type.
  */
-export function isLikelyLoop({ heard, now, session, isPaused }: Facts): boolean {
+function isLikelyLoop({ heard, now, session, isPaused }: Facts): boolean {
   const messages = heard.messages.filter(({ at }) => at > now - windowMs);
   // Different questions of a playbook can have the same answer, and a playbook ends by itself.
   const isAnswer = session.frames.at(-1)?.asked === true && !isPaused;

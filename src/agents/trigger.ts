@@ -102,7 +102,7 @@ function takeUp(
  * the contact runs either before this or after it.
  * @throws TidingsError `validation_failed`; `conflict` if the conversation is closed
  */
-export async function findTriggeredConversation(
+async function findTriggeredConversation(
   tx: Tx,
   drawId: GenerateId,
   { contact_id, conversation_id }: Pick<TriggerAgent, "contact_id" | "conversation_id">,
@@ -156,7 +156,7 @@ type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
  * the action's schema when it is called.
  * @throws TidingsError `validation_failed`; `conflict` if the playbook is disabled
  */
-export async function requestOf(
+async function requestOf(
   tx: Tx,
   { actions, language }: Pick<Services, "actions" | "language">,
   conversation: ConversationRow,

@@ -2,7 +2,7 @@ import { type FieldError, inBody, invalid, TidingsError, unknownField } from "..
 import { headerOf } from "./http.ts";
 import type { ApiBody, ApiRequest } from "./http.ts";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 const json =
   /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;

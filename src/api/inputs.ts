@@ -86,7 +86,7 @@ const decode = (text: string): string =>
   percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
 
 /** @throws TidingsError `malformed_request` when it is not percent-encoded UTF-8 */
-export function percentDecoded(text: string): string {
+function percentDecoded(text: string): string {
   if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);

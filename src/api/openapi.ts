@@ -6,7 +6,7 @@ import { parameterNames } from "./router.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
 /** An OpenAPI 3.1 document as JSON. */
-export type OpenApiDocument = { readonly [key: string]: unknown };
+type OpenApiDocument = { readonly [key: string]: unknown };
 
 /** A visitor route needs a visitor's token. Other routes need an API key with these scopes. */
 const securityOf = (route: Guarded): readonly object[] =>

@@ -51,7 +51,7 @@ export const ndjsonHeaders = {
   "X-Accel-Buffering": "no",
 } as const;
 
-export interface LineLimits {
+interface LineLimits {
   /** The number of lines that are not blank. */
   readonly lines: number;
   /** Bytes per line. */

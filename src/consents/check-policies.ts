@@ -8,7 +8,7 @@ import { quietUntil } from "./quiet-hours.ts";
 import { z } from "zod";
 
 /** A message to check, and its recipient's consent and contact. */
-export interface PolicySubject {
+interface PolicySubject {
   readonly message: PolicyFacts["message"];
   /** Whether the message confirms an opt-out. It is then sent in spite of the opt-out. */
   readonly confirmsOptOut: boolean;
@@ -84,10 +84,10 @@ export function throwIfDenied(decision: NamedVerdict | { readonly verdict: "allo
   });
 }
 
-export const allow: Verdict = { verdict: "allow" };
+const allow: Verdict = { verdict: "allow" };
 
 /** Denies messages to a recipient who opted out, except the confirmation of the opt-out. */
-export function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: boolean): Verdict {
+function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: boolean): Verdict {
   if (consent !== "opted_out" || confirmsOptOut) return allow;
   return {
     verdict: "deny",
@@ -100,10 +100,7 @@ export function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: bo
  * Defers a message to the end of the quiet hours, in the contact's time zone or, if that is
  * unknown, in the account's.
  */
-export function checkQuietHours(
-  { contact, time_zone, now }: HourFacts,
-  hours: QuietHours,
-): Verdict {
+function checkQuietHours({ contact, time_zone, now }: HourFacts, hours: QuietHours): Verdict {
   const until = quietUntil(now, firstTimeZone(contact?.time_zone, time_zone), hours);
   if (until === null) return allow;
   return {

@@ -13,10 +13,10 @@ import {
 } from "../kernel/index.ts";
 import { createHmac, type KeyObject } from "node:crypto";
 
-export const consentMediumSchema = z.enum(["text", "webchat", "all"]);
+const consentMediumSchema = z.enum(["text", "webchat", "all"]);
 export type ConsentMedium = z.infer<typeof consentMediumSchema>;
 
-export const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
+const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
 export type ConsentStatus = z.infer<typeof consentStatusSchema>;
 
 export const consentSourceSchema = z.enum(["keyword", "api", "import", "carrier", "human"]);
@@ -25,7 +25,7 @@ export type ConsentSource = z.infer<typeof consentSourceSchema>;
 /** The request that a keyword makes. */
 export type Keyword = "opt_out" | "opt_in" | "help";
 
-export const consentSchema = z
+const consentSchema = z
   .strictObject({
     medium: mediumSchema,
     address: z.string(),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ids, timestamp } from "../kernel/index.ts";
 
-export const sentimentLabelSchema = z.enum(["positive", "neutral", "negative"]);
+const sentimentLabelSchema = z.enum(["positive", "neutral", "negative"]);
 export type SentimentLabel = z.infer<typeof sentimentLabelSchema>;
 
 export const sentimentSchema = z

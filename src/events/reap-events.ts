@@ -7,7 +7,7 @@ import type { Runtime } from "../operations/index.ts";
 import { background, type Store, type UnscopedReads } from "../store/index.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
-export type FindReferenced = (
+type FindReferenced = (
   reads: UnscopedReads,
   ids: readonly EventId[],
 ) => Promise<readonly EventId[]>;

@@ -72,7 +72,7 @@ export async function startWork(
   };
 }
 
-export interface RuntimeOptions {
+interface RuntimeOptions {
   readonly settings: Settings;
   readonly store: Store;
   readonly drawId: GenerateId;

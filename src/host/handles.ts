@@ -98,7 +98,7 @@ export interface CommandOptions {
 }
 
 /** Options of an operation that uses several transactions and so cannot join yours. */
-export type Keyed = Pick<CommandOptions, "idempotencyKey">;
+type Keyed = Pick<CommandOptions, "idempotencyKey">;
 
 type Changes<Input> = Omit<Input, "id">;
 

@@ -26,7 +26,7 @@ export interface Prepared {
   readonly executor: Executor;
 }
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly store: Store;
   readonly drawId: GenerateId;
   readonly limits: Limits;

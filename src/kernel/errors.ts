@@ -58,7 +58,7 @@ export type FieldError = FieldPlace & { readonly code: string; readonly message:
 export type FieldPlace =
   { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
 
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly errors?: readonly FieldError[];
   /** How long to wait before trying again, in milliseconds. */
   readonly retryAfterMs?: number;

@@ -68,7 +68,7 @@ export const senderAddress = z.string().regex(/^[+A-Za-z0-9][A-Za-z0-9 ._:@-]{0,
 });
 
 /** Databases cannot store NUL or lone surrogates in text. */
-export function isStorable(text: string): boolean {
+function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
@@ -104,7 +104,7 @@ export const webUrl = z
   .max(2_048, { error: "must have at most 2048 characters" });
 
 /** The host application's data about a resource. The engine never reads it. */
-export type Metadata = Record<string, string>;
+type Metadata = Record<string, string>;
 export const metadata: z.ZodType<Metadata> = z.record(z.string(), z.string());
 
 export function metadataInput(limits: Limits): z.ZodType<Metadata> {

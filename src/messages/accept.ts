@@ -16,7 +16,7 @@ import { firstTransport } from "./choose-route.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 
 /** The fields of `SendMessage` that every author of a message can set. */
-export type Draft = Pick<
+type Draft = Pick<
   SendMessage,
   "body" | "media" | "send_at" | "ttl_seconds" | "category" | "metadata"
 >;

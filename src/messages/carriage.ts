@@ -25,7 +25,7 @@ export type Carriage = Evidence & {
   readonly read_at: number | null;
 };
 
-export type CarriageStatus = Evidence["status"];
+type CarriageStatus = Evidence["status"];
 
 const rank: Record<CarriageStatus, number> = {
   sent: 1,

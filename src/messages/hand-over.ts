@@ -18,7 +18,7 @@ import { type HandedOver, settleAttempt } from "./record-answer.ts";
 /** The maximum number of expired or lost messages that one transaction settles. */
 const maxScanned = 50;
 
-export interface HandOverOptions {
+interface HandOverOptions {
   readonly leaseMs: number;
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;

@@ -85,7 +85,7 @@ async function lookUp(
  * Records the result of a look-up, ends the wait for receipts if it is over, and schedules the next
  * look-up. The result is `unknown` if the transport cannot look up attempts.
  */
-export async function recordLookup(
+async function recordLookup(
   tx: Tx,
   claim: Claim<"follow-up">,
   found: LookupAnswer,
@@ -198,7 +198,7 @@ const maxAlike = 100;
  * no other attempt owns. If another message of the conversation is being sent, the candidate may
  * belong to that message, so the result is `unknown`.
  */
-export async function identify(
+async function identify(
   tx: Tx,
   { conversation_id }: MessageRow,
   { id, transport }: AttemptRow,

@@ -65,7 +65,7 @@ export function messageResource(row: MessageRow): Message {
   };
 }
 
-export async function readMessage(reads: Reads, id: string): Promise<MessageRow> {
+async function readMessage(reads: Reads, id: string): Promise<MessageRow> {
   const message = await reads.get(messageById, [id]);
   if (message === undefined) throw notFound("message");
   return message;

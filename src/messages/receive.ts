@@ -21,7 +21,7 @@ import { answerKeyword, applyKeywords, flagOf, type KeywordEffect } from "./appl
 import { createHmac, type KeyObject } from "node:crypto";
 
 /** A contact's message, right after it was stored. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly message: MessageRow;
   /** The message reopened a closed conversation. */
   readonly isReopened: boolean;
@@ -173,7 +173,7 @@ export async function receiveFromCarrier(
  * Returns a keyed hash of an inbound message's provider id. The id may contain personal data such
  * as a phone number, and the hash outlives the message and its contact.
  */
-export function inboundHash(
+function inboundHash(
   secret: KeyObject,
   { account_id, mode }: Scope,
   transport: string,

@@ -14,12 +14,7 @@ export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "
  * earlier receipt gave the status. `outranked`: a higher status is known. `superseded`: a later
  * attempt replaced this one.
  */
-export const ignoredReasonSchema = z.enum([
-  "duplicate",
-  "already_known",
-  "outranked",
-  "superseded",
-]);
+const ignoredReasonSchema = z.enum(["duplicate", "already_known", "outranked", "superseded"]);
 export type IgnoredReason = z.infer<typeof ignoredReasonSchema>;
 
 const transition = z
@@ -87,7 +82,7 @@ const redaction = z
   .strictObject({ type: z.literal("redaction"), at: timestamp })
   .meta({ id: "TimelineRedaction" });
 
-export const timelineEntrySchema = z
+const timelineEntrySchema = z
   .discriminatedUnion("type", [transition, attempt, receipt, lookup, edit, policy, redaction])
   .meta({
     id: "TimelineEntry",
@@ -146,7 +141,7 @@ function inOrder(a: TimelineRecord, b: TimelineRecord): number {
   return a.version - b.version || (a.ulid < b.ulid ? -1 : 1);
 }
 
-export interface AttemptFacts {
+interface AttemptFacts {
   readonly id: Extract<TimelineEntry, { type: "attempt" }>["id"];
   readonly number: number;
   readonly transport: string;

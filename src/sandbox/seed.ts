@@ -85,16 +85,12 @@ async function isFresh(tx: Tx, scenario: Scenario): Promise<boolean> {
 }
 
 /** The sandbox sender that the scenario's contact writes to. */
-export function senderOf(tx: Tx, { medium }: Scenario): Promise<Seen<SenderRow> | undefined> {
+function senderOf(tx: Tx, { medium }: Scenario): Promise<Seen<SenderRow> | undefined> {
   return tx.get(senderByAddress, [medium === "text" ? sandboxAddress : sandboxInbox]);
 }
 
 /** Creates the scenario's contact. */
-export async function createContactOf(
-  tx: Tx,
-  services: Services,
-  scenario: Scenario,
-): Promise<void> {
+async function createContactOf(tx: Tx, services: Services, scenario: Scenario): Promise<void> {
   const { drawId } = services;
   const { medium, address, name, email, labels, attributes } = scenario;
   const facts = { name, email, labels, attributes, phone: medium === "text" ? address : null };
@@ -118,7 +114,7 @@ export async function createContactOf(
  * Creates one message of the scenario at the transaction's time, as received or as sent and
  * delivered.
  */
-export async function playMessage(
+async function playMessage(
   tx: Tx,
   services: Services,
   scenario: Scenario,
@@ -204,7 +200,7 @@ async function playDelivered(
 }
 
 /** Brings the scenario's conversation to its final state. */
-export async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
+async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
   const conversation = await findConversation(tx, await identityOf(tx, scenario));
   if (conversation === undefined) return;
   const { handler, isRead, labels, priority, end, notes: written } = scenario.conversation;

@@ -61,10 +61,7 @@ function scopeOf({ account_id, mode }: OutboundMessage): Scope {
  * Puts a message in the mailbox of each webchat address of the contact. A merged contact has
  * several, and each browser must show the message. Repeated calls have no further effect.
  */
-export async function deliverWebchatMessage(
-  tx: Tx,
-  { message_id, to }: OutboundMessage,
-): Promise<void> {
+async function deliverWebchatMessage(tx: Tx, { message_id, to }: OutboundMessage): Promise<void> {
   const message = await tx.get(messageById, [message_id]);
   const identity = await tx.get(identityByAddress, ["webchat", to], {
     hold: true,

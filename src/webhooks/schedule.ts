@@ -44,7 +44,7 @@ export interface PastAttempt {
 }
 
 /** The state of a delivery after an attempt. `wait_ms` becomes `waited_ms` of the next attempt. */
-export type Next =
+type Next =
   | { readonly status: "succeeded" }
   | { readonly status: "failed" }
   | { readonly status: "pending"; readonly wait_ms: number; readonly next_attempt_at: number };

@@ -139,7 +139,7 @@ function* takeInstruct(text: string, stage: Stage, look: LookUp): TurnMoves<Outc
 }
 
 /** Asks a question if the slot is empty, and waits for a valid answer. */
-export function* takeAsk(
+function* takeAsk(
   step: Extract<PlaybookStep, { type: "ask" }>,
   { frame, definition, said, texts, options }: Stage,
   look: LookUp,
