@@ -1,4 +1,4 @@
-export { accountHandle } from "./account-handle.ts";
+export { handleFactory } from "./account-handle.ts";
 export { apiBackend } from "./api-backend.ts";
 export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
 export type {
@@ -6,7 +6,6 @@ export type {
   Accounts,
   Agents,
   ApiKeys,
-  CommandOptions,
   Contacts,
   Conversations,
   Events,
