@@ -1,4 +1,4 @@
-import { apiRoutes, hookHandlers, jobHandlers, schema } from "./modules.ts";
+import { accountHandle, apiRoutes, hookHandlers, jobHandlers, schema } from "./modules.ts";
 import { createSandboxSenders } from "./senders/index.ts";
 import { stopTransports } from "./messages/index.ts";
 import {
@@ -12,7 +12,6 @@ import {
 import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./webhooks/index.ts";
 import { createSecretKey } from "node:crypto";
 import {
-  accountHandle,
   type AccountHandle,
   type Accounts,
   type DefaultPorts,

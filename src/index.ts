@@ -12,7 +12,6 @@ export type {
   Accounts,
   Agents,
   ApiKeys,
-  CommandOptions,
   Contacts,
   Conversations,
   EngineOptions,
@@ -38,7 +37,7 @@ export {
   type Scope,
   TidingsError,
 } from "./kernel/index.ts";
-export type { ConsentOptions, QuietHours } from "./operations/index.ts";
+export type { CommandOptions, ConsentOptions, QuietHours } from "./operations/index.ts";
 export type {
   OpenWebchatSession,
   WebchatMessage,

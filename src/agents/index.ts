@@ -1,17 +1,9 @@
-export { approveRun } from "./approve-run.ts";
-export { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
-export { createAgent, insertAgent, removeAgent, updateAgent } from "./write-agent.ts";
-export {
-  createPlaybook,
-  insertPlaybook,
-  removePlaybook,
-  updatePlaybook,
-} from "./write-playbook.ts";
+export { insertAgent } from "./write-agent.ts";
+export { insertPlaybook } from "./write-playbook.ts";
 export { agentsModule } from "./descriptor.ts";
 export { agentRunCompleted, conversationHandoff } from "./events.ts";
-export { getRun, listRuns, runResource } from "./runs/reads.ts";
+export { runResource } from "./runs/reads.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
-export { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export type {
@@ -21,13 +13,11 @@ export type {
   Slot,
   UpdatePlaybook,
 } from "./playbooks/types.ts";
-export { getAgent, listAgents } from "./reads.ts";
 export { agents, agentSessionOf, agentSessions } from "./rows.ts";
 export { agentDefinitionOf, maxAgents } from "./rules.ts";
 export { type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { Run, RunStatus, RunStep } from "./runs/types.ts";
-export { triggerAgent } from "./trigger.ts";
 export type {
   Agent,
   ApproveRun,

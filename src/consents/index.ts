@@ -8,6 +8,4 @@ export {
   toPolicyVerdict,
 } from "./check-policies.ts";
 export { consentsModule } from "./descriptor.ts";
-export { getConsents } from "./reads.ts";
 export { keywordOf, suspectsOptOut } from "./keywords.ts";
-export { changeConsent } from "./change-consent.ts";

@@ -1,11 +1,4 @@
 export {
-  addNote,
-  labelConversation,
-  openConversation,
-  markConversationRead,
-  updateConversation,
-} from "./commands.ts";
-export {
   beginConversation,
   findConversation,
   isActive,
@@ -21,8 +14,7 @@ export {
 } from "./write.ts";
 export { conversationsModule } from "./descriptor.ts";
 export { conversationClosed, conversationCreated, conversationUpdated } from "./events.ts";
-export { contactActivity, getConversation, listContactConversations, listNotes } from "./reads.ts";
-export { listConversations } from "./list.ts";
+export { contactActivity } from "./reads.ts";
 export { assigneeOf, contactAddress, showConversation } from "./show.ts";
 export {
   conversationById,

@@ -1,11 +1,10 @@
-export { accountHandle } from "./account-handle.ts";
+export { handleFactory } from "./handle-factory.ts";
 export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
 export type {
   AccountHandle,
   Accounts,
   Agents,
   ApiKeys,
-  CommandOptions,
   Contacts,
   Conversations,
   Events,

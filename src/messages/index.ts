@@ -1,22 +1,12 @@
 export { acceptMessage, writeMessage } from "./accept.ts";
 export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
-export { cancelMessage, editMessage } from "./waiting-messages.ts";
 export { type CarrierRuntime, carriersOf } from "./carriers.ts";
 export { messagesModule } from "./descriptor.ts";
 export { messageFailed, messageReceived, messageSent, messageUpdated } from "./events.ts";
-export { findCorrespondent, reply } from "./reply.ts";
+export { findCorrespondent } from "./reply.ts";
 export { onMessageReceived, receiveMessage } from "./receive.ts";
-export {
-  isMessageInProgress,
-  listContactMessages,
-  listConversationMessages,
-  getMessage,
-  getTimeline,
-  listMessages,
-  messageResource,
-} from "./reads.ts";
+export { isMessageInProgress, messageResource } from "./reads.ts";
 export { moveMessage, stateOf, writeTimeline } from "./move.ts";
-export { previewMessage } from "./preview.ts";
 export {
   attempts,
   attemptsOfMessage,
@@ -32,7 +22,6 @@ export {
 } from "./rows.ts";
 export { applyEvidence, channelOf } from "./rules.ts";
 export { segmentsOf } from "./segments.ts";
-export { sendBatch, sendMessage } from "./send.ts";
 export { receiptStatusSchema, type Timeline, type TimelineEntry } from "./timeline.ts";
 export { transportSink, startTransports, stopTransports } from "./transports.ts";
 export {

@@ -7,6 +7,16 @@ export {
 } from "./consent-settings.ts";
 export { operationsModule } from "./descriptor.ts";
 export { type Context, Executor } from "./executor.ts";
+export {
+  command,
+  commandById,
+  commandByIdAndInput,
+  type HandleMethod,
+  type HandleTable,
+  method,
+  query,
+  queryById,
+} from "./handle-methods.ts";
 export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export { HostPolicies } from "./host-policies.ts";
 export {
@@ -46,3 +56,4 @@ export { mapPage, type ScanList, page, pageOf, type RangeList } from "./paginati
 export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
 export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";
 export { freeOrdinal } from "./free-ordinal.ts";
+export type { CommandOptions, ScopedRunner } from "./scoped-runner.ts";
