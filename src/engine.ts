@@ -15,7 +15,6 @@ import {
   accountHandle,
   type AccountHandle,
   type Accounts,
-  apiBackend,
   type DefaultPorts,
   type EngineOptions,
   engineRuntime,
@@ -26,7 +25,7 @@ import {
   startWork,
   type Work,
 } from "./host/index.ts";
-import { apiHandler, type ApiHandler, StreamNotifier } from "./api/index.ts";
+import { apiBackend, type ApiHandler, RequestHandler, StreamNotifier } from "./api/index.ts";
 import { createAccount, defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
 import {
   type GenerateId,
@@ -86,59 +85,48 @@ export class MessagingEngine<
   constructor(options: EngineOptions<Tx>, defaults: DefaultPorts) {
     const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
-    this.#drawId = idSource(clock, random);
-    this.#store = new Store({
-      port: storage,
-      schema,
-      projection: fanOut(this.#drawId),
-      clock,
-      random,
-      logger,
-    });
-    const transports = [...settings.transports, webchatTransport(this.#store)];
+    const drawId = idSource(clock, random);
+    const projection = fanOut(drawId);
+    const store = new Store({ port: storage, schema, projection, clock, random, logger });
+    this.#drawId = drawId;
+    this.#store = store;
+    const transports = [...settings.transports, webchatTransport(store)];
     this.#settings = { ...settings, transports };
     this.#bus = new EventBus(logger);
     this.#notifier = new StreamNotifier(clock);
     this.#policies = new HostPolicies({
       policies: settings.policies,
-      store: this.#store,
+      store,
       clock,
-      transactions: this.#store.hasTransactions ? storage.capabilities.transactions : 0,
+      transactions: store.hasTransactions ? storage.capabilities.transactions : 0,
     });
-    const keyRing = new KeyRing({ store: this.#store, clock, logger });
-    this.#keyRing = keyRing;
-    this.#store.onCommit((writes) => {
-      keyRing.onWrites(writes);
+    this.#keyRing = new KeyRing({ store, clock, logger });
+    store.onCommit((writes) => {
+      this.#keyRing.onWrites(writes);
       this.#notifier.onWrites(writes);
       this.#consumers.onWrites(writes);
       this.#bus.publish(writes);
     });
 
     const prepared = (): Promise<Prepared> => this.#prepared();
-    this.#consumers = new Consumers({ store: this.#store, clock, logger, prepared });
-    const own = { store: this.#store, drawId: this.#drawId, logger };
+    this.#consumers = new Consumers({ store, clock, logger, prepared });
     const backend = apiBackend({
-      ...own,
+      store,
+      logger,
+      drawId,
       storage,
       clock,
       limits,
       transports,
-      keyRing,
+      keyRing: this.#keyRing,
       notifier: this.#notifier,
       origins: settings.webchat.origins,
       prepared,
     });
-    this.api = apiHandler(backend, apiRoutes(limits));
-    this.#runner = new OperationRunner({
-      store: this.#store,
-      drawId: this.#drawId,
-      limits,
-      prepared,
-    });
-    this.#own = accountHandle(
-      { account_id: defaultAccountId, mode },
-      this.#runner.in({ account_id: defaultAccountId, mode }),
-    );
+    this.api = new RequestHandler(backend, apiRoutes(limits));
+    this.#runner = new OperationRunner({ store, drawId, limits, prepared });
+    const scope: Scope = { account_id: defaultAccountId, mode };
+    this.#own = accountHandle(scope, this.#runner.in(scope));
     this.accounts = {
       create: (input, commandOptions) =>
         this.#runner.in(this.#own.scope).change(createAccount, input, commandOptions),

@@ -45,9 +45,10 @@ export const agentSchema = z
     name: z.string(),
     enabled: z.boolean(),
     channels: z.array(channelSchema),
-    senders: z.array(z.string()).nullable().meta({
-      description: "Sender addresses that the agent answers for. Null means all of them.",
-    }),
+    senders: z
+      .array(z.string())
+      .nullable()
+      .describe("Sender addresses that the agent answers for. Null means all of them."),
     persona: z.strictObject({
       role: z.string(),
       tone: z.string().optional(),
@@ -149,7 +150,7 @@ function definitionFields({ message_characters }: Limits) {
         language: text(64)
           .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
           .nullable()
-          .meta({ description: "BCP 47 tag. Default: the contact's language." }),
+          .describe("BCP 47 tag. Default: the contact's language."),
       })
       .partial(),
     instructions: text(10_000).meta({ default: standard.instructions }),
@@ -215,11 +216,10 @@ function definitionFields({ message_characters }: Limits) {
           .min(1)
           .max(604_800)
           .nullable()
-          .meta({
-            description:
-              "Seconds that a conversation waits in the queue before `on_no_humans` applies. " +
+          .describe(
+            "Seconds that a conversation waits in the queue before `on_no_humans` applies. " +
               "Default: no limit.",
-          }),
+          ),
         on_no_humans: z
           .enum(["stay_ai", "leave_message"])
           .meta({ default: standard.handoff.on_no_humans }),
@@ -286,11 +286,10 @@ export const standard: Omit<AgentDefinition, "name" | "channels"> = {
 const enabled = z
   .boolean()
   .optional()
-  .meta({
-    description:
-      "Whether the agent answers. While it is disabled, its conversations go to people when their " +
+  .describe(
+    "Whether the agent answers. While it is disabled, its conversations go to people when their " +
       "contacts write.",
-  });
+  );
 
 export const createAgentSchema = (limits: Limits) => {
   const fields = definitionFields(limits);
@@ -320,11 +319,12 @@ const maxInput = 16_384;
 export const triggerAgentSchema = z
   .strictObject({
     id: reference,
-    contact_id: reference.optional().meta({
-      description:
+    contact_id: reference
+      .optional()
+      .describe(
         "Runs in the contact's active conversation with the latest activity, or in a new text " +
-        "conversation if none is active.",
-    }),
+          "conversation if none is active.",
+      ),
     conversation_id: reference.optional(),
     playbook_id: reference.optional(),
     action: actionName.optional(),
@@ -334,10 +334,9 @@ export const triggerAgentSchema = z
         error: `must have at most ${maxInput} characters as JSON`,
       })
       .optional()
-      .meta({
-        description:
-          "For a playbook, slot values by slot name. For an action, its input. Default: `{}`.",
-      }),
+      .describe(
+        "For a playbook, slot values by slot name. For an action, its input. Default: `{}`.",
+      ),
   })
   .refine(
     ({ contact_id, conversation_id }) =>
@@ -378,7 +377,7 @@ export const approveRunSchema = z
     decision: z.enum(["approve", "deny"]),
     author_id: name(200)
       .optional()
-      .meta({ description: "The host application's id of the person who decides." }),
+      .describe("The host application's id of the person who decides."),
   })
   .meta({ id: "ApproveRun" });
 export interface ApproveRun extends z.infer<typeof approveRunSchema> {}

@@ -1,3 +1,5 @@
+import type { RequestId } from "../kernel/index.ts";
+
 /**
  * Requests and responses as plain values, so that any HTTP server can mount the handler cheaply.
  */
@@ -43,6 +45,14 @@ export interface ApiResponse {
    * has the body of the GET, and the server omits it.
    */
   readonly body: string | Uint8Array | AsyncIterable<string> | null;
+}
+
+/** A request and the beginnings of its response. */
+export interface Exchange {
+  readonly request: ApiRequest;
+  readonly request_id: RequestId;
+  /** The response's headers. Each step adds its own, so an error response has those so far. */
+  readonly headers: Record<string, string>;
 }
 
 /** Handles all requests of `/v1`. */

@@ -95,6 +95,9 @@ export function percentDecoded(text: string): string {
   }
 }
 
+/** The query parameter for a visitor's token when it cannot be sent as a header. */
+export const tokenField = "token";
+
 export const idempotencyField = "idempotency_key";
 
 /**

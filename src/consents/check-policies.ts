@@ -145,13 +145,13 @@ export function toPolicyVerdict(named: NamedVerdict): PolicyVerdict {
 
 export const policyVerdictSchema = z
   .strictObject({
-    policy: z.string().meta({
-      description: "`consent`, `quiet_hours`, or the name of a policy of the host application.",
-    }),
+    policy: z
+      .string()
+      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
     verdict: z.enum(["allow", "deny", "defer"]),
-    code: z.string().optional().meta({ description: "The reason code of a denial." }),
-    until: timestamp.optional().meta({ description: "When a deferral ends." }),
-    message: z.string().optional().meta({ description: "The reason for a denial or deferral." }),
+    code: z.string().optional().describe("The reason code of a denial."),
+    until: timestamp.optional().describe("When a deferral ends."),
+    message: z.string().optional().describe("The reason for a denial or deferral."),
   })
   .meta({
     id: "PolicyVerdict",

@@ -30,12 +30,12 @@ export const consentSchema = z
     medium: mediumSchema,
     address: z.string(),
     status: consentStatusSchema,
-    opted_out_of: z.array(z.string()).meta({
-      description: "Senders that the address opted out of individually. They override `status`.",
-    }),
-    opted_in_to: z.array(z.string()).meta({
-      description: "Senders that the address opted in to individually. They override `status`.",
-    }),
+    opted_out_of: z
+      .array(z.string())
+      .describe("Senders that the address opted out of individually. They override `status`."),
+    opted_in_to: z
+      .array(z.string())
+      .describe("Senders that the address opted in to individually. They override `status`."),
     evidence: z.array(
       z.strictObject({
         status: z.enum(["opted_in", "opted_out"]),
@@ -43,11 +43,8 @@ export const consentSchema = z
         sender: z
           .string()
           .nullable()
-          .meta({ description: "The sender that the change applies to. Null means all senders." }),
-        message_id: z
-          .string()
-          .nullable()
-          .meta({ description: "The inbound message that changed the consent." }),
+          .describe("The sender that the change applies to. Null means all senders."),
+        message_id: z.string().nullable().describe("The inbound message that changed the consent."),
         detail: z.string().nullable(),
         at: timestamp,
       }),
@@ -70,10 +67,11 @@ export const setConsentSchema = z
     id: reference,
     medium: consentMediumSchema,
     status: z.enum(["opted_in", "opted_out"]),
-    detail: text(500).optional().meta({
-      description:
+    detail: text(500)
+      .optional()
+      .describe(
         "Where the consent comes from. It is kept as evidence while the contact has the address.",
-    }),
+      ),
   })
   .meta({ id: "SetConsent" });
 export interface SetConsent extends z.infer<typeof setConsentSchema> {}

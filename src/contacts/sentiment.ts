@@ -12,7 +12,7 @@ export interface Sentiment extends z.infer<typeof sentimentSchema> {}
 
 export const contactSentimentSchema = z
   .strictObject({
-    current: sentimentSchema.nullable().meta({ description: "Null before the first score." }),
+    current: sentimentSchema.nullable().describe("Null before the first score."),
     trend: z.enum(["rising", "steady", "falling"]),
     messages: z.array(
       z.strictObject({

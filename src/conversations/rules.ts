@@ -2,11 +2,11 @@
  * The transitions of a conversation. Pure functions take a state and a request, and return the next
  * state or the reason for a refusal.
  */
-import type { FieldError } from "../kernel/index.ts";
+import { dayMs, type FieldError } from "../kernel/index.ts";
 import type { Assignee, ConversationStatus, Handler } from "./types.ts";
 
 /** How far ahead a conversation may be snoozed, in milliseconds. */
-export const maxSnoozeMs = 366 * 86_400_000;
+export const maxSnoozeMs = 366 * dayMs;
 
 export type Status =
   | { readonly status: "open" }

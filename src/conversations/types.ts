@@ -38,7 +38,7 @@ export const lastMessageSchema = z
   .strictObject({
     id: ids.message,
     direction: z.enum(["outbound", "inbound"]),
-    preview: z.string().meta({ description: "The first 140 characters. Empty in events." }),
+    preview: z.string().describe("The first 140 characters. Empty in events."),
     created_at: timestamp,
   })
   .meta({ id: "LastMessage" });
@@ -50,11 +50,10 @@ export const conversationSchema = z
     contact: contactReferenceSchema,
     medium: mediumSchema,
     status: conversationStatusSchema,
-    handler: handlerSchema.meta({
-      description:
-        "Who replies: an agent (`ai`), any available person (`queue`), a person (`human`) or " +
+    handler: handlerSchema.describe(
+      "Who replies: an agent (`ai`), any available person (`queue`), a person (`human`) or " +
         "nobody (`none`).",
-    }),
+    ),
     assignee: assigneeSchema.nullable(),
     labels: z.array(z.string()),
     priority: prioritySchema,
@@ -86,16 +85,16 @@ const byId = { id: reference };
 
 export const listConversationsSchema = z.strictObject({
   ...pageFields,
-  status: conversationStatusSchema.optional().meta({ description: "All statuses by default." }),
+  status: conversationStatusSchema.optional().describe("All statuses by default."),
   handler: handlerSchema.optional(),
-  assignee: reference.optional().meta({ description: "The id of a person or an agent." }),
+  assignee: reference.optional().describe("The id of a person or an agent."),
   label: reference.optional(),
-  channel: channelSchema.optional().meta({ description: "SMS and MMS share conversations." }),
+  channel: channelSchema.optional().describe("SMS and MMS share conversations."),
   unread: queryBoolean.optional(),
   opt_out_suspected: queryBoolean.optional(),
   contact_id: reference
     .optional()
-    .meta({ description: "Only conversations of this contact, newest start first." }),
+    .describe("Only conversations of this contact, newest start first."),
 });
 export interface ListConversations extends z.infer<typeof listConversationsSchema> {}
 
@@ -116,20 +115,21 @@ export const updateConversationSchema = (limits: Limits) =>
   z
     .strictObject({
       ...byId,
-      status: conversationStatusSchema.optional().meta({
-        description: "A closed conversation can be opened unless a newer one has replaced it.",
-      }),
-      snoozed_until: instant.optional().meta({
-        description:
+      status: conversationStatusSchema
+        .optional()
+        .describe("A closed conversation can be opened unless a newer one has replaced it."),
+      snoozed_until: instant
+        .optional()
+        .describe(
           "Required with the status `snoozed`: when the conversation reopens, at most 366 days " +
-          "ahead. A message from the contact reopens it earlier.",
-      }),
+            "ahead. A message from the contact reopens it earlier.",
+        ),
       priority: prioritySchema.optional(),
-      metadata: metadataInput(limits).optional().meta({ description: "Replaces the whole map." }),
+      metadata: metadataInput(limits).optional().describe("Replaces the whole map."),
       opt_out_suspected: z
         .literal(false)
         .optional()
-        .meta({ description: "Clears the flag after a person has checked the conversation." }),
+        .describe("Clears the flag after a person has checked the conversation."),
     })
     .refine(
       ({ status, snoozed_until }) => (status === "snoozed") === (snoozed_until !== undefined),
@@ -167,7 +167,7 @@ export const labelConversationSchema = z
       .refine((list) => new Set(list).size === list.length, {
         error: "must not repeat a label",
       })
-      .meta({ description: "The complete list of labels." }),
+      .describe("The complete list of labels."),
   })
   .meta({ id: "LabelConversation" });
 export interface LabelConversation extends z.infer<typeof labelConversationSchema> {}
@@ -184,9 +184,7 @@ export const addNoteSchema = z
   .strictObject({
     ...byId,
     body: name(10_000),
-    author_id: person
-      .optional()
-      .meta({ description: "The id that the host application uses for the author." }),
+    author_id: person.optional().describe("The id that the host application uses for the author."),
   })
   .meta({ id: "AddNote" });
 export interface AddNote extends z.infer<typeof addNoteSchema> {}

@@ -1,3 +1,4 @@
+import { dayMs } from "../kernel/index.ts";
 import type { EventId } from "../kernel/index.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
@@ -11,7 +12,6 @@ export type FindReferenced = (
   ids: readonly EventId[],
 ) => Promise<readonly EventId[]>;
 
-export const dayMs = 86_400_000;
 /** More consumers than any host application has. */
 const maxConsumers = 1_000;
 

@@ -18,10 +18,10 @@ export const streamEventsSchema = z.strictObject({
     .transform((list) => list.split(","))
     .pipe(z.array(eventTypeSchema))
     .optional()
-    .meta({ description: "Event types, separated by commas. All types by default." }),
+    .describe("Event types, separated by commas. All types by default."),
   last_event_id: reference
     .optional()
-    .meta({ description: "Starts after this event. By default only new events are sent." }),
+    .describe("Starts after this event. By default only new events are sent."),
 });
 export interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
 

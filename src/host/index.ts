@@ -1,5 +1,4 @@
 export { accountHandle } from "./account-handle.ts";
-export { apiBackend } from "./api-backend.ts";
 export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
 export type {
   AccountHandle,

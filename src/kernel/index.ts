@@ -75,5 +75,15 @@ export {
 export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
 export { fieldErrorSchema, problem, type Problem, problemSchema } from "./problem.ts";
 export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
-export { firstTimeZone, iso, isoOrNull, isTimeZone, millis, zonedTime } from "./time.ts";
+export {
+  dayMs,
+  firstTimeZone,
+  hourMs,
+  iso,
+  isoOrNull,
+  isTimeZone,
+  millis,
+  minuteMs,
+  zonedTime,
+} from "./time.ts";
 export { inBody, inQuery, parse, type Place, unknownField } from "./validation.ts";

@@ -1,3 +1,5 @@
+import { dayMs } from "./time.ts";
+
 /** Limits that the host application can change. The defaults are in `defaultLimits`. */
 export interface Limits {
   /** Bytes of a request body. */
@@ -30,4 +32,4 @@ export const defaultLimits: Limits = {
 };
 
 /** How far ahead a message may be scheduled: 35 days, in milliseconds. */
-export const maxScheduleAhead: number = 35 * 86_400_000;
+export const maxScheduleAhead: number = 35 * dayMs;

@@ -38,7 +38,7 @@ export function problem(error: TidingsError, request_id: RequestId): Problem {
 
 export const fieldErrorSchema = z
   .strictObject({
-    pointer: z.string().optional().meta({ description: "JSON pointer (RFC 6901) into the body." }),
+    pointer: z.string().optional().describe("JSON pointer (RFC 6901) into the body."),
     parameter: z.string().optional(),
     header: z.string().optional(),
     code: z.string(),

@@ -26,7 +26,7 @@ export const messageReceived = defineEvent(
       conversation_id: ids.conversation,
       media: z.array(mediaSchema),
     })
-    .meta({ description: "A message came in." }),
+    .describe("A message came in."),
 );
 
 export const messageSent = defineEvent(
@@ -41,20 +41,21 @@ export const messageSent = defineEvent(
       conversation_id: ids.conversation,
       delivered_at: timestamp,
     })
-    .meta({ description: "An outbound message was delivered." }),
+    .describe("An outbound message was delivered."),
 );
 
 export const messageUpdated = defineEvent(
   "message.updated",
   z
     .strictObject({ ...messageState, previous_status: messageStatusSchema })
-    .meta({ description: "A message's status changed." }),
+    .describe("A message's status changed."),
 );
 
 export const messageFailed = defineEvent(
   "message.failed",
-  z.strictObject(messageState).meta({
-    description:
+  z
+    .strictObject(messageState)
+    .describe(
       "A message failed, expired or was not delivered. A later receipt can still deliver it.",
-  }),
+    ),
 );

@@ -15,7 +15,7 @@ import { awaitMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { applyNotSent } from "./attempt-rules.ts";
 import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
-import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Tx, unscoped } from "../store/index.ts";
 import { applyEarlyReceipts, applyReceipt, applyRefusal, providerIdFor } from "./apply-receipt.ts";
@@ -187,9 +187,7 @@ async function giveUpInTime(
   if (tx.now < receiptsEndAt(attempt, carriers)) return message;
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
-  const moved = await moveMessage(tx, drawId, message, decision.state);
-  writeTimeline(tx, drawId, message, moved, null);
-  return moved;
+  return moveAndRecord(tx, drawId, message, decision.state);
 }
 
 /** With more candidates than this, the attempt cannot be identified. */

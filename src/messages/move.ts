@@ -52,6 +52,18 @@ export async function moveMessage(
   return moved;
 }
 
+/** Writes a message's new state and adds the change of status to its timeline. */
+export async function moveAndRecord(
+  tx: Tx,
+  drawId: GenerateId,
+  message: Seen<MessageRow>,
+  state: MessageState,
+): Promise<Seen<MessageRow>> {
+  const moved = await moveMessage(tx, drawId, message, state);
+  writeTimeline(tx, drawId, message, moved, null);
+  return moved;
+}
+
 /** Returns the state of an outbound message from its row. */
 export function stateOf(row: MessageRow): MessageState {
   if (row.carriage !== null) return row.carriage;

@@ -40,7 +40,7 @@ const attempt = z
     transport: z.string(),
     outcome: z
       .enum(["pending", "accepted", "rejected", "ambiguous"])
-      .meta({ description: "`pending`: the carrier has not answered yet." }),
+      .describe("`pending`: the carrier has not answered yet."),
     provider_message_id: z.string().nullable(),
     error: messageErrorSchema.nullable(),
     answered_at: timestamp.nullable(),
@@ -50,8 +50,8 @@ const attempt = z
 const receipt = z
   .strictObject({
     type: z.literal("receipt"),
-    at: timestamp.meta({ description: "When the receipt arrived." }),
-    carrier_at: timestamp.meta({ description: "The carrier's time." }),
+    at: timestamp.describe("When the receipt arrived."),
+    carrier_at: timestamp.describe("The carrier's time."),
     status: receiptStatusSchema,
     provider_message_id: z.string().nullable(),
     error: messageErrorSchema.nullable(),
@@ -74,14 +74,12 @@ const policy = z
   .strictObject({
     type: z.literal("policy"),
     at: timestamp,
-    policy: z.string().meta({
-      description: "`consent`, `quiet_hours`, or the name of a policy of the host application.",
-    }),
+    policy: z
+      .string()
+      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
     verdict: z.enum(["deny", "defer"]),
     reason: z.string(),
-    until: timestamp
-      .nullable()
-      .meta({ description: "For a deferral, the earliest time of the hand-over." }),
+    until: timestamp.nullable().describe("For a deferral, the earliest time of the hand-over."),
     error: messageErrorSchema.nullable(),
   })
   .meta({ id: "TimelinePolicy", description: "A policy denied or deferred the message." });

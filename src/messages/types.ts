@@ -81,12 +81,14 @@ export const messageErrorSchema = z
   .strictObject({
     code: z.enum(messageErrorCodes),
     message: z.string(),
-    permanent: z.boolean().meta({ description: "True if the same message would fail again." }),
+    permanent: z.boolean().describe("True if the same message would fail again."),
     stage: z.enum(["request", "policy", "queue", "carrier", "handset"]),
-    provider_code: z.string().nullable().meta({
-      description:
+    provider_code: z
+      .string()
+      .nullable()
+      .describe(
         "The carrier's own code. At stage `policy`, the code of the host application's policy.",
-    }),
+      ),
   })
   .meta({ id: "MessageError", description: "The reason why a message did not arrive." });
 export interface MessageError extends z.infer<typeof messageErrorSchema> {}
@@ -99,29 +101,32 @@ export const messageSchema = z
     status: messageStatusSchema,
     from: z.string(),
     to: z.string(),
-    body: z.string().nullable().meta({ description: "Null after redaction." }),
+    body: z.string().nullable().describe("Null after redaction."),
     media: z.array(mediaSchema),
     author: authorSchema,
     contact_id: ids.contact,
     conversation_id: ids.conversation,
     category: categorySchema,
-    segments: segmentsSchema.nullable().meta({ description: "Null unless the channel is `sms`." }),
+    segments: segmentsSchema.nullable().describe("Null unless the channel is `sms`."),
     send_at: timestamp.nullable(),
-    expires_at: timestamp.nullable().meta({
-      description:
+    expires_at: timestamp
+      .nullable()
+      .describe(
         "The message is not handed over to a carrier after this time. Null for an inbound message.",
-    }),
+      ),
     error: messageErrorSchema.nullable(),
-    transport: z.string().nullable().meta({
-      description:
+    transport: z
+      .string()
+      .nullable()
+      .describe(
         "The transport that carries the message. After a fallback, the transport that took over.",
-    }),
+      ),
     provider_message_id: z.string().nullable(),
     metadata,
     idempotency_key: z.string().nullable(),
     opt_out_suspected: z
       .boolean()
-      .meta({ description: "True if the body resembles an opt-out keyword but is not one." }),
+      .describe("True if the body resembles an opt-out keyword but is not one."),
     created_at: timestamp,
     updated_at: timestamp,
     sent_at: timestamp.nullable(),
@@ -140,9 +145,9 @@ function contentFields(limits: Limits) {
     media: z
       .array(mediaSchema)
       .max(limits.media_items, { error: `must have at most ${limits.media_items} items` }),
-    send_at: instant.meta({
-      description: "When to send the message, at most 35 days ahead. A time in the past means now.",
-    }),
+    send_at: instant.describe(
+      "When to send the message, at most 35 days ahead. A time in the past means now.",
+    ),
     metadata: metadataInput(limits),
   };
 }
@@ -181,15 +186,16 @@ function draftSchema(limits: Limits) {
   return z
     .strictObject({
       to: recipientSchema,
-      body: body.meta({ description: "May be empty if there is media." }),
+      body: body.describe("May be empty if there is media."),
       channel: channelSchema
         .optional()
-        .meta({ description: "Defaults to `sms`, or to `mms` if there is media." }),
-      from: senderAddress.optional().meta({
-        description:
+        .describe("Defaults to `sms`, or to `mms` if there is media."),
+      from: senderAddress
+        .optional()
+        .describe(
           "The sender's address. Defaults to the sender that the contact last used, then to one " +
-          "from the account's pool for the channel, then to the account's default sender.",
-      }),
+            "from the account's pool for the channel, then to the account's default sender.",
+        ),
       media: media.optional(),
       send_at: send_at.optional(),
       ttl_seconds: z
@@ -233,23 +239,23 @@ export interface PreviewMessage extends z.infer<ReturnType<typeof previewMessage
 export const messagePreviewSchema = z
   .strictObject({
     channel: channelSchema,
-    from: z.string().nullable().meta({
-      description: "The address of the sender that would be used. Null if there is none.",
-    }),
+    from: z
+      .string()
+      .nullable()
+      .describe("The address of the sender that would be used. Null if there is none."),
     to: z.string(),
     segments: segmentsSchema.nullable(),
     consent: z.enum(["allowed", "opted_out"]),
-    quiet_until: timestamp.nullable().meta({
-      description: "When quiet hours would let the message out. Null if they would not delay it.",
-    }),
-    sendable: z
-      .boolean()
-      .meta({ description: "True if there is a sender and no policy denies the message." }),
-    verdicts: z.array(policyVerdictSchema).meta({
-      description:
+    quiet_until: timestamp
+      .nullable()
+      .describe("When quiet hours would let the message out. Null if they would not delay it."),
+    sendable: z.boolean().describe("True if there is a sender and no policy denies the message."),
+    verdicts: z
+      .array(policyVerdictSchema)
+      .describe(
         "The verdict of each policy at the time when the message would be sent. Empty if there " +
-        "is no sender.",
-    }),
+          "is no sender.",
+      ),
   })
   .meta({
     id: "MessagePreview",
@@ -266,7 +272,7 @@ export const editMessageSchema = (limits: Limits) => {
       body: body.optional(),
       media: media.optional(),
       send_at: send_at.optional(),
-      metadata: facts.optional().meta({ description: "Replaces all existing metadata." }),
+      metadata: facts.optional().describe("Replaces all existing metadata."),
     })
     .meta({ id: "EditMessage" });
 };
@@ -277,7 +283,7 @@ export const batchMessagesSchema = (limits: Limits) =>
   z
     .strictObject({
       messages: z
-        .array(z.unknown().meta({ description: "A `SendMessage` object." }))
+        .array(z.unknown().describe("A `SendMessage` object."))
         .min(1)
         .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` }),
     })
@@ -315,8 +321,8 @@ export const listMessagesSchema = z.strictObject({
   contact_id: reference.optional(),
   conversation_id: reference.optional(),
   to: reference.optional(),
-  created_after: instant.optional().meta({ description: "Exclusive." }),
-  created_before: instant.optional().meta({ description: "Exclusive." }),
+  created_after: instant.optional().describe("Exclusive."),
+  created_before: instant.optional().describe("Exclusive."),
 });
 export interface ListMessages extends z.infer<typeof listMessagesSchema> {}
 
@@ -324,13 +330,11 @@ export const replySchema = (limits: Limits) =>
   z
     .strictObject({
       id: reference,
-      body: text(limits.message_characters).meta({
-        description: "May be empty if there is media.",
-      }),
+      body: text(limits.message_characters).describe("May be empty if there is media."),
       media: z.array(mediaSchema).max(limits.media_items).optional(),
-      author_id: person.optional().meta({
-        description: "The id of the person who writes, as the host application knows it.",
-      }),
+      author_id: person
+        .optional()
+        .describe("The id of the person who writes, as the host application knows it."),
     })
     .refine(
       (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),

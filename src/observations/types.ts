@@ -35,11 +35,11 @@ export const addObservationSchema = z
       .array(reference)
       .max(50, { error: "must contain at most 50 messages" })
       .optional()
-      .meta({ description: "The contact's messages that support the observation." }),
+      .describe("The contact's messages that support the observation."),
     confidence: z.number().min(0).max(1).optional(),
     expires_at: instant
       .optional()
-      .meta({ description: "When the observation expires. It is no longer listed then." }),
+      .describe("When the observation expires. It is no longer listed then."),
   })
   .meta({ id: "AddObservation" });
 export interface AddObservation extends z.infer<typeof addObservationSchema> {}

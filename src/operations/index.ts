@@ -1,4 +1,4 @@
-export { type Guarded, isGuarded, type Method, type ApiRoute } from "./api-route.ts";
+export { type Guarded, isGuarded, type Method, type ApiRoute, type Service } from "./api-route.ts";
 export {
   type ConsentOptions,
   type ConsentSettings,
@@ -43,6 +43,6 @@ export {
   type VisitorCaller,
 } from "./operation.ts";
 export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
-export { rateLimiter } from "./rate-limiter.ts";
+export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
 export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";
 export { freeOrdinal } from "./free-ordinal.ts";

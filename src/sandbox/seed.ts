@@ -16,7 +16,7 @@ import type { Command, Services } from "../operations/index.ts";
 import { backdated, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 import { seedAgent } from "./seed-agent.ts";
-import { type GenerateId, iso } from "../kernel/index.ts";
+import { type GenerateId, iso, minuteMs } from "../kernel/index.ts";
 import {
   beginConversation,
   changeConversation,
@@ -42,8 +42,6 @@ import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
 
 const nothing = z.strictObject({});
-const minuteMs = 60_000;
-
 /**
  * Creates sample contacts and conversations on every channel. Also creates an agent if the engine
  * has the option `agents`. A repeated call adds nothing.
@@ -157,8 +155,9 @@ async function recordScore(tx: Tx, message: MessageRow, score: number): Promise<
     created_at,
   });
   const contact = await tx.get(contactById, [contact_id]);
-  if (contact !== undefined)
+  if (contact !== undefined) {
     tx.update(contacts, contact, { sentiment_state: addScore(contact.sentiment_state, score) });
+  }
 }
 
 /** Writes a message that was already delivered. Its send job finds nothing queued. */

@@ -27,14 +27,12 @@ export const sandboxInboundSchema = (limits: Limits) =>
   z
     .strictObject({
       from: phone,
-      to: senderAddress
-        .optional()
-        .meta({ description: "The default is the account's sandbox number." }),
+      to: senderAddress.optional().describe("The default is the account's sandbox number."),
       body: text(limits.message_characters),
       media: z.array(mediaSchema).max(limits.media_items).optional(),
       provider_message_id: reference
         .optional()
-        .meta({ description: "A repeated id creates no second message." }),
+        .describe("A repeated id creates no second message."),
     })
     .refine(
       (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
@@ -51,7 +49,7 @@ export const sandboxReceiptsSchema = z
         z
           .strictObject({
             status: receiptStatusSchema,
-            at: instant.optional().meta({ description: "The carrier's time. The default is now." }),
+            at: instant.optional().describe("The carrier's time. The default is now."),
             error: z.enum(carrierErrorCodes).optional(),
           })
           .meta({ id: "SandboxReceipt" }),
@@ -67,7 +65,7 @@ export const sandboxEventSchema = z
     type: eventTypeSchema,
     contact_id: reference
       .optional()
-      .meta({ description: "The contact of the event. The default is a fictional contact." }),
+      .describe("The contact of the event. The default is a fictional contact."),
   })
   .meta({ id: "SandboxEvent" });
 export interface SandboxEvent extends z.infer<typeof sandboxEventSchema> {}

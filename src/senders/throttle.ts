@@ -1,3 +1,4 @@
+import { dayMs } from "../kernel/index.ts";
 /**
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
  * engines share the limits. A conversation that must wait moves its `send` job to a waiting lane of
@@ -134,8 +135,6 @@ export interface Bound {
 }
 
 const secondMs = 1_000;
-const dayMs = 86_400_000;
-
 /**
  * A whole rate allows that many hand-overs per second. A fractional rate spaces single hand-overs.
  */

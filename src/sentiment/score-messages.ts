@@ -36,7 +36,7 @@ export const sentimentChanged = defineEvent(
       to: sentimentSchema,
       message_id: ids.message,
     })
-    .meta({ description: "A contact's sentiment changed to another label." }),
+    .describe("A contact's sentiment changed to another label."),
 );
 
 /** The next message to score. */

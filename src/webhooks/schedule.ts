@@ -1,3 +1,4 @@
+import { minuteMs } from "../kernel/index.ts";
 /**
  * The retry schedule. The first attempt is made at once. After the k-th failed attempt, the next
  * one waits `delays[k - 1]` from the end of that attempt. Jitter makes the wait a little longer, so
@@ -10,7 +11,6 @@
  */
 import type { HttpOutcome } from "../ports/index.ts";
 
-const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const delays: readonly number[] = [minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs];

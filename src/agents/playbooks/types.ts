@@ -66,20 +66,22 @@ export const slotSchema = z
       error: "must not be a reserved word of conditions",
     }),
     type: z.enum(["text", "number", "boolean", "date", "phone", "email"]),
-    pattern: pattern.optional().meta({
-      description:
+    pattern: pattern
+      .optional()
+      .describe(
         "For type text: a regular expression (JavaScript, flag u) that the whole answer must " +
-        "match. Look-around, back-references and nested repeats are not allowed.",
-    }),
-    enum: options.optional().meta({
-      description:
+          "match. Look-around, back-references and nested repeats are not allowed.",
+      ),
+    enum: options
+      .optional()
+      .describe(
         "For type text: the options. The contact chooses one by its text or by its number in " +
-        "the list.",
-    }),
-    required: z.boolean().meta({
-      description: "Whether the playbook needs an answer. If false, it continues without one.",
-    }),
-    prompt: name(1_600).meta({ description: "The question to the contact. A template." }),
+          "the list.",
+      ),
+    required: z
+      .boolean()
+      .describe("Whether the playbook needs an answer. If false, it continues without one."),
+    prompt: name(1_600).describe("The question to the contact. A template."),
   })
   .refine(
     (slot) => slot.type === "text" || (slot.pattern === undefined && slot.enum === undefined),
@@ -97,9 +99,7 @@ export interface Slot extends z.infer<typeof slotSchema> {}
 
 const place = {
   id: handle,
-  next: handle
-    .optional()
-    .meta({ description: "The step that follows. Default: the next one in the list." }),
+  next: handle.optional().describe("The step that follows. Default: the next one in the list."),
 };
 
 /** The limits keep the filled-in JSON at some kilobytes. */
@@ -116,9 +116,9 @@ const values = wholeRecord(
     .meta({ maxProperties: playbookLimits.values, description: "Strings in it are templates." }),
 );
 
-const message = name(1_600).meta({
-  description: "A template: `{{slot}}`, `{{step.field}}` or `{{contact.name}}`.",
-});
+const message = name(1_600).describe(
+  "A template: `{{slot}}`, `{{step.field}}` or `{{contact.name}}`.",
+);
 
 const condition = name(500).meta({
   description: 'Such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
@@ -132,9 +132,7 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
       type: z.literal("ask"),
       slot: handle,
       retries,
-      on_fail: handle
-        .optional()
-        .meta({ description: "The step that follows when no answer was valid." }),
+      on_fail: handle.optional().describe("The step that follows when no answer was valid."),
     }),
     z.strictObject({ ...place, type: z.literal("set"), values }),
     z.strictObject({
@@ -142,9 +140,7 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
       type: z.literal("run"),
       action: handle,
       args: values,
-      on_error: handle
-        .optional()
-        .meta({ description: "The step that follows when the action fails." }),
+      on_error: handle.optional().describe("The step that follows when the action fails."),
     }),
     z.strictObject({
       ...place,
@@ -153,18 +149,17 @@ const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
         .array(z.strictObject({ when: condition, next: handle }))
         .min(1)
         .max(playbookLimits.cases, atMost(playbookLimits.cases))
-        .meta({
-          description:
-            "The first case whose condition is true decides the step that follows. If none is " +
+        .describe(
+          "The first case whose condition is true decides the step that follows. If none is " +
             "true, `next` follows.",
-        }),
+        ),
     }),
     z.strictObject({ ...place, type: z.literal("instruct"), text: message }),
     z.strictObject({ ...place, type: z.literal("call"), playbook_id: ids.playbook }),
     z.strictObject({
       id: handle,
       type: z.literal("handoff"),
-      reason: name(500).meta({ description: "A template." }),
+      reason: name(500).describe("A template."),
     }),
     z.strictObject({ id: handle, type: z.literal("resolve") }),
   ]);
@@ -221,16 +216,15 @@ export interface PinnedPlaybook {
 const phrases = (most: number) => z.array(name(64)).max(most, atMost(most));
 
 const trigger = z.strictObject({
-  keywords: phrases(50).optional().meta({
-    description:
+  keywords: phrases(50)
+    .optional()
+    .describe(
       "Words or phrases in the contact's message that start the playbook. Case is ignored.",
-  }),
+    ),
   intents: phrases(20)
     .optional()
-    .meta({ description: "Intents, as the model names them, that start the playbook." }),
-  when: text(500)
-    .optional()
-    .meta({ description: "Describes to the model when to start the playbook." }),
+    .describe("Intents, as the model names them, that start the playbook."),
+  when: text(500).optional().describe("Describes to the model when to start the playbook."),
   priority: z
     .int()
     .min(-1_000)
@@ -245,24 +239,23 @@ const definitionFields = {
   trigger,
   slots: z.array(slotSchema).max(playbookLimits.slots, atMost(playbookLimits.slots)),
   steps: z.array(playbookStepInputSchema).max(playbookLimits.steps, atMost(playbookLimits.steps)),
-  on_cancel: handle.meta({
-    description: "The step that follows when the contact cancels. By default the playbook ends.",
-  }),
+  on_cancel: handle.describe(
+    "The step that follows when the contact cancels. By default the playbook ends.",
+  ),
   max_turns: z
     .int()
     .min(1)
     .max(1_000)
-    .meta({ description: "Maximum turns of the contact before the playbook is given up." }),
+    .describe("Maximum turns of the contact before the playbook is given up."),
 };
 
 const enabled = z
   .boolean()
   .optional()
-  .meta({
-    description:
-      "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
+  .describe(
+    "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
       "and at each later change.",
-  });
+  );
 
 export const createPlaybookSchema = z
   .strictObject({
@@ -285,9 +278,9 @@ export const updatePlaybookSchema = z
     name: definitionFields.name.optional(),
     description: definitionFields.description.optional(),
     enabled,
-    trigger: trigger.optional().meta({ description: "Replaced as a whole." }),
-    slots: definitionFields.slots.optional().meta({ description: "Replaced as a whole." }),
-    steps: definitionFields.steps.optional().meta({ description: "Replaced as a whole." }),
+    trigger: trigger.optional().describe("Replaced as a whole."),
+    slots: definitionFields.slots.optional().describe("Replaced as a whole."),
+    steps: definitionFields.steps.optional().describe("Replaced as a whole."),
     on_cancel: definitionFields.on_cancel.nullable().optional(),
     max_turns: definitionFields.max_turns.nullable().optional(),
   })
