@@ -42,7 +42,7 @@ export interface ClientOptions {
 const frequentRecipients = 40;
 
 /** The longest pause between two tries. More tries would slow down an engine's start. */
-const maxPauseMs = 300;
+const maxPauseMs = 100;
 
 /** Sends messages one after another, each under its own key until it is acknowledged. */
 export async function runClient({
