@@ -160,8 +160,8 @@ export const columnsOf = ({
 }: Pick<Collection, "columns">): [name: string, column: Column][] => Object.entries(columns);
 
 /** Returns the position column of a log, or undefined if the collection is not a log. */
-export function positionColumnOf(collection: Pick<Collection, "columns">): string | undefined {
-  return columnsOf(collection).find(([, { type }]) => type === "position")?.[0];
+export function positionColumnOf({ columns }: Pick<Collection, "columns">): string | undefined {
+  return Object.keys(columns).find((name) => columns[name]?.type === "position");
 }
 
 /** Returns the schema of `collections`. Its version is the highest `since` in them. */

@@ -155,7 +155,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
           );
         },
       ),
-      { numRuns: 15 },
+      { numRuns: runs({ memory: 40, SQLite: 20, PostgreSQL: 8 }[name]) },
     );
   });
 

@@ -58,7 +58,7 @@ export const failed: Partial<DeliveryRow> = {
   next_attempt_at: null,
 };
 
-/** Webhooks like this one, `count` of them, in the slots from 1 on, without patterns. */
+/** Webhooks like this one, `count` of them, with the ordinals from 1 on, without patterns. */
 export async function addWebhooks(
   storage: StoragePort,
   like: WebhookRow,
@@ -68,7 +68,7 @@ export async function addWebhooks(
   const rows = Array.from({ length: count }, (_, n) => ({
     ...like,
     id: idOf(n),
-    slot: n + 1,
+    ordinal: n + 1,
     version: 1,
   }));
   await storage.begin().commit(rows.map((row) => ({ kind: "insert", collection: webhooks, row })));

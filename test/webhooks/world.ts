@@ -110,7 +110,7 @@ export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
       const rows = Array.from({ length: count }, (_, i) => {
         const url = `https://x${i}.example/hook`;
         there.at(url, behaviour);
-        return { ...like, id: `wh_x${i}`, slot: i + 10, url, version: 1 };
+        return { ...like, id: `wh_x${i}`, ordinal: i + 10, url, version: 1 };
       });
       const { account_id, mode } = like;
       const pattern = "message.received";
