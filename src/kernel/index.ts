@@ -22,6 +22,7 @@ export {
   type Medium,
   mediumOf,
   mediumSchema,
+  type Metadata,
   metadata,
   metadataInput,
   modeSchema,
