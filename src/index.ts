@@ -28,7 +28,6 @@ export {
   defaultLimits,
   type ErrorCode,
   type FieldError,
-  type FieldPlace,
   type Limits,
   type Mode,
   type Page,
