@@ -107,8 +107,8 @@ export interface Conversation {
    */
   readonly handler: Handler;
   /**
-   * The person or agent that the conversation is assigned to. An agent stays assigned while people
-   * have the conversation. Null if it is not assigned.
+   * The person or agent that the conversation is assigned to. An agent stays assigned after a
+   * hand-off, so that people can hand the conversation back to it. Null if it is not assigned.
    */
   readonly assignee: Assignee | null;
   /** The labels of the conversation, at most 50. */
@@ -124,8 +124,8 @@ export interface Conversation {
   /** The number of messages, in both directions. */
   readonly message_count: number;
   /**
-   * True if a message from the contact resembles an opt-out keyword but is not one. A person or a
-   * change of the contact's consent clears it.
+   * True if a message from the contact resembles an opt-out keyword but is not one. It stays true
+   * until a person clears it or the contact's consent changes.
    */
   readonly opt_out_suspected: boolean;
   /** The host application's data about the conversation. The engine does not read it. */
@@ -153,8 +153,9 @@ export const conversationSchema = z
     assignee: assigneeSchema
       .nullable()
       .describe(
-        "The person or agent that the conversation is assigned to. An agent stays assigned while " +
-          "people have the conversation. Null if it is not assigned.",
+        "The person or agent that the conversation is assigned to. An agent stays assigned after " +
+          "a hand-off, so that people can hand the conversation back to it. Null if it is not " +
+          "assigned.",
       ),
     labels: z.array(z.string()).describe("The labels of the conversation, at most 50."),
     priority: prioritySchema.describe(
@@ -174,8 +175,8 @@ export const conversationSchema = z
     opt_out_suspected: z
       .boolean()
       .describe(
-        "True if a message from the contact resembles an opt-out keyword but is not one. A person " +
-          "or a change of the contact's consent clears it.",
+        "True if a message from the contact resembles an opt-out keyword but is not one. It stays " +
+          "true until a person clears it or the contact's consent changes.",
       ),
     metadata: metadata.describe(
       "The host application's data about the conversation. The engine does not read it.",

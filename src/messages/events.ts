@@ -21,7 +21,7 @@ import {
 
 /** A message came in. */
 export interface MessageReceivedData {
-  /** The message. */
+  /** The id of the message. */
   readonly message_id: MessageId;
   /** The contact that the message is from. */
   readonly contact: ContactReference;
@@ -37,7 +37,7 @@ export interface MessageReceivedData {
 
 export const messageReceivedDataSchema = z
   .strictObject({
-    message_id: ids.message.describe("The message."),
+    message_id: ids.message.describe("The id of the message."),
     contact: contactReferenceSchema.describe("The contact that the message is from."),
     body: z.string().describe("The text. Empty after redaction."),
     channel: channelSchema.describe("The channel that the message came on."),
@@ -51,7 +51,7 @@ export const messageReceived: EventDefinition<"message.received", MessageReceive
 
 /** An outbound message was delivered. */
 export interface MessageSentData {
-  /** The message. */
+  /** The id of the message. */
   readonly message_id: MessageId;
   /** The contact that the message was sent to. */
   readonly contact: ContactReference;
@@ -69,7 +69,7 @@ export interface MessageSentData {
 
 export const messageSentDataSchema = z
   .strictObject({
-    message_id: ids.message.describe("The message."),
+    message_id: ids.message.describe("The id of the message."),
     contact: contactReferenceSchema.describe("The contact that the message was sent to."),
     to: z.string().describe("The address that the message was sent to."),
     channel: channelSchema.describe("The channel that the message was sent on."),
@@ -86,11 +86,11 @@ export const messageSent: EventDefinition<"message.sent", MessageSentData> = def
 
 /** The state of a message. The body stays out, so that redaction has one place to clear. */
 const messageState = {
-  message_id: ids.message.describe("The message."),
+  message_id: ids.message.describe("The id of the message."),
   contact_id: ids.contact.describe("The contact that the message is to."),
   conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
   to: z.string().describe("The address that the message is to."),
-  channel: channelSchema.describe("The channel that the message travels on."),
+  channel: channelSchema.describe("The channel that carries the message."),
   status: messageStatusSchema.describe("The new status."),
   error: messageErrorSchema
     .nullable()
@@ -101,7 +101,7 @@ const messageState = {
 
 /** The state of a message, in an event. */
 interface MessageStateData {
-  /** The message. */
+  /** The id of the message. */
   readonly message_id: MessageId;
   /** The contact that the message is to. */
   readonly contact_id: ContactId;
@@ -109,7 +109,7 @@ interface MessageStateData {
   readonly conversation_id: ConversationId;
   /** The address that the message is to. */
   readonly to: string;
-  /** The channel that the message travels on. */
+  /** The channel that carries the message. */
   readonly channel: Channel;
   /** The new status. */
   readonly status: MessageStatus;

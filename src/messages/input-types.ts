@@ -266,7 +266,7 @@ export interface Reply {
   readonly id: string;
   /** The text, by default at most 1,600 characters. May be empty if there is media. */
   readonly body: string;
-  /** Files to send with the text, by default at most 10. With files, a reply on the medium `text` is an MMS. */
+  /** Files to send with the text, by default at most 10. On `text`, it is then sent as MMS. */
   readonly media?: Media[] | undefined;
   /** The id of the person who writes, as the host application knows it. */
   readonly author_id?: string | undefined;
@@ -284,7 +284,7 @@ export const replySchema = (limits: Limits) =>
         .max(limits.media_items)
         .optional()
         .describe(
-          "Files to send with the text, by default at most 10. With files, a reply on the medium `text` is an MMS.",
+          "Files to send with the text, by default at most 10. On `text`, it is then sent as MMS.",
         ),
       author_id: person
         .optional()

@@ -164,7 +164,7 @@ export interface Message {
   readonly id: MessageId;
   /** `outbound`: to the contact. `inbound`: from the contact. */
   readonly direction: "outbound" | "inbound";
-  /** The channel that the message travels on. */
+  /** The channel that carries the message. */
   readonly channel: Channel;
   /**
    * The current status. `sent` means that the carrier accepted the message. The event
@@ -207,7 +207,7 @@ export interface Message {
   readonly metadata: Metadata;
   /**
    * The idempotency key that the message was sent with, or null. A message of a batch has the
-   * batch's key, a space and its position in the batch.
+   * batch's key, a space and its position in the batch, from 0.
    */
   readonly idempotency_key: string | null;
   /** True if the body resembles an opt-out keyword but is not one. */
@@ -230,7 +230,7 @@ export const messageSchema = z
     direction: z
       .enum(["outbound", "inbound"])
       .describe("`outbound`: to the contact. `inbound`: from the contact."),
-    channel: channelSchema.describe("The channel that the message travels on."),
+    channel: channelSchema.describe("The channel that carries the message."),
     status: messageStatusSchema.describe(
       "The current status. `sent` means that the carrier accepted the message. The event " +
         "`message.sent` is published later, when the message is `delivered` or `read`.",
@@ -289,7 +289,7 @@ export const messageSchema = z
       .nullable()
       .describe(
         "The idempotency key that the message was sent with, or null. A message of a batch has " +
-          "the batch's key, a space and its position in the batch.",
+          "the batch's key, a space and its position in the batch, from 0.",
       ),
     opt_out_suspected: z
       .boolean()
@@ -316,7 +316,7 @@ export const messageSchema = z
 
 /** The outcome that sending a message would have. Nothing is sent or stored. */
 export interface MessagePreview {
-  /** The channel that the message would travel on. */
+  /** The channel that would carry the message. */
   readonly channel: Channel;
   /** The address of the sender that would be used. Null if there is none. */
   readonly from: string | null;
@@ -324,7 +324,7 @@ export interface MessagePreview {
   readonly to: string;
   /** The parts that the SMS would be billed as. Null unless the channel is `sms`. */
   readonly segments: Segments | null;
-  /** `opted_out` if the recipient's consent does not allow the message. */
+  /** `opted_out` if the recipient has opted out of messages from the sender. */
   readonly consent: "allowed" | "opted_out";
   /** When quiet hours would let the message out. Null if they would not delay it. */
   readonly quiet_until: string | null;
@@ -339,7 +339,7 @@ export interface MessagePreview {
 
 export const messagePreviewSchema = z
   .strictObject({
-    channel: channelSchema.describe("The channel that the message would travel on."),
+    channel: channelSchema.describe("The channel that would carry the message."),
     from: z
       .string()
       .nullable()
@@ -350,7 +350,7 @@ export const messagePreviewSchema = z
       .describe("The parts that the SMS would be billed as. Null unless the channel is `sms`."),
     consent: z
       .enum(["allowed", "opted_out"])
-      .describe("`opted_out` if the recipient's consent does not allow the message."),
+      .describe("`opted_out` if the recipient has opted out of messages from the sender."),
     quiet_until: timestamp
       .nullable()
       .describe("When quiet hours would let the message out. Null if they would not delay it."),

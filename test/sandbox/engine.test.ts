@@ -155,7 +155,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     ]);
     const [, shapes, sender, text, nothing] = data.map((each) => (each.ok ? undefined : each));
     expect(shapes).toMatchObject({ code: "validation_failed", status: 422 });
-    const pointers = shapes?.errors.map((each) => ("pointer" in each ? each.pointer : null));
+    const pointers = shapes?.errors.map(({ pointer }) => pointer);
     expect(new Set(pointers)).toEqual(new Set(["/body", "/colour", "/to"]));
     expect([sender?.code, text?.code, nothing?.code]).toEqual([
       "no_sender",
