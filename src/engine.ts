@@ -39,6 +39,7 @@ import { Executor, HostPolicies } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
+/** Options of `engine.stop`. */
 export interface StopOptions {
   /**
    * How long running work and then the transports may take to end, in milliseconds. The default is
@@ -48,6 +49,12 @@ export interface StopOptions {
 }
 
 const standardDeadlineMs = 10_000;
+
+/** Options of `engine.account`. */
+export interface AccountOptions {
+  /** The mode of the handle. The default is the engine's option `mode`. */
+  readonly mode?: Mode;
+}
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the
@@ -59,6 +66,7 @@ export class MessagingEngine<
 > implements AsyncDisposable {
   /** The `/v1` HTTP API. Mount it with `tidings/express`, `/koa`, `/node` or `/fetch`. */
   readonly api: ApiHandler;
+  /** The accounts of the engine, one for each of your tenants. */
   readonly accounts: Accounts;
   readonly #settings: Settings;
   readonly #drawId: GenerateId;
@@ -132,58 +140,69 @@ export class MessagingEngine<
     };
   }
 
+  /** Messages of the default account: send, schedule, change and read them. */
   get messages(): AccountHandle["messages"] {
     return this.#own.messages;
   }
 
+  /** Contacts of the default account, with their addresses, consents and observations. */
   get contacts(): AccountHandle["contacts"] {
     return this.#own.contacts;
   }
 
+  /** Conversations of the default account: the inbox, replies, notes, and who is responsible. */
   get conversations(): AccountHandle["conversations"] {
     return this.#own.conversations;
   }
 
+  /** The API keys of the default account, for requests over HTTP. */
   get apiKeys(): AccountHandle["apiKeys"] {
     return this.#own.apiKeys;
   }
 
+  /** Chats of the default account with visitors of a website. */
   get webchat(): AccountHandle["webchat"] {
     return this.#own.webchat;
   }
 
+  /** The addresses that the default account sends from and receives at. */
   get senders(): AccountHandle["senders"] {
     return this.#own.senders;
   }
 
+  /** The events of the default account. */
   get events(): AccountHandle["events"] {
     return this.#own.events;
   }
 
+  /** Endpoints that the engine posts events of the default account to. */
   get webhooks(): AccountHandle["webhooks"] {
     return this.#own.webhooks;
   }
 
+  /** AI agents of the default account, which reply to contacts. */
   get agents(): AccountHandle["agents"] {
     return this.#own.agents;
   }
 
+  /** Playbooks of the default account: scripts that agents follow. */
   get playbooks(): AccountHandle["playbooks"] {
     return this.#own.playbooks;
   }
 
+  /** Simulation tools for the default account. */
   get sandbox(): AccountHandle["sandbox"] {
     return this.#own.sandbox;
   }
 
   /**
-   * One account in one mode, by default the default account. The handle sees no data of other
-   * accounts or modes.
+   * Returns a handle for one account in one mode, by default the default account. The handle sees
+   * no data of other accounts or modes. It does no I/O.
    * @throws TidingsError `not_found` when `id` is not a valid account id
    */
   account(
     id: string = defaultAccountId,
-    { mode = this.#settings.mode }: { readonly mode?: Mode } = {},
+    { mode = this.#settings.mode }: AccountOptions = {},
   ): AccountHandle {
     if (!isId("acct", id)) throw notFound("account");
     const scope: Scope = { account_id: id, mode };
@@ -200,6 +219,7 @@ export class MessagingEngine<
     return this;
   }
 
+  /** Removes a handler that `on` added. A handler that was added for another type stays. */
   off<T extends EventType>(type: T, handler: EventHandler<T>): this {
     this.#bus.off(type, handler as Parameters<EventBus["off"]>[1]);
     return this;
@@ -299,6 +319,7 @@ export class MessagingEngine<
     return this.#stopping;
   }
 
+  /** Stops the engine as `stop()` does, at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

@@ -45,10 +45,12 @@ export const instant = z.iso.datetime({ offset: true });
 
 export const modeSchema = z.enum(["sandbox", "live"]);
 export const channels = ["sms", "mms", "webchat"] as const;
+/** How a message travels. */
 export type Channel = (typeof channels)[number];
 export const channelSchema = z.enum(channels);
 /** Consents and conversations belong to a medium. `text` covers sms and mms. */
 export const mediumSchema = z.enum(["text", "webchat"]);
+/** What consents and conversations belong to: `text` (SMS and MMS together) or `webchat`. */
 export type Medium = z.infer<typeof mediumSchema>;
 
 /** Sms and mms use the same address and share one conversation. */
@@ -104,7 +106,7 @@ export const webUrl = z
   .max(2_048, { error: "must have at most 2048 characters" });
 
 /** The host application's data about a resource. The engine never reads it. */
-type Metadata = Record<string, string>;
+export type Metadata = Record<string, string>;
 export const metadata: z.ZodType<Metadata> = z.record(z.string(), z.string());
 
 export function metadataInput(limits: Limits): z.ZodType<Metadata> {

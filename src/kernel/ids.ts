@@ -59,13 +59,18 @@ export function ulidOf(id: string): string {
   return id.slice(id.indexOf("_") + 1);
 }
 
-/** Sandbox and live share code and endpoints, but no rows. */
+/**
+ * `sandbox` or `live`: each account has separate data in each mode. Sandbox data never reaches a
+ * real carrier.
+ */
 export type Mode = "sandbox" | "live";
 
 /**
  * The account and mode whose rows an operation may access. Every command and every read needs one.
  */
 export interface Scope {
+  /** The id of the account. */
   readonly account_id: AccountId;
+  /** The mode, `sandbox` or `live`. */
   readonly mode: Mode;
 }

@@ -2,6 +2,7 @@ export { SharedDeadline, withDeadline } from "./deadline.ts";
 export {
   type ErrorCode,
   type FieldError,
+  fieldErrorSchema,
   type FieldPlace,
   invalid,
   notFound,
@@ -22,6 +23,7 @@ export {
   type Medium,
   mediumOf,
   mediumSchema,
+  type Metadata,
   metadata,
   metadataInput,
   modeSchema,
@@ -73,7 +75,7 @@ export {
   type WebhookId,
 } from "./ids.ts";
 export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
-export { fieldErrorSchema, problem, type Problem, problemSchema } from "./problem.ts";
+export { problem, type Problem, problemSchema } from "./problem.ts";
 export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
 export {
   dayMs,

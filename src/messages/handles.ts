@@ -8,7 +8,7 @@ import {
 } from "./reads.ts";
 import { reply } from "./reply.ts";
 import { sendBatch, sendMessage } from "./send.ts";
-import type { PreviewMessage } from "./types.ts";
+import type { PreviewMessage } from "./input-types.ts";
 import { cancelMessage, editMessage } from "./waiting-messages.ts";
 import {
   command,

@@ -16,7 +16,8 @@ import {
 import { edit, cancel, release } from "./rules.ts";
 import { segmentColumns } from "./segments.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
-import { type EditMessage, editMessageSchema, type Message } from "./types.ts";
+import { type EditMessage, editMessageSchema } from "./input-types.ts";
+import type { Message } from "./types.ts";
 import { checkPolicies, throwIfDenied, decisionOf } from "../consents/index.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { findAddressee } from "../contacts/index.ts";

@@ -19,11 +19,13 @@ export interface ConsentOptions {
 }
 
 /**
- * Local times, `HH:MM` from 00:00 to 23:59. The period spans midnight if `from` is later than `to`.
- * Equal times mean no quiet hours.
+ * The local hours in which marketing messages wait. Times are `HH:MM` from 00:00 to 23:59. The
+ * period spans midnight if `from` is later than `to`. Equal times mean no quiet hours.
  */
 export interface QuietHours {
+  /** The first minute of the quiet hours, `HH:MM`. */
   readonly from: string;
+  /** The first minute after the quiet hours, `HH:MM`. */
   readonly to: string;
 }
 

@@ -2,7 +2,9 @@ export { sandboxModule } from "./descriptor.ts";
 export type {
   SandboxEvent,
   SandboxInbound,
+  SandboxNumber,
   SandboxNumbers,
+  SandboxReceipt,
   SandboxReceipts,
   SandboxResetResult,
   SandboxSeedResult,

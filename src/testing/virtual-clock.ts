@@ -8,6 +8,7 @@
 import { TidingsError, dayMs } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 
+/** A clock whose time a test controls. Time stands still until the test advances it. */
 export interface VirtualClock extends Clock {
   /**
    * Advances the time by `ms`. Sleepers wake when they are due. Those due at the same time wake in

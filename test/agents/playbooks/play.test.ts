@@ -260,7 +260,7 @@ it("every error of a graph is about something that is there", () => {
         most.language,
       )) {
         let at: unknown = { ...graph, steps, on_cancel: "gone" };
-        for (const part of ("pointer" in error ? error.pointer : "/none").split("/").slice(1)) {
+        for (const part of (error.pointer ?? "/none").split("/").slice(1)) {
           at = (at as Record<string, unknown>)[part];
         }
         expect([error, at]).not.toEqual([error, undefined]);
