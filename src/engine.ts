@@ -14,6 +14,7 @@ import { createSecretKey } from "node:crypto";
 import {
   accountHandle,
   type AccountHandle,
+  type AccountOptions,
   type Accounts,
   apiBackend,
   type DefaultPorts,
@@ -32,7 +33,6 @@ import {
   type GenerateId,
   idSource,
   isId,
-  type Mode,
   notFound,
   type Scope,
   TidingsError,
@@ -51,12 +51,6 @@ export interface StopOptions {
 }
 
 const standardDeadlineMs = 10_000;
-
-/** Options of `engine.account`. */
-export interface AccountOptions {
-  /** The mode of the handle. The default is the engine's option `mode`. */
-  readonly mode?: Mode;
-}
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the
