@@ -13,6 +13,7 @@ import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./w
 import { createSecretKey } from "node:crypto";
 import {
   type AccountHandle,
+  type AccountOptions,
   type Accounts,
   type DefaultPorts,
   type EngineOptions,
@@ -30,7 +31,6 @@ import {
   type GenerateId,
   idSource,
   isId,
-  type Mode,
   notFound,
   type Scope,
   TidingsError,
@@ -49,12 +49,6 @@ export interface StopOptions {
 }
 
 const standardDeadlineMs = 10_000;
-
-/** Options of `engine.account`. */
-export interface AccountOptions {
-  /** The mode of the handle. The default is the engine's option `mode`. */
-  readonly mode?: Mode;
-}
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the

@@ -71,7 +71,7 @@ export interface Exchange {
 
 /** Handles all requests of `/v1`. */
 export interface ApiHandler {
-  /** Never rejects. Every error becomes a response. */
+  /** Handles one request. Never rejects: every error becomes a response. */
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 

@@ -5,16 +5,12 @@ export type {
   Accounts,
   Agents,
   ApiKeys,
-  Contacts,
-  Conversations,
   Events,
-  Messages,
   Playbooks,
   Sandbox,
-  Senders,
-  Webchat,
   Webhooks,
 } from "./handles.ts";
-export type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
+export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
+export type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
 export { OperationRunner, type Prepared } from "./operation-runner.ts";
 export { settingsOf } from "./settings.ts";

@@ -27,7 +27,7 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly storage: StoragePort<Tx>;
   /**
    * The carriers that the engine can use, such as `sandbox()` of "tidings/sandbox" or `twilio()` of
-   * "tidings/twilio". Each has another `name`. Webchat needs none.
+   * "tidings/twilio". Each needs a different `name`. Webchat needs no transport.
    */
   readonly transports: readonly Transport[];
   /**
@@ -121,6 +121,12 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * deferral.
    */
   readonly policies?: readonly Policy<Tx>[];
+}
+
+/** Options of `engine.account`. */
+export interface AccountOptions {
+  /** The mode of the handle. The default is the engine's option `mode`. */
+  readonly mode?: Mode;
 }
 
 /**

@@ -17,9 +17,9 @@ export interface Limits {
   readonly batch_items: number;
   /** Maximum rows of an import over HTTP in NDJSON, one row per line. Default: 100,000. */
   readonly import_rows: number;
-  /** Maximum number of keys of a resource's `metadata` or `attributes`. Default: 50. */
+  /** Maximum number of keys of `metadata` or `attributes`. Default: 50. */
   readonly metadata_keys: number;
-  /** Maximum characters of one such value. Default: 500. */
+  /** Maximum characters of a value in `metadata` or `attributes`. Default: 500. */
   readonly metadata_characters: number;
   /** Maximum levels of objects and arrays in a JSON body. Default: 32. */
   readonly json_depth: number;

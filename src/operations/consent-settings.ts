@@ -10,9 +10,14 @@ export interface ConsentOptions {
    * which flags the message for a person to decide.
    */
   readonly honourNearMatches?: boolean;
-  /** The text of the message that confirms an opt-out. */
+  /**
+   * The text of the message that confirms an opt-out. Default: "You have opted out and will get no
+   * more messages from us. Reply START to opt in again."
+   */
   readonly optOutText?: string;
-  /** The reply to START. */
+  /**
+   * The reply to START. Default: "You have opted in to messages from us. Reply STOP to opt out."
+   */
   readonly optInText?: string;
   /** The reply to HELP. Default: no reply. */
   readonly helpText?: string;

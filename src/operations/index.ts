@@ -56,4 +56,4 @@ export { mapPage, type ScanList, page, pageOf, type RangeList } from "./paginati
 export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
 export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";
 export { freeOrdinal } from "./free-ordinal.ts";
-export type { CommandOptions, ScopedRunner } from "./scoped-runner.ts";
+export type { Changes, CommandOptions, Keyed, ScopedRunner } from "./scoped-runner.ts";

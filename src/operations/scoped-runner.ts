@@ -16,6 +16,12 @@ export interface CommandOptions {
   readonly tx?: object | undefined;
 }
 
+/** Options of an operation that uses several transactions and so cannot join yours. */
+export type Keyed = Pick<CommandOptions, "idempotencyKey">;
+
+/** The input of an operation without the id, which is a separate argument of the method. */
+export type Changes<Input> = Omit<Input, "id">;
+
 /**
  * Runs operations of the host application in one account and mode. It parses the inputs, so their
  * types are unknown here.

@@ -29,9 +29,9 @@ export const maxHeaderBytes = 16_384;
 
 /** The response to a request. A redirect is a response too. */
 export interface HttpResponse {
-  /** Three digits. */
+  /** The HTTP status: three digits. */
   readonly status: number;
-  /** Names in lower case. Repeated headers are joined by `, `. */
+  /** The headers by lower-case name. Repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   /** The bytes of the body, at most `max_body_bytes` of the request. */
   readonly body: Uint8Array;
@@ -109,7 +109,7 @@ export type HttpOutcome = HttpAnswer | HttpFailure;
  * makes one.
  */
 export interface HttpClient {
-  /** Resolves within the deadline; never rejects. */
+  /** Sends one request. Resolves within the deadline; never rejects. */
   send(request: HttpRequest): Promise<HttpOutcome>;
   /** Closes all connections. A later `send` opens new ones. */
   close(): void;

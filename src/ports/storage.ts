@@ -62,7 +62,7 @@ export interface Range {
 export interface Search {
   /** The index to search. */
   readonly index: WordIndex;
-  /** At least one. */
+  /** The words, at least one. */
   readonly words: readonly SearchedWord[];
   /** Maximum number of rows. */
   readonly limit: number;

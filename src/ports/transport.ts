@@ -216,7 +216,7 @@ export interface InboundMessage {
    * passed before.
    */
   readonly provider_message_id: string;
-  /** How the message travelled. */
+  /** How the message was sent. */
   readonly channel: Channel;
   /** The contact's phone number or webchat address. */
   readonly from: string;
@@ -297,7 +297,7 @@ export interface CallbackRequest {
   readonly url: string;
   /** The headers by lower-case name. Repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes of the body, as the carrier signed them. At most 131,072. */
+  /** The bytes of the body, as the carrier signed them: at most 131,072. */
   readonly body: Uint8Array;
   /**
    * When the request arrived, by the engine's clock, in milliseconds since the epoch. Use it to
@@ -338,7 +338,7 @@ export interface CallbackResponse {
 export interface TestNumber {
   /** The phone number, in E.164 form. */
   readonly number: string;
-  /** What happens to messages to this number, for people. */
+  /** A description of what happens to messages to this number. */
   readonly behaviour: string;
 }
 
