@@ -5,10 +5,10 @@ import { type AnswerContext, validValue } from "./playbooks/slots.ts";
 import type { Slot } from "./playbooks/types.ts";
 import { agentToChange } from "./reads.ts";
 import { type AgentRow, agentSessionOf } from "./rows.ts";
+import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
 import { runResource } from "./runs/reads.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
-import { type TriggerAgent, triggerAgentSchema } from "./types.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
   beginConversation,

@@ -1,0 +1,16 @@
+/** Rules that several settings of an agent share. */
+import { z } from "zod";
+
+export const atMost = (max: number): { readonly error: string } => ({
+  error: `must have at most ${max} items`,
+});
+
+/** Whether a list names nothing twice. */
+export const namesNoneTwice = (list: readonly string[]): boolean =>
+  new Set(list).size === list.length;
+
+export const twice = { error: "must not contain duplicates" };
+
+export const actionName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
+  error: "must be a letter and then up to 63 letters, digits, _ and -",
+});
