@@ -14,11 +14,13 @@ export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
 export { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
 export { readAnswer } from "./playbooks/slots.ts";
+export type { Slot } from "./playbooks/slot-types.ts";
+export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
 export type {
   CreatePlaybook,
   Playbook,
-  PlaybookStep,
-  Slot,
+  PlaybookTrigger,
+  PlaybookTriggerInput,
   UpdatePlaybook,
 } from "./playbooks/types.ts";
 export { getAgent, listAgents } from "./reads.ts";
