@@ -33,7 +33,7 @@ import {
   agentLimitsSchema,
   defaultAgentLimits,
 } from "./settings/limits-types.ts";
-import { actionName, atMost, namesNoneTwice, twice } from "./settings/shared.ts";
+import { handle, atMost, namesNoneTwice, twice } from "./fields.ts";
 import {
   type AgentGuideline,
   type AgentGuidelineInput,
@@ -168,8 +168,8 @@ interface AgentInput {
   /** Who the agent is and how it writes. */
   readonly persona?: AgentPersonaInput | undefined;
   /**
-   * What the agent must do and avoid, for the model. At most 10,000 characters. If the model repeats
-   * twelve consecutive words of them, its reply is held back.
+   * What the agent must do and avoid, for the model. At most 10,000 characters. If the model
+   * repeats twelve consecutive words of them, its reply is held back.
    * @default ""
    */
   readonly instructions?: string | undefined;
@@ -231,8 +231,8 @@ function agentFields(limits: Limits) {
     instructions: text(10_000).meta({
       default: standard.instructions,
       description:
-        "What the agent must do and avoid, for the model. At most 10,000 characters. If the model " +
-        "repeats twelve consecutive words of them, its reply is held back.",
+        "What the agent must do and avoid, for the model. At most 10,000 characters. If the " +
+        "model repeats twelve consecutive words of them, its reply is held back.",
     }),
     guidelines: agentGuidelinesInputSchema.meta({
       default: standard.guidelines,
@@ -264,7 +264,7 @@ const toolFields = {
     description: "Facts that the agent may tell contacts. At most 100.",
   }),
   actions: z
-    .array(actionName)
+    .array(handle)
     .max(50, atMost(50))
     .refine(namesNoneTwice, twice)
     .meta({

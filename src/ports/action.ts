@@ -115,8 +115,8 @@ export interface Action<Input = unknown> {
    */
   readonly idempotent: boolean;
   /**
-   * How long a call may take, in milliseconds: 1 to 120,000. The rest of the turn's time also limits
-   * it.
+   * How long a call may take, in milliseconds: 1 to 120,000. The rest of the turn's time also
+   * limits it.
    * @default 10000
    */
   readonly timeout_ms?: number;

@@ -18,8 +18,8 @@ export interface AllowVerdict {
 /** The message must not be sent. */
 export interface DenyVerdict {
   /**
-   * The message must not be sent. A request for it fails with status 422. A message that was already
-   * accepted fails permanently.
+   * The message must not be sent. A request for it fails with status 422. A message that was
+   * already accepted fails permanently.
    */
   readonly verdict: "deny";
   /**
@@ -89,13 +89,13 @@ export interface PolicyMessage {
 /** The author of a message, as policies see it. */
 export interface PolicyAuthor {
   /**
-   * `api`: a program. `human`: a person of the host application. `agent`: an AI agent. `contact`: the
-   * contact. `system`: the engine, for example its answer to a keyword.
+   * `api`: a program. `human`: a person of the host application. `agent`: an AI agent. `contact`:
+   * the contact. `system`: the engine, for example its answer to a keyword.
    */
   readonly type: "api" | "human" | "agent" | "contact" | "system";
   /**
-   * The id of the API key, agent or contact, or the host application's id of a person. Null if there
-   * is none.
+   * The id of the API key, agent or contact, or the host application's id of a person. Null if
+   * there is none.
    */
   readonly id: string | null;
 }

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { name, text } from "../../kernel/index.ts";
 import { patternProblem } from "./pattern.ts";
-import { atMost, handle, playbookLimits } from "./shared.ts";
+import { atMost, handle } from "../fields.ts";
+import { playbookLimits } from "./limits.ts";
 
 /** Reserved words of conditions and templates. A slot cannot have such a name. */
 const reservedWords: ReadonlySet<string> = new Set([
@@ -25,8 +26,8 @@ export interface Slot {
    */
   readonly name: string;
   /**
-   * How the contact's answer is read. Without `pattern` and `enum`, `text` takes any answer. A `date`
-   * is stored as `2026-12-01`, a `phone` in E.164.
+   * How the contact's answer is read. Without `pattern` and `enum`, `text` takes any answer. A
+   * `date` is stored as `2026-12-01`, a `phone` in E.164.
    */
   readonly type: "text" | "number" | "boolean" | "date" | "phone" | "email";
   /**
@@ -35,14 +36,15 @@ export interface Slot {
    */
   readonly pattern?: string | undefined;
   /**
-   * For type text: 1 to 50 options. The contact chooses one by its text or by its number in the list.
+   * For type text: 1 to 50 options. The contact chooses one by its text or by its number in the
+   * list.
    */
   readonly enum?: string[] | undefined;
   /** Whether the playbook needs an answer. If false, it continues without one. */
   readonly required: boolean;
   /**
-   * The question to the contact. A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}` are
-   * replaced by values.
+   * The question to the contact. A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}`
+   * are replaced by values.
    */
   readonly prompt: string;
 }
@@ -79,8 +81,8 @@ export const slotSchema = z
     type: z
       .enum(["text", "number", "boolean", "date", "phone", "email"])
       .describe(
-        "How the contact's answer is read. Without `pattern` and `enum`, `text` takes any answer. " +
-          "A `date` is stored as `2026-12-01`, a `phone` in E.164.",
+        "How the contact's answer is read. Without `pattern` and `enum`, `text` takes any " +
+          "answer. A `date` is stored as `2026-12-01`, a `phone` in E.164.",
       ),
     pattern: pattern
       .optional()

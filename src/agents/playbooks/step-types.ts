@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { ids, name, type PlaybookId, wholeRecord } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { atMost, handle, playbookLimits } from "./shared.ts";
+import { atMost, handle } from "../fields.ts";
+import { playbookLimits } from "./limits.ts";
 
 export const defaultRetries = 2;
 
@@ -63,15 +64,17 @@ export interface AskStepInput extends ContinuingStep {
 export interface SetStep extends ContinuingStep {
   /** Sets slots to `values`. */
   readonly type: "set";
-  /** Values by slot name, at most 50. Texts in them are templates. An invalid value empties a slot. */
+  /**
+   * Values by slot name, at most 50. Texts in them are templates. An invalid value empties a slot.
+   */
   readonly values: { readonly [slot: string]: Json };
 }
 
 /** Calls an action of the host application. */
 export interface RunActionStep extends ContinuingStep {
   /**
-   * Calls `action`. Templates and conditions refer to the fields of its result as `step.field`, with
-   * this step's id.
+   * Calls `action`. Templates and conditions refer to the fields of its result as `step.field`,
+   * with this step's id.
    */
   readonly type: "run";
   /** The name of the action. */
@@ -98,7 +101,7 @@ export interface BranchStep extends ContinuingStep {
 
 /** A case of a `branch` step. */
 export interface BranchCase {
-  /** Such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`. */
+  /** The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`. */
   readonly when: string;
   /** The step that follows if the condition is true. */
   readonly next: string;
@@ -114,7 +117,9 @@ export interface InstructStep extends ContinuingStep {
 
 /** Runs another playbook. */
 export interface CallPlaybookStep extends ContinuingStep {
-  /** Runs another playbook, then continues. Values of slots with the same name pass to it and back. */
+  /**
+   * Runs another playbook, then continues. Values of slots with the same name pass to it and back.
+   */
   readonly type: "call";
   /** The playbook to run. It must be enabled. */
   readonly playbook_id: PlaybookId;
@@ -214,7 +219,8 @@ const setStepSchema = z.strictObject({
   ...place,
   type: z.literal("set").describe("Sets slots to `values`."),
   values: values.describe(
-    "Values by slot name, at most 50. Texts in them are templates. An invalid value empties a slot.",
+    "Values by slot name, at most 50. Texts in them are templates. An invalid value empties a " +
+      "slot.",
   ),
 });
 
@@ -240,7 +246,7 @@ const runActionStepSchema = z.strictObject({
 
 const branchCaseSchema = z.strictObject({
   when: name(500).describe(
-    'Such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
+    'The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
   ),
   next: handle.describe("The step that follows if the condition is true."),
 });

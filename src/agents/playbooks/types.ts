@@ -12,7 +12,8 @@ import {
   timestamp,
 } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { atMost, handle, playbookLimits } from "./shared.ts";
+import { atMost, handle } from "../fields.ts";
+import { playbookLimits } from "./limits.ts";
 import { type Slot, slotSchema } from "./slot-types.ts";
 import {
   type PlaybookStep,
@@ -24,7 +25,8 @@ import {
 /** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
 export interface PlaybookTrigger {
   /**
-   * Words or phrases in the contact's message that start the playbook. Case and accents are ignored.
+   * Words or phrases in the contact's message that start the playbook. Case and accents are
+   * ignored.
    */
   readonly keywords?: string[] | undefined;
   /** Names of intents that start the playbook when the model recognizes them. */
@@ -74,8 +76,8 @@ export interface Playbook {
    */
   readonly on_cancel?: string | undefined;
   /**
-   * Maximum agent turns in which the contact answers. After that, the playbook ends. If absent, there
-   * is no limit.
+   * Maximum agent turns in which the contact answers. After that, the playbook ends. If absent,
+   * there is no limit.
    */
   readonly max_turns?: number | undefined;
   /**

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { actionName } from "../settings/shared.ts";
+import { handle } from "../fields.ts";
 import { type RunStatus, runStatusSchema } from "./types.ts";
 
 /** Characters of an input as JSON. */
@@ -22,15 +22,15 @@ export interface TriggerAgent {
   /** The conversation to run in. It must not be closed. Give either this or `contact_id`. */
   readonly conversation_id?: string | undefined;
   /**
-   * The playbook to run. It must be enabled, and need not be one of the agent's `playbook_ids`. Give
-   * either this or `action`.
+   * The playbook to run. It must be enabled, and need not be one of the agent's `playbook_ids`.
+   * Give either this or `action`.
    */
   readonly playbook_id?: string | undefined;
   /** The name of the action to call. Give either this or `playbook_id`. */
   readonly action?: string | undefined;
   /**
-   * For a playbook, slot values by slot name. For an action, its input. At most 16,384 characters as
-   * JSON.
+   * For a playbook, slot values by slot name. For an action, its input. At most 16,384 characters
+   * as JSON.
    * @default {}
    */
   readonly input?: Json | undefined;
@@ -56,7 +56,7 @@ export const triggerAgentSchema = z
         "The playbook to run. It must be enabled, and need not be one of the agent's " +
           "`playbook_ids`. Give either this or `action`.",
       ),
-    action: actionName
+    action: handle
       .optional()
       .describe("The name of the action to call. Give either this or `playbook_id`."),
     input: json

@@ -38,28 +38,28 @@ export const runStatusSchema = z.enum(runStatuses);
 /** One step of a run: a call of the model or of an action, or a decision about an action. */
 export interface RunStep {
   /**
-   * `model`: the model was called. `action`: an action was called. `approval`: a person decided about
-   * an action.
+   * `model`: the model was called. `action`: an action was called. `approval`: a person decided
+   * about an action.
    */
   readonly type: string;
   /**
-   * The name of the action. For `model`, the task: `answer`, `instruct` (a playbook's instruction) or
-   * `extract` (finding the value of a slot).
+   * The name of the action. For `model`, the task: `answer`, `instruct` (a playbook's instruction)
+   * or `extract` (finding the value of a slot).
    */
   readonly name: string | null;
   /**
-   * The input of the action, or who decided about which call. Null for `model`, in events, and after
-   * a redaction.
+   * The input of the action, or who decided about which call. Null for `model`, in events, and
+   * after a redaction.
    */
   readonly input: Json;
   /**
-   * What the model or the action returned, or the decision. Null if there is nothing, in events, and
-   * after a redaction.
+   * What the model or the action returned, or the decision. Null if there is nothing, in events,
+   * and after a redaction.
    */
   readonly output: Json;
   /**
-   * Why the step failed: an error message, or a code such as `model_timeout`. Null if it did not, and
-   * after a redaction.
+   * Why the step failed: an error message, or a code such as `model_timeout`. Null if it did not,
+   * and after a redaction.
    */
   readonly error: string | null;
   /** When the step began. */

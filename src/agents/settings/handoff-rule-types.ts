@@ -1,11 +1,11 @@
 /** Rules that say when an agent hands its conversation off to people. */
 import { z } from "zod";
 import { name } from "../../kernel/index.ts";
-import { atMost } from "./shared.ts";
+import { atMost } from "../fields.ts";
 
 /**
- * What makes an agent hand off: the contact asks for a person, writes a keyword, has an intent or is
- * upset; the model is unsure, fails or is too slow; an action fails; the agent has sent too many
+ * What makes an agent hand off: the contact asks for a person, writes a keyword, has an intent or
+ * is upset; the model is unsure, fails or is too slow; an action fails; the agent has sent too many
  * replies, finds no answer, or is stopped by a guardrail; the token budget is used up; the contact
  * seems to be a machine.
  */

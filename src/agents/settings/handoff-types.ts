@@ -6,7 +6,7 @@ import {
   handoffRuleInputSchema,
   handoffRuleSchema,
 } from "./handoff-rule-types.ts";
-import { atMost } from "./shared.ts";
+import { atMost } from "../fields.ts";
 
 /** When an agent hands its conversations off to people, and what follows. */
 export interface AgentHandoff {
@@ -15,8 +15,8 @@ export interface AgentHandoff {
   /** The text that the contact gets at a hand-off. If absent, the contact gets none. */
   readonly message?: string | undefined;
   /**
-   * How long a conversation waits in the queue before `on_no_humans` applies, in seconds. If absent,
-   * it waits without limit.
+   * How long a conversation waits in the queue before `on_no_humans` applies, in seconds. If
+   * absent, it waits without limit.
    */
   readonly queue_timeout_seconds?: number | undefined;
   /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { name } from "../../kernel/index.ts";
-import { atMost } from "./shared.ts";
+import { atMost } from "../fields.ts";
 
 /** A piece of an agent's knowledge. */
 export interface AgentKnowledge {
@@ -23,7 +23,9 @@ export interface AgentKnowledgeInput {
    * The title. The words of the question that it answers make a good one. At most 200 characters.
    */
   readonly title: string;
-  /** What the agent may tell contacts. `rules()` sends it word for word. At most 4,000 characters. */
+  /**
+   * What the agent may tell contacts. `rules()` sends it word for word. At most 4,000 characters.
+   */
   readonly text: string;
 }
 

@@ -101,8 +101,8 @@ export const agentLimitsInputSchema = z
       .meta({
         default: defaultAgentLimits.max_ai_turns,
         description:
-          "How many replies the agent may send in one conversation: 1 to 1,000. The next time the " +
-          "contact writes, the agent hands off. The count starts again after a hand-back.",
+          "How many replies the agent may send in one conversation: 1 to 1,000. The next time " +
+          "the contact writes, the agent hands off. The count starts again after a hand-back.",
       }),
     max_steps_per_turn: z
       .int()
@@ -121,8 +121,8 @@ export const agentLimitsInputSchema = z
       .meta({
         default: defaultAgentLimits.max_tokens_per_conversation,
         description:
-          "How many model tokens the agent may use in one conversation: 1 to 100,000,000. Then it " +
-          "hands off.",
+          "How many model tokens the agent may use in one conversation: 1 to 100,000,000. Then " +
+          "it hands off.",
       }),
     timeout_ms: z
       .int()

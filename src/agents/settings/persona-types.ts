@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { isLanguage } from "../../contacts/index.ts";
 import { name, text } from "../../kernel/index.ts";
-import { atMost } from "./shared.ts";
+import { atMost } from "../fields.ts";
 
 /** Who an agent is and how it writes. Only language models use it. */
 export interface AgentPersona {

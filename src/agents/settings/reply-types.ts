@@ -4,8 +4,8 @@ import { type Limits, name } from "../../kernel/index.ts";
 /** What an agent's replies look like, and when it sends them. */
 export interface AgentReply {
   /**
-   * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the host
-   * application wrote, word for word, and values of playbook slots.
+   * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
+   * host application wrote, word for word, and values of playbook slots.
    */
   readonly mode: "generated" | "canned_strict";
   /** The maximum characters of a reply, signature included. A longer reply is cut. */
@@ -58,8 +58,8 @@ export const defaultReply: AgentReply = {
 /** What an agent's replies look like. Absent fields keep their values or get their defaults. */
 export interface AgentReplyInput {
   /**
-   * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the host
-   * application wrote, word for word, and values of playbook slots.
+   * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
+   * host application wrote, word for word, and values of playbook slots.
    * @default "generated"
    */
   readonly mode?: "generated" | "canned_strict" | undefined;
@@ -98,8 +98,8 @@ export const agentReplyInputSchema = ({ message_characters }: Limits) =>
         .meta({
           default: defaultReply.max_chars,
           description:
-            "The maximum characters of a reply, signature included: from 20 to the engine's limit " +
-            "of a message, usually 1,600. A longer reply is cut.",
+            "The maximum characters of a reply, signature included: from 20 to the engine's " +
+            "limit of a message, usually 1,600. A longer reply is cut.",
         }),
       debounce_ms: z
         .int()
