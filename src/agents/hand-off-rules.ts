@@ -1,5 +1,6 @@
 import type { HandOff, TurnFacts } from "./turn-types.ts";
-import type { AgentDefinition, HandoffCause, HandoffRule } from "./types.ts";
+import type { HandoffCause, HandoffRule } from "./settings/handoff-rule-types.ts";
+import type { AgentDefinition } from "./types.ts";
 import { isVeryNegative } from "../contacts/index.ts";
 import { containsPhrase, normalizedWords } from "../kernel/index.ts";
 

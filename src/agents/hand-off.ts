@@ -1,6 +1,6 @@
 import { conversationHandoff } from "./events.ts";
 import { agentSessionOf, agentSessions, agentVersionOf } from "./rows.ts";
-import type { HandoffCause } from "./types.ts";
+import type { HandoffCause } from "./settings/handoff-rule-types.ts";
 import { contactById, sentimentOf } from "../contacts/index.ts";
 import {
   changeConversation,

@@ -2,13 +2,13 @@ import { beginRun } from "./run-lifecycle.ts";
 import { openSession } from "./session.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
-import type { Slot } from "./playbooks/types.ts";
+import type { Slot } from "./playbooks/slot-types.ts";
 import { agentToChange } from "./reads.ts";
 import { type AgentRow, agentSessionOf } from "./rows.ts";
+import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
 import { runResource } from "./runs/reads.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
-import { type TriggerAgent, triggerAgentSchema } from "./types.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
   beginConversation,

@@ -1,7 +1,8 @@
 /** Checks a playbook as a whole when it is enabled. Steps are numbered by their index here. */
 import { maxFrames } from "./frames.ts";
 import { type Finding, findingsInTexts, type Path } from "./names.ts";
-import type { PlaybookDefinition, PlaybookStep } from "./types.ts";
+import type { PlaybookStep } from "./step-types.ts";
+import type { PlaybookDefinition } from "./types.ts";
 import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
 import type { Language } from "../../ports/index.ts";
 

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkGraph } from "../../../src/agents/playbooks/graph.ts";
 import { beginFrame, play } from "../../../src/agents/playbooks/play.ts";
+import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type {
   Frame,
   PinnedPlaybook,
   PlaybookDefinition,
-  PlaybookStep,
 } from "../../../src/agents/playbooks/types.ts";
 import type { MoveResult } from "../../../src/agents/runs/types.ts";
 import { definition, idOf, libraryOf, most, run, slot, type World } from "./support.ts";
