@@ -26,8 +26,8 @@ export default defineConfig(({ mode }) => ({
     provide: { share: mode === "long" ? 1 : 0.4 },
     sequence: { sequencer: LongestFirst },
     // Time-outs end only what hangs, on a slow machine too.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     expect: { poll: { timeout: 60_000, interval: 20 } },
     reporters: ["default", new SummaryReporter()],
   },

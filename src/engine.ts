@@ -1,4 +1,4 @@
-import { apiRoutes, hookHandlers, jobHandlers, schema } from "./modules.ts";
+import { accountHandle, apiRoutes, hookHandlers, jobHandlers, schema } from "./modules.ts";
 import { createSandboxSenders } from "./senders/index.ts";
 import { stopTransports } from "./messages/index.ts";
 import {
@@ -12,10 +12,9 @@ import {
 import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./webhooks/index.ts";
 import { createSecretKey } from "node:crypto";
 import {
-  accountHandle,
   type AccountHandle,
+  type AccountOptions,
   type Accounts,
-  apiBackend,
   type DefaultPorts,
   type EngineOptions,
   engineRuntime,
@@ -26,13 +25,12 @@ import {
   startWork,
   type Work,
 } from "./host/index.ts";
-import { apiHandler, type ApiHandler, StreamNotifier } from "./api/index.ts";
+import { apiBackend, type ApiHandler, RequestHandler, StreamNotifier } from "./api/index.ts";
 import { createAccount, defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
 import {
   type GenerateId,
   idSource,
   isId,
-  type Mode,
   notFound,
   type Scope,
   TidingsError,
@@ -41,6 +39,7 @@ import { Executor, HostPolicies } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
+/** Options of `engine.stop`. */
 export interface StopOptions {
   /**
    * How long running work and then the transports may take to end, in milliseconds. The default is
@@ -61,6 +60,7 @@ export class MessagingEngine<
 > implements AsyncDisposable {
   /** The `/v1` HTTP API. Mount it with `tidings/express`, `/koa`, `/node` or `/fetch`. */
   readonly api: ApiHandler;
+  /** The accounts of the engine, one for each of your tenants. */
   readonly accounts: Accounts;
   readonly #settings: Settings;
   readonly #drawId: GenerateId;
@@ -86,117 +86,117 @@ export class MessagingEngine<
   constructor(options: EngineOptions<Tx>, defaults: DefaultPorts) {
     const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
-    this.#drawId = idSource(clock, random);
-    this.#store = new Store({
-      port: storage,
-      schema,
-      projection: fanOut(this.#drawId),
-      clock,
-      random,
-      logger,
-    });
-    const transports = [...settings.transports, webchatTransport(this.#store)];
+    const drawId = idSource(clock, random);
+    const projection = fanOut(drawId);
+    const store = new Store({ port: storage, schema, projection, clock, random, logger });
+    this.#drawId = drawId;
+    this.#store = store;
+    const transports = [...settings.transports, webchatTransport(store)];
     this.#settings = { ...settings, transports };
     this.#bus = new EventBus(logger);
     this.#notifier = new StreamNotifier(clock);
     this.#policies = new HostPolicies({
       policies: settings.policies,
-      store: this.#store,
+      store,
       clock,
-      transactions: this.#store.hasTransactions ? storage.capabilities.transactions : 0,
+      transactions: store.hasTransactions ? storage.capabilities.transactions : 0,
     });
-    const keyRing = new KeyRing({ store: this.#store, clock, logger });
-    this.#keyRing = keyRing;
-    this.#store.onCommit((writes) => {
-      keyRing.onWrites(writes);
+    this.#keyRing = new KeyRing({ store, clock, logger });
+    store.onCommit((writes) => {
+      this.#keyRing.onWrites(writes);
       this.#notifier.onWrites(writes);
       this.#consumers.onWrites(writes);
       this.#bus.publish(writes);
     });
 
     const prepared = (): Promise<Prepared> => this.#prepared();
-    this.#consumers = new Consumers({ store: this.#store, clock, logger, prepared });
-    const own = { store: this.#store, drawId: this.#drawId, logger };
+    this.#consumers = new Consumers({ store, clock, logger, prepared });
     const backend = apiBackend({
-      ...own,
+      store,
+      logger,
+      drawId,
       storage,
       clock,
       limits,
       transports,
-      keyRing,
+      keyRing: this.#keyRing,
       notifier: this.#notifier,
       origins: settings.webchat.origins,
       prepared,
     });
-    this.api = apiHandler(backend, apiRoutes(limits));
-    this.#runner = new OperationRunner({
-      store: this.#store,
-      drawId: this.#drawId,
-      limits,
-      prepared,
-    });
-    this.#own = accountHandle(
-      { account_id: defaultAccountId, mode },
-      this.#runner.in({ account_id: defaultAccountId, mode }),
-    );
+    this.api = new RequestHandler(backend, apiRoutes(limits));
+    this.#runner = new OperationRunner({ store, drawId, limits, prepared });
+    const scope: Scope = { account_id: defaultAccountId, mode };
+    this.#own = accountHandle(scope, this.#runner.in(scope));
     this.accounts = {
       create: (input, commandOptions) =>
         this.#runner.in(this.#own.scope).change(createAccount, input, commandOptions),
     };
   }
 
+  /** Messages of the default account: send, schedule, change and read them. */
   get messages(): AccountHandle["messages"] {
     return this.#own.messages;
   }
 
+  /** Contacts of the default account, with their addresses, consents and observations. */
   get contacts(): AccountHandle["contacts"] {
     return this.#own.contacts;
   }
 
+  /** Conversations of the default account: the inbox, replies, notes, and who is responsible. */
   get conversations(): AccountHandle["conversations"] {
     return this.#own.conversations;
   }
 
+  /** The API keys of the default account, for requests over HTTP. */
   get apiKeys(): AccountHandle["apiKeys"] {
     return this.#own.apiKeys;
   }
 
+  /** Chats of the default account with visitors of a website. */
   get webchat(): AccountHandle["webchat"] {
     return this.#own.webchat;
   }
 
+  /** The addresses that the default account sends from and receives at. */
   get senders(): AccountHandle["senders"] {
     return this.#own.senders;
   }
 
+  /** The events of the default account. */
   get events(): AccountHandle["events"] {
     return this.#own.events;
   }
 
+  /** Endpoints that the engine posts events of the default account to. */
   get webhooks(): AccountHandle["webhooks"] {
     return this.#own.webhooks;
   }
 
+  /** AI agents of the default account, which reply to contacts. */
   get agents(): AccountHandle["agents"] {
     return this.#own.agents;
   }
 
+  /** Playbooks of the default account: scripts that agents follow. */
   get playbooks(): AccountHandle["playbooks"] {
     return this.#own.playbooks;
   }
 
+  /** Simulation tools for the default account. */
   get sandbox(): AccountHandle["sandbox"] {
     return this.#own.sandbox;
   }
 
   /**
-   * One account in one mode, by default the default account. The handle sees no data of other
-   * accounts or modes.
+   * Returns a handle for one account in one mode, by default the default account. The handle sees
+   * no data of other accounts or modes. It does no I/O.
    * @throws TidingsError `not_found` when `id` is not a valid account id
    */
   account(
     id: string = defaultAccountId,
-    { mode = this.#settings.mode }: { readonly mode?: Mode } = {},
+    { mode = this.#settings.mode }: AccountOptions = {},
   ): AccountHandle {
     if (!isId("acct", id)) throw notFound("account");
     const scope: Scope = { account_id: id, mode };
@@ -213,6 +213,7 @@ export class MessagingEngine<
     return this;
   }
 
+  /** Removes a handler that `on` added. A handler that was added for another type stays. */
   off<T extends EventType>(type: T, handler: EventHandler<T>): this {
     this.#bus.off(type, handler as Parameters<EventBus["off"]>[1]);
     return this;
@@ -312,6 +313,7 @@ export class MessagingEngine<
     return this.#stopping;
   }
 
+  /** Stops the engine as `stop()` does, at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }

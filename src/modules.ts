@@ -1,9 +1,12 @@
 import { type JobHandlers, type JobKind, type JobTable, queueModule } from "./queue/index.ts";
 import {
+  type ApiRoute,
+  type HandleMethod,
+  type HandleTable,
   type HookHandler,
   type Module,
   operationsModule,
-  type ApiRoute,
+  type ScopedRunner,
   type Tag,
 } from "./operations/index.ts";
 import { eventsModule } from "./events/index.ts";
@@ -21,8 +24,8 @@ import { webhooksModule } from "./webhooks/index.ts";
 import { sandboxModule } from "./sandbox/index.ts";
 import { privacyModule } from "./privacy/index.ts";
 import { openApiDocument, serviceRoutes } from "./api/index.ts";
-import type { EngineRuntime } from "./host/index.ts";
-import type { Limits } from "./kernel/index.ts";
+import { type AccountHandle, type EngineRuntime, handleFactory } from "./host/index.ts";
+import type { Limits, Scope } from "./kernel/index.ts";
 import { type Schema, schemaOf } from "./ports/index.ts";
 
 /** The modules of the engine, lowest first. Everything below is derived from their descriptors. */
@@ -84,4 +87,44 @@ const jobTable: JobTable<EngineRuntime> = Object.assign(
 export function jobHandlers(runtime: EngineRuntime): JobHandlers {
   const handlers = Object.entries(jobTable).map(([kind, define]) => [kind, define(runtime)]);
   return Object.fromEntries(handlers) as { [K in JobKind]: JobHandlers[K] };
+}
+
+type HandlesOf<M> = M extends { readonly handles?: infer Handles }
+  ? (handles: Handles) => void
+  : never;
+/** The methods of all modules: the intersection of their tables. */
+type AllHandles =
+  HandlesOf<(typeof modules)[number]> extends (handles: infer Handles) => void ? Handles : never;
+type MethodsOf<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends HandleMethod<infer Method>
+    ? Method
+    : MethodsOf<Table[Name]>;
+};
+/** The compiler compares the parameters of functions more strictly than those of methods. */
+type WithFunctions<Handle> = {
+  readonly [Name in keyof Handle]: Handle[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Result
+    : WithFunctions<Handle[Name]>;
+};
+
+/** Returns one table of the methods of all modules. Several modules may add to one group. */
+function handleTable(): HandleTable {
+  const table: Record<string, HandleTable[string]> = {};
+  for (const [name, entry] of descriptors.flatMap(({ handles = {} }) => Object.entries(handles))) {
+    table[name] = typeof entry === "function" ? entry : Object.assign({}, table[name], entry);
+  }
+  return table;
+}
+
+const createHandle = handleFactory(handleTable());
+
+/**
+ * Creates a handle. Does not compile if a method of the public interface is missing, or if its
+ * operation takes or returns something else.
+ */
+export function accountHandle(scope: Scope, runner: ScopedRunner): AccountHandle {
+  type Created = ReturnType<typeof createHandle> & MethodsOf<AllHandles>;
+  // The cast is safe: the table consists of the modules' tables.
+  const handle: WithFunctions<AccountHandle> = createHandle(scope, runner) as Created;
+  return handle;
 }

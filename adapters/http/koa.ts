@@ -15,6 +15,7 @@ export interface KoaContext {
   readonly originalUrl: string;
   /** Koa's request, with the body that an earlier body parser read, if any. */
   readonly request: {
+    /** The body, if an earlier body parser read it. */
     readonly body?: unknown;
     /** The body's bytes, if an earlier body parser kept them. */
     readonly rawBody?: unknown;

@@ -15,8 +15,9 @@ export interface LanguageModelOptions {
   /** The sampling temperature. The default and the range are the provider's. */
   readonly temperature?: number;
   /**
-   * The most tokens of one answer, reasoning included. The default is 4,000. An answer that reaches
-   * the limit is discarded, and the turn fails with `model_error`.
+   * The maximum tokens of one answer, reasoning included. An answer that reaches the limit is
+   * discarded and counts as `model_error`.
+   * @default 4000
    */
   readonly maxOutputTokens?: number;
   /** Options for the model's provider, such as `{ openai: { reasoningEffort: "low" } }`. */

@@ -5,10 +5,11 @@ import { noticedIn } from "./rules/noticing.ts";
 import { smallTalk } from "./rules/small-talk.ts";
 import { wordsFor } from "./rules/slots.ts";
 
+/** Options of `rules()`. */
 export interface RulesOptions {
   /**
-   * The relevance from which on a piece of knowledge is sent as the answer: above 0, up to 1. By
-   * default 0.5.
+   * The minimum relevance of a piece of knowledge that is sent as the answer: above 0, up to 1.
+   * @default 0.5
    */
   readonly minRelevance?: number;
 }

@@ -1,4 +1,4 @@
-import { type Collection, columnsOf, type Range } from "../../src/ports/index.ts";
+import type { Collection, Range } from "../../src/ports/index.ts";
 import { orderOf } from "./layout.ts";
 
 /**
@@ -74,5 +74,5 @@ function isEmpty({ index: { columns, where }, prefix }: Range): boolean {
 }
 
 function isNullable(collection: Collection, column: string): boolean {
-  return columnsOf(collection).some(([name, { nullable }]) => name === column && nullable);
+  return collection.columns[column]?.nullable === true;
 }

@@ -5,8 +5,11 @@
 
 /** A connection as `tidings/postgres` uses it: it runs one SQL statement at a time. */
 export interface Handle {
-  /** Runs one statement and returns its rows, each as an array in column order. */
-  query(query: Statement): Promise<{ readonly rows: readonly (readonly unknown[])[] }>;
+  /** Runs one statement. */
+  query(query: Statement): Promise<{
+    /** The rows, each as an array in column order. */
+    readonly rows: readonly (readonly unknown[])[];
+  }>;
 }
 
 /** One SQL statement with its parameters. */
@@ -30,12 +33,23 @@ export interface DrizzleTransaction {
 export interface DrizzleSession {
   /** Prepares a statement whose rows are passed to `customResultMapper` as arrays. */
   prepareQuery(
-    query: { sql: string; params: unknown[] },
+    query: DrizzleQuery,
     fields: undefined,
     name: undefined,
     isResponseInArrayMode: boolean,
     customResultMapper: (rows: unknown[][]) => unknown[][],
-  ): { execute(): Promise<unknown> };
+  ): {
+    /** Runs the statement and returns what `customResultMapper` returned. */
+    execute(): Promise<unknown>;
+  };
+}
+
+/** One statement for a Drizzle session. */
+export interface DrizzleQuery {
+  /** The SQL text. */
+  sql: string;
+  /** One value for each placeholder. */
+  params: unknown[];
 }
 
 /** The parts of a Knex transaction that `fromKnex` uses (knex 3). */
@@ -56,7 +70,11 @@ export interface KyselyTransaction {
   readonly isTransaction: true;
   /** Returns the same transaction without the host application's plugins. */
   withoutPlugins(): {
-    executeQuery(query: KyselyQuery): Promise<{ readonly rows: readonly unknown[] }>;
+    /** Runs a compiled query. */
+    executeQuery(query: KyselyQuery): Promise<{
+      /** The rows, each as an object. */
+      readonly rows: readonly unknown[];
+    }>;
   };
 }
 
@@ -68,12 +86,18 @@ export interface KyselyQuery {
   readonly parameters: readonly unknown[];
   /** The node of the syntax tree that Kysely expects beside the SQL. */
   readonly query: {
+    /** The kind of node: raw SQL. */
     readonly kind: "RawNode";
+    /** The SQL text, in one piece. */
     readonly sqlFragments: readonly string[];
+    /** Empty: the values are in the query's own `parameters`. */
     readonly parameters: readonly [];
   };
   /** An id that Kysely passes to its plugins. */
-  readonly queryId: { readonly queryId: string };
+  readonly queryId: {
+    /** The text of the id. */
+    readonly queryId: string;
+  };
 }
 
 /** The parts of a Prisma interactive transaction that `fromPrisma` uses (Prisma 7). */

@@ -1,7 +1,5 @@
-export { createKey, revokeKey, rotateKey } from "./key-commands.ts";
 export { createAccount } from "./create-account.ts";
 export { accountsModule } from "./descriptor.ts";
-export { getAccount, getUsage, listKeys } from "./reads.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { accountById, keys, ownAccount, usage } from "./rows.ts";
 export {

@@ -14,7 +14,7 @@ const prefixes: Record<Mode, string> = { live: "tdg_live_", sandbox: "tdg_test_"
 const shape = /^tdg_(live|test)_[0-9A-Za-z]{38}$/;
 
 /** `text` is returned once and never stored. */
-export interface KeySecret {
+interface KeySecret {
   readonly text: string;
   readonly hash: string;
   readonly last_four: string;

@@ -21,7 +21,7 @@ export interface Authenticated {
   readonly requests_per_second: number;
 }
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;

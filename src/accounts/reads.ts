@@ -1,5 +1,5 @@
 import { mapPage, page, type Query, type Services } from "../operations/index.ts";
-import { invalid, iso, isoOrNull, notFound, type Page } from "../kernel/index.ts";
+import { invalid, iso, isoOrNull, notFound, type Page, dayMs } from "../kernel/index.ts";
 import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
 import {
   type Account,
@@ -77,7 +77,6 @@ export const listKeys: Query<ListKeys, Page<ApiKey>> = {
   },
 };
 
-const dayMs = 86_400_000;
 const maxDays = 366;
 /** A day has at most 39 counts: three channels times thirteen statuses. */
 const maxCounts = maxDays * 39;

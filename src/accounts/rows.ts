@@ -60,7 +60,6 @@ export const settings = collection("settings", {
   name: text<"secret">(),
   value: text(),
 });
-export interface SettingRow extends RowOf<typeof settings> {}
 
 export const settingByName = settings.key("name");
 
@@ -76,6 +75,5 @@ export const usage = scoped(
   },
   { kind: "counter" },
 );
-export interface UsageRow extends RowOf<typeof usage> {}
 
 export const usageByDay = usage.key("day", "channel", "status");

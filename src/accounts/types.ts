@@ -39,16 +39,14 @@ const keyFields = {
   name: z.string(),
   mode: modeSchema,
   scopes: z.array(keyScopeSchema),
-  last_four: z.string().meta({ description: "The last four characters of the current secret." }),
+  last_four: z.string().describe("The last four characters of the current secret."),
   created_at: timestamp,
-  last_used_at: timestamp
-    .nullable()
-    .meta({ description: "When the key was last used, to about a minute." }),
+  last_used_at: timestamp.nullable().describe("When the key was last used, to about a minute."),
   expires_at: timestamp.nullable(),
   revoked_at: timestamp.nullable(),
   previous_expires_at: timestamp
     .nullable()
-    .meta({ description: "When the secret before the last rotation stops working." }),
+    .describe("When the secret before the last rotation stops working."),
 };
 
 export const keySchema = z.strictObject(keyFields).meta({ id: "ApiKey" });
@@ -57,10 +55,7 @@ export interface ApiKey extends z.infer<typeof keySchema> {}
 export const createdKeySchema = z
   .strictObject({
     ...keyFields,
-    secret: z
-      .string()
-      .nullable()
-      .meta({ description: "Returned once. A replay of the request returns null." }),
+    secret: z.string().nullable().describe("Returned once. A replay of the request returns null."),
   })
   .meta({ id: "ApiKeyWithSecret" });
 export interface CreatedKey extends z.infer<typeof createdKeySchema> {}
@@ -68,9 +63,7 @@ export interface CreatedKey extends z.infer<typeof createdKeySchema> {}
 export const createKeySchema = z
   .strictObject({
     name: name(200),
-    mode: modeSchema
-      .optional()
-      .meta({ description: "The mode of the calling key, which is also the default." }),
+    mode: modeSchema.optional().describe("The mode of the calling key, which is also the default."),
     scopes: z
       .array(keyScopeSchema)
       .min(1)
@@ -78,11 +71,11 @@ export const createKeySchema = z
         error: "must not contain a scope twice",
       })
       .optional()
-      .meta({ description: "A subset of the calling key's scopes. By default all of them." }),
+      .describe("A subset of the calling key's scopes. By default all of them."),
     expires_at: instant
       .nullable()
       .optional()
-      .meta({ description: "Not later than the calling key expires, which is also the default." }),
+      .describe("Not later than the calling key expires, which is also the default."),
   })
   .meta({ id: "CreateApiKey" });
 export interface CreateKey extends z.infer<typeof createKeySchema> {}
@@ -107,7 +100,7 @@ export interface ListKeys extends z.infer<typeof listKeysSchema> {}
 export const planSchema = z
   .strictObject({
     name: z.string(),
-    requests_per_second: z.int().min(1).meta({ description: "The limit of each API key." }),
+    requests_per_second: z.int().min(1).describe("The limit of each API key."),
   })
   .meta({ id: "Plan" });
 export interface Plan extends z.infer<typeof planSchema> {}
@@ -135,7 +128,7 @@ export const accountSchema = z
     name: z.string(),
     plan: planSchema,
     limits: accountLimitsSchema,
-    time_zone: z.string().meta({ description: "An IANA time zone name." }),
+    time_zone: z.string().describe("An IANA time zone name."),
     created_at: timestamp,
   })
   .meta({ id: "Account" });
@@ -147,7 +140,7 @@ export const createAccountSchema = z
     plan: z
       .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
       .optional()
-      .meta({ description: "By default the plan `standard` with 100 requests per second." }),
+      .describe("By default the plan `standard` with 100 requests per second."),
     time_zone: text(64)
       .refine(isTimeZone, {
         error: "must be an IANA time zone name, such as Europe/Berlin",
@@ -169,13 +162,14 @@ const day = z.iso.date();
 
 export const usageCountSchema = z
   .strictObject({
-    day: day.meta({ description: "The day in UTC." }),
+    day: day.describe("The day in UTC."),
     channel: channelSchema,
-    status: z.string().meta({
-      description:
+    status: z
+      .string()
+      .describe(
         "A status that the messages entered. A message that is retried enters `queued` and " +
-        "`sending` again.",
-    }),
+          "`sending` again.",
+      ),
     messages: z.int().min(0),
     segments: z.int().min(0),
   })
@@ -188,9 +182,7 @@ export const usageSchema = z
 export interface Usage extends z.infer<typeof usageSchema> {}
 
 export const getUsageSchema = z.strictObject({
-  from: day
-    .optional()
-    .meta({ description: "First day, inclusive. By default 30 days before the last." }),
-  to: day.optional().meta({ description: "Last day, inclusive. By default today." }),
+  from: day.optional().describe("First day, inclusive. By default 30 days before the last."),
+  to: day.optional().describe("Last day, inclusive. By default today."),
 });
 export interface GetUsage extends z.infer<typeof getUsageSchema> {}

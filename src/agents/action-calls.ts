@@ -9,7 +9,7 @@ import type { ActionCall, MoveResult, Move } from "./runs/types.ts";
 import type { Action, Json } from "../ports/index.ts";
 import type { AgentRuntime } from "./options.ts";
 
-export interface ActionCallsOptions {
+interface ActionCallsOptions {
   readonly runtime: AgentRuntime;
   readonly claim: Claim<"turn">;
   readonly begun: BegunTurn;

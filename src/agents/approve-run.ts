@@ -1,8 +1,8 @@
 import type { AgentRow } from "./rows.ts";
 import { answersIn } from "./rules.ts";
-import { type ApproveRun, approveRunSchema } from "./types.ts";
 import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
+import { type ApproveRun, approveRunSchema } from "./runs/inputs.ts";
 import { runResource } from "./runs/reads.ts";
 import { runById, type RunRow, runs } from "./runs/rows.ts";
 import { turnJob } from "./runs/rules.ts";

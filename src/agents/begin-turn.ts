@@ -228,7 +228,7 @@ function hear(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<
  * Whether the contact has opted out of the sender that the message went to. The agent then does not
  * reply.
  */
-export async function hasOptedOut(tx: Tx, { channel, from, to }: MessageRow): Promise<boolean> {
+async function hasOptedOut(tx: Tx, { channel, from, to }: MessageRow): Promise<boolean> {
   const identity = await tx.get(identityByAddress, [mediumOf(channel), from], {
     hold: true,
   });

@@ -1,6 +1,7 @@
 import { agentJobs } from "./jobs.ts";
 import { callAgent } from "./call-agent.ts";
 import { playbooks, playbookVersions } from "./playbooks/rows.ts";
+import { agentHandles } from "./handles.ts";
 import { agentRoutes, playbookRoutes } from "./routes.ts";
 import { agents, agentSessions, agentVersions } from "./rows.ts";
 import { runs } from "./runs/rows.ts";
@@ -22,7 +23,7 @@ const agentHookHandlers: readonly HookHandler[] = [
   }),
 ];
 
-export const agentsModule: Module<typeof agentJobs> = {
+export const agentsModule: Module<typeof agentJobs, typeof agentHandles> = {
   collections: [agents, agentVersions, agentSessions, playbooks, playbookVersions, runs],
   jobs: agentJobs,
   tags: [
@@ -33,5 +34,6 @@ export const agentsModule: Module<typeof agentJobs> = {
     { name: "Playbooks", description: "Scripts that agents follow step by step." },
   ],
   routes: [...agentRoutes, ...playbookRoutes],
+  handles: agentHandles,
   hookHandlers: agentHookHandlers,
 };

@@ -17,7 +17,7 @@ export const conversationHandoff = defineEvent(
       last_message_ids: z.array(ids.message),
       sentiment: sentimentSchema.nullable(),
     })
-    .meta({ description: "An agent or the host application handed a conversation off to people." }),
+    .describe("An agent or the host application handed a conversation off to people."),
 );
 
 export const agentRunCompleted = defineEvent(

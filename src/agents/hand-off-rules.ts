@@ -1,5 +1,6 @@
 import type { HandOff, TurnFacts } from "./turn-types.ts";
-import type { AgentDefinition, HandoffCause, HandoffRule } from "./types.ts";
+import type { HandoffCause, HandoffRule } from "./settings/handoff-rule-types.ts";
+import type { AgentDefinition } from "./types.ts";
 import { isVeryNegative } from "../contacts/index.ts";
 import { containsPhrase, normalizedWords } from "../kernel/index.ts";
 
@@ -113,7 +114,7 @@ type Facts = Pick<TurnFacts, "heard" | "now" | "isPaused"> & {
  * Whether the contact seems to be a machine: it repeats the same text, or repeatedly answers faster
  * than people type.
  */
-export function isLikelyLoop({ heard, now, session, isPaused }: Facts): boolean {
+function isLikelyLoop({ heard, now, session, isPaused }: Facts): boolean {
   const messages = heard.messages.filter(({ at }) => at > now - windowMs);
   // Different questions of a playbook can have the same answer, and a playbook ends by itself.
   const isAnswer = session.frames.at(-1)?.asked === true && !isPaused;

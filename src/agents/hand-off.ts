@@ -1,6 +1,6 @@
 import { conversationHandoff } from "./events.ts";
 import { agentSessionOf, agentSessions, agentVersionOf } from "./rows.ts";
-import type { HandoffCause } from "./types.ts";
+import type { HandoffCause } from "./settings/handoff-rule-types.ts";
 import { contactById, sentimentOf } from "../contacts/index.ts";
 import {
   changeConversation,
@@ -15,7 +15,7 @@ import { type GenerateId, isId, type MessageId, type RunId } from "../kernel/ind
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
-export interface HandOver {
+interface HandOver {
   /** Null if no rule of the agent asks for the hand-off. */
   readonly rule: HandoffCause | null;
   readonly reason: string;

@@ -1,40 +1,35 @@
-export { approveRun } from "./approve-run.ts";
-export { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
-export { createAgent, insertAgent, removeAgent, updateAgent } from "./write-agent.ts";
-export {
-  createPlaybook,
-  insertPlaybook,
-  removePlaybook,
-  updatePlaybook,
-} from "./write-playbook.ts";
+export { insertAgent } from "./write-agent.ts";
+export { insertPlaybook } from "./write-playbook.ts";
 export { agentsModule } from "./descriptor.ts";
 export { agentRunCompleted, conversationHandoff } from "./events.ts";
-export { getRun, listRuns, runResource } from "./runs/reads.ts";
+export { runResource } from "./runs/reads.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
-export { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
 export { readAnswer } from "./playbooks/slots.ts";
+export type { Slot } from "./playbooks/slot-types.ts";
+export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
 export type {
   CreatePlaybook,
   Playbook,
-  PlaybookStep,
-  Slot,
+  PlaybookTrigger,
+  PlaybookTriggerInput,
   UpdatePlaybook,
 } from "./playbooks/types.ts";
-export { getAgent, listAgents } from "./reads.ts";
 export { agents, agentSessionOf, agentSessions } from "./rows.ts";
 export { agentDefinitionOf, maxAgents } from "./rules.ts";
 export { type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
-export type { Run, RunStatus, RunStep } from "./runs/types.ts";
-export { triggerAgent } from "./trigger.ts";
+export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
+export type { Run, RunStatus, RunStep, RunTrigger, RunUsage } from "./runs/types.ts";
+export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";
+export type { HandoffCause, HandoffRule, HandoffRuleInput } from "./settings/handoff-rule-types.ts";
+export type { AgentKnowledge, AgentKnowledgeInput } from "./settings/knowledge-types.ts";
+export type { AgentLimits, AgentLimitsInput } from "./settings/limits-types.ts";
 export type {
-  Agent,
-  ApproveRun,
-  CreateAgent,
-  HandoffCause,
-  HandoffRule,
-  ListRuns,
-  TriggerAgent,
-  UpdateAgent,
-} from "./types.ts";
+  AgentGuideline,
+  AgentGuidelineInput,
+  AgentPersona,
+  AgentPersonaInput,
+} from "./settings/persona-types.ts";
+export type { AgentReply, AgentReplyInput } from "./settings/reply-types.ts";
+export type { Agent, CreateAgent, UpdateAgent } from "./types.ts";

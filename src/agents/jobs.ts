@@ -29,7 +29,7 @@ const maxFailures = 5;
  * Runs an agent's turn in a conversation. No transaction is open while the model works: the
  * transaction that ends the turn checks whether its result still applies.
  */
-export function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
+function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   const { store, logger, services, agents } = runtime;
   const shown = new Map(
     [...services.actions].map(([name, action]) => [name, toModelAction(action)]),

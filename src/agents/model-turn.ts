@@ -14,7 +14,7 @@ import { z } from "zod";
 
 const maxKnowledge = 8;
 
-export interface ModelTurnInput {
+interface ModelTurnInput {
   readonly facts: TurnFacts;
   readonly task: ModelTask;
   /** Whether the model may start a playbook. */

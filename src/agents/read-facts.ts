@@ -1,5 +1,5 @@
 import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
-import { contactById, sentimentOf } from "../contacts/index.ts";
+import { contactById, type ContactRow, sentimentOf } from "../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
 import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
@@ -7,7 +7,7 @@ import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./playbooks/type
 import { runById } from "./runs/rows.ts";
 import { maxHistory } from "./runs/rules.ts";
 import { messageScoreById } from "../sentiment/index.ts";
-import type { PlaybookId } from "../kernel/index.ts";
+import type { ContactId, MessageId, PlaybookId } from "../kernel/index.ts";
 import type { Language, ModelMessage } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 
@@ -55,26 +55,16 @@ export async function readFacts(
     messageById,
     run.message_ids.map((id) => [id] as const),
   );
-  const scores = await reads.getAll(
-    messageScoreById,
-    run.message_ids.map((id) => [contact_id, id] as const),
-  );
-  const scored = scores.flatMap(({ score }) => (score === null ? [] : [score]));
+  const lowest = await lowestScore(reads, contact_id, run.message_ids);
   return {
     agent,
     session: session ?? blank,
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
-    contact: {
-      name: contact?.name ?? null,
-      phone: contact?.phone ?? null,
-      language: contact?.language ?? null,
-      time_zone: contact?.time_zone ?? null,
-      sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
-    },
+    contact: contactFacts(contact),
     heard: historyFrom(history, run.heard, new Set<string>(run.message_ids)),
     said: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
-    lowest: scored.length === 0 ? null : Math.min(...scored),
+    lowest,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
     observations: noticed
       .filter(({ expires_at }) => expires_at === null || expires_at > now)
@@ -88,6 +78,30 @@ export async function readFacts(
     isPaused: awaited !== undefined && awaited.id !== run.id && awaited.finished_at === null,
     now,
   };
+}
+
+function contactFacts(contact: ContactRow | undefined): TurnFacts["contact"] {
+  return {
+    name: contact?.name ?? null,
+    phone: contact?.phone ?? null,
+    language: contact?.language ?? null,
+    time_zone: contact?.time_zone ?? null,
+    sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
+  };
+}
+
+/** Returns the lowest sentiment score of the messages. Null if none is scored. */
+async function lowestScore(
+  reads: Reads,
+  contact_id: ContactId,
+  message_ids: readonly MessageId[],
+): Promise<number | null> {
+  const rows = await reads.getAll(
+    messageScoreById,
+    message_ids.map((id) => [contact_id, id] as const),
+  );
+  const scores = rows.flatMap(({ score }) => (score === null ? [] : [score]));
+  return scores.length === 0 ? null : Math.min(...scores);
 }
 
 /**

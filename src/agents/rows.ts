@@ -47,7 +47,6 @@ export const agentVersions = scoped("agent_versions", {
   definition: json<AgentDefinition>(),
   created_at: time(),
 });
-export interface AgentVersionRow extends RowOf<typeof agentVersions> {}
 
 export const agentVersionOf = agentVersions.key("agent_id", "revision");
 

@@ -5,7 +5,7 @@ import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
-export interface OpenSession {
+interface OpenSession {
   /** Sequence number of the last message that needs no answer. Default: the last message. */
   readonly heard?: number;
   /** Counts that continue from an earlier session. Default: none. */

@@ -2,13 +2,13 @@ import { beginRun } from "./run-lifecycle.ts";
 import { openSession } from "./session.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
-import type { Slot } from "./playbooks/types.ts";
+import type { Slot } from "./playbooks/slot-types.ts";
 import { agentToChange } from "./reads.ts";
 import { type AgentRow, agentSessionOf } from "./rows.ts";
+import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
 import { runResource } from "./runs/reads.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
-import { type TriggerAgent, triggerAgentSchema } from "./types.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
   beginConversation,
@@ -102,7 +102,7 @@ function takeUp(
  * the contact runs either before this or after it.
  * @throws TidingsError `validation_failed`; `conflict` if the conversation is closed
  */
-export async function findTriggeredConversation(
+async function findTriggeredConversation(
   tx: Tx,
   drawId: GenerateId,
   { contact_id, conversation_id }: Pick<TriggerAgent, "contact_id" | "conversation_id">,
@@ -156,7 +156,7 @@ type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
  * the action's schema when it is called.
  * @throws TidingsError `validation_failed`; `conflict` if the playbook is disabled
  */
-export async function requestOf(
+async function requestOf(
   tx: Tx,
   { actions, language }: Pick<Services, "actions" | "language">,
   conversation: ConversationRow,

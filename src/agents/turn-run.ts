@@ -9,7 +9,7 @@ import type { AgentRuntime, AgentSettings } from "./options.ts";
 import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
 
-export interface TurnRunOptions {
+interface TurnRunOptions {
   readonly runtime: AgentRuntime;
   readonly agents: AgentSettings;
   /** The host application's actions as models see them. */

@@ -4,7 +4,7 @@
  * playbook started by keywords, the model, the fallback text.
  */
 import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
-import type { HandoffCause } from "./types.ts";
+import type { HandoffCause } from "./settings/handoff-rule-types.ts";
 import { beginFrame, play, type Played } from "./playbooks/play.ts";
 import { allowed } from "./playbooks/slots.ts";
 import { triggered } from "./playbooks/rules.ts";

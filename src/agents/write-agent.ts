@@ -76,7 +76,7 @@ export const removeAgent: Command<ById, void> = {
  * @throws TidingsError `validation_failed`; `not_configured` if no model is set up: contacts would
  * wait for ever
  */
-export async function validateAgent(
+async function validateAgent(
   tx: Tx,
   { services }: Pick<Call, "services">,
   {
@@ -143,7 +143,7 @@ export async function insertAgent(
 }
 
 /** A changed definition makes a new version. `enabled` is not part of the version. */
-export function writeAgent(
+function writeAgent(
   tx: Tx,
   before: Seen<AgentRow>,
   was: AgentDefinition,

@@ -109,7 +109,7 @@ function inUse(detail: string, conflictingId: string): TidingsError {
 }
 
 /** @throws TidingsError `not_found` */
-export async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> {
+async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> {
   const playbook = await tx.get(playbookById, [id]);
   if (playbook === undefined) throw notFound("playbook");
   return playbook;
@@ -124,7 +124,7 @@ const maxCalled = 100;
  * transaction.
  * @throws TidingsError `validation_failed`, with a pointer to each problem
  */
-export async function checkPlaybook(
+async function checkPlaybook(
   tx: Tx,
   { services }: Pick<Call, "services">,
   definition: PlaybookDefinition,
@@ -204,7 +204,7 @@ export async function insertPlaybook(
 }
 
 /** A changed definition makes a new version. `enabled` is not part of the version. */
-export function writePlaybook(
+function writePlaybook(
   tx: Tx,
   before: Seen<PlaybookRow>,
   { definition, enabled }: PlaybookFields,

@@ -2,7 +2,7 @@ import { type FieldError, inBody, invalid, TidingsError, unknownField } from "..
 import { headerOf } from "./http.ts";
 import type { ApiBody, ApiRequest } from "./http.ts";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 const json =
   /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
@@ -34,6 +34,25 @@ export async function readJson(
   return { ...value };
 }
 
+/**
+ * Reads the bytes of a body whose signature covers them. They are not parsed.
+ * @throws TidingsError `body_too_large`; `invalid_option` when a body parser kept no bytes
+ */
+export async function readBytes(request: ApiRequest, limit: number): Promise<Uint8Array> {
+  refuseTooLarge(request.headers, limit);
+  const { bytes } = await request.body(limit);
+  if (bytes === undefined) {
+    throw new TidingsError(
+      "invalid_option",
+      "A body parser before tidings kept no bytes of this body, and its signature covers the " +
+        "bytes. Mount tidings before the body parser, or keep the bytes as `rawBody` (in " +
+        "body-parser: `verify: (req, res, bytes) => { req.rawBody = bytes }`).",
+    );
+  }
+  if (bytes.length > limit) throw tooLarge(limit);
+  return bytes;
+}
+
 export function refuseEncoded(headers: readonly string[]): void {
   const encoding = headerOf(headers, "content-encoding");
   if (encoding === undefined || encoding.toLowerCase() === "identity") return;
@@ -45,7 +64,7 @@ export function refuseTooLarge(headers: readonly string[], limit: number): void 
   if (Number(headerOf(headers, "content-length") ?? 0) > limit) throw tooLarge(limit);
 }
 
-export const tooLarge = (limit: number): TidingsError =>
+const tooLarge = (limit: number): TidingsError =>
   new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
 
 const notJson = (): TidingsError =>

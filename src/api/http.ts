@@ -1,7 +1,11 @@
+import type { RequestId } from "../kernel/index.ts";
+
 /**
- * Requests and responses as plain values, so that any HTTP server can mount the handler cheaply.
+ * An HTTP request as a plain value, so that any HTTP server can mount the handler cheaply. The
+ * adapters of Express, Koa, Node and fetch make it.
  */
 export interface ApiRequest {
+  /** The HTTP method, in upper case. */
   readonly method: string;
   /** The path and query of the client's request, including the mount point. */
   readonly url: string;
@@ -27,32 +31,53 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
 }
 
-/**
- * `parsed` is the result of an earlier body parser. Its bytes are present only if that parser kept
- * them.
- */
+/** The body of a request: its bytes, or the result of an earlier body parser. */
 export type ApiBody =
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | { readonly kind: "parsed"; readonly value: unknown; readonly bytes: Uint8Array | undefined };
+  | {
+      /** `bytes`: nothing parsed the body before. */
+      readonly kind: "bytes";
+      /** The bytes of the body. Empty if there is no body. */
+      readonly bytes: Uint8Array;
+    }
+  | {
+      /** `parsed`: a body parser parsed the body before. */
+      readonly kind: "parsed";
+      /** The result of the parser: an object, a string or bytes. */
+      readonly value: unknown;
+      /** The bytes of the body. Undefined if the parser did not keep them. */
+      readonly bytes: Uint8Array | undefined;
+    };
 
+/** An HTTP response as a plain value. */
 export interface ApiResponse {
+  /** The HTTP status. */
   readonly status: number;
+  /** The headers by name. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * A stream's next chunk is pulled only after the client has taken the last. The response to HEAD
-   * has the body of the GET, and the server omits it.
+   * The body. Null for none. A stream's next chunk is pulled only after the client has taken the
+   * last. The response to HEAD has the body of the GET, and the server omits it.
    */
   readonly body: string | Uint8Array | AsyncIterable<string> | null;
 }
 
+/** A request and the beginnings of its response. */
+export interface Exchange {
+  readonly request: ApiRequest;
+  readonly request_id: RequestId;
+  /** The response's headers. Each step adds its own, so an error response has those so far. */
+  readonly headers: Record<string, string>;
+}
+
 /** Handles all requests of `/v1`. */
 export interface ApiHandler {
-  /** Never rejects. Every error becomes a response. */
+  /** Handles one request. Never rejects: every error becomes a response. */
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 
 /** The part of an engine that the HTTP adapters mount. */
 export interface Mountable {
+  /** The handler of `/v1`. */
   readonly api: ApiHandler;
 }
 

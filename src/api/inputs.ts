@@ -86,7 +86,7 @@ const decode = (text: string): string =>
   percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
 
 /** @throws TidingsError `malformed_request` when it is not percent-encoded UTF-8 */
-export function percentDecoded(text: string): string {
+function percentDecoded(text: string): string {
   if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
@@ -94,6 +94,9 @@ export function percentDecoded(text: string): string {
     throw new TidingsError("malformed_request", "The URL is not valid percent-encoded UTF-8.");
   }
 }
+
+/** The query parameter for a visitor's token when it cannot be sent as a header. */
+export const tokenField = "token";
 
 export const idempotencyField = "idempotency_key";
 

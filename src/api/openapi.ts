@@ -1,12 +1,12 @@
 import { type Guarded, isGuarded, type ApiRoute, type Tag } from "../operations/index.ts";
 import type { z } from "zod";
 import { type Limits, problemSchema } from "../kernel/index.ts";
-import { idempotencyField } from "./inputs.ts";
+import { idempotencyField, tokenField } from "./inputs.ts";
 import { parameterNames } from "./router.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
 /** An OpenAPI 3.1 document as JSON. */
-export type OpenApiDocument = { readonly [key: string]: unknown };
+type OpenApiDocument = { readonly [key: string]: unknown };
 
 /** A visitor route needs a visitor's token. Other routes need an API key with these scopes. */
 const securityOf = (route: Guarded): readonly object[] =>
@@ -45,7 +45,13 @@ export function openApiDocument(
     tags: tags.filter(({ name }) => used.has(name)),
     security: [{ apiKey: [] }],
     paths,
-    components: { ...components(schemas), schemas: schemas.components },
+    components: {
+      securitySchemes,
+      parameters: sharedParameters,
+      headers: sharedHeaders,
+      responses: errorResponses(schemas),
+      schemas: schemas.components,
+    },
   };
 }
 
@@ -220,88 +226,77 @@ const answerHeaders = (limited: boolean, replayable: boolean): object => ({
   ...(replayable ? { "Idempotent-Replayed": ref("headers", "IdempotentReplayed") } : {}),
 });
 
+const securitySchemes = {
+  apiKey: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox or live.",
+  },
+  visitorToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "The token of the webchat session in the path.",
+  },
+  visitorTokenInQuery: {
+    type: "apiKey",
+    in: "query",
+    name: tokenField,
+    description: "The visitor's token for an `EventSource`, which cannot send headers.",
+  },
+};
+
+const sharedParameters = {
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description:
+      "For 24 hours, a repeated request with the same key and input returns the same response " +
+      `and has no further effect. Plain or quoted. The body field \`${idempotencyField}\` is an ` +
+      "alternative.",
+    schema: ref("schemas", "IdempotencyKey"),
+  },
+  LastEventId: {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The id of the last event received. The stream continues after it.",
+    schema: { type: "string" },
+  },
+};
+
 const header = (description: string, schema: object): object => ({ description, schema });
 
-function components(schemas: Schemas): object {
+const sharedHeaders = {
+  RequestId: header("The id of the request, for support and logs.", { type: "string" }),
+  RateLimitPolicy: header(
+    "The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers).",
+    { type: "string" },
+  ),
+  RateLimit: header("`r` requests remain. The full limit is available again in `t` seconds.", {
+    type: "string",
+  }),
+  RetryAfter: header("Seconds to wait.", { type: "integer", minimum: 0 }),
+  IdempotentReplayed: header("`true` when this response repeats an earlier one.", {
+    type: "string",
+    const: "true",
+  }),
+  WwwAuthenticate: header("`Bearer` with the error of the key (RFC 6750).", { type: "string" }),
+};
+
+function errorResponses(schemas: Schemas): object {
   const content = { "application/problem+json": { schema: schemas.output("problem") } };
-  const limited = answerHeaders(true, false);
+  const requestId = { "Request-Id": ref("headers", "RequestId") };
   return {
-    securitySchemes: {
-      apiKey: {
-        type: "http",
-        scheme: "bearer",
-        description:
-          "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox " +
-          "or live.",
-      },
-      visitorToken: {
-        type: "http",
-        scheme: "bearer",
-        description: "The token of the webchat session in the path.",
-      },
-      visitorTokenInQuery: {
-        type: "apiKey",
-        in: "query",
-        name: "token",
-        description: "The visitor's token for an `EventSource`, which cannot send headers.",
-      },
+    Problem: { description: "An error.", headers: requestId, content },
+    Unauthorized: {
+      description: "The API key or token is missing, wrong or expired.",
+      headers: { ...requestId, "WWW-Authenticate": ref("headers", "WwwAuthenticate") },
+      content,
     },
-    parameters: {
-      IdempotencyKey: {
-        name: "Idempotency-Key",
-        in: "header",
-        description:
-          "For 24 hours, a repeated request with the same key and input returns the same " +
-          "response and has no further effect. Plain or " +
-          `quoted. The body field \`${idempotencyField}\` is an alternative.`,
-        schema: ref("schemas", "IdempotencyKey"),
-      },
-      LastEventId: {
-        name: "Last-Event-ID",
-        in: "header",
-        description: "The id of the last event received. The stream continues after it.",
-        schema: { type: "string" },
-      },
-    },
-    headers: {
-      RequestId: header("The id of the request, for support and logs.", { type: "string" }),
-      RateLimitPolicy: header(
-        "The limit: `q` requests in any `w` seconds (draft-ietf-httpapi-ratelimit-headers).",
-        {
-          type: "string",
-        },
-      ),
-      RateLimit: header("`r` requests remain. The full limit is available again in `t` seconds.", {
-        type: "string",
-      }),
-      RetryAfter: header("Seconds to wait.", { type: "integer", minimum: 0 }),
-      IdempotentReplayed: header("`true` when this response repeats an earlier one.", {
-        type: "string",
-        const: "true",
-      }),
-      WwwAuthenticate: header("`Bearer` with the error of the key (RFC 6750).", {
-        type: "string",
-      }),
-    },
-    responses: {
-      Problem: {
-        description: "An error.",
-        headers: { "Request-Id": ref("headers", "RequestId") },
-        content,
-      },
-      Unauthorized: {
-        description: "The API key or token is missing, wrong or expired.",
-        headers: {
-          "Request-Id": ref("headers", "RequestId"),
-          "WWW-Authenticate": ref("headers", "WwwAuthenticate"),
-        },
-        content,
-      },
-      RateLimited: {
-        description: "Too many requests. The request had no effect.",
-        headers: { ...limited, "Retry-After": ref("headers", "RetryAfter") },
-        content,
-      },
+    RateLimited: {
+      description: "Too many requests. The request had no effect.",
+      headers: { ...answerHeaders(true, false), "Retry-After": ref("headers", "RetryAfter") },
+      content,
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { StreamEvent } from "../operations/index.ts";
 import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
 import { checkDepth } from "./body.ts";
+import { publicError } from "./problems.ts";
 
 export const eventStreamHeaders = {
   "Content-Type": "text/event-stream",
@@ -50,7 +51,7 @@ export const ndjsonHeaders = {
   "X-Accel-Buffering": "no",
 } as const;
 
-export interface LineLimits {
+interface LineLimits {
   /** The number of lines that are not blank. */
   readonly lines: number;
   /** Bytes per line. */
@@ -202,13 +203,7 @@ function problemOf(
   request_id: RequestId,
   failed: (error: unknown) => void,
 ): Problem {
-  const known =
-    error instanceof TidingsError
-      ? error
-      : new TidingsError(
-          "internal",
-          "The request failed because of an internal error. Try again later.",
-        );
+  const known = publicError(error);
   if (known.status >= 500) failed(error);
   return problem(known, request_id);
 }

@@ -1,14 +1,14 @@
 import { ownAccount } from "../accounts/index.ts";
 import { consentFor, type ConsentState, contactById } from "../contacts/index.ts";
-import { firstTimeZone, iso, TidingsError, timestamp } from "../kernel/index.ts";
+import { firstTimeZone, iso, TidingsError } from "../kernel/index.ts";
 import type { Call, QuietHours } from "../operations/index.ts";
 import type { NamedVerdict, PolicyFacts, Verdict } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { quietUntil } from "./quiet-hours.ts";
-import { z } from "zod";
+import type { PolicyVerdict } from "./types.ts";
 
 /** A message to check, and its recipient's consent and contact. */
-export interface PolicySubject {
+interface PolicySubject {
   readonly message: PolicyFacts["message"];
   /** Whether the message confirms an opt-out. It is then sent in spite of the opt-out. */
   readonly confirmsOptOut: boolean;
@@ -84,10 +84,10 @@ export function throwIfDenied(decision: NamedVerdict | { readonly verdict: "allo
   });
 }
 
-export const allow: Verdict = { verdict: "allow" };
+const allow: Verdict = { verdict: "allow" };
 
 /** Denies messages to a recipient who opted out, except the confirmation of the opt-out. */
-export function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: boolean): Verdict {
+function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: boolean): Verdict {
   if (consent !== "opted_out" || confirmsOptOut) return allow;
   return {
     verdict: "deny",
@@ -100,10 +100,7 @@ export function checkConsent(consent: PolicyFacts["consent"], confirmsOptOut: bo
  * Defers a message to the end of the quiet hours, in the contact's time zone or, if that is
  * unknown, in the account's.
  */
-export function checkQuietHours(
-  { contact, time_zone, now }: HourFacts,
-  hours: QuietHours,
-): Verdict {
+function checkQuietHours({ contact, time_zone, now }: HourFacts, hours: QuietHours): Verdict {
   const until = quietUntil(now, firstTimeZone(contact?.time_zone, time_zone), hours);
   if (until === null) return allow;
   return {
@@ -142,19 +139,3 @@ export function toPolicyVerdict(named: NamedVerdict): PolicyVerdict {
       return { policy, verdict, until: iso(named.until), message: named.reason };
   }
 }
-
-export const policyVerdictSchema = z
-  .strictObject({
-    policy: z.string().meta({
-      description: "`consent`, `quiet_hours`, or the name of a policy of the host application.",
-    }),
-    verdict: z.enum(["allow", "deny", "defer"]),
-    code: z.string().optional().meta({ description: "The reason code of a denial." }),
-    until: timestamp.optional().meta({ description: "When a deferral ends." }),
-    message: z.string().optional().meta({ description: "The reason for a denial or deferral." }),
-  })
-  .meta({
-    id: "PolicyVerdict",
-    description: "The verdict of one policy on sending a message now.",
-  });
-export interface PolicyVerdict extends z.infer<typeof policyVerdictSchema> {}

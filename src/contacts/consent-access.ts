@@ -82,7 +82,7 @@ export async function holdAddressee(
 }
 
 /** A change of an address's consent, with its source. */
-export interface ConsentUpdate extends ConsentChange {
+interface ConsentUpdate extends ConsentChange {
   readonly medium: Medium;
   readonly address: string;
   readonly source: ConsentSource;
@@ -91,7 +91,7 @@ export interface ConsentUpdate extends ConsentChange {
   readonly detail: string | null;
 }
 
-export interface WrittenConsent {
+interface WrittenConsent {
   readonly consent: ConsentRow;
   readonly evidence: ConsentEvidenceRow;
   /** Whether the consent differed before. */

@@ -13,10 +13,10 @@ import {
 } from "../kernel/index.ts";
 import { createHmac, type KeyObject } from "node:crypto";
 
-export const consentMediumSchema = z.enum(["text", "webchat", "all"]);
+const consentMediumSchema = z.enum(["text", "webchat", "all"]);
 export type ConsentMedium = z.infer<typeof consentMediumSchema>;
 
-export const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
+const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
 export type ConsentStatus = z.infer<typeof consentStatusSchema>;
 
 export const consentSourceSchema = z.enum(["keyword", "api", "import", "carrier", "human"]);
@@ -25,17 +25,17 @@ export type ConsentSource = z.infer<typeof consentSourceSchema>;
 /** The request that a keyword makes. */
 export type Keyword = "opt_out" | "opt_in" | "help";
 
-export const consentSchema = z
+const consentSchema = z
   .strictObject({
     medium: mediumSchema,
     address: z.string(),
     status: consentStatusSchema,
-    opted_out_of: z.array(z.string()).meta({
-      description: "Senders that the address opted out of individually. They override `status`.",
-    }),
-    opted_in_to: z.array(z.string()).meta({
-      description: "Senders that the address opted in to individually. They override `status`.",
-    }),
+    opted_out_of: z
+      .array(z.string())
+      .describe("Senders that the address opted out of individually. They override `status`."),
+    opted_in_to: z
+      .array(z.string())
+      .describe("Senders that the address opted in to individually. They override `status`."),
     evidence: z.array(
       z.strictObject({
         status: z.enum(["opted_in", "opted_out"]),
@@ -43,11 +43,8 @@ export const consentSchema = z
         sender: z
           .string()
           .nullable()
-          .meta({ description: "The sender that the change applies to. Null means all senders." }),
-        message_id: z
-          .string()
-          .nullable()
-          .meta({ description: "The inbound message that changed the consent." }),
+          .describe("The sender that the change applies to. Null means all senders."),
+        message_id: z.string().nullable().describe("The inbound message that changed the consent."),
         detail: z.string().nullable(),
         at: timestamp,
       }),
@@ -70,10 +67,11 @@ export const setConsentSchema = z
     id: reference,
     medium: consentMediumSchema,
     status: z.enum(["opted_in", "opted_out"]),
-    detail: text(500).optional().meta({
-      description:
+    detail: text(500)
+      .optional()
+      .describe(
         "Where the consent comes from. It is kept as evidence while the contact has the address.",
-    }),
+      ),
   })
   .meta({ id: "SetConsent" });
 export interface SetConsent extends z.infer<typeof setConsentSchema> {}

@@ -21,7 +21,7 @@ const consentChange = z.strictObject({
   sender: z
     .string()
     .nullable()
-    .meta({ description: "The sender that the change applies to. Null means all senders." }),
+    .describe("The sender that the change applies to. Null means all senders."),
   source: consentSourceSchema,
   message_id: ids.message.nullable(),
 });

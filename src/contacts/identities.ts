@@ -56,7 +56,7 @@ export async function createContactFor(
   return identity;
 }
 
-export interface NewIdentity {
+interface NewIdentity {
   readonly contact_id: ContactId;
   readonly medium: Medium;
   readonly address: string;

@@ -107,7 +107,7 @@ function countsOf(reports: readonly ImportReport[]): ImportCounts {
 }
 
 /** Creates or updates the contact of a phone number. A repetition changes nothing. */
-export const importContact: Command<ImportContact, ImportedContact> = {
+const importContact: Command<ImportContact, ImportedContact> = {
   kind: "command",
   name: "contacts.import_one",
   input: importContactSchema,

@@ -28,7 +28,6 @@ export {
   type SetConsent,
   setConsentSchema,
 } from "./consent.ts";
-export { createContact, updateContact } from "./commands.ts";
 export { contactsModule } from "./descriptor.ts";
 export { contactCreated, contactOptedIn, contactOptedOut, contactUpdated } from "./events.ts";
 export {
@@ -47,8 +46,6 @@ export {
   recipientMark,
 } from "./find.ts";
 export { findContact, forgetAddress, insertIdentity, createContactFor } from "./identities.ts";
-export { getContact, listContacts } from "./reads.ts";
-export { importContactRows } from "./import.ts";
 export { contactReference, contactResource, media, showContact } from "./show.ts";
 export {
   isLanguage,
@@ -58,7 +55,6 @@ export {
   clearedFields,
   conversationToKeep,
 } from "./rules.ts";
-export { searchContacts } from "./search.ts";
 export {
   type ContactSentiment,
   contactSentimentSchema,

@@ -42,7 +42,6 @@ export const contactLabels = scoped("contact_labels", {
   label: text(),
   contact_id: text<ContactId>(),
 });
-export interface ContactLabelRow extends RowOf<typeof contactLabels> {}
 
 export const contactsByLabel = contactLabels.key("label", "contact_id");
 

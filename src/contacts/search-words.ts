@@ -15,7 +15,7 @@ const maxQueryWords = 8;
 const maxWordLength = 40;
 
 /** The words of a text: its letters and digits, folded. */
-export function wordsOf(text: string): string[] {
+function wordsOf(text: string): string[] {
   const words = foldText(text).split(/[^\p{L}\p{N}]+/u);
   return words.filter((word) => word !== "").map(cut);
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ids, timestamp } from "../kernel/index.ts";
 
-export const sentimentLabelSchema = z.enum(["positive", "neutral", "negative"]);
+const sentimentLabelSchema = z.enum(["positive", "neutral", "negative"]);
 export type SentimentLabel = z.infer<typeof sentimentLabelSchema>;
 
 export const sentimentSchema = z
@@ -12,7 +12,7 @@ export interface Sentiment extends z.infer<typeof sentimentSchema> {}
 
 export const contactSentimentSchema = z
   .strictObject({
-    current: sentimentSchema.nullable().meta({ description: "Null before the first score." }),
+    current: sentimentSchema.nullable().describe("Null before the first score."),
     trend: z.enum(["rising", "steady", "falling"]),
     messages: z.array(
       z.strictObject({

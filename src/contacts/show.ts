@@ -81,7 +81,7 @@ export function contactReference(
 }
 
 /** The time of the last message in either direction. Null when there was none. */
-export function lastMessageAt(
+function lastMessageAt(
   { last_message_at }: ContactRow,
   current: readonly Pick<Activity, "message_count" | "last_activity_at">[],
 ): number | null {

@@ -35,19 +35,20 @@ export const contactSchema = z
     name: z.string().nullable(),
     phone: z.string().nullable(),
     email: z.string().nullable(),
-    time_zone: z.string().nullable().meta({ description: "IANA name." }),
-    language: z.string().nullable().meta({ description: "BCP 47 tag." }),
+    time_zone: z.string().nullable().describe("IANA name."),
+    language: z.string().nullable().describe("BCP 47 tag."),
     labels: z.array(z.string()),
     attributes: metadata,
     identities: z.array(identitySchema),
-    opted_out: z.boolean().meta({
-      description:
+    opted_out: z
+      .boolean()
+      .describe(
         "Whether one of the contact's numbers has opted out of text messages (SMS and MMS).",
-    }),
+      ),
     sentiment: sentimentSchema.nullable(),
-    merged_into: ids.contact.nullable().meta({
-      description: "The contact that this one was merged into. A merged contact has no other data.",
-    }),
+    merged_into: ids.contact
+      .nullable()
+      .describe("The contact that this one was merged into. A merged contact has no other data."),
     created_at: timestamp,
     updated_at: timestamp,
     last_message_at: timestamp.nullable(),
@@ -60,7 +61,7 @@ export const contactPageSchema = pageSchema(contactSchema).meta({ id: "ContactPa
 export const contactReferenceSchema = z
   .strictObject({
     id: ids.contact,
-    name: z.string().meta({ description: "The phone number when the name is unknown." }),
+    name: z.string().describe("The phone number when the name is unknown."),
     phone: z.string().nullable(),
   })
   .meta({
@@ -93,9 +94,9 @@ function factFields(limits: Limits) {
       .refine((list) => new Set(list).size === list.length, {
         error: "must not repeat a label",
       }),
-    attributes: metadataInput(limits).meta({
-      description: "Facts that the host application stores. An update replaces the whole map.",
-    }),
+    attributes: metadataInput(limits).describe(
+      "Facts that the host application stores. An update replaces the whole map.",
+    ),
   };
 }
 
@@ -151,11 +152,10 @@ export const importContactSchema = (limits: Limits) =>
       consent: z
         .strictObject({ status: z.enum(["opted_in", "opted_out"]), detail: text(500).optional() })
         .optional()
-        .meta({
-          description:
-            "Consent to text messages. An import never lifts an opt-out. An opt-in counts only " +
+        .describe(
+          "Consent to text messages. An import never lifts an opt-out. An opt-in counts only " +
             "when no consent is known.",
-        }),
+        ),
     })
     .meta({ id: "ImportContact" });
 export interface ImportContact extends z.infer<ReturnType<typeof importContactSchema>> {}
@@ -187,12 +187,12 @@ export interface ImportedContact {
 
 export const importReportSchema = z
   .strictObject({
-    index: z.int().meta({ description: "The position in the import, from 0." }),
+    index: z.int().describe("The position in the import, from 0."),
     status: z.enum(["created", "updated", "unchanged", "failed"]),
     contact_id: ids.contact.nullable(),
     errors: z
       .array(fieldErrorSchema)
-      .meta({ description: "The errors of each field when the status is `failed`." }),
+      .describe("The errors of each field when the status is `failed`."),
   })
   .meta({ id: "ImportReport" });
 export interface ImportReport extends z.infer<typeof importReportSchema> {}
@@ -209,9 +209,7 @@ export interface ImportResult extends z.infer<typeof importResultSchema> {}
 export const mergeContactsSchema = z
   .strictObject({
     id: reference,
-    contact_id: reference.meta({
-      description: "The other contact. Its history moves to this one.",
-    }),
+    contact_id: reference.describe("The other contact. Its history moves to this one."),
   })
   .meta({ id: "MergeContacts" });
 export interface MergeContacts extends z.infer<typeof mergeContactsSchema> {}
@@ -221,15 +219,13 @@ export const listContactsSchema = z.strictObject({
   phone: phone.optional(),
   label: reference.optional(),
   opted_out: queryBoolean.optional(),
-  created_after: instant.optional().meta({ description: "Exclusive." }),
-  created_before: instant.optional().meta({ description: "Exclusive." }),
+  created_after: instant.optional().describe("Exclusive."),
+  created_before: instant.optional().describe("Exclusive."),
 });
 export interface ListContacts extends z.infer<typeof listContactsSchema> {}
 
 export const searchContactsSchema = z.strictObject({
-  q: text(200)
-    .min(1)
-    .meta({ description: "Words, prefixes of words, or a prefix of a phone number." }),
+  q: text(200).min(1).describe("Words, prefixes of words, or a prefix of a phone number."),
   limit: queryInteger(1, 100)
     .optional()
     .meta({ default: defaultPageSize, description: "The maximum number of contacts." }),

@@ -5,7 +5,7 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /** The fields of a contact that the host application sets. */
-export type ContactFacts = {
+type ContactFacts = {
   readonly [
     Name in "name" | "phone" | "email" | "time_zone" | "language" | "labels" | "attributes"
   ]?: ContactRow[Name] | undefined;

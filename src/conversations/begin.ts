@@ -42,7 +42,7 @@ export async function openForInbound(
   return { conversation, isReopened: current.status === "closed" };
 }
 
-export interface Opened {
+interface Opened {
   readonly conversation: Seen<ConversationRow>;
   /** Whether the conversation was closed before. */
   readonly isReopened: boolean;

@@ -1,9 +1,10 @@
 import { conversationJobs } from "./jobs.ts";
 import { conversationLabels, conversations, notes } from "./rows.ts";
+import { conversationHandles } from "./handles.ts";
 import { conversationRoutes } from "./routes.ts";
 import type { Module } from "../operations/index.ts";
 
-export const conversationsModule: Module<typeof conversationJobs> = {
+export const conversationsModule: Module<typeof conversationJobs, typeof conversationHandles> = {
   collections: [conversations, conversationLabels, notes],
   jobs: conversationJobs,
   tags: [
@@ -13,4 +14,5 @@ export const conversationsModule: Module<typeof conversationJobs> = {
     },
   ],
   routes: conversationRoutes,
+  handles: conversationHandles,
 };

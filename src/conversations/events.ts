@@ -1,18 +1,48 @@
 import { z } from "zod";
-import { defineEvent } from "../events/index.ts";
-import { conversationSchema } from "./types.ts";
+import { defineEvent, type EventDefinition } from "../events/index.ts";
+import { type Conversation, conversationSchema } from "./types.ts";
 
-export const conversationCreated = defineEvent(
-  "conversation.created",
-  z.strictObject({ conversation: conversationSchema }),
-);
+/** A conversation began. */
+export interface ConversationCreatedData {
+  /** The new conversation. */
+  readonly conversation: Conversation;
+}
 
-export const conversationUpdated = defineEvent(
-  "conversation.updated",
-  z.strictObject({ conversation: conversationSchema }),
-);
+export const conversationCreatedDataSchema = z
+  .strictObject({ conversation: conversationSchema.describe("The new conversation.") })
+  .describe("A conversation began.");
 
-export const conversationClosed = defineEvent(
-  "conversation.closed",
-  z.strictObject({ conversation: conversationSchema }),
-);
+export const conversationCreated: EventDefinition<"conversation.created", ConversationCreatedData> =
+  defineEvent("conversation.created", conversationCreatedDataSchema);
+
+/**
+ * A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out
+ * changed. A new message does not publish this event.
+ */
+export interface ConversationUpdatedData {
+  /** The conversation after the change. */
+  readonly conversation: Conversation;
+}
+
+export const conversationUpdatedDataSchema = z
+  .strictObject({ conversation: conversationSchema.describe("The conversation after the change.") })
+  .describe(
+    "A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out " +
+      "changed. A new message does not publish this event.",
+  );
+
+export const conversationUpdated: EventDefinition<"conversation.updated", ConversationUpdatedData> =
+  defineEvent("conversation.updated", conversationUpdatedDataSchema);
+
+/** A conversation was closed. */
+export interface ConversationClosedData {
+  /** The closed conversation. */
+  readonly conversation: Conversation;
+}
+
+export const conversationClosedDataSchema = z
+  .strictObject({ conversation: conversationSchema.describe("The closed conversation.") })
+  .describe("A conversation was closed.");
+
+export const conversationClosed: EventDefinition<"conversation.closed", ConversationClosedData> =
+  defineEvent("conversation.closed", conversationClosedDataSchema);

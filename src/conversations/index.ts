@@ -1,11 +1,4 @@
 export {
-  addNote,
-  labelConversation,
-  openConversation,
-  markConversationRead,
-  updateConversation,
-} from "./commands.ts";
-export {
   beginConversation,
   findConversation,
   isActive,
@@ -20,9 +13,15 @@ export {
   writeConversation,
 } from "./write.ts";
 export { conversationsModule } from "./descriptor.ts";
-export { conversationClosed, conversationCreated, conversationUpdated } from "./events.ts";
-export { contactActivity, getConversation, listContactConversations, listNotes } from "./reads.ts";
-export { listConversations } from "./list.ts";
+export {
+  conversationClosed,
+  type ConversationClosedData,
+  conversationCreated,
+  type ConversationCreatedData,
+  conversationUpdated,
+  type ConversationUpdatedData,
+} from "./events.ts";
+export { contactActivity } from "./reads.ts";
 export { assigneeOf, contactAddress, showConversation } from "./show.ts";
 export {
   conversationById,
@@ -38,19 +37,22 @@ export {
   type AddNote,
   type AssignConversation,
   assignConversationSchema,
+  type HandOffConversation,
+  handOffConversationSchema,
+  type ListConversations,
+  type OpenConversation,
+  person,
+  type ThreadQuery,
+  threadQuerySchema,
+  type UpdateConversation,
+} from "./input-types.ts";
+export {
   type Assignee,
   type Conversation,
   conversationSchema,
   type ConversationStatus,
   type Handler,
-  type HandOffConversation,
-  handOffConversationSchema,
-  type ListConversations,
+  type LastMessage,
   type Note,
-  type OpenConversation,
-  person,
   type Priority,
-  type ThreadQuery,
-  threadQuerySchema,
-  type UpdateConversation,
 } from "./types.ts";

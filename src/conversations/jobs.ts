@@ -14,11 +14,7 @@ export const conversationJobs: Pick<JobTable<Runtime>, "wake"> = {
  * Opens a snoozed conversation when the snooze ends. If the snooze was extended, the job waits for
  * the new end.
  */
-export async function wakeConversation(
-  tx: Tx,
-  claim: Claim<"wake">,
-  drawId: GenerateId,
-): Promise<void> {
+async function wakeConversation(tx: Tx, claim: Claim<"wake">, drawId: GenerateId): Promise<void> {
   const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
   if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);
   const { snoozed_until } = conversation;

@@ -2,13 +2,13 @@
  * The transitions of a conversation. Pure functions take a state and a request, and return the next
  * state or the reason for a refusal.
  */
-import type { FieldError } from "../kernel/index.ts";
+import { dayMs, type FieldError } from "../kernel/index.ts";
 import type { Assignee, ConversationStatus, Handler } from "./types.ts";
 
 /** How far ahead a conversation may be snoozed, in milliseconds. */
-export const maxSnoozeMs = 366 * 86_400_000;
+export const maxSnoozeMs = 366 * dayMs;
 
-export type Status =
+type Status =
   | { readonly status: "open" }
   | { readonly status: "snoozed"; readonly snoozed_until: number }
   | { readonly status: "closed"; readonly closed_at: number };
@@ -23,13 +23,13 @@ export interface Standing {
 }
 
 /** The columns of a status. The columns of other statuses are null. */
-export interface StatusPatch {
+interface StatusPatch {
   readonly status: ConversationStatus;
   readonly snoozed_until: number | null;
   readonly closed_at: number | null;
 }
 
-export type StatusChange =
+type StatusChange =
   | { readonly decision: "change"; readonly patch: StatusPatch }
   /** A newer conversation has replaced this one. */
   | { readonly decision: "superseded" }

@@ -121,7 +121,7 @@ interface Last {
 
 const previewCharacters = 140;
 
-export function lastMessageOf({ id, direction, body, created_at }: Last): LastMessage {
+function lastMessageOf({ id, direction, body, created_at }: Last): LastMessage {
   // A character has one or two UTF-16 code units, so this slice is long enough.
   const start = (body ?? "").slice(0, 2 * previewCharacters);
   return {

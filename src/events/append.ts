@@ -7,7 +7,7 @@ import type { Tx } from "../store/index.ts";
  * The subject of an event. Consumers keep the order within a conversation, or within a contact when
  * there is no conversation.
  */
-export interface Subject {
+interface Subject {
   readonly contact_id?: ContactId;
   readonly conversation_id?: ConversationId;
 }

@@ -13,7 +13,7 @@ import type { Clock, Logger, Seen } from "../ports/index.ts";
 import { Follower, type Step } from "./follower.ts";
 import { background, scan, type Store, type UnscopedTx } from "../store/index.ts";
 
-export interface ConsumerReaderOptions {
+interface ConsumerReaderOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;

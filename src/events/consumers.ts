@@ -40,7 +40,7 @@ export interface Consumer<E extends AnyEvent = AnyEvent> {
   stop(): Promise<void>;
 }
 
-export interface ConsumersOptions {
+interface ConsumersOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -49,7 +49,7 @@ export interface ConsumersOptions {
 }
 
 /** The settings of a consumer, from the host application. */
-export interface ConsumerSetup extends ConsumeOptions {
+interface ConsumerSetup extends ConsumeOptions {
   readonly name: string;
   readonly types: readonly EventType[];
   readonly handler: EventConsumer<object | undefined>;

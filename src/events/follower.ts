@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/index.ts";
 import { Signal } from "../queue/index.ts";
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly clock: Clock;
   /** Lets the event loop run other work. */
   readonly yieldToEventLoop: () => Promise<void>;

@@ -14,7 +14,7 @@ export { eventRoutes } from "./routes.ts";
 export { follow, type StreamBatch } from "./stream.ts";
 export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
-export { dayMs, eventReaper } from "./reap-events.ts";
+export { eventReaper } from "./reap-events.ts";
 export {
   eventResource,
   completedEventId,

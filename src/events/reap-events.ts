@@ -1,3 +1,4 @@
+import { dayMs } from "../kernel/index.ts";
 import type { EventId } from "../kernel/index.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
@@ -6,12 +7,11 @@ import type { Runtime } from "../operations/index.ts";
 import { background, type Store, type UnscopedReads } from "../store/index.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
-export type FindReferenced = (
+type FindReferenced = (
   reads: UnscopedReads,
   ids: readonly EventId[],
 ) => Promise<readonly EventId[]>;
 
-export const dayMs = 86_400_000;
 /** More consumers than any host application has. */
 const maxConsumers = 1_000;
 

@@ -11,19 +11,19 @@ import type {
 import type { KeyValue } from "../ports/index.ts";
 import { scan, type Reads } from "../store/index.ts";
 
-export const streamEventsSchema = z.strictObject({
+const streamEventsSchema = z.strictObject({
   types: z
     .string()
     .max(1_000)
     .transform((list) => list.split(","))
     .pipe(z.array(eventTypeSchema))
     .optional()
-    .meta({ description: "Event types, separated by commas. All types by default." }),
+    .describe("Event types, separated by commas. All types by default."),
   last_event_id: reference
     .optional()
-    .meta({ description: "Starts after this event. By default only new events are sent." }),
+    .describe("Starts after this event. By default only new events are sent."),
 });
-export interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
+interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
 
 /** Rows per read. */
 const pageSize = 100;
@@ -97,7 +97,7 @@ export interface StreamBatch {
   readonly more: boolean;
 }
 
-export interface Following extends Pick<StreamSources, "now" | "mayContinue" | "yieldToEventLoop"> {
+interface Following extends Pick<StreamSources, "now" | "mayContinue" | "yieldToEventLoop"> {
   readonly notifications: Notifications;
   /** Reads the next batch; `undefined` when the stream has ended. */
   readonly next: () => Promise<StreamBatch | undefined>;

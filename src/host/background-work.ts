@@ -1,3 +1,4 @@
+import { hourMs } from "../kernel/index.ts";
 import { arm, Dispatcher, type JobHandlers, pools } from "../queue/index.ts";
 import type { AgentRuntime } from "../agents/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
@@ -17,8 +18,6 @@ import type { GenerateId } from "../kernel/index.ts";
 import type { HookHandler, HostPolicies, Services } from "../operations/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";
-
-const hourMs = 3_600_000;
 
 /** The background work of a started engine. */
 export interface Work {
@@ -73,7 +72,7 @@ export async function startWork(
   };
 }
 
-export interface RuntimeOptions {
+interface RuntimeOptions {
   readonly settings: Settings;
   readonly store: Store;
   readonly drawId: GenerateId;

@@ -21,42 +21,7 @@ import type {
   UpdateAgent,
   UpdatePlaybook,
 } from "../agents/index.ts";
-import type {
-  ConsentMedium,
-  Consents,
-  Contact,
-  ContactSentiment,
-  CreateContact,
-  ImportContact,
-  ImportCounts,
-  ImportReport,
-  ListContacts,
-  SearchContacts,
-  SetConsent,
-  UpdateContact,
-} from "../contacts/index.ts";
-import type {
-  BatchMessages,
-  BatchResults,
-  EditMessage,
-  ListMessages,
-  Message,
-  MessagePreview,
-  PreviewMessage,
-  Reply,
-  SendMessage,
-  Timeline,
-} from "../messages/index.ts";
-import type {
-  AddNote,
-  AssignConversation,
-  Conversation,
-  HandOffConversation,
-  ListConversations,
-  Note,
-  OpenConversation,
-  UpdateConversation,
-} from "../conversations/index.ts";
+import type { Message } from "../messages/index.ts";
 import type {
   CreatedWebhook,
   CreateWebhook,
@@ -68,7 +33,6 @@ import type {
   UpdateWebhook,
   Webhook,
 } from "../webhooks/index.ts";
-import type { AddObservation, Observation } from "../observations/index.ts";
 import type {
   SandboxEvent,
   SandboxInbound,
@@ -77,233 +41,142 @@ import type {
   SandboxResetResult,
   SandboxSeedResult,
 } from "../sandbox/index.ts";
-import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
-import type { OpenWebchatSession, WebchatSession } from "../webchat/index.ts";
 import type { Page, PageQuery, Scope } from "../kernel/index.ts";
+import type { Changes, CommandOptions, Keyed } from "../operations/index.ts";
+import type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 
-/** Options of every command. */
-export interface CommandOptions {
-  /**
-   * 1 to 255 visible ASCII characters. A repeated call with the same key runs once and returns the
-   * same result.
-   */
-  readonly idempotencyKey?: string;
-  /**
-   * The handle from `engine.transaction`, or your own database handle with an open transaction. The
-   * change commits or rolls back with that transaction. On SQLite, pass a `node:sqlite` or
-   * better-sqlite3 handle of the same file. If you commit your own handle, handlers of `engine.on`
-   * are not called.
-   */
-  readonly tx?: object | undefined;
-}
-
-/** Options of an operation that uses several transactions and so cannot join yours. */
-export type Keyed = Pick<CommandOptions, "idempotencyKey">;
-
-type Changes<Input> = Omit<Input, "id">;
-
-export interface Messages {
-  /** Queues or schedules a message. A started engine on the same storage sends it. */
-  send(input: SendMessage, options?: CommandOptions): Promise<Message>;
-  /**
-   * Sends up to 1,000 messages. Each succeeds or fails separately. With an idempotency key, a
-   * repeated call continues an interrupted batch.
-   */
-  batch(input: BatchMessages, options?: Keyed): Promise<BatchResults>;
-  preview(input: PreviewMessage): Promise<MessagePreview>;
-  get(id: string): Promise<Message>;
-  /** Newest first. */
-  list(filters?: ListMessages): Promise<Page<Message>>;
-  timeline(id: string): Promise<Timeline>;
-  edit(id: string, changes: Changes<EditMessage>, options?: CommandOptions): Promise<Message>;
-  cancel(id: string, options?: CommandOptions): Promise<Message>;
-  redact(id: string, options?: CommandOptions): Promise<Message>;
-}
-
-export interface Contacts {
-  /**
-   * @throws TidingsError `conflict` when another contact has the phone number. `conflictingId` is
-   *   the id of that contact.
-   */
-  create(input: CreateContact, options?: CommandOptions): Promise<Contact>;
-  /** A merged contact has no data except `merged_into`. */
-  get(id: string): Promise<Contact>;
-  /**
-   * Searches by words, word prefixes or the start of a phone number. Best matches come first.
-   * Returns one page: `next_cursor` is null.
-   */
-  search(query: SearchContacts): Promise<Page<Contact>>;
-  /**
-   * Creates or updates contacts by phone number and yields a report for each row. Nothing happens
-   * before you read the reports. Only a few rows are in memory at a time, so `rows` may be of any
-   * length. Errors of the storage or of `rows` are thrown. A repeated import changes nothing twice.
-   *
-   * ```ts
-   * for await (const { index, status, errors } of engine.contacts.import(rows)) {
-   *   if (status === "failed") console.warn(index, errors);
-   * }
-   * ```
-   */
-  import(
-    rows: Iterable<ImportContact> | AsyncIterable<ImportContact>,
-  ): AsyncGenerator<ImportReport, ImportCounts>;
-  /** Newest first, without merged contacts. */
-  list(filters?: ListContacts): Promise<Page<Contact>>;
-  /**
-   * Absent fields keep their value, and null clears them. A phone number that is cleared belongs to
-   * no contact.
-   */
-  update(id: string, changes: Changes<UpdateContact>, options?: CommandOptions): Promise<Contact>;
-  /** Moves everything from the other contact to this one. Resolves when the merge is complete. */
-  merge(id: string, otherId: string, options?: Keyed): Promise<Contact>;
-  /**
-   * Erases the contact. Only counts and the consents of its addresses remain. Messages that are
-   * still queued for it are not sent. Resolves when the erasure is complete.
-   */
-  erase(id: string, options?: Keyed): Promise<void>;
-  /** Newest first. */
-  conversations(id: string, page?: PageQuery): Promise<Page<Conversation>>;
-  /** Messages on all channels, newest first. */
-  messages(id: string, page?: PageQuery): Promise<Page<Message>>;
-  /** Newest first. Expired observations are left out. */
-  observations(id: string, page?: PageQuery): Promise<Page<Observation>>;
-  addObservation(
-    id: string,
-    input: Changes<AddObservation>,
-    options?: CommandOptions,
-  ): Promise<Observation>;
-  removeObservation(id: string, observationId: string, options?: CommandOptions): Promise<void>;
-  /** Consent of each address, with the 50 newest pieces of evidence. */
-  consents(id: string): Promise<Consents>;
-  /**
-   * Opts all addresses of the contact on a medium in or out. Returns the new consents, with only
-   * the evidence that this call added.
-   * @throws TidingsError `validation_failed` when the contact has no address on the medium
-   */
-  setConsent(
-    id: string,
-    medium: ConsentMedium,
-    change: Omit<Changes<SetConsent>, "medium">,
-    options?: CommandOptions,
-  ): Promise<Consents>;
-  /** The contact's sentiment and trend, with up to 20 messages that changed it, newest first. */
-  sentiment(id: string): Promise<ContactSentiment>;
-}
-
-export interface Conversations {
-  /** Returns the contact's active conversation on the medium, or creates one. */
-  open(input: OpenConversation, options?: CommandOptions): Promise<Conversation>;
-  get(id: string): Promise<Conversation>;
-  /** Lists the inbox, latest activity first. With a contact filter, the order is by creation. */
-  list(filters?: ListConversations): Promise<Page<Conversation>>;
-  update(
-    id: string,
-    changes: Changes<UpdateConversation>,
-    options?: CommandOptions,
-  ): Promise<Conversation>;
-  /** Messages of the conversation, newest first. */
-  messages(id: string, page?: PageQuery): Promise<Page<Message>>;
-  /** Sends a message from a person. That person takes over the conversation. */
-  reply(id: string, input: Changes<Reply>, options?: CommandOptions): Promise<Message>;
-  /** Newest first. */
-  notes(id: string, page?: PageQuery): Promise<Page<Note>>;
-  addNote(id: string, input: Changes<AddNote>, options?: CommandOptions): Promise<Note>;
-  /** Assigns the conversation to a person or an agent. Null removes the assignment. */
-  assign(
-    id: string,
-    assignee: AssignConversation["assignee"],
-    options?: CommandOptions,
-  ): Promise<Conversation>;
-  setLabels(id: string, labels: readonly string[], options?: CommandOptions): Promise<Conversation>;
-  markRead(id: string, options?: CommandOptions): Promise<Conversation>;
-  handOff(
-    id: string,
-    input: Changes<HandOffConversation>,
-    options?: CommandOptions,
-  ): Promise<Conversation>;
-  handBack(id: string, options?: CommandOptions): Promise<Conversation>;
-}
-
+/** The API keys of the account in this mode, for requests over HTTP. */
 export interface ApiKeys {
-  /** Only this call returns the secret. */
+  /** Creates a key. Only this call returns the secret: a replay returns null. */
   create(input: CreateKey, options?: CommandOptions): Promise<CreatedKey>;
+  /** Lists the keys, newest first. Revoked keys are included. */
   list(page?: PageQuery): Promise<Page<ApiKey>>;
+  /**
+   * Gives the key a new secret, which only this call returns. The old secret stays valid for the
+   * grace time.
+   * @throws TidingsError `not_found`, also when the key is revoked
+   */
   rotate(
     id: string,
-    input?: { readonly grace_seconds?: number },
+    input?: {
+      /**
+       * For how many seconds the old secret stays valid, at most 604,800 (7 days). 0 ends it at
+       * once.
+       * @default 86400
+       */
+      readonly grace_seconds?: number;
+    },
     options?: CommandOptions,
   ): Promise<CreatedKey>;
+  /**
+   * Ends the key at once and for good, with its secret before the last rotation.
+   * @throws TidingsError `not_found`
+   */
   revoke(id: string, options?: CommandOptions): Promise<void>;
 }
 
-export interface Webchat {
-  /** Opens a session for a visitor's browser. Only this call returns the token. */
-  open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
-}
-
-export interface Senders {
-  create(input: CreateSender, options?: CommandOptions): Promise<Sender>;
-  list(page?: PageQuery): Promise<Page<Sender>>;
-  update(id: string, changes: Changes<UpdateSender>, options?: CommandOptions): Promise<Sender>;
-  remove(id: string, options?: CommandOptions): Promise<void>;
-}
-
+/** The events of the account in this mode, for as long as the engine keeps them. */
 export interface Events {
+  /**
+   * Returns an event.
+   * @throws TidingsError `not_found`
+   */
   get(id: string): Promise<Event>;
-  /** Newest first. */
+  /** Lists events, newest first. */
   list(filters?: ListEvents): Promise<Page<Event>>;
 }
 
+/** Endpoints that the engine posts events to, and the deliveries to them. */
 export interface Webhooks {
   /**
-   * Only this call returns the secret.
+   * Creates a webhook. Only this call returns the secret: a replay returns null.
    * @throws TidingsError `not_configured` when the engine has no option `http`
    */
   create(input: CreateWebhook, options?: CommandOptions): Promise<CreatedWebhook>;
+  /**
+   * Returns a webhook, without its secret.
+   * @throws TidingsError `not_found`
+   */
   get(id: string): Promise<Webhook>;
-  /** Newest first. */
+  /** Lists webhooks, newest first. */
   list(page?: PageQuery): Promise<Page<Webhook>>;
+  /**
+   * Changes, pauses or enables a webhook. Absent fields keep their value. The deliveries of a
+   * webhook that is paused or disabled are kept and sent when it is enabled.
+   * @throws TidingsError `not_found`
+   */
   update(id: string, changes: Changes<UpdateWebhook>, options?: CommandOptions): Promise<Webhook>;
   /** Removes the webhook. Its deliveries are removed in the background. */
   remove(id: string, options?: CommandOptions): Promise<void>;
-  /** Creates a new secret. The old secret also signs during the grace time, 24 hours by default. */
+  /**
+   * Gives the webhook a new secret, which only this call returns. During the grace time the old
+   * secret signs too.
+   */
   rotateSecret(
     id: string,
-    input?: { readonly grace_seconds?: number },
+    input?: {
+      /**
+       * For how many seconds the old secret still signs, at most 604,800 (7 days). 0 ends it at
+       * once.
+       * @default 86400
+       */
+      readonly grace_seconds?: number;
+    },
     options?: CommandOptions,
   ): Promise<CreatedWebhook>;
   /** Sends one sample event, whatever the webhook's status. */
   test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
-  /** Newest first. */
+  /** Lists the deliveries of the webhook, newest first. */
   deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<Delivery>>;
-  /** The delivery with its body and all attempts. */
+  /**
+   * Returns a delivery with its body and all attempts.
+   * @throws TidingsError `not_found`
+   */
   delivery(id: string, deliveryId: string): Promise<DeliveryWithAttempts>;
-  /** Sends the delivery again, whatever its status. */
+  /**
+   * Makes one more attempt of the delivery, whatever its status.
+   * @throws TidingsError `conflict` when the content was erased, or after 100 attempts
+   */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
   /**
-   * Sends all failed deliveries created since that time again. Continues after the call resolves.
+   * Makes one more attempt of each failed delivery since a time. Continues after the call resolves.
    */
   recover(
     id: string,
-    input: { readonly since: string },
+    input: {
+      /** Only deliveries created at or after this time are sent again. ISO 8601. */
+      readonly since: string;
+    },
     options?: CommandOptions,
   ): Promise<Webhook>;
 }
 
+/** AI agents, which reply to contacts, and their runs. */
 export interface Agents {
   /**
    * Creates an agent. It answers new inbound messages unless it is created disabled.
    * @throws TidingsError `not_configured` when it is enabled and the engine has no option `agents`
    */
   create(input: CreateAgent, options?: CommandOptions): Promise<Agent>;
+  /**
+   * Returns an agent.
+   * @throws TidingsError `not_found`
+   */
   get(id: string): Promise<Agent>;
-  /** Newest first. */
+  /** Lists agents, newest first. */
   list(page?: PageQuery): Promise<Page<Agent>>;
   /**
-   * Absent fields keep their value, also in nested objects, and null clears them. Conversations
-   * that the agent already has continue with the version they started with.
+   * Changes an agent. Absent fields keep their value, also in nested objects, and null clears them.
+   * Conversations that the agent already has continue with the version they started with.
+   * @throws TidingsError `not_configured` when it enables the agent and the engine has no option
+   *   `agents`
    */
   update(id: string, changes: Changes<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
+  /**
+   * Removes an agent. It sends nothing more. Its conversations go to people when their contacts
+   * write again.
+   * @throws TidingsError `not_found`
+   */
   remove(id: string, options?: CommandOptions): Promise<void>;
   /**
    * Starts a playbook or calls one action in a conversation. Resolves with the run when it is
@@ -312,12 +185,18 @@ export interface Agents {
    *   conversation is closed or another agent has it, and for a playbook also when people have it
    */
   trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
-  /** Newest first. */
+  /** Lists the runs of the agent, newest first. */
   runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
+  /**
+   * Returns a run with its steps and its result.
+   * @throws TidingsError `not_found`
+   */
   run(id: string, runId: string): Promise<Run>;
   /**
-   * Approves or denies an action that waits for approval.
-   * @throws TidingsError `conflict` when the run waits for no approval
+   * Approves or denies an action that waits for approval. If several wait, decides about the
+   * oldest. Without a decision the action is denied after one day.
+   * @throws TidingsError `conflict` when the run waits for no approval, or when it would approve
+   *   while people handle the conversation
    */
   approve(
     id: string,
@@ -327,28 +206,43 @@ export interface Agents {
   ): Promise<Run>;
 }
 
+/** Playbooks: scripts that agents follow. */
 export interface Playbooks {
   /** Creates a playbook, disabled by default. All its steps are checked when it is enabled. */
   create(input: CreatePlaybook, options?: CommandOptions): Promise<Playbook>;
+  /**
+   * Returns a playbook.
+   * @throws TidingsError `not_found`
+   */
   get(id: string): Promise<Playbook>;
-  /** Newest first. */
+  /** Lists playbooks, newest first. */
   list(page?: PageQuery): Promise<Page<Playbook>>;
   /**
-   * Absent fields keep their value. Runs in progress continue with the version they started with.
+   * Changes, enables or disables a playbook. Absent fields keep their value. Runs in progress
+   * continue with the version they started with.
+   * @throws TidingsError `validation_failed` when the playbook is enabled and its steps are not
+   *   valid as a whole
    */
   update(id: string, changes: Changes<UpdatePlaybook>, options?: CommandOptions): Promise<Playbook>;
   /**
+   * Removes a playbook.
    * @throws TidingsError `conflict` when an agent uses it or another playbook calls it.
    *   `conflictingId` is the id of that agent or playbook.
    */
   remove(id: string, options?: CommandOptions): Promise<void>;
 }
 
-/** Simulation tools. They work only in the sandbox. */
+/** Simulation tools. Except for `numbers`, they throw `conflict` in the mode `live`. */
 export interface Sandbox {
   /** Lists the test numbers and how each behaves. */
   numbers(): Promise<SandboxNumbers>;
+  /** Simulates a message from a contact. */
   inbound(input: SandboxInbound, options?: CommandOptions): Promise<Message>;
+  /**
+   * Simulates receipts of the carrier for a message, in the given order. They may be repeated and
+   * out of order.
+   * @throws TidingsError `conflict` when the message was not sent yet
+   */
   receipts(
     id: string,
     receipts: SandboxReceipts["receipts"],
@@ -356,10 +250,19 @@ export interface Sandbox {
   ): Promise<Message>;
   /** Publishes a sample event to handlers, streams and webhooks. */
   event(input: SandboxEvent, options?: CommandOptions): Promise<AnyEvent>;
+  /**
+   * Creates sample contacts and conversations on every channel, and a sample agent if the engine
+   * has the option `agents`. A repeated call adds nothing.
+   */
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
+  /**
+   * Removes the account's messages, contacts, conversations and events in the sandbox. API keys,
+   * senders, webhooks, agents, playbooks and usage counts stay.
+   */
   reset(options?: Keyed): Promise<SandboxResetResult>;
 }
 
+/** The accounts of the engine, one for each of your tenants. */
 export interface Accounts {
   /**
    * Creates an account with its sandbox and a first sandbox key. Only this call returns the key's
@@ -370,18 +273,38 @@ export interface Accounts {
 
 /** The operations on one account in one mode. */
 export interface AccountHandle {
+  /** The account and mode of this handle. */
   readonly scope: Scope;
+  /** Messages: send, schedule, change and read them. */
   readonly messages: Messages;
+  /** Conversations: the inbox, replies, notes, and who is responsible. */
   readonly conversations: Conversations;
+  /** Contacts, with their addresses, consents, observations and sentiment. */
   readonly contacts: Contacts;
+  /** The API keys of the account in this mode. */
   readonly apiKeys: ApiKeys;
+  /** Chats with visitors of a website. */
   readonly webchat: Webchat;
+  /** The addresses that the account sends from and receives at. */
   readonly senders: Senders;
+  /** The events of the account in this mode. */
   readonly events: Events;
+  /** Endpoints that the engine posts events to. */
   readonly webhooks: Webhooks;
+  /** AI agents, which reply to contacts. */
   readonly agents: Agents;
+  /** Playbooks: scripts that agents follow. */
   readonly playbooks: Playbooks;
+  /** Simulation tools. */
   readonly sandbox: Sandbox;
+  /**
+   * Returns the account with its plan and limits.
+   * @throws TidingsError `not_found` when there is no such account
+   */
   get(): Promise<Account>;
+  /**
+   * Counts messages by day, channel and status, the oldest day first. By default the last 31 days,
+   * at most 366.
+   */
   usage(days?: GetUsage): Promise<Usage>;
 }

@@ -1,22 +1,16 @@
-export { accountHandle } from "./account-handle.ts";
-export { apiBackend } from "./api-backend.ts";
+export { handleFactory } from "./handle-factory.ts";
 export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
 export type {
   AccountHandle,
   Accounts,
   Agents,
   ApiKeys,
-  CommandOptions,
-  Contacts,
-  Conversations,
   Events,
-  Messages,
   Playbooks,
   Sandbox,
-  Senders,
-  Webchat,
   Webhooks,
 } from "./handles.ts";
-export type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
+export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
+export type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
 export { OperationRunner, type Prepared } from "./operation-runner.ts";
 export { settingsOf } from "./settings.ts";

@@ -10,15 +10,15 @@ import {
 } from "../kernel/index.ts";
 import {
   checkedKey,
+  type CommandOptions,
   type Context,
   type Executor,
   inputSchema,
   type RowProcedure,
+  type ScopedRunner,
 } from "../operations/index.ts";
 import type { Store } from "../store/index.ts";
-import type { Run } from "./account-handle.ts";
 import type { EngineRuntime } from "./background-work.ts";
-import type { CommandOptions } from "./handles.ts";
 
 /** An engine whose storage is open. */
 export interface Prepared {
@@ -26,7 +26,7 @@ export interface Prepared {
   readonly executor: Executor;
 }
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly store: Store;
   readonly drawId: GenerateId;
   readonly limits: Limits;
@@ -43,7 +43,7 @@ export class OperationRunner {
     this.#options = options;
   }
 
-  in(scope: Scope): Run {
+  in(scope: Scope): ScopedRunner {
     const { limits, drawId } = this.#options;
     const context = (options: CommandOptions | undefined): Context => ({
       scope,

@@ -16,11 +16,19 @@ import type {
 } from "../ports/index.ts";
 
 /**
- * `Tx` is the type of the storage's transaction handle. It is undefined when the storage has no
- * transactions for your own statements.
+ * The options of an engine. `Tx` is the type of the storage's transaction handle. It is undefined
+ * when the storage has no transactions for your own statements.
  */
 export interface EngineOptions<Tx extends object | undefined = object | undefined> {
+  /**
+   * Where the engine keeps its data: `sqlite({ file })` of "tidings/sqlite", `postgres({ pool })`
+   * of "tidings/postgres" or `memory()` of "tidings/memory".
+   */
   readonly storage: StoragePort<Tx>;
+  /**
+   * The carriers that the engine can use, such as `sandbox()` of "tidings/sandbox" or `twilio()` of
+   * "tidings/twilio". Each needs a different `name`. Webchat needs no transport.
+   */
   readonly transports: readonly Transport[];
   /**
    * Rules that choose a transport for each message, up to 100. The first match wins. By default the
@@ -52,6 +60,10 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * going live is an explicit choice.
    */
   readonly mode?: Mode;
+  /**
+   * Maximum sizes of bodies, texts, media, batches and metadata. A limit that is left out has its
+   * value in `defaultLimits`.
+   */
   readonly limits?: Partial<Limits>;
   /**
    * Scores the sentiment of inbound messages, such as `sentiment()` of "tidings/sentiment". Without
@@ -83,8 +95,11 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * an engine that has one.
    */
   readonly http?: HttpOptions;
+  /** How webhooks are delivered. */
   readonly webhooks?: WebhookOptions;
+  /** Which web pages may connect as visitors, and how long a session lasts. */
   readonly webchat?: WebchatOptions;
+  /** How opt-outs are recorded and confirmed. */
   readonly consent?: ConsentOptions;
   /**
    * The hours in which marketing messages wait, in the recipient's time zone, or the account's if
@@ -106,6 +121,12 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * deferral.
    */
   readonly policies?: readonly Policy<Tx>[];
+}
+
+/** Options of `engine.account`. */
+export interface AccountOptions {
+  /** The mode of the handle. The default is the engine's option `mode`. */
+  readonly mode?: Mode;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /**
  * Every error that a caller can receive, by code. `status` is the HTTP status. `retryable` means
  * that the same call may succeed later and that nothing was stored.
@@ -44,38 +46,84 @@ const catalogue = {
   invalid_option: { status: 500, title: "Invalid option", retryable: false },
 } as const satisfies Record<string, { status: number; title: string; retryable: boolean }>;
 
+/** The code of an error, for programs. Codes are stable. New codes may be added. */
 export type ErrorCode = keyof typeof catalogue;
 
 export const errorCodes: readonly ErrorCode[] = Object.keys(catalogue) as ErrorCode[];
 
-/** One invalid input field: its place, a code for programs and a message for people. */
-export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
+/** One wrong field: one of `pointer`, `parameter` and `header`, and what is wrong there. */
+export interface FieldError {
+  /** JSON pointer (RFC 6901) to the field in the body. Empty for the whole body. */
+  readonly pointer?: string | undefined;
+  /** The name of the path or query parameter. */
+  readonly parameter?: string | undefined;
+  /** The name of the request header. */
+  readonly header?: string | undefined;
+  /** A code for programs, such as `required` or `unknown_field`. New codes may be added. */
+  readonly code: string;
+  /** An explanation for people. */
+  readonly message: string;
+}
 
-/**
- * The place of a field. `pointer` is a JSON pointer (RFC 6901) into the body, `parameter` names a
- * path or query parameter, `header` names a header.
- */
+export const fieldErrorSchema = z
+  .strictObject({
+    pointer: z
+      .string()
+      .optional()
+      .describe("JSON pointer (RFC 6901) to the field in the body. Empty for the whole body."),
+    parameter: z.string().optional().describe("The name of the path or query parameter."),
+    header: z.string().optional().describe("The name of the request header."),
+    code: z
+      .string()
+      .describe(
+        "A code for programs, such as `required` or `unknown_field`. New codes may be added.",
+      ),
+    message: z.string().describe("An explanation for people."),
+  })
+  .meta({
+    id: "FieldError",
+    description:
+      "One wrong field: one of `pointer`, `parameter` and `header`, and what is wrong there.",
+  });
+
+/** The place of a field in a request. */
 export type FieldPlace =
   { readonly pointer: string } | { readonly parameter: string } | { readonly header: string };
 
-export interface ErrorFacts {
+/** What an error says besides its code and its message. */
+interface ErrorFacts {
+  /** The fields that are wrong. */
   readonly errors?: readonly FieldError[];
   /** How long to wait before trying again, in milliseconds. */
   readonly retryAfterMs?: number;
   /** The id of the existing resource that causes a conflict. */
   readonly conflictingId?: string;
+  /** The error that caused this one. HTTP responses do not contain it. */
   readonly cause?: unknown;
 }
 
-/** The error class of the engine. `message` has no secrets and may be shown to the caller. */
+/**
+ * The class of all errors of the engine. `code` says which error it is. `message` explains it for
+ * people, contains no secrets and may be shown to the caller.
+ */
 export class TidingsError extends Error {
+  /** Always `TidingsError`, also in subclasses. */
   override readonly name = "TidingsError";
+  /** The code of the error, for programs. */
   readonly code: ErrorCode;
+  /** The HTTP status of the error, 400 to 599. */
   readonly status: number;
+  /** A short name of the kind of error. It is the same for all errors with this code. */
   readonly title: string;
+  /** True if the same call may succeed later. Nothing of this call was stored then. */
   readonly retryable: boolean;
+  /** The fields that are wrong. Empty if the error is about no field. */
   readonly errors: readonly FieldError[];
+  /**
+   * How long to wait before the next call, in milliseconds. Undefined if the engine does not know.
+   */
   readonly retryAfterMs: number | undefined;
+  /** The id of the existing resource that causes a `conflict`. Undefined if there is none. */
   readonly conflictingId: string | undefined;
 
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
@@ -109,9 +157,9 @@ export function invalid(errors: readonly FieldError[]): TidingsError {
   );
 }
 
-function placeOf(place: FieldPlace): string {
-  if ("pointer" in place) return place.pointer === "" ? "body" : place.pointer.slice(1);
-  return "parameter" in place ? place.parameter : place.header;
+function placeOf({ pointer, parameter, header }: FieldError): string {
+  if (pointer !== undefined) return pointer === "" ? "body" : pointer.slice(1);
+  return parameter ?? header ?? "";
 }
 
 /** An error that was already returned under the same idempotency key. */

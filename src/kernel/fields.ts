@@ -45,10 +45,12 @@ export const instant = z.iso.datetime({ offset: true });
 
 export const modeSchema = z.enum(["sandbox", "live"]);
 export const channels = ["sms", "mms", "webchat"] as const;
+/** How a message travels. */
 export type Channel = (typeof channels)[number];
 export const channelSchema = z.enum(channels);
 /** Consents and conversations belong to a medium. `text` covers sms and mms. */
 export const mediumSchema = z.enum(["text", "webchat"]);
+/** What consents and conversations belong to: `text` (SMS and MMS together) or `webchat`. */
 export type Medium = z.infer<typeof mediumSchema>;
 
 /** Sms and mms use the same address and share one conversation. */
@@ -68,7 +70,7 @@ export const senderAddress = z.string().regex(/^[+A-Za-z0-9][A-Za-z0-9 ._:@-]{0,
 });
 
 /** Databases cannot store NUL or lone surrogates in text. */
-export function isStorable(text: string): boolean {
+function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
@@ -150,51 +152,84 @@ export const queryBoolean: z.ZodType<boolean> = z.preprocess(
  * so a filtered page may have fewer rows than requested, or none, and still not be the last.
  */
 export interface Page<T> {
+  /** The items of this page. */
   data: T[];
+  /** True if there may be further pages. */
   has_more: boolean;
+  /** The `cursor` of the next page. Null on the last page. */
   next_cursor: string | null;
 }
 
 export const defaultPageSize = 20;
 
 /** The query parameters of every list. */
+export interface PageQuery {
+  /**
+   * Maximum number of items. A filtered page may have fewer; continue while `has_more` is true.
+   * @default 20
+   */
+  readonly limit?: number | undefined;
+  /** `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
 export const pageFields = {
   limit: queryInteger(1, 100).optional().meta({
     default: defaultPageSize,
     description:
       "Maximum number of items. A filtered page may have fewer; continue while `has_more` is true.",
   }),
-  cursor: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .meta({ description: "`next_cursor` of the previous page." }),
+  cursor: z.string().min(1).max(1_000).optional().describe("`next_cursor` of the previous page."),
 };
 
 export const pageQuerySchema = z.strictObject(pageFields);
-export interface PageQuery extends z.infer<typeof pageQuerySchema> {}
 
 export function pageSchema<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   return z.strictObject({
-    data: z.array(item),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
+    data: z.array(item).describe("The items of this page."),
+    has_more: z.boolean().describe("True if there may be further pages."),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe("The `cursor` of the next page. Null on the last page."),
   });
 }
 
 /** The input of an operation whose path has one id. */
-export const byIdSchema = z.strictObject({ id: reference });
-export interface ById extends z.infer<typeof byIdSchema> {}
+export interface ById {
+  /** The id of the resource. */
+  readonly id: string;
+}
+
+export const byIdSchema = z.strictObject({ id: reference.describe("The id of the resource.") });
 
 /** The author of a message or a note. */
+export interface Author {
+  /**
+   * `api`: a program. `human`: a person of the host application. `agent`: an AI agent. `contact`:
+   * the contact. `system`: the engine, for example its answer to a keyword.
+   */
+  readonly type: "api" | "human" | "agent" | "contact" | "system";
+  /** The id of the API key, agent or contact, or the host application's id of a person. */
+  readonly id?: string | undefined;
+}
+
 export const authorSchema = z
   .strictObject({
-    type: z.enum(["api", "human", "agent", "contact", "system"]),
-    id: z.string().optional(),
+    type: z
+      .enum(["api", "human", "agent", "contact", "system"])
+      .describe(
+        "`api`: a program. `human`: a person of the host application. `agent`: an AI agent. " +
+          "`contact`: the contact. `system`: the engine, for example its answer to a keyword.",
+      ),
+    id: z
+      .string()
+      .optional()
+      .describe(
+        "The id of the API key, agent or contact, or the host application's id of a person.",
+      ),
   })
-  .meta({ id: "Author" });
-export interface Author extends z.infer<typeof authorSchema> {}
+  .meta({ id: "Author", description: "The author of a message or a note." });
 
 export const recipientSchema = z
   .string()

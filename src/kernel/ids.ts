@@ -4,7 +4,7 @@ import { encodeTime, monotonicFactory } from "ulid";
  * An id: a prefix that names the kind of resource, and a ULID (48 bits of milliseconds and 80
  * random bits in Crockford's base 32).
  */
-export type Id<P extends string> = `${P}_${string}`;
+type Id<P extends string> = `${P}_${string}`;
 
 export type AccountId = Id<"acct">;
 export type KeyId = Id<"key">;
@@ -59,13 +59,18 @@ export function ulidOf(id: string): string {
   return id.slice(id.indexOf("_") + 1);
 }
 
-/** Sandbox and live share code and endpoints, but no rows. */
+/**
+ * `sandbox` or `live`: each account has separate data in each mode. Sandbox data never reaches a
+ * real carrier.
+ */
 export type Mode = "sandbox" | "live";
 
 /**
  * The account and mode whose rows an operation may access. Every command and every read needs one.
  */
 export interface Scope {
+  /** The id of the account. */
   readonly account_id: AccountId;
+  /** The mode, `sandbox` or `live`. */
   readonly mode: Mode;
 }

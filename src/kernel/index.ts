@@ -2,6 +2,7 @@ export { SharedDeadline, withDeadline } from "./deadline.ts";
 export {
   type ErrorCode,
   type FieldError,
+  fieldErrorSchema,
   type FieldPlace,
   invalid,
   notFound,
@@ -22,6 +23,7 @@ export {
   type Medium,
   mediumOf,
   mediumSchema,
+  type Metadata,
   metadata,
   metadataInput,
   modeSchema,
@@ -73,7 +75,17 @@ export {
   type WebhookId,
 } from "./ids.ts";
 export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
-export { fieldErrorSchema, problem, type Problem, problemSchema } from "./problem.ts";
+export { problem, type Problem, problemSchema } from "./problem.ts";
 export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
-export { firstTimeZone, iso, isoOrNull, isTimeZone, millis, zonedTime } from "./time.ts";
+export {
+  dayMs,
+  firstTimeZone,
+  hourMs,
+  iso,
+  isoOrNull,
+  isTimeZone,
+  millis,
+  minuteMs,
+  zonedTime,
+} from "./time.ts";
 export { inBody, inQuery, parse, type Place, unknownField } from "./validation.ts";

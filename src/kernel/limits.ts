@@ -1,22 +1,31 @@
-/** Limits that the host application can change. The defaults are in `defaultLimits`. */
+import { dayMs } from "./time.ts";
+
+/**
+ * Limits of what the engine accepts, as the option `limits` sets them. Each is a whole number above
+ * 0. The defaults are in `defaultLimits`.
+ */
 export interface Limits {
-  /** Bytes of a request body. */
+  /** Maximum bytes of a request body, and of one line of an import. Default: 1,048,576. */
   readonly body_bytes: number;
-  /** Bytes of the body of a batch or an import. */
+  /** Maximum bytes of the body of a batch or of a JSON import. Default: 8,388,608. */
   readonly batch_body_bytes: number;
-  /** Characters of a message's body. */
+  /** Maximum characters of a message's body. Default: 1,600. */
   readonly message_characters: number;
+  /** Maximum number of files of a message. Default: 10. */
   readonly media_items: number;
+  /** Maximum number of items of a batch or of a JSON import. Default: 1,000. */
   readonly batch_items: number;
-  /** Rows of an import in NDJSON, one row per line. */
+  /** Maximum rows of an import over HTTP in NDJSON, one row per line. Default: 100,000. */
   readonly import_rows: number;
+  /** Maximum number of keys of `metadata` or `attributes`. Default: 50. */
   readonly metadata_keys: number;
-  /** Characters of a metadata value. */
+  /** Maximum characters of a value in `metadata` or `attributes`. Default: 500. */
   readonly metadata_characters: number;
-  /** Levels of objects and arrays in a JSON body. */
+  /** Maximum levels of objects and arrays in a JSON body. Default: 32. */
   readonly json_depth: number;
 }
 
+/** The limits that apply where the option `limits` sets none. */
 export const defaultLimits: Limits = {
   body_bytes: 1_048_576,
   batch_body_bytes: 8_388_608,
@@ -30,4 +39,4 @@ export const defaultLimits: Limits = {
 };
 
 /** How far ahead a message may be scheduled: 35 days, in milliseconds. */
-export const maxScheduleAhead: number = 35 * 86_400_000;
+export const maxScheduleAhead: number = 35 * dayMs;

@@ -5,7 +5,7 @@
  *   words and stay.
  * - `none`: no mark.
  */
-export type RemovedMarks = "all" | "accents" | "none";
+type RemovedMarks = "all" | "accents" | "none";
 
 const accents = /[\u0300-\u036f]/g;
 

@@ -1,6 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { Temporal } from "temporal-polyfill";
 
+export const minuteMs = 60_000;
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
+
 // Times that are shown together are mostly equal, so the last one is cached.
 let last = Number.NaN;
 let lastText = "";

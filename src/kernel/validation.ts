@@ -7,7 +7,7 @@ export type Place = (path: readonly PropertyKey[]) => FieldPlace;
 const maxErrors = 100;
 
 /** Returns an error for each invalid field, at most 100. */
-export function fieldErrors(issues: readonly z.core.$ZodIssue[], place: Place): FieldError[] {
+function fieldErrors(issues: readonly z.core.$ZodIssue[], place: Place): FieldError[] {
   return issues.flatMap((issue) => flatten(issue, place, [])).slice(0, maxErrors);
 }
 

@@ -3,10 +3,10 @@ import { type ConversationRow, assignSequence } from "../conversations/index.ts"
 import { arm, armNew } from "../queue/index.ts";
 import { type MessageRow, messages, initialColumns } from "./rows.ts";
 import { plan } from "./rules.ts";
-import { segmentsOf } from "./segments.ts";
+import { segmentColumns } from "./segments.ts";
 import { patchOf, countMessage } from "./move.ts";
 import { type Author, type Channel, invalid, millis } from "../kernel/index.ts";
-import type { SendMessage } from "./types.ts";
+import type { SendMessage } from "./input-types.ts";
 import { checkPolicies, type PolicyContext, throwIfDenied, decisionOf } from "../consents/index.ts";
 import type { SenderRow } from "../senders/index.ts";
 import type { Call } from "../operations/index.ts";
@@ -16,7 +16,7 @@ import { firstTransport } from "./choose-route.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 
 /** The fields of `SendMessage` that every author of a message can set. */
-export type Draft = Pick<
+type Draft = Pick<
   SendMessage,
   "body" | "media" | "send_at" | "ttl_seconds" | "category" | "metadata"
 >;
@@ -93,7 +93,6 @@ export async function writeMessage(
     tx.update(identities, identity, { last_sender_id: sender.id });
   }
   const id = services.drawId("msg");
-  const segments = channel === "sms" ? segmentsOf(draft.body) : null;
   const message = tx.insert(messages, {
     ...initialColumns,
     id,
@@ -110,8 +109,7 @@ export async function writeMessage(
     author_type: author.type,
     author_id: author.id ?? null,
     category: draft.category ?? "transactional",
-    segments: segments?.count ?? null,
-    encoding: segments?.encoding ?? null,
+    ...segmentColumns(channel, draft.body),
     // A past `send_at` means now. `patchOf` sets a future one.
     send_at: null,
     expires_at: state.expires_at,

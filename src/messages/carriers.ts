@@ -5,7 +5,7 @@ import type { AttemptRow, MessageRow } from "./rows.ts";
 /** The capabilities of each transport, and whether it can look up attempts. */
 export type Carriers = ReadonlyMap<string, Carrier>;
 
-export interface Carrier extends TransportCapabilities {
+interface Carrier extends TransportCapabilities {
   readonly canLookUp: boolean;
 }
 

@@ -30,7 +30,7 @@ const maxTried = 100;
 type Routing = Pick<Services, "routes" | "transports">;
 
 /** Returns the route of a message whose sender belongs to transport `home`. */
-export function chooseRoute(
+function chooseRoute(
   { routes, transports }: Routing,
   message: RouteFacts & { readonly mode: Mode },
   home: string,

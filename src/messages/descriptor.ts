@@ -1,5 +1,6 @@
 import { background } from "../store/index.ts";
 import { attempts, inboundIds, messages, earlyReceipts, timeline } from "./rows.ts";
+import { messageHandles } from "./handles.ts";
 import { messageRoutes } from "./routes.ts";
 import type { Module } from "../operations/index.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
@@ -19,9 +20,10 @@ const jobs: Pick<JobTable<CarrierRuntime>, "send" | "follow-up" | "release" | "e
       store.commitUnscoped((tx) => retryEarlyReceipts(tx, claim, services), background),
 };
 
-export const messagesModule: Module<typeof jobs> = {
+export const messagesModule: Module<typeof jobs, typeof messageHandles> = {
   collections: [messages, attempts, timeline, earlyReceipts, inboundIds],
   jobs,
   tags: [{ name: "Messages", description: "Send, schedule, track and cancel messages." }],
   routes: messageRoutes,
+  handles: messageHandles,
 };

@@ -2,8 +2,8 @@ import { type Claim, finish, renew, leaseMs } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
-import { handOver, expire } from "./rules.ts";
-import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import { expire, handOver, type MessageState } from "./rules.ts";
+import { stateOf, moveAndRecord, moveMessage } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
@@ -18,7 +18,7 @@ import { type HandedOver, settleAttempt } from "./record-answer.ts";
 /** The maximum number of expired or lost messages that one transaction settles. */
 const maxScanned = 50;
 
-export interface HandOverOptions {
+interface HandOverOptions {
   readonly leaseMs: number;
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
@@ -36,8 +36,9 @@ export interface HandOverOptions {
 export async function handOverMessage(
   tx: Tx,
   claim: Claim<"send">,
-  { leaseMs, services, hostVerdicts, carriers, last }: HandOverOptions,
+  options: HandOverOptions,
 ): Promise<HandedOver | undefined> {
+  const { leaseMs, services, carriers, last } = options;
   const { drawId } = services;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   for (let scanned = 0; !last && scanned < maxScanned; scanned++) {
@@ -53,47 +54,15 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        writeTimeline(
-          tx,
-          drawId,
-          message,
-          await moveMessage(tx, drawId, message, decision.state),
-          null,
-        );
+        await moveAndRecord(tx, drawId, message, decision.state);
         continue;
       case "wait":
         await finish(tx, claim, { againAt: decision.until });
         return undefined;
       case "send": {
-        const { channel, to } = message;
-        const [throttle, addressee] = await Promise.all([
-          checkThrottle(tx, claim, message),
-          holdAddressee(tx, services.secret, mediumOf(channel), to),
-        ]);
-        if (throttle === "wait") return undefined;
-        // A message without a body was redacted while it was ambiguous; neither it nor a message to
-        // an erased contact may be sent.
-        if (message.body === null || (await isErased(tx, message, addressee))) {
-          writeTimeline(
-            tx,
-            drawId,
-            message,
-            await moveMessage(tx, drawId, message, { status: "canceled" }),
-            null,
-          );
-          continue;
-        }
-        const policy = decisionOf(
-          await checkQueued(tx, { services, hostVerdicts }, message, addressee),
-        );
-        if (policy.verdict !== "allow") {
-          await denyOrDefer(tx, drawId, message, policy);
-          continue;
-        }
-        if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
-        const sending = await moveMessage(tx, drawId, message, decision.state);
-        const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
-        return { message: sending, attempt };
+        const begun = await beginAttempt(tx, claim, message, decision.state, options);
+        if (begun === "not sent") continue;
+        return begun === "throttled" ? undefined : begun;
       }
       case "none":
         throw new TypeError(
@@ -103,6 +72,41 @@ export async function handOverMessage(
   }
   await finish(tx, claim, { againAt: tx.now });
   return undefined;
+}
+
+/**
+ * Begins an attempt unless the sender is throttled. A message that must not be sent now is
+ * canceled, failed or deferred instead, and no longer blocks its conversation.
+ */
+async function beginAttempt(
+  tx: Tx,
+  claim: Claim<"send">,
+  message: Seen<MessageRow>,
+  state: MessageState,
+  { leaseMs, services, hostVerdicts }: HandOverOptions,
+): Promise<HandedOver | "throttled" | "not sent"> {
+  const { drawId, secret } = services;
+  const [throttle, addressee] = await Promise.all([
+    checkThrottle(tx, claim, message),
+    holdAddressee(tx, secret, mediumOf(message.channel), message.to),
+  ]);
+  if (throttle === "wait") return "throttled";
+  // A message without a body was redacted while it was ambiguous; neither it nor a message to an
+  // erased contact may be sent.
+  if (message.body === null || (await isErased(tx, message, addressee))) {
+    await moveAndRecord(tx, drawId, message, { status: "canceled" });
+    return "not sent";
+  }
+  const verdicts = await checkQueued(tx, { services, hostVerdicts }, message, addressee);
+  const decision = decisionOf(verdicts);
+  if (decision.verdict !== "allow") {
+    await denyOrDefer(tx, drawId, message, decision);
+    return "not sent";
+  }
+  if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
+  const sending = await moveMessage(tx, drawId, message, state);
+  const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
+  return { message: sending, attempt };
 }
 
 /**
@@ -191,13 +195,7 @@ export async function waitForTransport(
   for (const message of waiting) {
     const decision = expire(stateOf(message), tx.now);
     if (decision.decision === "expired") {
-      writeTimeline(
-        tx,
-        drawId,
-        message,
-        await moveMessage(tx, drawId, message, decision.state),
-        null,
-      );
+      await moveAndRecord(tx, drawId, message, decision.state);
     } else if (message.status === "queued") {
       againAt = Math.min(againAt, message.expires_at ?? Infinity);
     }

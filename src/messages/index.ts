@@ -1,22 +1,21 @@
 export { acceptMessage, writeMessage } from "./accept.ts";
 export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
-export { cancelMessage, editMessage } from "./waiting-messages.ts";
 export { type CarrierRuntime, carriersOf } from "./carriers.ts";
 export { messagesModule } from "./descriptor.ts";
-export { messageFailed, messageReceived, messageSent, messageUpdated } from "./events.ts";
-export { findCorrespondent, reply } from "./reply.ts";
-export { onMessageReceived, receiveMessage } from "./receive.ts";
 export {
-  isMessageInProgress,
-  listContactMessages,
-  listConversationMessages,
-  getMessage,
-  getTimeline,
-  listMessages,
-  messageResource,
-} from "./reads.ts";
+  messageFailed,
+  type MessageFailedData,
+  messageReceived,
+  type MessageReceivedData,
+  messageSent,
+  type MessageSentData,
+  messageUpdated,
+  type MessageUpdatedData,
+} from "./events.ts";
+export { findCorrespondent } from "./reply.ts";
+export { onMessageReceived, receiveMessage } from "./receive.ts";
+export { isMessageInProgress, messageResource } from "./reads.ts";
 export { moveMessage, stateOf, writeTimeline } from "./move.ts";
-export { previewMessage } from "./preview.ts";
 export {
   attempts,
   attemptsOfMessage,
@@ -32,26 +31,45 @@ export {
 } from "./rows.ts";
 export { applyEvidence, channelOf } from "./rules.ts";
 export { segmentsOf } from "./segments.ts";
-export { sendBatch, sendMessage } from "./send.ts";
-export { receiptStatusSchema, type Timeline, type TimelineEntry } from "./timeline.ts";
+export {
+  type IgnoredReason,
+  type ReceiptStatus,
+  receiptStatusSchema,
+  type Timeline,
+  type TimelineAttempt,
+  type TimelineEdit,
+  type TimelineEntry,
+  type TimelineLookup,
+  type TimelinePolicy,
+  type TimelineReceipt,
+  type TimelineRedaction,
+  type TimelineTransition,
+} from "./timeline-types.ts";
 export { transportSink, startTransports, stopTransports } from "./transports.ts";
 export {
+  type BatchFailure,
   type BatchMessages,
   type BatchResult,
   type BatchResults,
+  type BatchSuccess,
+} from "./batch-types.ts";
+export {
   type Draft,
   type EditMessage,
   hasMedia,
   type ListMessages,
+  needsContent,
+  type PreviewMessage,
+  type Reply,
+  type SendMessage,
+} from "./input-types.ts";
+export {
+  type Category,
   mediaSchema,
   type Message,
   type MessageError,
   type MessagePreview,
   messageSchema,
   type MessageStatus,
-  needsContent,
-  type PreviewMessage,
-  type Reply,
   type Segments,
-  type SendMessage,
 } from "./types.ts";

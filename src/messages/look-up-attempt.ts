@@ -15,7 +15,7 @@ import { awaitMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { applyNotSent } from "./attempt-rules.ts";
 import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
-import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Tx, unscoped } from "../store/index.ts";
 import { applyEarlyReceipts, applyReceipt, applyRefusal, providerIdFor } from "./apply-receipt.ts";
@@ -85,7 +85,7 @@ async function lookUp(
  * Records the result of a look-up, ends the wait for receipts if it is over, and schedules the next
  * look-up. The result is `unknown` if the transport cannot look up attempts.
  */
-export async function recordLookup(
+async function recordLookup(
   tx: Tx,
   claim: Claim<"follow-up">,
   found: LookupAnswer,
@@ -187,9 +187,7 @@ async function giveUpInTime(
   if (tx.now < receiptsEndAt(attempt, carriers)) return message;
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
-  const moved = await moveMessage(tx, drawId, message, decision.state);
-  writeTimeline(tx, drawId, message, moved, null);
-  return moved;
+  return moveAndRecord(tx, drawId, message, decision.state);
 }
 
 /** With more candidates than this, the attempt cannot be identified. */
@@ -200,7 +198,7 @@ const maxAlike = 100;
  * no other attempt owns. If another message of the conversation is being sent, the candidate may
  * belong to that message, so the result is `unknown`.
  */
-export async function identify(
+async function identify(
   tx: Tx,
   { conversation_id }: MessageRow,
   { id, transport }: AttemptRow,

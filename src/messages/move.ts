@@ -9,7 +9,7 @@ import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./send-jobs.ts";
 import type { MessageError } from "./types.ts";
-import type { TimelineEntry } from "./timeline.ts";
+import type { TimelineEntry } from "./timeline-types.ts";
 import { usage } from "../accounts/index.ts";
 
 /** Writes a message's new state. If the status changed, counts it and publishes events. */
@@ -49,6 +49,18 @@ export async function moveMessage(
       appendEvent(tx, drawId, messageSent, data, moved);
     }
   }
+  return moved;
+}
+
+/** Writes a message's new state and adds the change of status to its timeline. */
+export async function moveAndRecord(
+  tx: Tx,
+  drawId: GenerateId,
+  message: Seen<MessageRow>,
+  state: MessageState,
+): Promise<Seen<MessageRow>> {
+  const moved = await moveMessage(tx, drawId, message, state);
+  writeTimeline(tx, drawId, message, moved, null);
   return moved;
 }
 

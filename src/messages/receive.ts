@@ -10,18 +10,18 @@ import {
 import { messageReceived } from "./events.ts";
 import { contactById, contactReference, findContact, identities } from "../contacts/index.ts";
 import { appendEvent, receivedEventId } from "../events/index.ts";
-import { mediumOf, TidingsError, type Scope } from "../kernel/index.ts";
-import { segmentsOf } from "./segments.ts";
+import { type GenerateId, mediumOf, TidingsError, type Scope } from "../kernel/index.ts";
+import { segmentColumns } from "./segments.ts";
 import { type SenderRow, liveSenderByAddress, senderByAddress } from "../senders/index.ts";
-import type { InboundMessage } from "../ports/index.ts";
+import type { InboundMessage, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
 import { changeConversation, openForInbound, assignSequence } from "../conversations/index.ts";
 import { countMessage } from "./move.ts";
-import { answerKeyword, flagOf, applyKeywords } from "./apply-keywords.ts";
+import { answerKeyword, applyKeywords, flagOf, type KeywordEffect } from "./apply-keywords.ts";
 import { createHmac, type KeyObject } from "node:crypto";
 
 /** A contact's message, right after it was stored. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   readonly message: MessageRow;
   /** The message reopened a closed conversation. */
   readonly isReopened: boolean;
@@ -40,18 +40,13 @@ export async function receiveMessage(
   sender: SenderRow,
   inbound: InboundMessage,
 ): Promise<MessageRow> {
-  const { drawId } = services;
-  const { transport } = sender;
-  const { provider_message_id, channel } = inbound;
-  const id_hash = inboundHash(services.secret, tx.scope, transport, provider_message_id);
-  const seen = await tx.get(inboundByHash, [id_hash]);
-  if (seen !== undefined) {
-    const before = await tx.get(messageById, [seen.message_id]);
-    if (before !== undefined) return before;
-    throw new TidingsError("erased", "The message has been erased.");
-  }
+  const { drawId, secret } = services;
+  const { channel } = inbound;
+  const id_hash = inboundHash(secret, tx.scope, sender.transport, inbound.provider_message_id);
+  const before = await findReceived(tx, id_hash);
+  if (before !== undefined) return before;
 
-  const identity = await findContact(tx, drawId, services.secret, mediumOf(channel), inbound.from);
+  const identity = await findContact(tx, drawId, secret, mediumOf(channel), inbound.from);
   if (identity.last_sender_id !== sender.id) {
     tx.update(identities, identity, { last_sender_id: sender.id });
   }
@@ -61,7 +56,6 @@ export async function receiveMessage(
     identity,
     services.reopenMs,
   );
-  const { contact_id } = identity;
   const id = drawId("msg");
   // Databases reject lone surrogates and NUL in text, so they are replaced.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
@@ -71,55 +65,83 @@ export async function receiveMessage(
     body,
   });
   const conversation = await changeConversation(tx, drawId, opened, flagOf(effect));
-  const segments = channel === "sms" ? segmentsOf(body) : null;
   const message = tx.insert(messages, {
-    ...initialColumns,
+    ...receivedColumns(sender, inbound, body, effect),
     id,
     conversation_id: conversation.id,
-    contact_id,
+    contact_id: identity.contact_id,
+    author_id: identity.contact_id,
     sequence: await assignSequence(tx, conversation, id, "inbound"),
-    direction: "inbound",
-    channel,
-    status: "received",
-    from: inbound.from,
-    to: sender.address,
-    body,
-    media: inbound.media,
-    author_type: "contact",
-    author_id: contact_id,
-    category: "transactional",
-    segments: segments?.count ?? null,
-    encoding: segments?.encoding ?? null,
-    send_at: null,
-    expires_at: null,
-    transport,
-    provider_message_id,
-    opt_out_suspected: effect.suspected,
-    keyword: effect.keyword,
-    metadata: {},
-    idempotency_key: null,
     created_at: tx.now,
     updated_at: tx.now,
   });
   tx.insert(inboundIds, { id_hash, message_id: id });
   countMessage(tx, message);
-
-  const contact = await tx.get(contactById, [contact_id]);
-  const data = {
-    message_id: id,
-    contact: contactReference(contact_id, contact, inbound.from),
-    body,
-    channel,
-    conversation_id: conversation.id,
-    media: [...inbound.media],
-  };
-  appendEvent(tx, drawId, messageReceived, data, message, receivedEventId(id));
+  await publishReceived(tx, drawId, message, body);
   await answerKeyword(tx, services, sender, identity, effect);
   // Keywords are neither scored nor answered by an agent.
   if (message.keyword === null) {
     await runHook(tx, services, onMessageReceived, { message, isReopened });
   }
   return message;
+}
+
+/** Returns the message that was received with this hash before, if any. */
+async function findReceived(tx: Tx, id_hash: string): Promise<MessageRow | undefined> {
+  const seen = await tx.get(inboundByHash, [id_hash]);
+  if (seen === undefined) return undefined;
+  const message = await tx.get(messageById, [seen.message_id]);
+  if (message !== undefined) return message;
+  throw new TidingsError("erased", "The message has been erased.");
+}
+
+/** Returns the columns that do not depend on the contact or the conversation. */
+function receivedColumns(
+  sender: SenderRow,
+  { channel, from, media, provider_message_id }: InboundMessage,
+  body: string,
+  effect: KeywordEffect,
+) {
+  return {
+    ...initialColumns,
+    direction: "inbound",
+    channel,
+    status: "received",
+    from,
+    to: sender.address,
+    body,
+    media,
+    author_type: "contact",
+    category: "transactional",
+    ...segmentColumns(channel, body),
+    send_at: null,
+    expires_at: null,
+    transport: sender.transport,
+    provider_message_id,
+    opt_out_suspected: effect.suspected,
+    keyword: effect.keyword,
+    metadata: {},
+    idempotency_key: null,
+  } as const satisfies Partial<MessageRow>;
+}
+
+async function publishReceived(
+  tx: Tx,
+  drawId: GenerateId,
+  message: Seen<MessageRow>,
+  body: string,
+): Promise<void> {
+  const { id, contact_id, conversation_id, channel, from, media } = message;
+  const contact = await tx.get(contactById, [contact_id]);
+  const data = {
+    message_id: id,
+    contact: contactReference(contact_id, contact, from),
+    body,
+    channel,
+    conversation_id,
+    media: [...media],
+  };
+  appendEvent(tx, drawId, messageReceived, data, message, receivedEventId(id));
 }
 
 /**
@@ -151,7 +173,7 @@ export async function receiveFromCarrier(
  * Returns a keyed hash of an inbound message's provider id. The id may contain personal data such
  * as a phone number, and the hash outlives the message and its contact.
  */
-export function inboundHash(
+function inboundHash(
   secret: KeyObject,
   { account_id, mode }: Scope,
   transport: string,

@@ -1,3 +1,4 @@
+import { hourMs } from "../kernel/index.ts";
 import { arm, type Claim, finish } from "../queue/index.ts";
 import {
   attemptById,
@@ -16,7 +17,7 @@ import { applyEarlyReceipts, applyReceipts, applyRefusal, providerIdFor } from "
 import { earlyReceiptJob } from "./send-jobs.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
-const keepMs = 72 * 3_600_000;
+const keepMs = 72 * hourMs;
 /**
  * Every transaction that began before the receipt was stored ends within this time, in
  * milliseconds. Later transactions see the receipt.

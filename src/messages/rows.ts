@@ -21,7 +21,7 @@ import {
   time,
 } from "../ports/index.ts";
 import type { Keyword } from "../contacts/index.ts";
-import type { TimelineEntry } from "./timeline.ts";
+import type { TimelineEntry } from "./timeline-types.ts";
 import type { Carriage } from "./carriage.ts";
 import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";
 
@@ -148,7 +148,6 @@ export const earlyReceipts = collection("early_receipts", {
   receipts: json<readonly Receipt[]>(),
   expires_at: time(),
 });
-export interface EarlyReceiptRow extends RowOf<typeof earlyReceipts> {}
 
 export const earlyReceiptsOf = earlyReceipts.key("transport", "provider_message_id");
 export const earlyReceiptsByExpiry = earlyReceipts.index("by_expires_at", ["expires_at"]);
@@ -162,7 +161,6 @@ export const inboundIds = scoped("inbound_ids", {
   id_hash: text(),
   message_id: text<MessageId>(),
 });
-export interface InboundIdRow extends RowOf<typeof inboundIds> {}
 
 export const inboundByHash = inboundIds.key("id_hash");
 
@@ -181,6 +179,5 @@ export const timeline = scoped("message_timeline", {
   message_version: integer(),
   entry: nullable(json<TimelineEntry>()),
 });
-export interface TimelineRow extends RowOf<typeof timeline> {}
 
 export const timelineById = timeline.key("message_id", "id");

@@ -14,10 +14,11 @@
 import { type Channel, type FieldError, maxScheduleAhead } from "../kernel/index.ts";
 import type { EventType } from "../events/index.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
-import { defaultTtl, type MessageError, type MessageStatus } from "./types.ts";
+import { defaultTtl } from "./input-types.ts";
+import type { MessageError, MessageStatus } from "./types.ts";
 
 /** Times are in milliseconds since the epoch. `attempts` includes the attempt in progress. */
-export type Scheduled = {
+type Scheduled = {
   readonly status: "scheduled";
   readonly send_at: number;
   readonly expires_at: number;
@@ -40,11 +41,11 @@ export type Ambiguous = {
   readonly attempts: number;
   readonly error: MessageError;
 };
-export type Canceled = { readonly status: "canceled" };
-export type Expired = { readonly status: "expired"; readonly error: MessageError };
+type Canceled = { readonly status: "canceled" };
+type Expired = { readonly status: "expired"; readonly error: MessageError };
 export type Failed = { readonly status: "failed"; readonly error: MessageError };
 
-export type Before = Scheduled | Queued | Sending | Ambiguous | Canceled | Expired | Failed;
+type Before = Scheduled | Queued | Sending | Ambiguous | Canceled | Expired | Failed;
 export type MessageState = Before | Carriage;
 
 /** The event changes nothing in this state. */
@@ -55,7 +56,7 @@ export function isCarried(state: MessageState): state is Carriage {
   return "sent_at" in state;
 }
 
-export type Plan =
+type Plan =
   | { readonly decision: "planned"; readonly state: Scheduled | Queued }
   | { readonly decision: "invalid"; readonly error: FieldError };
 
@@ -81,7 +82,7 @@ const tooFarAhead: FieldError = {
   message: "send_at must be at most 35 days ahead",
 };
 
-export type Edit =
+type Edit =
   | { readonly decision: "edited"; readonly state: Scheduled }
   | { readonly decision: "invalid"; readonly error: FieldError }
   | { readonly decision: "refused"; readonly status: MessageStatus };
@@ -96,7 +97,7 @@ export function edit(state: MessageState, change: { send_at?: number }, now: num
   return { decision: "edited", state: { ...state, send_at, expires_at: send_at + ttl } };
 }
 
-export type Cancel =
+type Cancel =
   | { readonly decision: "canceled"; readonly state: Canceled }
   | { readonly decision: "refused"; readonly status: MessageStatus };
 
@@ -132,7 +133,7 @@ const ttlElapsed: MessageError = {
   provider_code: null,
 };
 
-export type HandOver =
+type HandOver =
   | { readonly decision: "send"; readonly state: Sending }
   | { readonly decision: "wait"; readonly until: number }
   | { readonly decision: "expired"; readonly state: Expired }

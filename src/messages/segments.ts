@@ -1,4 +1,6 @@
 /** Counts the parts that an SMS is billed as. */
+import type { Channel } from "../kernel/index.ts";
+import type { MessageRow } from "./rows.ts";
 import type { Segments } from "./types.ts";
 
 /** GSM 03.38 basic characters, except letters and digits. */
@@ -24,6 +26,16 @@ export function segmentsOf(text: string): Segments {
   }
   if (text.length <= 70) return { count: 1, encoding: "UCS-2" };
   return { count: parts(graphemeSizes(text), 67), encoding: "UCS-2" };
+}
+
+/** Returns the columns of a message that store its segments. Only SMS has them. */
+export function segmentColumns(
+  channel: Channel,
+  body: string,
+): Pick<MessageRow, "segments" | "encoding"> {
+  if (channel !== "sms") return { segments: null, encoding: null };
+  const { count, encoding } = segmentsOf(body);
+  return { segments: count, encoding };
 }
 
 function* gsmSizes(text: string): Iterable<number> {

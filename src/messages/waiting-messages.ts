@@ -10,12 +10,14 @@ import {
   TidingsError,
   type ById,
   byIdSchema,
+  type Channel,
   type GenerateId,
 } from "../kernel/index.ts";
 import { edit, cancel, release } from "./rules.ts";
-import { segmentsOf } from "./segments.ts";
-import { stateOf, moveMessage, writeTimeline } from "./move.ts";
-import { type EditMessage, editMessageSchema, type Message } from "./types.ts";
+import { segmentColumns } from "./segments.ts";
+import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
+import { type EditMessage, editMessageSchema } from "./input-types.ts";
+import type { Message } from "./types.ts";
 import { checkPolicies, throwIfDenied, decisionOf } from "../consents/index.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { findAddressee } from "../contacts/index.ts";
@@ -49,16 +51,7 @@ export const editMessage: Command<EditMessage, Message> = {
 
     const body = change.body ?? message.body ?? "";
     const media = change.media ?? message.media;
-    if (body === "" && media.length === 0) {
-      throw invalid([
-        { pointer: "/body", code: "custom", message: "must not be empty unless there is media" },
-      ]);
-    }
-    if (message.channel === "sms" && media.length > 0) {
-      throw invalid([
-        { pointer: "/media", code: "custom", message: "needs channel mms or webchat" },
-      ]);
-    }
+    checkContent(message.channel, body, media);
     const addressee = await findAddressee(
       tx,
       services.secret,
@@ -73,13 +66,11 @@ export const editMessage: Command<EditMessage, Message> = {
       at: Math.max(tx.now, decision.state.send_at),
     });
     throwIfDenied(decisionOf(verdicts));
-    const segments = message.channel === "sms" ? segmentsOf(body) : null;
     const patch: Partial<MessageRow> = {
       body,
       media,
       metadata: change.metadata ?? message.metadata,
-      segments: segments?.count ?? null,
-      encoding: segments?.encoding ?? null,
+      ...segmentColumns(message.channel, body),
     };
     const { drawId } = services;
     const edited = await moveMessage(tx, drawId, message, decision.state, patch);
@@ -92,6 +83,18 @@ export const editMessage: Command<EditMessage, Message> = {
     return messageResource(edited);
   },
 };
+
+/** Checks the text and the media together, because an edit may give only one of them. */
+function checkContent(channel: Channel, body: string, media: MessageRow["media"]): void {
+  if (body === "" && media.length === 0) {
+    throw invalid([
+      { pointer: "/body", code: "custom", message: "must not be empty unless there is media" },
+    ]);
+  }
+  if (channel === "sms" && media.length > 0) {
+    throw invalid([{ pointer: "/media", code: "custom", message: "needs channel mms or webchat" }]);
+  }
+}
 
 /**
  * Cancels a scheduled or queued message. Cancel and hand-over write the same row, so only one
@@ -117,8 +120,7 @@ export const cancelMessage: Command<ById, Message> = {
       );
     }
     const { drawId } = services;
-    const moved = await moveMessage(tx, drawId, message, decision.state);
-    writeTimeline(tx, drawId, message, moved, null);
+    const moved = await moveAndRecord(tx, drawId, message, decision.state);
     if (message.status === "scheduled") {
       await disarm(tx, { kind: "release", key: { message_id: message.id } });
     }
@@ -142,8 +144,7 @@ export async function releaseMessage(
     await finish(tx, claim, { againAt: message.send_at ?? tx.now });
     return;
   }
-  const moved = await moveMessage(tx, drawId, message, decision.state);
-  writeTimeline(tx, drawId, message, moved, null);
+  const moved = await moveAndRecord(tx, drawId, message, decision.state);
   await arm(tx, sendJob(moved, tx.now));
   await finish(tx, claim);
 }

@@ -10,20 +10,27 @@ export interface ConsentOptions {
    * which flags the message for a person to decide.
    */
   readonly honourNearMatches?: boolean;
-  /** The text of the message that confirms an opt-out. */
+  /**
+   * The text of the message that confirms an opt-out. Default: "You have opted out and will get no
+   * more messages from us. Reply START to opt in again."
+   */
   readonly optOutText?: string;
-  /** The reply to START. */
+  /**
+   * The reply to START. Default: "You have opted in to messages from us. Reply STOP to opt out."
+   */
   readonly optInText?: string;
   /** The reply to HELP. Default: no reply. */
   readonly helpText?: string;
 }
 
 /**
- * Local times, `HH:MM` from 00:00 to 23:59. The period spans midnight if `from` is later than `to`.
- * Equal times mean no quiet hours.
+ * The local hours in which marketing messages wait. Times are `HH:MM` from 00:00 to 23:59. The
+ * period spans midnight if `from` is later than `to`. Equal times mean no quiet hours.
  */
 export interface QuietHours {
+  /** The first minute of the quiet hours, `HH:MM`. */
   readonly from: string;
+  /** The first minute after the quiet hours, `HH:MM`. */
   readonly to: string;
 }
 

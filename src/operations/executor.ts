@@ -20,6 +20,7 @@ import {
   type RequestId,
   type Scope,
   TidingsError,
+  hourMs,
 } from "../kernel/index.ts";
 import type {
   Call,
@@ -54,8 +55,6 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
   /** How long an idempotency key is remembered, in hours. */
   readonly idempotencyHours: number;
 }
-
-const hourMs = 3_600_000;
 
 type Settled<Output> =
   | { readonly ok: true; readonly outcome: Outcome<Output> }

@@ -16,7 +16,7 @@ import type {
 import { Semaphore } from "../queue/index.ts";
 import type { Store, Tx } from "../store/index.ts";
 
-export interface HostPoliciesOptions {
+interface HostPoliciesOptions {
   readonly policies: readonly Policy[];
   readonly store: Store;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface HostPoliciesOptions {
   readonly transactions: number;
 }
 
-export interface CommitOptions {
+interface CommitOptions {
   /** The handle of an open transaction of the host application that the command joins. */
   readonly handle?: unknown;
   /** Whether the commit is background work of the engine. */
@@ -201,7 +201,7 @@ function isText(text: unknown): text is string {
 export const noVerdicts: HostVerdicts = { any: false, of: () => [] };
 
 /** Interrupts a command: the policies have not been evaluated with these facts. */
-export class VerdictsMissing extends Error {
+class VerdictsMissing extends Error {
   override readonly name = "VerdictsMissing";
   readonly facts: PolicyFacts;
 
@@ -215,7 +215,7 @@ export class VerdictsMissing extends Error {
  * The verdicts collected during one transaction. A rerun of the command reuses them unless a fact
  * other than the time changed.
  */
-export class CollectedVerdicts implements HostVerdicts {
+class CollectedVerdicts implements HostVerdicts {
   readonly any = true;
   readonly #known = new Map<string, readonly NamedVerdict[]>();
 

@@ -1,4 +1,4 @@
-export { type Guarded, isGuarded, type Method, type ApiRoute } from "./api-route.ts";
+export { type Guarded, isGuarded, type Method, type ApiRoute, type Service } from "./api-route.ts";
 export {
   type ConsentOptions,
   type ConsentSettings,
@@ -7,6 +7,16 @@ export {
 } from "./consent-settings.ts";
 export { operationsModule } from "./descriptor.ts";
 export { type Context, Executor } from "./executor.ts";
+export {
+  command,
+  commandById,
+  commandByIdAndInput,
+  type HandleMethod,
+  type HandleTable,
+  method,
+  query,
+  queryById,
+} from "./handle-methods.ts";
 export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export { HostPolicies } from "./host-policies.ts";
 export {
@@ -43,6 +53,7 @@ export {
   type VisitorCaller,
 } from "./operation.ts";
 export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
-export { rateLimiter } from "./rate-limiter.ts";
+export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
 export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";
 export { freeOrdinal } from "./free-ordinal.ts";
+export type { Changes, CommandOptions, Keyed, ScopedRunner } from "./scoped-runner.ts";

@@ -11,7 +11,7 @@ import {
 } from "../store/index.ts";
 
 /** The request for a page of a list. */
-export interface PageRequest {
+interface PageRequest {
   /**
    * The name of the operation. A cursor is valid for one operation, account, mode and set of
    * filters.

@@ -52,7 +52,7 @@ class LocalRateLimiter implements RateLimiter {
  * than `limit` were admitted in the `window` before it, so every span of `window` milliseconds
  * admits at most `limit`. A refusal uses no quota.
  */
-export interface SlidingLog {
+interface SlidingLog {
   readonly limit: number;
   /** In milliseconds. */
   readonly window: number;

@@ -6,37 +6,85 @@ import type { ContactId, ConversationId, Scope } from "../kernel/index.ts";
  * Schema, if it provides one.
  */
 export interface ActionSchema<Input> {
+  /** The properties that Standard Schema defines. */
   readonly "~standard": {
+    /** The version of the standard. */
     readonly version: 1;
+    /** The name of the schema library, such as `zod`. */
     readonly vendor: string;
+    /** Checks an input. The engine passes the result's `value` to `execute`. */
     readonly validate: (value: unknown) => SchemaResult<Input> | Promise<SchemaResult<Input>>;
-    readonly types?: { readonly input: unknown; readonly output: Input } | undefined;
+    /** The types of the input, for TypeScript only. The engine does not read it. */
+    readonly types?:
+      | {
+          /** What the schema accepts. */
+          readonly input: unknown;
+          /** What the schema returns, and `execute` gets. */
+          readonly output: Input;
+        }
+      | undefined;
+    /** Converts the schema to JSON Schema. Without it, models see that any object is accepted. */
     readonly jsonSchema?: {
-      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      /** Returns the JSON Schema of the accepted values. */
+      readonly input: (options: {
+        /** The version of JSON Schema. The engine asks for `draft-2020-12`. */
+        readonly target: string;
+      }) => Record<string, unknown>;
     };
   };
 }
 
-export type SchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] };
+/** The result of a validation: the value, or the problems that were found. */
+export type SchemaResult<Output> = SchemaSuccess<Output> | SchemaFailure;
 
-export interface SchemaIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+/** The result of a validation that found no problems. */
+export interface SchemaSuccess<Output> {
+  /** The valid value, with the schema's defaults and conversions. */
+  readonly value: Output;
+  /** Absent, since there are no problems. */
+  readonly issues?: undefined;
 }
 
+/** The result of a validation that found problems. */
+export interface SchemaFailure {
+  /** The problems. The model and the run are told the first five. */
+  readonly issues: readonly SchemaIssue[];
+}
+
+/** One problem of an invalid input. */
+export interface SchemaIssue {
+  /** What is wrong. */
+  readonly message: string;
+  /** Where it is: the keys that lead to the value, outermost first. */
+  readonly path?: readonly (PropertyKey | SchemaPathSegment)[] | undefined;
+}
+
+/** A key of a path, in the form of an object. */
+export interface SchemaPathSegment {
+  /** The name of a property, or an index of an array. */
+  readonly key: PropertyKey;
+}
+
+/** What the engine tells an action about a call. */
 export interface ActionContext {
   /** The same for every attempt of this call, for example after a crash or a lost response. */
   readonly idempotency_key: string;
+  /** The account and the mode of the conversation. */
   readonly scope: Scope;
   /** The contact of the conversation. The engine sets it; the model cannot choose it. */
   readonly contact: {
+    /** The id of the contact. */
     readonly id: ContactId;
+    /** The contact's name. Null if it is not known. */
     readonly name: string | null;
+    /** The contact's phone number (E.164). Null if the contact has none. */
     readonly phone: string | null;
   };
-  readonly conversation: { readonly id: ConversationId };
+  /** The conversation that the agent works on. */
+  readonly conversation: {
+    /** The id of the conversation. */
+    readonly id: ConversationId;
+  };
   /** Aborts after `timeout_ms`, when the turn's time is over, and at the deadline of `stop`. */
   readonly signal: AbortSignal;
 }
@@ -46,19 +94,36 @@ export interface ActionContext {
  * JSON of up to 16 KiB. An exception counts as `action_failure`, and the run stores its message.
  */
 export interface Action<Input = unknown> {
-  /** A letter, then up to 63 letters, digits, `_` and `-`. */
+  /**
+   * The name that agents and playbooks call it by: a letter, then up to 63 letters, digits, `_` and
+   * `-`.
+   */
   readonly name: string;
+  /** What the action does and when to call it. Models read it. */
   readonly description: string;
+  /** Checks each input before the call. An input with problems counts as a failed call. */
   readonly input: ActionSchema<Input>;
-  /** `read` changes nothing. `approval` is called only after a person approves the call. */
+  /**
+   * What a call can change. `read` changes nothing, and the engine may repeat the call. `write`
+   * changes something, so the engine records the call before it makes it. `approval` is like
+   * `write`, but the action is called only after a person approves the call.
+   */
   readonly risk: "read" | "write" | "approval";
   /**
    * Whether the engine may repeat a call with the same key if its outcome is unknown. If false, the
    * engine makes each call at most once.
    */
   readonly idempotent: boolean;
-  /** 1 to 120,000 milliseconds. Default: 10,000. */
+  /**
+   * How long a call may take, in milliseconds: 1 to 120,000. The rest of the turn's time also
+   * limits it.
+   * @default 10000
+   */
   readonly timeout_ms?: number;
+  /**
+   * Carries out the action. Returns its result as JSON, or a promise of it. Keep secrets out of the
+   * result and of error messages: the run stores both, and the model sees them.
+   */
   execute(input: Input, context: ActionContext): unknown;
 }
 

@@ -16,8 +16,11 @@ export type KeyValue = string | number | boolean | null;
 
 /** A column. `T` is the type of its values. */
 export interface Column<T = unknown> {
+  /** The type of the values. */
   readonly type: ColumnType;
+  /** Whether values can be null. */
   readonly nullable: boolean;
+  /** The schema version that introduced the column. */
   readonly since: number;
   /**
    * The value of rows written before `since`. Required if the column is added later and not
@@ -43,20 +46,37 @@ export type RowOf<C extends { readonly row?: object }> = NonNullable<C["row"]>;
 
 /** Limits an index to the rows whose `column` is one of `in` or is not null. */
 export type Condition =
-  | { readonly column: string; readonly in: readonly string[] }
-  | { readonly column: string; readonly present: true };
+  | {
+      /** The name of the column. */
+      readonly column: string;
+      /** The values of the rows that the index contains. */
+      readonly in: readonly string[];
+    }
+  | {
+      /** The name of the column. */
+      readonly column: string;
+      /** The index contains the rows in which the column is not null. */
+      readonly present: true;
+    };
 
 /** An index over `columns`. `K` is the tuple of their types. */
 export interface Index<
   R extends object = object,
   K extends readonly KeyValue[] = readonly KeyValue[],
 > {
+  /** The collection that the index belongs to. */
   readonly collection: Collection<R>;
+  /** The name of the index, unique in its collection. */
   readonly name: string;
+  /** The names of the indexed columns, in the order of the index. */
   readonly columns: readonly string[];
+  /** Whether at most one row may have each key. A key that contains null may repeat. */
   readonly unique: boolean;
+  /** The rows that the index contains. Undefined for all rows. */
   readonly where: Condition | undefined;
+  /** The schema version that introduced the index. */
   readonly since: number;
+  /** How the index separates accounts and modes. */
   readonly scoping: Scoping;
   /** Never set. Carries the type of the key. */
   readonly key?: K;
@@ -71,10 +91,12 @@ export interface Index<
  */
 export type Scoping = "key" | "row" | "none";
 
+/** An index in which at most one row has each key. */
 export interface UniqueIndex<
   R extends object = object,
   K extends readonly KeyValue[] = readonly KeyValue[],
 > extends Index<R, K> {
+  /** At most one row has each key. */
   readonly unique: true;
 }
 
@@ -93,11 +115,13 @@ export interface ScopedIndex<
   readonly ownKey?: K;
 }
 
+/** A unique index that can be read within a scope. */
 export interface ScopedUniqueIndex<
   R extends Scope = Scope,
   K extends readonly KeyValue[] = readonly KeyValue[],
   F extends readonly KeyValue[] = readonly KeyValue[],
 > extends ScopedIndex<R, K, F> {
+  /** At most one row has each key. */
   readonly unique: true;
 }
 
@@ -110,16 +134,23 @@ export interface ScopedUniqueIndex<
  */
 export type CollectionKind = "rows" | "counter";
 
+/** A set of rows of one shape: a table in a database. */
 export interface Collection<R extends object = object> {
+  /** The name, such as `messages`. An adapter derives the table's name from it. */
   readonly name: string;
+  /** How the collection is written. */
   readonly kind: CollectionKind;
   /** Whether each row belongs to one account and mode. */
   readonly isScoped: boolean;
+  /** The columns, by name. */
   readonly columns: Columns;
+  /** The primary key. */
   readonly primary: UniqueIndex<R>;
   /** All indexes except the primary key. */
   readonly indexes: readonly Index<R>[];
+  /** The indexes for full-text search. */
   readonly wordIndexes: readonly WordIndex<R>[];
+  /** The schema version that introduced the collection. */
   readonly since: number;
   /** Never set. Carries the type of the rows. */
   readonly row?: R;
@@ -140,9 +171,13 @@ export type ScopedColumns<R extends Scope> = Omit<R, keyof Scope>;
  * indexed.
  */
 export interface WordIndex<R extends object = object> {
+  /** The collection that the index belongs to. */
   readonly collection: Collection<R>;
+  /** The name of the index, unique in its collection. */
   readonly name: string;
+  /** The name of the column with the words. */
   readonly column: string;
+  /** The schema version that introduced the index. */
   readonly since: number;
 }
 
@@ -151,7 +186,9 @@ export type Seen<R extends object> = Readonly<R> & { readonly version: number };
 
 /** All collections of one version of the code. */
 export interface Schema {
+  /** The highest `since` in the collections. */
   readonly version: number;
+  /** The collections. */
   readonly collections: readonly Collection[];
 }
 
@@ -160,8 +197,8 @@ export const columnsOf = ({
 }: Pick<Collection, "columns">): [name: string, column: Column][] => Object.entries(columns);
 
 /** Returns the position column of a log, or undefined if the collection is not a log. */
-export function positionColumnOf(collection: Pick<Collection, "columns">): string | undefined {
-  return columnsOf(collection).find(([, { type }]) => type === "position")?.[0];
+export function positionColumnOf({ columns }: Pick<Collection, "columns">): string | undefined {
+  return Object.keys(columns).find((name) => columns[name]?.type === "position");
 }
 
 /** Returns the schema of `collections`. Its version is the highest `since` in them. */

@@ -1,11 +1,16 @@
 /**
- * The allowed destinations of requests to URLs that users supply: webhooks. A request may go to the public Internet, and to internal hosts only if the host application
- * allows them. `checkUrl` checks a URL when it is supplied. Names can resolve differently later, so
+ * The allowed destinations of requests to URLs that users supply, such as webhooks. A request may go
+ * to the public Internet, and to internal hosts only if the host application allows them.
+ * `checkUrl` checks a URL when it is supplied. Names can resolve differently later, so
  * `checkAddress` also checks each address that a socket connects to.
  */
 import ipaddr from "ipaddr.js";
 import { TidingsError } from "../kernel/index.ts";
 
+/**
+ * The allowed destinations of requests, as `destinations()` returns them. An HTTP client passes
+ * them to `checkUrl` and `checkAddress`.
+ */
 export interface Destinations {
   /** Whether http is allowed besides https. */
   readonly http: boolean;
@@ -15,18 +20,24 @@ export interface Destinations {
   readonly networks: readonly Network[];
 }
 
+/** Options of `destinations()`. Without options, only https to the public Internet is allowed. */
 export interface DestinationOptions {
+  /** Whether http is allowed besides https. Default: false. */
   readonly http?: boolean;
   /**
    * Destinations allowed besides the public Internet: exact host names (`hooks.internal`), whatever
-   * they resolve to, addresses, and networks (`10.1.0.0/16`, `fd00::/8`).
+   * they resolve to, addresses, and networks (`10.1.0.0/16`, `fd00::/8`). Default: none.
    */
   readonly allow?: readonly string[];
 }
 
 const hostName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
-/** @throws TidingsError `invalid_option` if an entry is not a host name, an address or a network */
+/**
+ * Returns the destinations to which a request of an HTTP client may go.
+ * @throws TidingsError `invalid_option` if an entry of `allow` is not a host name, an address or a
+ *   network
+ */
 export function destinations({ http = false, allow = [] }: DestinationOptions = {}): Destinations {
   const hosts = new Set<string>();
   const networks: Network[] = [];

@@ -17,10 +17,15 @@ export interface Random {
  * secrets, message bodies or phone numbers.
  */
 export interface Logger {
+  /** Logs details for debugging. */
   debug(facts: object, message: string): void;
+  /** Logs normal operation. */
   info(facts: object, message: string): void;
+  /** Logs a problem that the engine can handle itself. */
   warn(facts: object, message: string): void;
+  /** Logs a problem that a person should look at. The error is in `facts`. */
   error(facts: object, message: string): void;
 }
 
+/** Logs nothing. */
 export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -4,12 +4,17 @@
  */
 import type { Destinations, Refusal } from "./destinations.ts";
 
+/** A request to send. */
 export interface HttpRequest {
+  /** The HTTP method. */
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** The absolute http or https URL. */
   readonly url: string;
   /** The allowed destinations. The client checks the URL and the address that it connects to. */
   readonly to: Destinations;
+  /** The headers by name. The client adds `Host`, `Content-Length` and `Accept-Encoding`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes of the body. Null for none. */
   readonly body: Uint8Array | null;
   /** Time from the DNS lookup to the last byte of the response, in milliseconds. */
   readonly deadline_ms: number;
@@ -22,11 +27,13 @@ export interface HttpRequest {
 /** Maximum bytes of the names and values of a response's headers. More of them is a failure. */
 export const maxHeaderBytes = 16_384;
 
+/** The response to a request. A redirect is a response too. */
 export interface HttpResponse {
-  /** Three digits. */
+  /** The HTTP status: three digits. */
   readonly status: number;
-  /** Names in lower case. Repeated headers are joined by `, `. */
+  /** The headers by lower-case name. Repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes of the body, at most `max_body_bytes` of the request. */
   readonly body: Uint8Array;
   /** Whether the body was longer than the maximum. */
   readonly truncated: boolean;
@@ -35,6 +42,7 @@ export interface HttpResponse {
 /** The phase of an exchange. */
 export type HttpPhase = "dns" | "connect" | "tls" | "request" | "response" | "body";
 
+/** Why an exchange failed. A code names the phase in which it happened. */
 export type HttpFailureCode =
   | Refusal["code"]
   /** The request cannot be written, for example because a header contains a line break. */
@@ -69,28 +77,39 @@ export type HttpFailureCode =
   | "protocol_switched"
   | "aborted";
 
+/** The remote responded, with any status. */
 export interface HttpAnswer extends HttpResponse {
+  /** `answered`: there is a response. */
   readonly outcome: "answered";
   /** The IP address of the remote. */
   readonly address: string;
 }
 
+/** The exchange failed before the end of the response. */
 export interface HttpFailure {
+  /** `failed`: there is no complete response. */
   readonly outcome: "failed";
+  /** Why the exchange failed. */
   readonly code: HttpFailureCode;
   /** A message for people, without secrets or addresses. */
   readonly message: string;
   /** False only if certainly no byte of the request was sent. */
   readonly sent: boolean;
+  /** The IP address of the remote. Null if no connection was made. */
   readonly address: string | null;
   /** The part of the response received so far. Null before its head is complete. */
   readonly partial: HttpResponse | null;
 }
 
+/** The outcome of an exchange: a response or a failure. */
 export type HttpOutcome = HttpAnswer | HttpFailure;
 
+/**
+ * Sends the requests of webhooks and of carriers' adapters. `httpClient()` of `tidings/http-client`
+ * makes one.
+ */
 export interface HttpClient {
-  /** Resolves within the deadline; never rejects. */
+  /** Sends one request. Resolves within the deadline; never rejects. */
   send(request: HttpRequest): Promise<HttpOutcome>;
   /** Closes all connections. A later `send` opens new ones. */
   close(): void;

@@ -83,7 +83,9 @@ export interface DateContext {
 
 /** One piece of an agent's knowledge. */
 export interface Passage {
+  /** The title. The words of a question make a good one. */
   readonly title: string;
+  /** What the agent may tell contacts. */
   readonly text: string;
 }
 

@@ -5,11 +5,14 @@ import { type Channel, channels } from "../kernel/index.ts";
  * for its mode and channel applies. A message that matches no route uses its sender's transport.
  */
 export interface Route {
-  /** Up to 1,000 addresses of senders. Default: all senders. */
+  /** The senders of the messages that match: up to 1,000 addresses. Default: all senders. */
   readonly from?: readonly string[];
-  /** Default: all channels. */
+  /** The channels of the messages that match. Default: all channels. */
   readonly channels?: readonly Channel[];
-  /** Up to 1,000 prefixes of recipients' numbers: `"+44"`, `"+1415"`. Default: all numbers. */
+  /**
+   * The recipients of the messages that match: up to 1,000 prefixes of phone numbers, such as
+   * `"+44"` or `"+1415"`. Default: all recipients.
+   */
   readonly to?: readonly string[];
   /**
    * Up to 5 names of transports, in order of preference. If an attempt certainly sent nothing, the

@@ -16,8 +16,11 @@ export type Row = { readonly [column: string]: unknown };
 
 /** Finds up to `limit` rows whose leading index columns equal `key`, in index order. */
 export interface Lookup {
+  /** The index to read. */
   readonly index: Index;
+  /** Values of the leading columns of the index. */
   readonly key: readonly KeyValue[];
+  /** Maximum number of rows. */
   readonly limit: number;
   /**
    * Locks the returned rows for writing until the group ends. Skips rows that another group or a
@@ -29,19 +32,25 @@ export interface Lookup {
 /**
  * A range of an index, for lists. The leading columns equal `prefix`. The other columns of the
  * index, followed by the primary key columns that it lacks, order the rows. `after` and `until` are
- * tuples of any length that bound those columns: rows strictly beyond `after` and strictly before
- * `until`, in the direction of `order`. `where` filters the rows; a list of values means any of
- * them. The adapter reads on until it finds `limit` rows, so a caller that does not know how many
- * rows pass must bound the range. `skip` omits the first rows of the result.
+ * tuples of any length that bound those columns. The adapter reads on until it finds `limit` rows,
+ * so a caller that does not know how many rows pass `where` must bound the range.
  */
 export interface Range {
+  /** The index to read. */
   readonly index: Index;
+  /** Values of the leading columns of the index. Empty for the whole index. */
   readonly prefix: readonly KeyValue[];
+  /** The order of the rows. */
   readonly order: "ascending" | "descending";
+  /** Returns only rows strictly beyond these values, in the direction of `order`. */
   readonly after?: readonly KeyValue[];
+  /** Returns only rows strictly before these values, in the direction of `order`. */
   readonly until?: readonly KeyValue[];
+  /** Returns only rows whose columns have these values. A list of values means any of them. */
   readonly where?: { readonly [column: string]: KeyValue | readonly KeyValue[] };
+  /** How many of the first matching rows to leave out. Default: 0. */
   readonly skip?: number;
+  /** Maximum number of rows. */
   readonly limit: number;
 }
 
@@ -51,44 +60,77 @@ export interface Range {
  * but not with the total number of rows.
  */
 export interface Search {
+  /** The index to search. */
   readonly index: WordIndex;
-  /** At least one. */
+  /** The words, at least one. */
   readonly words: readonly SearchedWord[];
+  /** Maximum number of rows. */
   readonly limit: number;
 }
 
 /** A word of lower-case letters and digits. */
 export interface SearchedWord {
+  /** The word, or its beginning. */
   readonly word: string;
+  /** Whether each word that begins with `word` matches. */
   readonly prefix: boolean;
 }
 
-/**
- * One merged write. A group has at most one write per row.
- * - `insert`: conflicts if the primary key or a unique index value is taken.
- * - `update`, `remove`: conflict if the row is gone or its version is not `version`. `row` is the
- *   complete new row, including its new `version`. `changed` names the columns that differ.
- * - `hold`: writes nothing. Conflicts like an update.
- * - `add`: adds the non-key columns of `row` to the counter with its key. A counter begins at zero.
- */
-export type Write =
-  | { readonly kind: "insert"; readonly collection: Collection; readonly row: Row }
-  | {
-      readonly kind: "update";
-      readonly collection: Collection;
-      readonly key: readonly KeyValue[];
-      readonly version: number;
-      readonly row: Row;
-      readonly changed: readonly string[];
-    }
-  | {
-      readonly kind: "remove" | "hold";
-      readonly collection: Collection;
-      readonly key: readonly KeyValue[];
-      readonly version: number;
-    }
-  | { readonly kind: "add"; readonly collection: Collection; readonly row: Row };
+/** One merged write. A group has at most one write per row. */
+export type Write = Insert | Update | RemoveOrHold | Add;
 
+/** Inserts a row. Conflicts if the primary key or the value of a unique index is taken. */
+export interface Insert {
+  /** `insert`: a new row. */
+  readonly kind: "insert";
+  /** The collection to write. */
+  readonly collection: Collection;
+  /** The complete row, including its `version`. */
+  readonly row: Row;
+}
+
+/** Replaces a row. Conflicts if the row is gone or its version is not `version`. */
+export interface Update {
+  /** `update`: a changed row. */
+  readonly kind: "update";
+  /** The collection to write. */
+  readonly collection: Collection;
+  /** The primary key of the row. */
+  readonly key: readonly KeyValue[];
+  /** The version that was read. */
+  readonly version: number;
+  /** The complete new row, including its new `version`. */
+  readonly row: Row;
+  /** The names of the columns that differ. */
+  readonly changed: readonly string[];
+}
+
+/**
+ * Removes a row, or (`hold`) only guards one: nothing is written. Both conflict if the row is gone
+ * or its version is not `version`.
+ */
+export interface RemoveOrHold {
+  /** `remove`: a row that goes away. `hold`: a row that was read and must not change. */
+  readonly kind: "remove" | "hold";
+  /** The collection of the row. */
+  readonly collection: Collection;
+  /** The primary key of the row. */
+  readonly key: readonly KeyValue[];
+  /** The version that was read. */
+  readonly version: number;
+}
+
+/** Adds to a counter, which begins at zero. Never conflicts. */
+export interface Add {
+  /** `add`: numbers to add to a counter. */
+  readonly kind: "add";
+  /** The collection of the counter. */
+  readonly collection: Collection;
+  /** The key of the counter, and in the other columns the numbers to add. */
+  readonly row: Row;
+}
+
+/** What a storage can do. */
 export interface StorageCapabilities {
   /** Whether committed rows survive the process. */
   readonly durable: boolean;
@@ -106,18 +148,24 @@ export interface StorageCapabilities {
   readonly synchronous: boolean;
 }
 
+/** Whether commits of other processes may interleave with a group. */
 export type Access = "shared" | "exclusive";
 
 /** A request under `key`. At most `limit` requests are admitted in any `window` milliseconds. */
 export interface AdmissionRequest {
+  /** What is counted, such as the id of an API key. */
   readonly key: string;
+  /** Maximum number of requests in `window`. */
   readonly limit: number;
+  /** The length of the window, in milliseconds. */
   readonly window: number;
 }
 
 /** The result of an admission request. */
 export interface Admission {
+  /** Whether the request may proceed. */
   readonly admitted: boolean;
+  /** The `limit` of the request. */
   readonly limit: number;
   /** How many more requests would be admitted now. */
   readonly remaining: number;
@@ -128,9 +176,12 @@ export interface Admission {
 }
 
 /**
- * `Tx` is the handle that `transaction` passes on. It is undefined if there is no `transaction`.
+ * A storage adapter: where the engine keeps its data. `storageConformance` of `tidings/testing`
+ * tests one. `Tx` is the handle that `transaction` passes on. It is undefined if there is no
+ * `transaction`.
  */
 export interface StoragePort<Tx extends object | undefined = object | undefined> {
+  /** What the storage can do. */
   readonly capabilities: StorageCapabilities;
 
   /**
@@ -181,14 +232,17 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
   close(): Promise<void>;
 }
 
+/** Reads committed rows. */
 export interface Reader {
   /** Returns one list of rows per lookup, in order. */
   get(lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]>;
+  /** Returns the rows of a range, in its order. */
   range(range: Range): Promise<readonly Row[]>;
   /** Returns one list of rows per search, in order. */
   search(searches: readonly Search[]): Promise<readonly (readonly Row[])[]>;
 }
 
+/** A group of commands that share one commit. */
 export interface Group {
   /** Reads for the bodies of this group. Synchronous if `capabilities.synchronous` is true. */
   read(

@@ -12,37 +12,51 @@ import type { Clock, Logger } from "./environment.ts";
 /** The engine's built-in transport. No other transport may have this name. */
 export const webchatTransportName = "webchat";
 
+/** A file of a message, such as an image. */
 export interface Media {
+  /** The http or https URL from which the file is fetched. */
   readonly url: string;
+  /** The media type, such as `image/png`, if it is known. */
   readonly content_type?: string | undefined;
 }
 
-/** A message to send. Addresses are E.164 phone numbers or webchat addresses. */
+/** A message to send. */
 export interface OutboundMessage {
+  /** The id of the message. */
   readonly message_id: MessageId;
+  /** The account that sends the message. */
   readonly account_id: string;
+  /** The mode of the message. A transport gets only messages of its `capabilities.modes`. */
   readonly mode: Mode;
+  /** How the message travels. A transport gets only messages of its `capabilities.channels`. */
   readonly channel: Channel;
+  /** The address of the sender: a phone number, a short code, a name or a webchat inbox. */
   readonly from: string;
+  /** The recipient: a phone number in E.164 form, or a webchat address. */
   readonly to: string;
+  /** The text. Empty if the message has only media. */
   readonly body: string;
+  /** The files, in the order of the message. Empty for most messages. */
   readonly media: readonly Media[];
 }
 
 /** One attempt to send a message. Each has a new `attempt_id`, committed before the call. */
 export interface Attempt {
+  /** The id of the attempt. A carrier that takes a reference can echo it in its receipts. */
   readonly attempt_id: AttemptId;
   /** 1 for the first attempt of a message. */
   readonly number: number;
-  /** Milliseconds since the epoch. */
+  /** When the attempt began, in milliseconds since the epoch. */
   readonly started_at: number;
 }
 
-/** An attempt with the id that the carrier assigned. The id is null if no answer came. */
+/** An earlier attempt, as `lookup` gets it. */
 export interface AttemptMade extends Attempt {
+  /** The carrier's id of the message. Null if no answer came. */
   readonly provider_message_id: string | null;
 }
 
+/** The attempt in which a transport sends a message. */
 export interface SendContext extends Attempt {
   /** Aborts at the attempt's deadline. The engine still accepts a later answer. */
   readonly signal: AbortSignal;
@@ -65,6 +79,7 @@ export const carrierErrorCodes = [
   "answer_lost",
   "unknown",
 ] as const;
+/** Why a carrier refused or did not deliver a message. */
 export type CarrierErrorCode = (typeof carrierErrorCodes)[number];
 
 /** Errors that would recur if the same message were sent again. */
@@ -79,27 +94,60 @@ export const permanentReasons: ReadonlySet<CarrierErrorCode> = new Set<CarrierEr
   "content_rejected",
 ]);
 
+/** An error of a carrier, in the engine's terms. */
 export interface CarrierError {
+  /** The engine's code. A code that the carrier's documentation does not explain is `unknown`. */
   readonly code: CarrierErrorCode;
+  /** An explanation for people, without secrets. The message's `error` shows it. */
   readonly message: string;
+  /** The carrier's own code. */
   readonly provider_code?: string;
 }
 
-export type SendAnswer =
-  | { readonly outcome: "accepted"; readonly provider_message_id: string }
-  | {
-      readonly outcome: "rejected";
-      readonly error: CarrierError;
-      /** True if a retry cannot succeed. */
-      readonly permanent: boolean;
-      readonly retry_after_ms?: number;
-    }
-  | { readonly outcome: "ambiguous"; readonly error: CarrierError };
+/** The outcome of an attempt, as `send` returns it. */
+export type SendAnswer = AcceptedAnswer | RejectedAnswer | AmbiguousAnswer;
 
-/** A carrier's report on an accepted message. `at` is the carrier's time, in milliseconds. */
+/** The carrier has the message. */
+export interface AcceptedAnswer {
+  /** `accepted`: the carrier has the message. */
+  readonly outcome: "accepted";
+  /** The carrier's id of the message. Its receipts name the message by this id. */
+  readonly provider_message_id: string;
+}
+
+/** The message was certainly not sent. The engine tries again, unless the error is permanent. */
+export interface RejectedAnswer {
+  /** `rejected`: the message was certainly not sent. */
+  readonly outcome: "rejected";
+  /** Why the carrier refused the message, or why it could not be reached. */
+  readonly error: CarrierError;
+  /**
+   * True if the carrier would refuse the same message again. The engine then does not retry with
+   * this transport.
+   */
+  readonly permanent: boolean;
+  /**
+   * How long the carrier asks to wait before the next attempt, in milliseconds. Without it, the
+   * engine waits 1 s after the first attempt and up to 10 min after later ones.
+   */
+  readonly retry_after_ms?: number;
+}
+
+/** The message may have been sent. The engine waits for a receipt or a look-up. */
+export interface AmbiguousAnswer {
+  /** `ambiguous`: the message may have been sent. */
+  readonly outcome: "ambiguous";
+  /** Why the outcome is unknown, such as `answer_lost`. */
+  readonly error: CarrierError;
+}
+
+/** A carrier's report on an accepted message. */
 export interface Receipt {
+  /** What happened to the message. `undelivered` means that the carrier gave up. */
   readonly status: "sent" | "delivered" | "undelivered" | "read";
+  /** When it happened, by the carrier's clock, in milliseconds since the epoch. */
   readonly at: number;
+  /** Why the message was not delivered, if the carrier says so. */
   readonly error?: CarrierError;
 }
 
@@ -108,44 +156,92 @@ export interface Receipt {
  * echoes it. With both, the engine can store the provider's id of an attempt whose answer was lost.
  */
 export type ReceiptSubject =
-  | { readonly provider_message_id: string }
-  | { readonly attempt_id: AttemptId; readonly provider_message_id?: string };
+  | {
+      /** The carrier's id of the message. */
+      readonly provider_message_id: string;
+    }
+  | {
+      /** The id of the attempt. */
+      readonly attempt_id: AttemptId;
+      /** The carrier's id of the message, if the callback contains it. */
+      readonly provider_message_id?: string;
+    };
 
 /** A message that the carrier has, with its receipts. */
 export interface CarriedMessage {
+  /** The carrier's id of the message. */
   readonly provider_message_id: string;
+  /** What the carrier reports about the message so far. Empty if it reports nothing. */
   readonly receipts: readonly Receipt[];
 }
 
-/**
- * The answer to a look-up.
- * - `not_sent`: the carrier certainly never received the message and never will. The engine sends
- *   it again.
- * - `alike`: the carrier cannot tell attempts apart, and these messages match. The message counts
- *   as sent if exactly one of them belongs to no other attempt. Otherwise its state stays unknown.
- */
-export type LookupAnswer =
-  | ({ readonly outcome: "sent" } & CarriedMessage)
-  | { readonly outcome: "alike"; readonly messages: readonly CarriedMessage[] }
-  | { readonly outcome: "not_sent" }
-  | { readonly outcome: "unknown" };
+/** The answer to a look-up. */
+export type LookupAnswer = FoundMessage | SimilarMessages | NotSent | UnknownOutcome;
 
+/** The carrier has the message. */
+export interface FoundMessage extends CarriedMessage {
+  /** `sent`: the carrier has the message. */
+  readonly outcome: "sent";
+}
+
+/**
+ * The carrier cannot tell attempts apart, and these messages match. The message counts as sent if
+ * exactly one of them belongs to no other attempt. Otherwise its state stays unknown.
+ */
+export interface SimilarMessages {
+  /** `alike`: several attempts look the same to the carrier. */
+  readonly outcome: "alike";
+  /** All messages at the carrier that match. */
+  readonly messages: readonly CarriedMessage[];
+}
+
+/**
+ * The carrier certainly never received the message and never will. The engine sends it again.
+ */
+export interface NotSent {
+  /** `not_sent`: the carrier never received the message. */
+  readonly outcome: "not_sent";
+}
+
+/** The carrier's data does not show the outcome. The engine keeps waiting for a receipt. */
+export interface UnknownOutcome {
+  /** `unknown`: the outcome is still unknown. */
+  readonly outcome: "unknown";
+}
+
+/** A message from a contact, as a carrier delivered it. */
 export interface InboundMessage {
-  /** Identifies the message: a repeated id is ignored as a duplicate. */
+  /**
+   * The carrier's id of the message. The engine ignores a message whose id this transport has
+   * passed before.
+   */
   readonly provider_message_id: string;
+  /** How the message was sent. */
   readonly channel: Channel;
+  /** The contact's phone number or webchat address. */
   readonly from: string;
   /** The address of the sender that received it, which determines the account. */
   readonly to: string;
+  /** The text. Empty if the message has only media. */
   readonly body: string;
+  /** The files of the message. */
   readonly media: readonly Media[];
+  /**
+   * When the message was sent, by the carrier's clock, in milliseconds since the epoch. The message
+   * that the engine stores has the time at which the engine received it.
+   */
   readonly at: number;
 }
 
 /** Receives the carrier's reports from a transport. Resolves when they are committed. */
 export interface TransportSink {
+  /**
+   * Records a receipt. If the engine does not know the provider's id yet, it keeps the receipt and
+   * applies it later.
+   */
   receipt(subject: ReceiptSubject, receipt: Receipt): Promise<void>;
   /**
+   * Stores an inbound message. A message to an address that is no sender is dropped with a warning.
    * Pass `account_id` if one transport serves several accounts under the same address, like the
    * sandbox.
    */
@@ -154,24 +250,40 @@ export interface TransportSink {
 
 /** The context that a transport gets when the engine starts. Simulated carriers use its clock. */
 export interface TransportContext {
+  /** Receives the receipts and inbound messages that the transport obtains by itself. */
   readonly sink: TransportSink;
+  /** The engine's clock. */
   readonly clock: Clock;
+  /** The engine's logger. Log no secrets, message bodies or phone numbers. */
   readonly logger: Logger;
 }
 
+/**
+ * What a transport can do. The engine reads it when it chooses transports and waits for receipts.
+ */
 export interface TransportCapabilities {
+  /** The channels whose messages the transport can carry. */
   readonly channels: readonly Channel[];
   /** The modes whose messages the transport may carry. */
   readonly modes: readonly Mode[];
-  /**
-   * `none`: an accepted message counts as delivered. Otherwise a message without a final receipt
-   * after `timeout_ms` is unconfirmed. Before that the engine looks it up at each of `lookups_ms`
-   * after its hand-over, if the transport has `lookup`.
-   */
-  readonly receipts:
-    "none" | { readonly timeout_ms: number; readonly lookups_ms: readonly number[] };
+  /** When receipts come. `none`: never, and an accepted message counts as delivered. */
+  readonly receipts: "none" | ReceiptTimes;
   /** Whether the carrier itself confirms opt-outs to the contact. */
   readonly confirms_opt_outs: boolean;
+}
+
+/** How long the engine waits for the receipts of a transport. */
+export interface ReceiptTimes {
+  /**
+   * How long after its hand-over a message without a final receipt becomes `unconfirmed`, in
+   * milliseconds.
+   */
+  readonly timeout_ms: number;
+  /**
+   * When the engine looks up a message without a final receipt, if the transport has `lookup`: each
+   * value is a time after the hand-over, in milliseconds.
+   */
+  readonly lookups_ms: readonly number[];
 }
 
 /**
@@ -179,43 +291,71 @@ export interface TransportCapabilities {
  * case.
  */
 export interface CallbackRequest {
+  /** The HTTP method: `POST`. */
   readonly method: string;
   /** The path and query that the carrier requested. */
   readonly url: string;
+  /** The headers by lower-case name. Repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes of the body, as the carrier signed them: at most 131,072. */
   readonly body: Uint8Array;
   /**
-   * By the engine's clock, in milliseconds. Use it to check the age of a signature, and as the time
-   * of a report without its own time.
+   * When the request arrived, by the engine's clock, in milliseconds since the epoch. Use it to
+   * check the age of a signature, and as the time of a report without its own time.
    */
   readonly received_at: number;
 }
 
+/** What a callback contains. */
 export interface CallbackResult {
-  readonly receipts: readonly { readonly subject: ReceiptSubject; readonly receipt: Receipt }[];
+  /** The receipts in the callback. */
+  readonly receipts: readonly ReportedReceipt[];
+  /** The messages from contacts in the callback. */
   readonly inbound: readonly InboundMessage[];
   /** The response to the carrier, sent after the receipts and messages are committed. */
-  readonly response: {
-    readonly status: number;
-    readonly content_type?: string;
-    readonly body?: string;
-  };
+  readonly response: CallbackResponse;
 }
 
-/** A number of a simulated carrier, with a description of the outcome of messages to it. */
+/** A receipt, with the attempt that it is about. */
+export interface ReportedReceipt {
+  /** The attempt that the receipt is about. */
+  readonly subject: ReceiptSubject;
+  /** The carrier's report. */
+  readonly receipt: Receipt;
+}
+
+/** The HTTP response to a carrier's callback. */
+export interface CallbackResponse {
+  /** The HTTP status, such as 200. */
+  readonly status: number;
+  /** The header `Content-Type`, if there is a body. */
+  readonly content_type?: string;
+  /** The body. Default: empty. */
+  readonly body?: string;
+}
+
+/** A number of a simulated carrier with a fixed outcome. */
 export interface TestNumber {
+  /** The phone number, in E.164 form. */
   readonly number: string;
+  /** A description of what happens to messages to this number. */
   readonly behaviour: string;
 }
 
+/** The adapter of a carrier. `transportConformance` of `tidings/testing` tests one. */
 export interface Transport {
-  /** Unique in an engine. Part of the path of its callbacks. */
+  /**
+   * The name by which senders and routes refer to the transport. Unique in an engine, and part of
+   * the path of its callbacks.
+   */
   readonly name: string;
+  /** What the transport can do. */
   readonly capabilities: TransportCapabilities;
   /** Numbers with a fixed outcome, if the carrier is simulated. */
   readonly test_numbers?: readonly TestNumber[];
   /**
-   * Returns the carrier's errors as answers. The engine treats an exception as an ambiguous answer.
+   * Gives a message to the carrier. Returns the carrier's errors as answers. An exception, or no
+   * answer within 25 seconds, counts as an ambiguous answer.
    */
   send(message: OutboundMessage, context: SendContext): Promise<SendAnswer>;
   /** Finds the outcome of an attempt whose answer was lost or whose receipts are missing. */
@@ -228,5 +368,6 @@ export interface Transport {
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;
   /** Called when an engine starts. A later engine may start the same object again after `stop`. */
   start?(context: TransportContext): Promise<void>;
+  /** Called when the engine stops, within the deadline of `stop`. Ends what `start` began. */
   stop?(): Promise<void>;
 }

@@ -34,7 +34,7 @@ export const eraseContact: Procedure<ById, void> = {
   },
 };
 
-export interface Erased {
+interface Erased {
   /**
    * The erased contact and the contacts that were merged into it. Their history is removed next.
    */
@@ -51,7 +51,7 @@ const mailboxChunk = 500;
  * A concurrent send locks an address or writes a current conversation. So it commits before this
  * transaction or finds no contact.
  */
-export const startErasure: Command<ById, Erased> = {
+const startErasure: Command<ById, Erased> = {
   kind: "command",
   name: "contacts.erase.start",
   input: () => byIdSchema,

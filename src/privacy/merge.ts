@@ -59,7 +59,7 @@ export const mergeContacts: Procedure<MergeContacts, Contact> = {
   },
 };
 
-export interface Joined {
+interface Joined {
   readonly survivor: ContactId;
   readonly other: ContactId;
 }
@@ -73,7 +73,7 @@ export interface Joined {
  * It also writes the other contact's addresses and current conversations, so a concurrent send
  * commits before it or runs again.
  */
-export const joinContacts: Command<MergeContacts, Joined> = {
+const joinContacts: Command<MergeContacts, Joined> = {
   kind: "command",
   name: "contacts.merge.join",
   input: () => mergeContactsSchema,
@@ -102,7 +102,7 @@ export const joinContacts: Command<MergeContacts, Joined> = {
 };
 
 /** Returns the survivor after a merge. */
-export const showMerged: Command<ById, Contact> = {
+const showMerged: Command<ById, Contact> = {
   kind: "command",
   name: "contacts.merge.show",
   input: () => byIdSchema,

@@ -8,7 +8,7 @@ import { Signal } from "./concurrency.ts";
 import { type DueJob, DueJobs } from "./due-jobs.ts";
 import { Slots, type SlotsOptions } from "./slots.ts";
 
-export interface DispatcherOptions extends SlotsOptions {
+interface DispatcherOptions extends SlotsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;

@@ -8,7 +8,7 @@ export interface DueJob extends StoredJobName {
 }
 
 /** How much one dispatcher may take from a pool. */
-export interface Room {
+interface Room {
   readonly now: number;
   /** How many more jobs of the pool may run. */
   readonly free: number;

@@ -69,7 +69,7 @@ export async function retry<T>(
   return work();
 }
 
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly name: string;
   readonly code?: string | number;
   readonly message: string;

@@ -147,7 +147,7 @@ export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Pro
   return true;
 }
 
-export interface Finish {
+interface Finish {
   /** When to run the job again, in milliseconds since the epoch; absent when the work is done. */
   readonly againAt?: number;
   readonly failed?: boolean;

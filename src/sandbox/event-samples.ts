@@ -4,7 +4,7 @@ import { iso } from "../kernel/index.ts";
 import type { EventMap } from "../webhooks/index.ts";
 import type { EventType } from "../events/index.ts";
 
-export interface SampleFacts {
+interface SampleFacts {
   /** The time of the event, in milliseconds since the epoch. */
   readonly now: number;
   /** The contact of the event. The default is a fictional contact. */

@@ -39,7 +39,7 @@ export async function seedAgent(tx: Tx, drawId: GenerateId): Promise<void> {
  * An action of the host application, with the arguments `{ day, time }`. Without it, a person books
  * the appointment.
  */
-export const bookingAction = "book_appointment";
+const bookingAction = "book_appointment";
 
 export const assistantPlaybooks: readonly CreatePlaybook[] = [
   {

@@ -16,7 +16,7 @@ import type { Command, Services } from "../operations/index.ts";
 import { backdated, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 import { seedAgent } from "./seed-agent.ts";
-import { type GenerateId, iso } from "../kernel/index.ts";
+import { type GenerateId, iso, minuteMs } from "../kernel/index.ts";
 import {
   beginConversation,
   changeConversation,
@@ -42,8 +42,6 @@ import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
 
 const nothing = z.strictObject({});
-const minuteMs = 60_000;
-
 /**
  * Creates sample contacts and conversations on every channel. Also creates an agent if the engine
  * has the option `agents`. A repeated call adds nothing.
@@ -87,16 +85,12 @@ async function isFresh(tx: Tx, scenario: Scenario): Promise<boolean> {
 }
 
 /** The sandbox sender that the scenario's contact writes to. */
-export function senderOf(tx: Tx, { medium }: Scenario): Promise<Seen<SenderRow> | undefined> {
+function senderOf(tx: Tx, { medium }: Scenario): Promise<Seen<SenderRow> | undefined> {
   return tx.get(senderByAddress, [medium === "text" ? sandboxAddress : sandboxInbox]);
 }
 
 /** Creates the scenario's contact. */
-export async function createContactOf(
-  tx: Tx,
-  services: Services,
-  scenario: Scenario,
-): Promise<void> {
+async function createContactOf(tx: Tx, services: Services, scenario: Scenario): Promise<void> {
   const { drawId } = services;
   const { medium, address, name, email, labels, attributes } = scenario;
   const facts = { name, email, labels, attributes, phone: medium === "text" ? address : null };
@@ -120,7 +114,7 @@ export async function createContactOf(
  * Creates one message of the scenario at the transaction's time, as received or as sent and
  * delivered.
  */
-export async function playMessage(
+async function playMessage(
   tx: Tx,
   services: Services,
   scenario: Scenario,
@@ -157,8 +151,9 @@ async function recordScore(tx: Tx, message: MessageRow, score: number): Promise<
     created_at,
   });
   const contact = await tx.get(contactById, [contact_id]);
-  if (contact !== undefined)
+  if (contact !== undefined) {
     tx.update(contacts, contact, { sentiment_state: addScore(contact.sentiment_state, score) });
+  }
 }
 
 /** Writes a message that was already delivered. Its send job finds nothing queued. */
@@ -205,7 +200,7 @@ async function playDelivered(
 }
 
 /** Brings the scenario's conversation to its final state. */
-export async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
+async function settle(tx: Tx, drawId: GenerateId, scenario: Scenario): Promise<void> {
   const conversation = await findConversation(tx, await identityOf(tx, scenario));
   if (conversation === undefined) return;
   const { handler, isRead, labels, priority, end, notes: written } = scenario.conversation;

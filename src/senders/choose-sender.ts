@@ -4,7 +4,7 @@ import type { Transport } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { createHash } from "node:crypto";
 
-export interface SenderRequest {
+interface SenderRequest {
   readonly channel: Channel;
   /** The sender address that the message requests. */
   readonly from: string | undefined;

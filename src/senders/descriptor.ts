@@ -1,4 +1,5 @@
 import { defaultSenders, senderHandOvers, senderThrottles, senders } from "./rows.ts";
+import { senderHandles } from "./handles.ts";
 import { senderRoutes } from "./routes.ts";
 import { releaseThrottled } from "./release-throttled.ts";
 import type { Module, Runtime } from "../operations/index.ts";
@@ -6,7 +7,7 @@ import { inTransaction, type JobTable } from "../queue/index.ts";
 
 const jobs: Pick<JobTable<Runtime>, "throttle"> = { throttle: inTransaction(releaseThrottled) };
 
-export const sendersModule: Module<typeof jobs> = {
+export const sendersModule: Module<typeof jobs, typeof senderHandles> = {
   jobs,
   collections: [senders, defaultSenders, senderThrottles, senderHandOvers],
   tags: [
@@ -16,4 +17,5 @@ export const sendersModule: Module<typeof jobs> = {
     },
   ],
   routes: senderRoutes,
+  handles: senderHandles,
 };

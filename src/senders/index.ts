@@ -1,7 +1,5 @@
 export { chooseSender } from "./choose-sender.ts";
-export { createSender, removeSender, updateSender } from "./commands.ts";
 export { sendersModule } from "./descriptor.ts";
-export { listSenders } from "./reads.ts";
 export {
   defaultSenderByChannel,
   liveSenderByAddress,

@@ -44,7 +44,6 @@ export const defaultSenders = scoped("default_senders", {
   /** The senders of the pool, in the order in which they joined. */
   pool: json<readonly SenderId[]>(),
 });
-export interface DefaultSenderRow extends RowOf<typeof defaultSenders> {}
 
 export const defaultSenderByChannel = defaultSenders.key("channel");
 
@@ -78,6 +77,5 @@ export const senderHandOvers = scoped("sender_hand_overs", {
   number: integer(),
   at: time(),
 });
-export interface HandOverRow extends RowOf<typeof senderHandOvers> {}
 
 export const handOverByNumber = senderHandOvers.key("address", "number");

@@ -1,3 +1,4 @@
+import { dayMs } from "../kernel/index.ts";
 /**
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
  * engines share the limits. A conversation that must wait moves its `send` job to a waiting lane of
@@ -26,7 +27,7 @@ import type { Tx } from "../store/index.ts";
 import type { Scope } from "../kernel/index.ts";
 
 /** The job that releases the jobs that wait for a sender. */
-export function throttleJob(
+function throttleJob(
   { account_id, mode, address }: ThrottleRow,
   due_at: number,
 ): JobOrder<"throttle"> {
@@ -119,7 +120,7 @@ export async function setThrottle(tx: Tx, sender: SenderRow): Promise<void> {
 }
 
 /** The limits of a sender. Null for no limit. */
-export interface ThrottleLimits {
+interface ThrottleLimits {
   readonly messages_per_second: number | null;
   readonly daily_cap: number | null;
 }
@@ -128,14 +129,12 @@ export interface ThrottleLimits {
  * At most `max` hand-overs in any `within` milliseconds. Hand-over number `n` is within the bound
  * if it happens at least `within` ms after number `n - max`.
  */
-export interface Bound {
+interface Bound {
   readonly max: number;
   readonly within: number;
 }
 
 const secondMs = 1_000;
-const dayMs = 86_400_000;
-
 /**
  * A whole rate allows that many hand-overs per second. A fractional rate spaces single hand-overs.
  */

@@ -27,21 +27,22 @@ export const senderSchema = z
     id: ids.sender,
     address: z.string(),
     channels: z.array(channelSchema),
-    transport: z.string().meta({ description: "The name of the sender's transport." }),
-    default: z.boolean().meta({
-      description:
+    transport: z.string().describe("The name of the sender's transport."),
+    default: z
+      .boolean()
+      .describe(
         "Whether this is the default sender of one of its channels. A message uses the default " +
-        "if it names no sender, the contact has none yet, and the channel has no pool.",
-    }),
+          "if it names no sender, the contact has none yet, and the channel has no pool.",
+      ),
     pool: z.boolean().meta({ description: pool }),
     messages_per_second: z
       .number()
       .nullable()
-      .meta({ description: "The most messages to hand over per second. Null for no limit." }),
+      .describe("The most messages to hand over per second. Null for no limit."),
     daily_cap: z
       .number()
       .nullable()
-      .meta({ description: "The most messages to hand over in any 24 hours. Null for no limit." }),
+      .describe("The most messages to hand over in any 24 hours. Null for no limit."),
     created_at: timestamp,
   })
   .meta({ id: "Sender" });
@@ -55,11 +56,10 @@ export const createSenderSchema = z
     default: z
       .boolean()
       .optional()
-      .meta({
-        description:
-          "Makes this the default sender of its channels. By default, this applies only to " +
+      .describe(
+        "Makes this the default sender of its channels. By default, this applies only to " +
           "channels that have no default yet.",
-      }),
+      ),
     pool: z
       .boolean()
       .optional()

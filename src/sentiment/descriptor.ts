@@ -1,4 +1,5 @@
 import { messageScores } from "./rows.ts";
+import { sentimentHandles } from "./handles.ts";
 import { sentimentRoutes } from "./routes.ts";
 import { sentimentHookHandlers } from "./hooks.ts";
 import { scoreMessages } from "./score-messages.ts";
@@ -7,9 +8,10 @@ import type { JobTable } from "../queue/index.ts";
 
 const jobs: Pick<JobTable<Runtime>, "score"> = { score: scoreMessages };
 
-export const sentimentModule: Module<typeof jobs> = {
+export const sentimentModule: Module<typeof jobs, typeof sentimentHandles> = {
   collections: [messageScores],
   jobs,
   routes: sentimentRoutes,
+  handles: sentimentHandles,
   hookHandlers: sentimentHookHandlers,
 };

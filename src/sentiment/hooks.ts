@@ -16,7 +16,7 @@ export const sentimentHookHandlers: readonly HookHandler[] = [
 ];
 
 /** Schedules the scoring of an inbound message after this commit. */
-export async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
+async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
   const { contact_id, id: message_id } = message;
   tx.insert(messageScores, {
     contact_id,

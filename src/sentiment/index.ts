@@ -1,5 +1,4 @@
 export { sentimentModule } from "./descriptor.ts";
-export { sentimentChanged } from "./score-messages.ts";
-export { getContactSentiment } from "./reads.ts";
+export { sentimentChanged, type SentimentChangedData } from "./events.ts";
 export { onMessageScored, scoreJob } from "./hooks.ts";
 export { messageScoreById, messageScores, pendingScores } from "./rows.ts";

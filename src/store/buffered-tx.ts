@@ -27,7 +27,7 @@ import {
   type UnscopedTx,
 } from "./transaction.ts";
 
-export interface BufferedTxOptions {
+interface BufferedTxOptions {
   readonly now: number;
   readonly snapshot: Snapshot;
   readonly overlay: Overlay;

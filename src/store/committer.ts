@@ -35,7 +35,7 @@ export interface Member {
   alone: boolean;
 }
 
-export interface CommitterOptions {
+interface CommitterOptions {
   readonly port: Pick<StoragePort, "begin" | "yieldToEventLoop" | "capabilities">;
   readonly clock: Clock;
   /** Draws the version of a new row. */

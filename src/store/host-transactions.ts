@@ -13,13 +13,13 @@ import type { UnscopedTx } from "./transaction.ts";
 /**
  * Runs one command in the transaction that is open on a handle. Calls `onWrites` with its writes.
  */
-export type Join = <T>(
+type Join = <T>(
   handle: unknown,
   work: (tx: UnscopedTx) => Promise<T>,
   onWrites: (writes: readonly Write[]) => void,
 ) => Promise<T>;
 
-export interface HostTransactionsOptions {
+interface HostTransactionsOptions {
   readonly port: Pick<StoragePort, "transaction" | "reader">;
   readonly join: Join;
   readonly logger: Logger;

@@ -23,7 +23,7 @@ export interface Entry {
 }
 
 /** A position in the journal. Later writes can be rolled back. */
-export type Mark = number;
+type Mark = number;
 
 /** Below this number of entries, a linear search is faster than an index. */
 const fewEntries = 8;

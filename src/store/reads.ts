@@ -23,7 +23,7 @@ export type ScopedRangeOf<R extends Scope> = Omit<Range, "index"> & {
 };
 
 /** A search, with the row type of its collection. */
-export type SearchOf<R extends object> = Omit<Search, "index"> & { readonly index: WordIndex<R> };
+type SearchOf<R extends object> = Omit<Search, "index"> & { readonly index: WordIndex<R> };
 
 /**
  * Reads committed rows of one account and mode, outside transactions. Keys leave out `account_id`

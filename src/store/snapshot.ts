@@ -13,7 +13,7 @@ export interface Snapshot {
   read(lookup: Lookup, id: string): Rows | Promise<Rows>;
 }
 
-export interface GroupSnapshotOptions {
+interface GroupSnapshotOptions {
   readonly group: Group;
   /** The writes of the previous group, whose commit is in progress. */
   readonly previous: Overlay | undefined;
@@ -116,7 +116,7 @@ export class GroupSnapshot implements Snapshot {
 const first = ([rows = []]: readonly (readonly Row[])[]): Rows => rows as Rows;
 
 /** A snapshot that records a body's lookups, since its result depends on them. */
-export interface RecordedReads extends Snapshot {
+interface RecordedReads extends Snapshot {
   readonly lookups: readonly Lookup[];
 }
 

@@ -5,7 +5,7 @@ import { Committer, type Member, maxConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import type { Projection, Tx, UnscopedTx } from "./transaction.ts";
 
-export interface StoreOptions {
+interface StoreOptions {
   readonly port: StoragePort;
   readonly schema: Schema;
   readonly projection?: Projection;
@@ -22,7 +22,7 @@ const maxWaiting = 10_000;
  */
 const maxWaitingInTotal = 20_000;
 
-export interface CommitOptions {
+interface CommitOptions {
   /**
    * The engine's own work. It may wait when callers fill the queue, since nobody would retry it.
    */

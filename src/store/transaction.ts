@@ -266,7 +266,7 @@ export function backdated(tx: Tx, now: number): Tx {
 }
 
 /** Whether a row belongs to a scope. */
-export function isIn({ account_id, mode }: Scope, row: Scope): boolean {
+function isIn({ account_id, mode }: Scope, row: Scope): boolean {
   return row.account_id === account_id && row.mode === mode;
 }
 

@@ -17,19 +17,27 @@ export type {
 export type { TransportConformance } from "./transport-conformance/index.ts";
 export type { Time, VirtualClock };
 
+/** The options `clock` and `random` of an engine under test. */
 export interface Simulated {
+  /** A clock that the test advances. */
   readonly clock: VirtualClock;
+  /** Bytes that depend only on the seed. */
   readonly random: Random;
+}
+
+/** Options of `simulated()`. */
+export interface SimulationOptions {
+  /** Any number. The same seed gives the same ids. Default: 1. */
+  readonly seed?: number;
+  /** The time at which the clock stands at first. Default: 2026-01-01T00:00:00.000Z. */
+  readonly start?: Time;
 }
 
 /**
  * Virtual time and seeded randomness that replace `system()`: `new MessagingEngine({ storage,
  * transports, ...simulated() })`. The same seed and the same calls give the same ids, times and
- * order. `seed` is 1 by default.
+ * order.
  */
-export function simulated({
-  seed = 1,
-  start,
-}: { readonly seed?: number; readonly start?: Time } = {}): Simulated {
+export function simulated({ seed = 1, start }: SimulationOptions = {}): Simulated {
   return { clock: virtualClock(start), random: seededRandom(seed) };
 }

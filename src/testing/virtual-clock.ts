@@ -5,9 +5,10 @@
  * So the same calls give the same order of events. The clock does not wait for sockets, files or
  * threads: await their results before you advance the time.
  */
-import { TidingsError } from "../kernel/index.ts";
+import { TidingsError, dayMs } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 
+/** A clock whose time a test controls. Time stands still until the test advances it. */
 export interface VirtualClock extends Clock {
   /**
    * Advances the time by `ms`. Sleepers wake when they are due. Those due at the same time wake in
@@ -44,12 +45,40 @@ interface Sleeper {
   wake(): void;
 }
 
-const dayMs = 86_400_000;
+/** The sleepers by due time, then by order of arrival. */
+class Sleepers {
+  readonly #queue: Sleeper[] = [];
+
+  get isEmpty(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** The sleeper that is due next. Undefined when there is none, or when all wait for an abort. */
+  get next(): Sleeper | undefined {
+    const [next] = this.#queue;
+    return next?.due === Infinity ? undefined : next;
+  }
+
+  /** Adds a sleeper. Resolves when it is woken, or when `signal` aborts. */
+  add(due: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const queue = this.#queue;
+      const wake = (): void => {
+        queue.splice(queue.indexOf(sleeper), 1);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const sleeper: Sleeper = { due, wake };
+      queue.splice(queue.findLastIndex((each) => each.due <= due) + 1, 0, sleeper);
+      signal?.addEventListener("abort", wake);
+    });
+  }
+}
 
 /** Creates a clock that stays at `start` until the test advances it. */
 export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualClock {
-  /** By due time, then by order of arrival. Due times count from the start and ignore `step`. */
-  const sleepers: Sleeper[] = [];
+  /** Their due times count from the start and ignore `step`. */
+  const sleepers = new Sleepers();
   let origin = milliseconds(start);
   let elapsed = 0;
   let moving = false;
@@ -59,17 +88,7 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
     if (signal?.aborted) return Promise.resolve();
     // Like a timer, yields even when there is nothing to wait for.
-    if (!(ms > 0)) return yieldToEventLoop();
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        sleepers.splice(sleepers.indexOf(sleeper), 1);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const sleeper: Sleeper = { due: elapsed + ms, wake };
-      sleepers.splice(sleepers.findLastIndex(({ due }) => due <= sleeper.due) + 1, 0, sleeper);
-      signal?.addEventListener("abort", wake);
-    });
+    return ms > 0 ? sleepers.add(elapsed + ms, signal) : yieldToEventLoop();
   };
 
   /** Returns false when `condition` never held. */
@@ -85,12 +104,11 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
       for (;;) {
         await settle();
         if (await condition?.()) return true;
-        const [next] = sleepers;
-        if (next === undefined || next.due > until || next.due === Infinity) break;
+        const { next } = sleepers;
+        if (next === undefined || next.due > until) return false;
         elapsed = next.due;
         next.wake();
       }
-      return false;
     } finally {
       moving = false;
     }
@@ -109,7 +127,7 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     advanceTo: (time) => advance(milliseconds(time) - now()),
     async advanceUntil(condition, withinMs = dayMs) {
       if (await move(elapsed + withinMs, condition)) return;
-      const why = sleepers.length === 0 ? "and no sleeper is left" : `within ${withinMs} ms`;
+      const why = sleepers.isEmpty ? "and no sleeper is left" : `within ${withinMs} ms`;
       throw new Error(`The condition did not hold by ${new Date(now()).toISOString()}, ${why}.`);
     },
     settle,
@@ -117,8 +135,8 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
       origin += ms;
     },
     get nextWakeAt() {
-      const [next] = sleepers;
-      return next === undefined || next.due === Infinity ? undefined : origin + next.due;
+      const { next } = sleepers;
+      return next === undefined ? undefined : origin + next.due;
     },
   };
 }

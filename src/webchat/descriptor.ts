@@ -1,8 +1,9 @@
 import { mail, mailboxes, webchatSessions } from "./rows.ts";
+import { webchatHandles } from "./handles.ts";
 import { webchatRoutes } from "./routes.ts";
 import type { Module } from "../operations/index.ts";
 
-export const webchatModule: Module = {
+export const webchatModule: Module<object, typeof webchatHandles> = {
   collections: [webchatSessions, mailboxes, mail],
   tags: [
     {
@@ -11,4 +12,5 @@ export const webchatModule: Module = {
     },
   ],
   routes: webchatRoutes,
+  handles: webchatHandles,
 };

@@ -1,5 +1,5 @@
 export { webchatModule } from "./descriptor.ts";
-export { forgetVisitor, openWebchatSession } from "./sessions.ts";
+export { forgetVisitor } from "./sessions.ts";
 export { authenticateVisitor, type Visitor } from "./visitors.ts";
 export type {
   WebchatOptions,

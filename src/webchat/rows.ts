@@ -38,7 +38,7 @@ export const mailboxes = scoped("webchat_mailboxes", {
   address: text(),
   last_number: integer(),
 });
-export interface MailboxRow extends RowOf<typeof mailboxes> {}
+interface MailboxRow extends RowOf<typeof mailboxes> {}
 
 export const mailboxByAddress = mailboxes.key("address");
 

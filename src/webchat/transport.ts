@@ -6,7 +6,7 @@ import {
   type Seen,
 } from "../ports/index.ts";
 import type { Store, Tx } from "../store/index.ts";
-import type { AccountId, Scope } from "../kernel/index.ts";
+import { type AccountId, hourMs, type Scope } from "../kernel/index.ts";
 import {
   identities,
   identitiesOfContact,
@@ -17,7 +17,7 @@ import {
 import { messageById, type MessageRow } from "../messages/index.ts";
 
 /** 72 hours. A visitor who has not returned by then is unlikely to return. */
-const receiptMs = 72 * 3_600_000;
+const receiptMs = 72 * hourMs;
 
 /**
  * The built-in webchat transport. It puts each message in the visitor's mailbox once, even when it
@@ -61,10 +61,7 @@ function scopeOf({ account_id, mode }: OutboundMessage): Scope {
  * Puts a message in the mailbox of each webchat address of the contact. A merged contact has
  * several, and each browser must show the message. Repeated calls have no further effect.
  */
-export async function deliverWebchatMessage(
-  tx: Tx,
-  { message_id, to }: OutboundMessage,
-): Promise<void> {
+async function deliverWebchatMessage(tx: Tx, { message_id, to }: OutboundMessage): Promise<void> {
   const message = await tx.get(messageById, [message_id]);
   const identity = await tx.get(identityByAddress, ["webchat", to], {
     hold: true,

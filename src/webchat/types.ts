@@ -13,15 +13,16 @@ import { mediaSchema, type Message } from "../messages/index.ts";
 
 export const openWebchatSessionSchema = z
   .strictObject({
-    contact_id: reference.optional().meta({
-      description: "The visitor's contact, if you know it. By default a new contact is created.",
-    }),
-    name: name(200).optional().meta({ description: "The name of a new contact." }),
-    inbox: senderAddress.optional().meta({
-      description:
+    contact_id: reference
+      .optional()
+      .describe("The visitor's contact, if you know it. By default a new contact is created."),
+    name: name(200).optional().describe("The name of a new contact."),
+    inbox: senderAddress
+      .optional()
+      .describe(
         "The address of the sender that the visitor writes to. The default is the account's " +
-        "default webchat sender.",
-    }),
+          "default webchat sender.",
+      ),
   })
   .refine(({ contact_id, name }) => contact_id === undefined || name === undefined, {
     path: ["name"],
@@ -37,11 +38,10 @@ export const webchatSessionSchema = z
     token: z
       .string()
       .nullable()
-      .meta({
-        description:
-          "Gives the visitor's browser access to this session until it expires. Returned only " +
+      .describe(
+        "Gives the visitor's browser access to this session until it expires. Returned only " +
           "once: a replay returns null.",
-      }),
+      ),
     contact_id: ids.contact,
     inbox: z.string(),
     expires_at: timestamp,
@@ -53,10 +53,8 @@ export interface WebchatSession extends z.infer<typeof webchatSessionSchema> {}
 export const webchatMessageSchema = z
   .strictObject({
     id: ids.message,
-    direction: z
-      .enum(["outbound", "inbound"])
-      .meta({ description: "Outbound messages go to the visitor." }),
-    body: z.string().nullable().meta({ description: "Null after redaction." }),
+    direction: z.enum(["outbound", "inbound"]).describe("Outbound messages go to the visitor."),
+    body: z.string().nullable().describe("Null after redaction."),
     media: z.array(mediaSchema),
     author: authorSchema.shape.type,
     created_at: timestamp,
@@ -74,9 +72,7 @@ export const visitorMessageSchema = (limits: Limits) =>
         .string()
         .regex(/^[\x21-\x7e]{1,64}$/, { error: "must be 1 to 64 visible ASCII characters" })
         .optional()
-        .meta({
-          description: "An id that the browser chooses. A repeated id creates no second message.",
-        }),
+        .describe("An id that the browser chooses. A repeated id creates no second message."),
     })
     .meta({ id: "VisitorMessage" });
 export interface VisitorMessage extends z.infer<ReturnType<typeof visitorMessageSchema>> {}
@@ -99,11 +95,10 @@ export const visitorStreamSchema = z.strictObject({
     .string()
     .regex(/^\d{1,15}$/, { error: "must be the id of an event of this stream" })
     .optional()
-    .meta({
-      description:
-        "Continues after this event. By default the stream starts with the messages since the " +
+    .describe(
+      "Continues after this event. By default the stream starts with the messages since the " +
         "session was opened.",
-    }),
+    ),
 });
 export interface VisitorStream extends z.infer<typeof visitorStreamSchema> {}
 

@@ -71,7 +71,7 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
 const maxMessages = 20;
 const periodMs = 10_000;
 
-export type ThrottleDecision =
+type ThrottleDecision =
   | { readonly admitted: true; readonly recent: readonly number[] }
   | { readonly admitted: false; readonly retryAfterMs: number };
 

@@ -13,7 +13,7 @@ import { arm } from "../queue/index.ts";
 import { deliverJob, discardJob } from "./rules.ts";
 import type { Scope, WebhookId } from "../kernel/index.ts";
 
-export interface DeliveryReaderOptions {
+interface DeliveryReaderOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -9,7 +9,7 @@ import { background, type Tx } from "../store/index.ts";
 import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
 import { deliveryPoster, late, type PostDelivery } from "./post-delivery.ts";
 
-export interface WebhookDrainOptions {
+interface WebhookDrainOptions {
   readonly runtime: WebhookRuntime;
   readonly http: HttpSettings;
   readonly claim: Claim<"deliver">;

@@ -10,7 +10,7 @@ import type { ScopedIndex } from "../ports/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { type Claim, finish } from "../queue/index.ts";
 
-export interface DueOptions {
+interface DueOptions {
   readonly now: number;
   /** Deliveries to leave out: already read, under way, or not yet recorded. */
   readonly known: ReadonlySet<string>;

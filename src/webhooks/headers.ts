@@ -27,7 +27,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
  */
 const text = /^[!-~](?:[\t -~]*[!-~])?$/;
 
-export interface HeaderProblem {
+interface HeaderProblem {
   /** The name of the header. Undefined when the problem concerns all headers. */
   readonly name?: string;
   readonly code:

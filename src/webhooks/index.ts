@@ -1,13 +1,6 @@
-export { recoverWebhook, redeliver } from "./redeliver.ts";
 export { deliveryReaper, eventsWithDeliveries } from "./reap-deliveries.ts";
 export { eraseDeliveries, removeDelivery, rewriteDeliveries } from "./remove-deliveries.ts";
-export {
-  createWebhook,
-  removeWebhook,
-  rotateWebhookSecret,
-  updateWebhook,
-  getWebhookForUpdate,
-} from "./webhook-commands.ts";
+export { getWebhookForUpdate } from "./webhook-commands.ts";
 export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
 export { webhooksModule } from "./descriptor.ts";
 export {
@@ -21,13 +14,7 @@ export {
 export { fanOut, writeDelivery } from "./fan-out.ts";
 export { typesOf } from "./filter.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./options.ts";
-export {
-  deliveryResource,
-  getDelivery,
-  getWebhook,
-  listDeliveries,
-  listWebhooks,
-} from "./reads.ts";
+export { deliveryResource } from "./reads.ts";
 export { deliveries } from "./rows.ts";
 export { deliverJob } from "./rules.ts";
 export {

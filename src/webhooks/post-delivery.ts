@@ -5,7 +5,7 @@ import type { HttpSettings } from "./options.ts";
 import type { HttpOutcome } from "../ports/index.ts";
 import type { Mode } from "../kernel/index.ts";
 
-export interface DeliveryPosterOptions {
+interface DeliveryPosterOptions {
   readonly http: HttpSettings;
   readonly mode: Mode;
   /** From the DNS lookup to the last byte of the response, in milliseconds. */

@@ -1,3 +1,4 @@
+import { dayMs } from "../kernel/index.ts";
 /** Computes how an attempt changes its delivery and its webhook. */
 import type { HttpOutcome } from "../ports/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
@@ -74,8 +75,6 @@ export function afterAutomatic(
     ? failing
     : { ...failing, paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) };
 }
-
-const dayMs = 86_400_000;
 
 /**
  * A webhook is disabled when all three limits are reached. One hour of many failures is not enough,

@@ -1,4 +1,4 @@
-import { dayMs } from "../events/index.ts";
+import { dayMs } from "../kernel/index.ts";
 import type { EventId } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import { background, type UnscopedReads } from "../store/index.ts";

@@ -27,7 +27,7 @@ export interface MadeAttempt extends EndedAttempt {
   readonly sent: string | null;
 }
 
-export interface RecordOptions {
+interface RecordOptions {
   readonly drawId: GenerateId;
   readonly leaseMs: number;
   /**

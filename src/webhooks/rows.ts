@@ -69,7 +69,6 @@ export const webhookPatterns = scoped("webhook_patterns", {
   pattern: text(),
   webhook_id: text<WebhookId>(),
 });
-export interface WebhookPatternRow extends RowOf<typeof webhookPatterns> {}
 
 export const webhookPatternByName = webhookPatterns.key("pattern", "webhook_id");
 
@@ -151,6 +150,5 @@ export const cursors = collection("webhook_cursors", {
   position: integer(),
   moved_at: time(),
 });
-export interface CursorRow extends RowOf<typeof cursors> {}
 
 export const cursorByName = cursors.key("name");

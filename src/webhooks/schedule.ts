@@ -1,3 +1,4 @@
+import { minuteMs } from "../kernel/index.ts";
 /**
  * The retry schedule. The first attempt is made at once. After the k-th failed attempt, the next
  * one waits `delays[k - 1]` from the end of that attempt. Jitter makes the wait a little longer, so
@@ -10,7 +11,6 @@
  */
 import type { HttpOutcome } from "../ports/index.ts";
 
-const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 export const delays: readonly number[] = [minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs];
@@ -44,7 +44,7 @@ export interface PastAttempt {
 }
 
 /** The state of a delivery after an attempt. `wait_ms` becomes `waited_ms` of the next attempt. */
-export type Next =
+type Next =
   | { readonly status: "succeeded" }
   | { readonly status: "failed" }
   | { readonly status: "pending"; readonly wait_ms: number; readonly next_attempt_at: number };

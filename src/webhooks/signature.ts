@@ -5,7 +5,7 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
  * `id.timestamp.body`.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export interface Signed {
+interface Signed {
   /** The id of the event. It is the same for each attempt and contains no full stop. */
   readonly id: string;
   /** The time of the attempt in milliseconds since the epoch. The signature uses whole seconds. */
@@ -13,7 +13,7 @@ export interface Signed {
   readonly body: Uint8Array;
 }
 
-export type SignatureHeaders = Readonly<
+type SignatureHeaders = Readonly<
   Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>
 >;
 

@@ -32,9 +32,7 @@ export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>;
 const webhookFields = {
   id: ids.webhook,
   url: z.string(),
-  events: z
-    .array(z.string())
-    .meta({ description: "Event types, or patterns such as `*` and `message.*`." }),
+  events: z.array(z.string()).describe("Event types, or patterns such as `*` and `message.*`."),
   headers: z.record(z.string(), z.string()),
   ordering: webhookOrderingSchema,
   description: z.string().nullable(),
@@ -42,7 +40,7 @@ const webhookFields = {
   disabled_reason: z.string().nullable(),
   previous_expires_at: timestamp
     .nullable()
-    .meta({ description: "Until this time, deliveries are also signed with the previous secret." }),
+    .describe("Until this time, deliveries are also signed with the previous secret."),
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -56,7 +54,7 @@ export const createdWebhookSchema = z
     secret: z
       .string()
       .nullable()
-      .meta({ description: "Returned only once. A replay of the request returns null." }),
+      .describe("Returned only once. A replay of the request returns null."),
   })
   .meta({ id: "WebhookWithSecret" });
 export interface CreatedWebhook extends z.infer<typeof createdWebhookSchema> {}
@@ -68,21 +66,15 @@ export const deliveryAttemptSchema = z
     manual: z.boolean(),
     started_at: timestamp,
     duration_ms: z.int().min(0),
-    address: z
-      .string()
-      .nullable()
-      .meta({ description: "The IP address that the socket connected to." }),
+    address: z.string().nullable().describe("The IP address that the socket connected to."),
     status_code: z.int().nullable(),
-    error: z
-      .string()
-      .nullable()
-      .meta({ description: "Why the attempt failed. Null if it succeeded." }),
+    error: z.string().nullable().describe("Why the attempt failed. Null if it succeeded."),
     response_headers: z.record(z.string(), z.string()),
     response_body: z.string().nullable(),
     response_body_encoding: z.enum(["utf-8", "base64"]),
     response_truncated: z
       .boolean()
-      .meta({ description: "Whether the response body was longer than the stored part." }),
+      .describe("Whether the response body was longer than the stored part."),
   })
   .meta({ id: "DeliveryAttempt" });
 export interface DeliveryAttempt extends z.infer<typeof deliveryAttemptSchema> {}
@@ -94,9 +86,9 @@ const deliveryFields = {
   event_type: eventTypeSchema,
   status: deliveryStatusSchema,
   attempt_count: z.int().min(0),
-  next_attempt_at: timestamp.nullable().meta({
-    description: "The earliest time of the next attempt. Null if no attempt is scheduled.",
-  }),
+  next_attempt_at: timestamp
+    .nullable()
+    .describe("The earliest time of the next attempt. Null if no attempt is scheduled."),
   created_at: timestamp,
 };
 
@@ -112,7 +104,7 @@ export const deliveryWithAttemptsSchema = z
     body: z
       .string()
       .nullable()
-      .meta({ description: "The exact request body. Null after the contact was erased." }),
+      .describe("The exact request body. Null after the contact was erased."),
     attempts: z.array(deliveryAttemptSchema),
   })
   .meta({ id: "DeliveryWithAttempts" });
@@ -128,7 +120,7 @@ const events = z
   .array(z.enum(eventPatterns).meta({ id: "EventPattern" }))
   .min(1)
   .max(50)
-  .meta({ description: "Event types, or patterns such as `*` and `message.*`." });
+  .describe("Event types, or patterns such as `*` and `message.*`.");
 
 const headers = wholeRecord(
   z
@@ -170,13 +162,13 @@ export const updateWebhookSchema = z
     id: reference,
     url: url.optional(),
     events: events.optional(),
-    headers: headers.optional().meta({ description: "Replaces all headers." }),
+    headers: headers.optional().describe("Replaces all headers."),
     ordering: webhookOrderingSchema.optional(),
     description: text(500).nullable().optional(),
-    status: webhookStatusSchema.exclude(["disabled"]).optional().meta({
-      description:
-        "Deliveries of a paused or disabled webhook are kept and sent when it is enabled.",
-    }),
+    status: webhookStatusSchema
+      .exclude(["disabled"])
+      .optional()
+      .describe("Deliveries of a paused or disabled webhook are kept and sent when it is enabled."),
   })
   .meta({ id: "UpdateWebhook" });
 export interface UpdateWebhook extends z.infer<typeof updateWebhookSchema> {}
@@ -197,7 +189,7 @@ export const testWebhookSchema = z
     id: reference,
     type: eventTypeSchema
       .optional()
-      .meta({ description: "By default the first type that matches the webhook's `events`." }),
+      .describe("By default the first type that matches the webhook's `events`."),
   })
   .meta({ id: "TestWebhook" });
 export interface TestWebhook extends z.infer<typeof testWebhookSchema> {}
@@ -205,9 +197,7 @@ export interface TestWebhook extends z.infer<typeof testWebhookSchema> {}
 export const recoverWebhookSchema = z
   .strictObject({
     id: reference,
-    since: instant.meta({
-      description: "Only deliveries created at or after this time are sent again.",
-    }),
+    since: instant.describe("Only deliveries created at or after this time are sent again."),
   })
   .meta({ id: "RecoverWebhook" });
 export interface RecoverWebhook extends z.infer<typeof recoverWebhookSchema> {}

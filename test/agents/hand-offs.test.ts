@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { CreateAgent, HandoffCause } from "../../src/agents/types.ts";
+import type { HandoffCause } from "../../src/agents/settings/handoff-rule-types.ts";
+import type { CreateAgent } from "../../src/agents/types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";

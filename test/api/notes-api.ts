@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { z } from "zod";
 import type { ApiBackend } from "../../src/api/backend.ts";
-import { apiHandler } from "../../src/api/handler.ts";
+import { RequestHandler } from "../../src/api/handler.ts";
 import type { ApiHandler } from "../../src/api/http.ts";
 import type { Callback, PublicOperation, ApiRoute } from "../../src/operations/api-route.ts";
 import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel/errors.ts";
 import type { Context } from "../../src/operations/executor.ts";
-import { idSource, type Mode } from "../../src/kernel/ids.ts";
+import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/key-ring.ts";
 import type {
   Command,
@@ -264,35 +264,27 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     },
   ];
 
-  const keyOf = (scopes: readonly string[], mode: Mode = "sandbox"): Authenticated => ({
+  const slowKeyId = "key_slow";
+  const keyOf = (
+    scopes: readonly string[],
+    mode: Mode = "sandbox",
+    key_id: KeyId = "key_1",
+  ): Authenticated => ({
     scope: { account_id: "acct_1", mode },
-    caller: { type: "key", key_id: "key_1", scopes, expires_at: null, secret_hash: "" },
+    caller: { type: "key", key_id, scopes, expires_at: null, secret_hash: "" },
     requests_per_second: 100,
   });
   const known = new Map<string, Authenticated>([
     [keys.all, keyOf(["notes:read", "notes:write"])],
     [keys.reader, keyOf(["notes:read"])],
-    [keys.slow, keyOf(["notes:read", "notes:write"])],
+    [keys.slow, keyOf(["notes:read", "notes:write"], "sandbox", slowKeyId)],
     [keys.live, keyOf(["notes:read", "notes:write"], "live")],
   ]);
-  const slow = known.get(keys.slow);
 
   let now = 0;
-  const backend: ApiBackend = {
-    drawId: idSource({ now: () => ++now }, { bytes: (size) => new Uint8Array(size) }),
-    limits,
-    logger: { debug() {}, info() {}, warn() {}, error: (fact) => void errors.push(fact) },
-    async authenticate(secret) {
-      const key = known.get(secret);
-      if (key === undefined) throw new TidingsError("invalid_api_key", "The API key is not valid.");
-      return key;
-    },
-    // No note is a visitor's.
-    authenticateVisitor: () => Promise.reject(notFound("webchat session")),
-    admitVisitor: () => Promise.reject(notFound("webchat session")),
-    origins: [],
-    async admit(key) {
-      if (key !== slow) {
+  const keyLimiter: ApiBackend["keyLimiter"] = {
+    async admit(key_id) {
+      if (key_id !== slowKeyId) {
         return { admitted: true, limit: 100, remaining: 99, reset_ms: 1_000, retry_after_ms: 0 };
       }
       const admitted = left > 0;
@@ -305,12 +297,14 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
         retry_after_ms: admitted ? 0 : 1_001,
       };
     },
+  };
+  const unused = undefined as never;
+  const executor: Awaited<ReturnType<ApiBackend["prepared"]>>["executor"] = {
     async execute<I, O>(
       operation: Command<I, O>,
       input: I,
       { request_id, idempotency_key }: Context,
     ): Promise<Outcome<O>> {
-      const unused = undefined as never;
       const run = async (): Promise<Outcome<O>> => {
         const value = await operation.run(unused, input, unused);
         return {
@@ -338,22 +332,44 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       }
     },
     async run(procedure, input) {
-      const value = await procedure.run(undefined as never, input, undefined as never);
+      const value = await procedure.run(unused, input, unused);
       return { status: procedure.status, value, body: JSON.stringify(value), replayed: false };
     },
-    rows: (procedure, lines) =>
-      Promise.resolve(procedure.run(undefined as never, lines, undefined as never)),
-    query: (operation, input) => operation.run(undefined as never, input, undefined as never, 0),
-    stream: (operation, input, _context, signal) =>
-      operation.open(undefined as never, input, undefined as never, signal),
-    async callback(name, { url, body, headers }) {
-      if (name !== "twilio") throw notFound("transport");
-      callbacks.push({ url, headers, body: Buffer.from(body).toString() });
-      return { status: 200, content_type: "text/xml", body: "<Response/>" };
+    runRows: (procedure, lines) => procedure.run(unused, lines, unused),
+    query: (operation, input) => operation.run(unused, input, unused, 0),
+    open: (operation, input, _context, _sources, signal) =>
+      operation.open(unused, input, unused, signal),
+  };
+  const backend: ApiBackend = {
+    drawId: idSource({ now: () => ++now }, { bytes: (size) => new Uint8Array(size) }),
+    limits,
+    logger: { debug() {}, info() {}, warn() {}, error: (fact) => void errors.push(fact) },
+    origins: [],
+    prepared: () => Promise.resolve({ executor }),
+    keyRing: {
+      async authenticate(secret) {
+        const key = known.get(secret);
+        if (key === undefined) {
+          throw new TidingsError("invalid_api_key", "The API key is not valid.");
+        }
+        return key;
+      },
     },
+    keyLimiter,
+    // No note is a visitor's.
+    authenticateVisitor: () => Promise.reject(notFound("webchat session")),
+    visitorLimiter: { admit: () => Promise.reject(notFound("webchat session")) },
+    callbacks: {
+      async receive(name, { url, body, headers }) {
+        if (name !== "twilio") throw notFound("transport");
+        callbacks.push({ url, headers, body: Buffer.from(body).toString() });
+        return { status: 200, content_type: "text/xml", body: "<Response/>" };
+      },
+    },
+    streamSources: () => unused,
     health: () => Promise.resolve(),
   };
-  return { api: apiHandler(backend, routes), rows, routes, errors, streams, callbacks };
+  return { api: new RequestHandler(backend, routes), rows, routes, errors, streams, callbacks };
 }
 
 /**

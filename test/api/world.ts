@@ -13,7 +13,7 @@ import { idempotency } from "../../src/operations/idempotency.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/environment.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import type { Row, StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
 import type { Mode, Scope } from "../../src/kernel/ids.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
@@ -110,9 +110,9 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
       const ranges = asked.map(({ primary: index }) =>
         storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 }),
       );
-      const noted = new Set(["last_used_at", "version"]);
-      return JSON.stringify(await Promise.all(ranges), (name, value: unknown) =>
-        noted.has(name) ? undefined : value,
+      const tables: readonly (readonly Row[])[] = await Promise.all(ranges);
+      return JSON.stringify(
+        tables.map((rows) => rows.map(({ version: _, last_used_at: __, ...row }) => row)),
       );
     },
   };

@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, string>> = {
 
   "src/engine.ts": "prepares the storage",
   "src/host/operation-runner.ts": "finds the account of a handle",
-  "src/host/api-backend.ts": "the health check reads the default account",
+  "src/api/backend.ts": "the health check reads the default account",
   "src/accounts/prepare-storage.ts": "makes what every engine needs",
   "src/accounts/create-account.ts": "makes an account, which has no scope before",
   "src/accounts/rows.ts": "an account's row is of both modes: reads the own one",

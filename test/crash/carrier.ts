@@ -24,6 +24,9 @@ import {
   transportName,
 } from "./protocol.ts";
 
+/** The longest pause between two tries of a callback. More tries would slow down an engine's start. */
+const maxPauseMs = 300;
+
 /** How a call ended. Only after `sent` did the recipient get the message. */
 export type CallEnd =
   "sent" | "refused" | "refused for good" | "dropped" | "too late" | "under way";
@@ -178,7 +181,9 @@ export class Carrier {
     this.#undelivered += receipts.length;
     for (const receipt of receipts) {
       const body = JSON.stringify({ subject, receipt });
-      while (!this.#isClosed && !(await this.#isAccepted(body))) await sleep(50);
+      for (let pauseMs = 50; !this.#isClosed && !(await this.#isAccepted(body)); pauseMs *= 2) {
+        await sleep(Math.min(pauseMs, maxPauseMs));
+      }
       this.#undelivered--;
     }
   }

@@ -41,6 +41,9 @@ export interface ClientOptions {
 /** Recipients that get several messages each, so that the order in a conversation matters. */
 const frequentRecipients = 40;
 
+/** The longest pause between two tries. More tries would slow down an engine's start. */
+const maxPauseMs = 100;
+
 /** Sends messages one after another, each under its own key until it is acknowledged. */
 export async function runClient({
   name,
@@ -70,7 +73,9 @@ export async function runClient({
     // Some clients hang up early, and some send twice at once. The key makes it one message.
     if (dice.percent(5)) await attempt(AbortSignal.timeout(dice.whole(1, 20)));
     if (dice.percent(5)) void attempt();
-    while (!(await attempt())) await sleep(dice.between(5, 40));
+    for (let pauseMs = dice.between(5, 40); !(await attempt()); pauseMs *= 2) {
+      await sleep(Math.min(pauseMs, maxPauseMs));
+    }
     if (dice.percent(10)) await attempt();
     await sleep(dice.between(0, 25));
   }

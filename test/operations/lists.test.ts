@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { ListMessages, Message } from "../../src/messages/types.ts";
+import type { ListMessages } from "../../src/messages/input-types.ts";
+import type { Message } from "../../src/messages/types.ts";
 import { accepted, carrier, refused } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
@@ -155,7 +156,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
           );
         },
       ),
-      { numRuns: 15 },
+      { numRuns: runs({ memory: 40, SQLite: 20, PostgreSQL: 8 }[name]) },
     );
   });
 

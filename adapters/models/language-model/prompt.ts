@@ -5,7 +5,7 @@ import type {
   ModelSlot,
   ModelTurn,
 } from "../../../src/ports/index.ts";
-import type { JsonValue, PromptMessage } from "./specification.ts";
+import type { JsonValue, PromptMessage, ToolError, ToolOutput } from "./specification.ts";
 import { toolNames } from "./tools.ts";
 
 /**
@@ -178,9 +178,7 @@ function callMessages({ action, input, outcome }: ModelCall, index: number): Pro
   ];
 }
 
-function outputOf(
-  outcome: ModelCall["outcome"],
-): { type: "json"; value: JsonValue } | { type: "error-text"; value: string } {
+function outputOf(outcome: ModelCall["outcome"]): ToolOutput | ToolError {
   switch (outcome.status) {
     case "done":
       return { type: "json", value: escapeJson(outcome.output) };

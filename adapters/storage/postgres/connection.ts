@@ -9,8 +9,11 @@ import { isLost } from "./errors.ts";
 export interface PostgresPool {
   /** Returns a client for exclusive use until it is released. */
   connect(): Promise<PostgresPoolClient>;
-  /** `max` is the most clients that the pool has at a time. */
-  readonly options?: { readonly max?: number };
+  /** The options of the pool. */
+  readonly options?: {
+    /** The maximum number of clients that the pool has at a time. */
+    readonly max?: number;
+  };
 }
 
 /** A client of the pool. */

@@ -70,7 +70,7 @@ export function isNullable(collection: Collection, column: string): boolean {
 }
 
 function columnNamed(collection: Collection, column: string): Column | undefined {
-  return columnsOf(collection).find(([name]) => name === column)?.[1];
+  return collection.columns[column];
 }
 
 /** Returns the columns that order an index, up to the first that make its rows unique. */

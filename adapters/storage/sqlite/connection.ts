@@ -12,8 +12,11 @@ export interface SqliteHandle {
 
 /** A prepared statement of `node:sqlite` or better-sqlite3. */
 export interface SqliteStatement {
-  /** Runs the statement and returns how many rows it changed. */
-  run(...values: (string | number | null)[]): { readonly changes: number | bigint };
+  /** Runs the statement. */
+  run(...values: (string | number | null)[]): {
+    /** How many rows the statement changed. */
+    readonly changes: number | bigint;
+  };
   /** Returns the first row, or undefined. */
   get(...values: (string | number | null)[]): unknown;
   /** Returns all rows. */

@@ -154,7 +154,7 @@ function typeOf(collection: Collection, column: string): Column["type"] | undefi
 }
 
 function columnNamed(collection: Collection, column: string): Column | undefined {
-  return columnsOf(collection).find(([name]) => name === column)?.[1];
+  return collection.columns[column];
 }
 
 const isLog = (collection: Collection): boolean => positionColumnOf(collection) !== undefined;

@@ -1,7 +1,7 @@
 import type { Comparison, Condition } from "./condition.ts";
 
 /** What is wrong, and at which character, counted from 0. */
-export interface ConditionProblem {
+interface ConditionProblem {
   readonly at: number;
   readonly message: string;
 }

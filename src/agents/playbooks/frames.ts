@@ -3,7 +3,8 @@
  * input and outcome.
  */
 import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
-import type { Frame, PinnedPlaybook, PlaybookDefinition, PlaybookStep } from "./types.ts";
+import type { PlaybookStep } from "./step-types.ts";
+import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 import type { ModelFailure } from "../runs/types.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";

@@ -1,14 +1,15 @@
 /** Checks a playbook as a whole when it is enabled. Steps are numbered by their index here. */
 import { maxFrames } from "./frames.ts";
 import { type Finding, findingsInTexts, type Path } from "./names.ts";
-import type { PlaybookDefinition, PlaybookStep } from "./types.ts";
+import type { PlaybookStep } from "./step-types.ts";
+import type { PlaybookDefinition } from "./types.ts";
 import { type FieldError, inBody, type PlaybookId } from "../../kernel/index.ts";
 import type { Language } from "../../ports/index.ts";
 
 /**
  * Finds a playbook that can be called: an enabled one, or the new definition of the checked one.
  */
-export type Callable = (id: PlaybookId) => PlaybookDefinition | undefined;
+type Callable = (id: PlaybookId) => PlaybookDefinition | undefined;
 
 const maxErrors = 100;
 
@@ -160,13 +161,13 @@ function depthOf(
 }
 
 /** A reference to a following step, and the field that has it. */
-export interface Target {
+interface Target {
   readonly path: Path;
   readonly id: string;
 }
 
 /** Returns every reference to a following step. */
-export function targetsIn({ steps, on_cancel }: PlaybookDefinition): Target[] {
+function targetsIn({ steps, on_cancel }: PlaybookDefinition): Target[] {
   const ofCancel = on_cancel === undefined ? [] : [{ path: ["on_cancel"], id: on_cancel }];
   return [...steps.flatMap(targetsOf), ...ofCancel];
 }
@@ -207,7 +208,7 @@ function edgesOf({ steps }: PlaybookDefinition, place: number): Edge[] {
 }
 
 /** Returns the steps that can be reached from the first step and from `on_cancel`. */
-export function reachable(definition: PlaybookDefinition): ReadonlySet<number> {
+function reachable(definition: PlaybookDefinition): ReadonlySet<number> {
   const onCancel = definition.steps.findIndex(({ id }) => id === definition.on_cancel);
   const found = new Set([0, onCancel].filter((place) => place in definition.steps));
   // The loop also visits the items that it adds.
@@ -216,7 +217,7 @@ export function reachable(definition: PlaybookDefinition): ReadonlySet<number> {
 }
 
 /** Returns the references that close a loop without a question. */
-export function loopsIn(definition: PlaybookDefinition): Path[] {
+function loopsIn(definition: PlaybookDefinition): Path[] {
   const loops: Path[] = [];
   const done = new Set<number>();
   const way = new Set<number>();

@@ -4,7 +4,8 @@ import { namesOf } from "./condition.ts";
 import { parseCondition } from "./condition-parser.ts";
 import { validValue } from "./slots.ts";
 import { hasStrayBraces, namesIn } from "./template.ts";
-import type { PlaybookDefinition, PlaybookStep } from "./types.ts";
+import type { PlaybookStep } from "./step-types.ts";
+import type { PlaybookDefinition } from "./types.ts";
 
 /** The path of a field, as its keys and indexes. */
 export type Path = readonly (string | number)[];

@@ -44,9 +44,7 @@ export function* play(
 
   let stack =
     said === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
-  if (
-    stack.some((frame) => frame.turns > (frameDefinition(frame, library)?.max_turns ?? Infinity))
-  ) {
+  if (stack.some((frame) => exceedsTurns(frame, library))) {
     return ended({
       type: "stuck",
       cause: "max_turns",
@@ -82,19 +80,9 @@ export function* play(
         break;
       }
       case "call_off": {
-        // The innermost frame with `on_cancel` continues there. The frames above it end.
-        const place = stack.findLastIndex(
-          (each) => frameDefinition(each, library)?.on_cancel !== undefined,
-        );
-        const [left] = stack.slice(place);
-        if (place === -1 || left === undefined) return ended({ type: "called_off" });
-        stack = moveToStep(
-          stack.slice(0, place),
-          left,
-          frameDefinition(left, library)?.on_cancel,
-          library,
-          options,
-        );
+        const remaining = callOff(stack, library, options);
+        if (remaining === undefined) return ended({ type: "called_off" });
+        stack = remaining;
         break;
       }
       case "stay":
@@ -103,4 +91,25 @@ export function* play(
         return ended(outcome.end);
     }
   }
+}
+
+function exceedsTurns(frame: Frame, library: Library): boolean {
+  return frame.turns > (frameDefinition(frame, library)?.max_turns ?? Infinity);
+}
+
+/**
+ * Ends the innermost frames up to one with `on_cancel`, which continues there. Returns undefined
+ * when no frame has it.
+ */
+function callOff(
+  stack: readonly Frame[],
+  library: Library,
+  options: PlayOptions,
+): readonly Frame[] | undefined {
+  const cancelStep = (frame: Frame): string | undefined =>
+    frameDefinition(frame, library)?.on_cancel;
+  const place = stack.findLastIndex((frame) => cancelStep(frame) !== undefined);
+  const frame = stack[place];
+  if (frame === undefined) return undefined;
+  return moveToStep(stack.slice(0, place), frame, cancelStep(frame), library, options);
 }

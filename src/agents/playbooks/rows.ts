@@ -25,6 +25,5 @@ export const playbookVersions = scoped("playbook_versions", {
   definition: json<PlaybookDefinition>(),
   created_at: time(),
 });
-export interface PlaybookVersionRow extends RowOf<typeof playbookVersions> {}
 
 export const playbookVersionOf = playbookVersions.key("playbook_id", "revision");

@@ -1,9 +1,5 @@
-import {
-  type CreatePlaybook,
-  defaultRetries,
-  type PlaybookDefinition,
-  type UpdatePlaybook,
-} from "./types.ts";
+import { defaultRetries } from "./step-types.ts";
+import type { CreatePlaybook, PlaybookDefinition, UpdatePlaybook } from "./types.ts";
 import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
 
 /** Maximum per account and mode. */

@@ -4,7 +4,9 @@ import { type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.
 import { namesRead } from "./names.ts";
 import { allowed, isPlain, readAnswer, type SlotValue, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
-import type { Frame, PlaybookStep, Slot } from "./types.ts";
+import type { Slot } from "./slot-types.ts";
+import type { PlaybookStep } from "./step-types.ts";
+import type { Frame } from "./types.ts";
 import { act, think } from "../runs/rules.ts";
 import type { ModelFailure, TurnMoves } from "../runs/types.ts";
 import type { Json } from "../../ports/index.ts";
@@ -139,7 +141,7 @@ function* takeInstruct(text: string, stage: Stage, look: LookUp): TurnMoves<Outc
 }
 
 /** Asks a question if the slot is empty, and waits for a valid answer. */
-export function* takeAsk(
+function* takeAsk(
   step: Extract<PlaybookStep, { type: "ask" }>,
   { frame, definition, said, texts, options }: Stage,
   look: LookUp,

@@ -4,204 +4,137 @@ import {
   ids,
   name,
   pageFields,
+  type PageQuery,
   pageSchema,
   type PlaybookId,
   reference,
   text,
   timestamp,
-  wholeRecord,
 } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { patternProblem } from "./pattern.ts";
+import { atMost, handle } from "../fields.ts";
+import { playbookLimits } from "./limits.ts";
+import { type Slot, slotSchema } from "./slot-types.ts";
+import {
+  type PlaybookStep,
+  type PlaybookStepInput,
+  playbookStepInputSchema,
+  playbookStepSchema,
+} from "./step-types.ts";
 
-export const playbookLimits = {
-  steps: 100,
-  slots: 50,
-  options: 50,
-  cases: 20,
-  values: 50,
-} as const;
-export const defaultRetries = 2;
+/** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
+export interface PlaybookTrigger {
+  /**
+   * Words or phrases in the contact's message that start the playbook. Case and accents are
+   * ignored.
+   */
+  readonly keywords?: string[] | undefined;
+  /** Names of intents that start the playbook when the model recognizes them. */
+  readonly intents?: string[] | undefined;
+  /** Describes to the model when to start the playbook. */
+  readonly when?: string | undefined;
+  /** If the keywords of several playbooks match, the one with the highest value starts. */
+  readonly priority: number;
+}
 
-/** The name of a slot or the id of a step. Conditions and templates refer to it. */
-const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
-  error: "must be a letter and then up to 63 letters, digits, _ and -",
-});
-
-/** Reserved words of conditions and templates. A slot cannot have such a name. */
-const taken: ReadonlySet<string> = new Set([
-  "and",
-  "or",
-  "not",
-  "contains",
-  "true",
-  "false",
-  "null",
-  "contact",
-]);
-
-const atMost = (most: number) => ({ error: `must have at most ${most} items` });
-
-const options = z
-  .array(name(100))
-  .min(1)
-  .max(playbookLimits.options, atMost(playbookLimits.options))
-  .refine(
-    (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
-    {
-      error: "must not contain duplicate options",
-    },
-  );
-
-const pattern = text(200).superRefine((source, context) => {
-  const message = patternProblem(source);
-  if (message !== undefined) {
-    context.addIssue({ code: "custom", message, params: { code: "invalid_pattern" } });
-  }
-});
-
-export const slotSchema = z
-  .strictObject({
-    name: handle.refine((given) => !taken.has(given), {
-      error: "must not be a reserved word of conditions",
-    }),
-    type: z.enum(["text", "number", "boolean", "date", "phone", "email"]),
-    pattern: pattern.optional().meta({
-      description:
-        "For type text: a regular expression (JavaScript, flag u) that the whole answer must " +
-        "match. Look-around, back-references and nested repeats are not allowed.",
-    }),
-    enum: options.optional().meta({
-      description:
-        "For type text: the options. The contact chooses one by its text or by its number in " +
-        "the list.",
-    }),
-    required: z.boolean().meta({
-      description: "Whether the playbook needs an answer. If false, it continues without one.",
-    }),
-    prompt: name(1_600).meta({ description: "The question to the contact. A template." }),
-  })
-  .refine(
-    (slot) => slot.type === "text" || (slot.pattern === undefined && slot.enum === undefined),
-    {
-      path: ["type"],
-      error: "must be text if there is a pattern or an enum",
-    },
-  )
-  .refine((slot) => slot.pattern === undefined || slot.enum === undefined, {
-    path: ["pattern"],
-    error: "must not be combined with an enum",
-  })
-  .meta({ id: "Slot" });
-export interface Slot extends z.infer<typeof slotSchema> {}
-
-const place = {
-  id: handle,
-  next: handle
+export const playbookTriggerSchema = z.strictObject({
+  keywords: z
+    .array(z.string())
     .optional()
-    .meta({ description: "The step that follows. Default: the next one in the list." }),
-};
-
-/** The limits keep the filled-in JSON at some kilobytes. */
-const values = wholeRecord(
-  z
-    .record(z.string().min(1).max(64), z.json())
-    .refine(
-      (given) => Object.keys(given).length <= playbookLimits.values,
-      atMost(playbookLimits.values),
-    )
-    .refine((given) => JSON.stringify(given).length <= 10_000, {
-      error: "must have at most 10000 characters as JSON",
-    })
-    .meta({ maxProperties: playbookLimits.values, description: "Strings in it are templates." }),
-);
-
-const message = name(1_600).meta({
-  description: "A template: `{{slot}}`, `{{step.field}}` or `{{contact.name}}`.",
-});
-
-const condition = name(500).meta({
-  description: 'Such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
-});
-
-const stepsWith = <Retries extends z.ZodType>(retries: Retries) =>
-  z.discriminatedUnion("type", [
-    z.strictObject({ ...place, type: z.literal("send"), text: message }),
-    z.strictObject({
-      ...place,
-      type: z.literal("ask"),
-      slot: handle,
-      retries,
-      on_fail: handle
-        .optional()
-        .meta({ description: "The step that follows when no answer was valid." }),
-    }),
-    z.strictObject({ ...place, type: z.literal("set"), values }),
-    z.strictObject({
-      ...place,
-      type: z.literal("run"),
-      action: handle,
-      args: values,
-      on_error: handle
-        .optional()
-        .meta({ description: "The step that follows when the action fails." }),
-    }),
-    z.strictObject({
-      ...place,
-      type: z.literal("branch"),
-      cases: z
-        .array(z.strictObject({ when: condition, next: handle }))
-        .min(1)
-        .max(playbookLimits.cases, atMost(playbookLimits.cases))
-        .meta({
-          description:
-            "The first case whose condition is true decides the step that follows. If none is " +
-            "true, `next` follows.",
-        }),
-    }),
-    z.strictObject({ ...place, type: z.literal("instruct"), text: message }),
-    z.strictObject({ ...place, type: z.literal("call"), playbook_id: ids.playbook }),
-    z.strictObject({
-      id: handle,
-      type: z.literal("handoff"),
-      reason: name(500).meta({ description: "A template." }),
-    }),
-    z.strictObject({ id: handle, type: z.literal("resolve") }),
-  ]);
-
-const retries = z.int().min(0).max(10);
-
-export const playbookStepSchema = stepsWith(retries).meta({ id: "PlaybookStep" });
-export type PlaybookStep = z.infer<typeof playbookStepSchema>;
-
-const playbookStepInputSchema = stepsWith(
-  retries
+    .describe(
+      "Words or phrases in the contact's message that start the playbook. Case and accents are " +
+        "ignored.",
+    ),
+  intents: z
+    .array(z.string())
     .optional()
-    .meta({ default: defaultRetries, description: "How many times the question is asked again." }),
-).meta({ id: "PlaybookStepInput" });
+    .describe("Names of intents that start the playbook when the model recognizes them."),
+  when: z.string().optional().describe("Describes to the model when to start the playbook."),
+  priority: z
+    .int()
+    .describe("If the keywords of several playbooks match, the one with the highest value starts."),
+});
+
+/** A script that an agent follows: triggers, questions and steps. */
+export interface Playbook {
+  /** The id of the playbook. */
+  readonly id: PlaybookId;
+  /** The playbook's name. */
+  readonly name: string;
+  /** What the playbook does. The model reads it to decide whether to start the playbook. */
+  readonly description: string;
+  /** Whether the playbook can be started. */
+  readonly enabled: boolean;
+  /** What starts the playbook. */
+  readonly trigger: PlaybookTrigger;
+  /** The values that the playbook asks for and stores. */
+  readonly slots: Slot[];
+  /** The steps, in order. The playbook begins at the first. */
+  readonly steps: PlaybookStep[];
+  /**
+   * The id of the step that follows when the contact cancels. If absent, the playbook ends then.
+   */
+  readonly on_cancel?: string | undefined;
+  /**
+   * Maximum agent turns in which the contact answers. After that, the playbook ends. If absent,
+   * there is no limit.
+   */
+  readonly max_turns?: number | undefined;
+  /**
+   * Begins at 1 and grows with each change, except of `enabled`. A playbook in progress keeps its
+   * version.
+   */
+  readonly version: number;
+  /** When the playbook was created. */
+  readonly created_at: string;
+  /** When the playbook was last changed. */
+  readonly updated_at: string;
+}
 
 export const playbookSchema = z
   .strictObject({
-    id: ids.playbook,
-    name: z.string(),
-    description: z.string(),
-    enabled: z.boolean(),
-    trigger: z.strictObject({
-      keywords: z.array(z.string()).optional(),
-      intents: z.array(z.string()).optional(),
-      when: z.string().optional(),
-      priority: z.int(),
-    }),
-    slots: z.array(slotSchema),
-    steps: z.array(playbookStepSchema),
-    on_cancel: z.string().optional(),
-    max_turns: z.int().min(1).optional(),
-    version: z.int().min(1),
-    created_at: timestamp,
-    updated_at: timestamp,
+    id: ids.playbook.describe("The id of the playbook."),
+    name: z.string().describe("The playbook's name."),
+    description: z
+      .string()
+      .describe(
+        "What the playbook does. The model reads it to decide whether to start the playbook.",
+      ),
+    enabled: z.boolean().describe("Whether the playbook can be started."),
+    trigger: playbookTriggerSchema.describe("What starts the playbook."),
+    slots: z.array(slotSchema).describe("The values that the playbook asks for and stores."),
+    steps: z
+      .array(playbookStepSchema)
+      .describe("The steps, in order. The playbook begins at the first."),
+    on_cancel: z
+      .string()
+      .optional()
+      .describe(
+        "The id of the step that follows when the contact cancels. If absent, the playbook ends " +
+          "then.",
+      ),
+    max_turns: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        "Maximum agent turns in which the contact answers. After that, the playbook ends. If " +
+          "absent, there is no limit.",
+      ),
+    version: z
+      .int()
+      .min(1)
+      .describe(
+        "Begins at 1 and grows with each change, except of `enabled`. A playbook in progress " +
+          "keeps its version.",
+      ),
+    created_at: timestamp.describe("When the playbook was created."),
+    updated_at: timestamp.describe("When the playbook was last changed."),
   })
-  .meta({ id: "Playbook" });
-export interface Playbook extends z.infer<typeof playbookSchema> {}
+  .meta({
+    id: "Playbook",
+    description: "A script that an agent follows: triggers, questions and steps.",
+  });
 
 export const playbookPageSchema = pageSchema(playbookSchema).meta({ id: "PlaybookPage" });
 
@@ -218,84 +151,214 @@ export interface PinnedPlaybook {
   readonly definition: PlaybookDefinition;
 }
 
-const phrases = (most: number) => z.array(name(64)).max(most, atMost(most));
+/** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
+export interface PlaybookTriggerInput {
+  /**
+   * Words or phrases in the contact's message that start the playbook: up to 50, of up to 64
+   * characters. Case and accents are ignored.
+   */
+  readonly keywords?: string[] | undefined;
+  /**
+   * Names of intents that start the playbook when the model recognizes them: up to 20, of up to 64
+   * characters.
+   */
+  readonly intents?: string[] | undefined;
+  /** Describes to the model when to start the playbook. At most 500 characters. */
+  readonly when?: string | undefined;
+  /**
+   * If the keywords of several playbooks match, the one with the highest value starts. From -1,000
+   * to 1,000.
+   * @default 0
+   */
+  readonly priority?: number | undefined;
+}
 
-const trigger = z.strictObject({
-  keywords: phrases(50).optional().meta({
-    description:
-      "Words or phrases in the contact's message that start the playbook. Case is ignored.",
-  }),
+const phrases = (max: number) => z.array(name(64)).max(max, atMost(max));
+
+export const playbookTriggerInputSchema = z.strictObject({
+  keywords: phrases(50)
+    .optional()
+    .describe(
+      "Words or phrases in the contact's message that start the playbook: up to 50, of up to 64 " +
+        "characters. Case and accents are ignored.",
+    ),
   intents: phrases(20)
     .optional()
-    .meta({ description: "Intents, as the model names them, that start the playbook." }),
+    .describe(
+      "Names of intents that start the playbook when the model recognizes them: up to 20, of up " +
+        "to 64 characters.",
+    ),
   when: text(500)
     .optional()
-    .meta({ description: "Describes to the model when to start the playbook." }),
+    .describe("Describes to the model when to start the playbook. At most 500 characters."),
   priority: z
     .int()
     .min(-1_000)
     .max(1_000)
     .optional()
-    .meta({ default: 0, description: "Higher values come first." }),
+    .meta({
+      default: 0,
+      description:
+        "If the keywords of several playbooks match, the one with the highest value starts. From " +
+        "-1,000 to 1,000.",
+    }),
 });
 
-const definitionFields = {
-  name: name(100),
+/** The fields of create and update. */
+const fields = {
+  name: name(100).describe("The playbook's name. At most 100 characters."),
   description: text(1_000),
-  trigger,
+  enabled: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
+        "and at each later change.",
+    ),
   slots: z.array(slotSchema).max(playbookLimits.slots, atMost(playbookLimits.slots)),
   steps: z.array(playbookStepInputSchema).max(playbookLimits.steps, atMost(playbookLimits.steps)),
-  on_cancel: handle.meta({
-    description: "The step that follows when the contact cancels. By default the playbook ends.",
-  }),
-  max_turns: z
-    .int()
-    .min(1)
-    .max(1_000)
-    .meta({ description: "Maximum turns of the contact before the playbook is given up." }),
+  max_turns: z.int().min(1).max(1_000),
 };
 
-const enabled = z
-  .boolean()
-  .optional()
-  .meta({
-    description:
-      "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
-      "and at each later change.",
-  });
+/** A new playbook. */
+export interface CreatePlaybook {
+  /** The playbook's name. At most 100 characters. */
+  readonly name: string;
+  /**
+   * What the playbook does. The model reads it to decide whether to start the playbook. At most
+   * 1,000 characters.
+   * @default ""
+   */
+  readonly description?: string | undefined;
+  /**
+   * Whether the playbook can be started. Its steps are checked as a whole when it is enabled and at
+   * each later change.
+   * @default false
+   */
+  readonly enabled?: boolean | undefined;
+  /** What starts the playbook. The model can also start it by its name and description. */
+  readonly trigger?: PlaybookTriggerInput | undefined;
+  /**
+   * The values that the playbook asks for and stores. At most 50.
+   * @default []
+   */
+  readonly slots?: Slot[] | undefined;
+  /** The steps, in order. The playbook begins at the first. At most 100. */
+  readonly steps: PlaybookStepInput[];
+  /**
+   * The id of the step that follows when the contact cancels. If absent, the playbook ends then.
+   */
+  readonly on_cancel?: string | undefined;
+  /**
+   * Maximum agent turns in which the contact answers: 1 to 1,000. After that, the playbook ends. If
+   * absent, there is no limit.
+   */
+  readonly max_turns?: number | undefined;
+}
 
 export const createPlaybookSchema = z
   .strictObject({
-    name: definitionFields.name,
-    description: definitionFields.description.optional().meta({ default: "" }),
-    enabled: enabled.meta({ ...enabled.meta(), default: false }),
-    trigger: trigger.optional().meta({ default: { priority: 0 } }),
-    slots: definitionFields.slots.optional().meta({ default: [] }),
-    steps: definitionFields.steps,
-    on_cancel: definitionFields.on_cancel.optional(),
-    max_turns: definitionFields.max_turns.optional(),
+    name: fields.name,
+    description: fields.description.optional().meta({
+      default: "",
+      description:
+        "What the playbook does. The model reads it to decide whether to start the playbook. At " +
+        "most 1,000 characters.",
+    }),
+    enabled: fields.enabled.meta({ ...fields.enabled.meta(), default: false }),
+    trigger: playbookTriggerInputSchema.optional().meta({
+      default: { priority: 0 },
+      description:
+        "What starts the playbook. The model can also start it by its name and description.",
+    }),
+    slots: fields.slots.optional().meta({
+      default: [],
+      description: "The values that the playbook asks for and stores. At most 50.",
+    }),
+    steps: fields.steps.describe(
+      "The steps, in order. The playbook begins at the first. At most 100.",
+    ),
+    on_cancel: handle
+      .optional()
+      .describe(
+        "The id of the step that follows when the contact cancels. If absent, the playbook ends " +
+          "then.",
+      ),
+    max_turns: fields.max_turns
+      .optional()
+      .describe(
+        "Maximum agent turns in which the contact answers: 1 to 1,000. After that, the playbook " +
+          "ends. If absent, there is no limit.",
+      ),
   })
-  .meta({ id: "CreatePlaybook" });
-export interface CreatePlaybook extends z.infer<typeof createPlaybookSchema> {}
+  .meta({ id: "CreatePlaybook", description: "A new playbook." });
 
 /** Absent fields keep their values. Null removes a field. */
+export interface UpdatePlaybook {
+  /** The id of the playbook. */
+  readonly id: string;
+  /** The playbook's name. At most 100 characters. */
+  readonly name?: string | undefined;
+  /** What the playbook does, for the model. At most 1,000 characters. */
+  readonly description?: string | undefined;
+  /**
+   * Whether the playbook can be started. Its steps are checked as a whole when it is enabled and at
+   * each later change.
+   */
+  readonly enabled?: boolean | undefined;
+  /** What starts the playbook. Replaced as a whole. */
+  readonly trigger?: PlaybookTriggerInput | undefined;
+  /** The values that the playbook asks for and stores, at most 50. Replaced as a whole. */
+  readonly slots?: Slot[] | undefined;
+  /** The steps, in order, at most 100. Replaced as a whole. */
+  readonly steps?: PlaybookStepInput[] | undefined;
+  /** The id of the step that follows when the contact cancels. Null ends the playbook then. */
+  readonly on_cancel?: string | null | undefined;
+  /**
+   * Maximum agent turns in which the contact answers: 1 to 1,000. Null means without limit.
+   */
+  readonly max_turns?: number | null | undefined;
+}
+
 export const updatePlaybookSchema = z
   .strictObject({
-    id: reference,
-    name: definitionFields.name.optional(),
-    description: definitionFields.description.optional(),
-    enabled,
-    trigger: trigger.optional().meta({ description: "Replaced as a whole." }),
-    slots: definitionFields.slots.optional().meta({ description: "Replaced as a whole." }),
-    steps: definitionFields.steps.optional().meta({ description: "Replaced as a whole." }),
-    on_cancel: definitionFields.on_cancel.nullable().optional(),
-    max_turns: definitionFields.max_turns.nullable().optional(),
+    id: reference.describe("The id of the playbook."),
+    name: fields.name.optional(),
+    description: fields.description
+      .optional()
+      .describe("What the playbook does, for the model. At most 1,000 characters."),
+    enabled: fields.enabled,
+    trigger: playbookTriggerInputSchema
+      .optional()
+      .describe("What starts the playbook. Replaced as a whole."),
+    slots: fields.slots
+      .optional()
+      .describe(
+        "The values that the playbook asks for and stores, at most 50. Replaced as a whole.",
+      ),
+    steps: fields.steps
+      .optional()
+      .describe("The steps, in order, at most 100. Replaced as a whole."),
+    on_cancel: handle
+      .nullable()
+      .optional()
+      .describe(
+        "The id of the step that follows when the contact cancels. Null ends the playbook then.",
+      ),
+    max_turns: fields.max_turns
+      .nullable()
+      .optional()
+      .describe(
+        "Maximum agent turns in which the contact answers: 1 to 1,000. Null means without limit.",
+      ),
   })
-  .meta({ id: "UpdatePlaybook" });
-export interface UpdatePlaybook extends z.infer<typeof updatePlaybookSchema> {}
+  .meta({
+    id: "UpdatePlaybook",
+    description: "Absent fields keep their values. Null removes a field.",
+  });
 
 export const listPlaybooksSchema = z.strictObject(pageFields);
-export interface ListPlaybooks extends z.infer<typeof listPlaybooksSchema> {}
+export interface ListPlaybooks extends PageQuery {}
 
 /**
  * A conversation's position in a playbook. The frame of a called playbook lies above its caller's

@@ -1,7 +1,7 @@
 import { agentById } from "../rows.ts";
 import { runById, type RunRow, runsOfAgent, runsOfConversation } from "./rows.ts";
 import type { Run } from "./types.ts";
-import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "../types.ts";
+import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "./inputs.ts";
 import { iso, isoOrNull, notFound, type Page } from "../../kernel/index.ts";
 import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
 

@@ -1,3 +1,4 @@
+import { minuteMs } from "../../kernel/index.ts";
 import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
 import type { ConversationId, Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
@@ -52,8 +53,6 @@ export function queueTimeoutJob(
   const lane = { kind: "queue-timeout", slow: false } as const;
   return { kind: "queue-timeout", key: { conversation_id }, account_id, mode, lane, due_at };
 }
-
-const minuteMs = 60_000;
 
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
 export function mayReplyAt(replied_at: readonly number[], most: number, now: number): number {

@@ -1,58 +1,208 @@
 /** Runs: what an agent did for one turn or trigger, step by step. */
 import { z } from "zod";
-import { ids, type PlaybookId, timestamp } from "../../kernel/index.ts";
+import {
+  type AgentId,
+  type ConversationId,
+  ids,
+  type MessageId,
+  type PlaybookId,
+  type RunId,
+  timestamp,
+} from "../../kernel/index.ts";
 import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.ts";
 
 /** Values from the host application and the model can be any JSON. */
 const json: z.ZodType<Json> = z.json();
 
-export const runStatusSchema = z.enum([
+/**
+ * - `running`: it is under way, or waits for its turn.
+ * - `awaiting_approval`: a person must approve or deny an action first.
+ * - `completed`: it did what it was to do.
+ * - `handed_off`: it ended with a hand-off to people.
+ * - `failed`: its reply was refused, or its turn failed repeatedly.
+ * - `canceled`: it was no longer needed, for example because a person took over.
+ */
+export type RunStatus = (typeof runStatuses)[number];
+
+const runStatuses = [
   "running",
   "awaiting_approval",
   "completed",
   "handed_off",
   "failed",
   "canceled",
-]);
-export type RunStatus = z.infer<typeof runStatusSchema>;
+] as const;
+
+export const runStatusSchema = z.enum(runStatuses);
+
+/** One step of a run: a call of the model or of an action, or a decision about an action. */
+export interface RunStep {
+  /**
+   * `model`: the model was called. `action`: an action was called. `approval`: a person decided
+   * about an action.
+   */
+  readonly type: string;
+  /**
+   * The name of the action. For `model`, the task: `answer`, `instruct` (a playbook's instruction)
+   * or `extract` (finding the value of a slot).
+   */
+  readonly name: string | null;
+  /**
+   * The input of the action, or who decided about which call. Null for `model`, in events, and
+   * after a redaction.
+   */
+  readonly input: Json;
+  /**
+   * What the model or the action returned, or the decision. Null if there is nothing, in events,
+   * and after a redaction.
+   */
+  readonly output: Json;
+  /**
+   * Why the step failed: an error message, or a code such as `model_timeout`. Null if it did not,
+   * and after a redaction.
+   */
+  readonly error: string | null;
+  /** When the step began. */
+  readonly started_at: string;
+  /** How long the step took, in milliseconds. */
+  readonly duration_ms: number;
+}
 
 export const runStepSchema = z
   .strictObject({
-    type: z.string(),
-    name: z.string().nullable(),
-    input: json,
-    output: json,
-    error: z.string().nullable(),
-    started_at: timestamp,
-    duration_ms: z.int().min(0),
+    type: z
+      .string()
+      .describe(
+        "`model`: the model was called. `action`: an action was called. `approval`: a person " +
+          "decided about an action.",
+      ),
+    name: z
+      .string()
+      .nullable()
+      .describe(
+        "The name of the action. For `model`, the task: `answer`, `instruct` (a playbook's " +
+          "instruction) or `extract` (finding the value of a slot).",
+      ),
+    input: json.describe(
+      "The input of the action, or who decided about which call. Null for `model`, in events, " +
+        "and after a redaction.",
+    ),
+    output: json.describe(
+      "What the model or the action returned, or the decision. Null if there is nothing, in " +
+        "events, and after a redaction.",
+    ),
+    error: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the step failed: an error message, or a code such as `model_timeout`. Null if it " +
+          "did not, and after a redaction.",
+      ),
+    started_at: timestamp.describe("When the step began."),
+    duration_ms: z.int().min(0).describe("How long the step took, in milliseconds."),
   })
-  .meta({ id: "RunStep" });
-export interface RunStep extends z.infer<typeof runStepSchema> {}
+  .meta({
+    id: "RunStep",
+    description:
+      "One step of a run: a call of the model or of an action, or a decision about an action.",
+  });
+
+/** What started a run. */
+export interface RunTrigger {
+  /**
+   * `inbound`: the contact wrote. `api`: a trigger through the API. `handback`: the agent got the
+   * conversation back from people.
+   */
+  readonly type: "inbound" | "api" | "handback";
+  /** The contact's messages that the run answers. Empty for `api`. */
+  readonly message_ids: MessageId[];
+}
+
+export const runTriggerSchema = z.strictObject({
+  type: z
+    .enum(["inbound", "api", "handback"])
+    .describe(
+      "`inbound`: the contact wrote. `api`: a trigger through the API. `handback`: the agent got " +
+        "the conversation back from people.",
+    ),
+  message_ids: z
+    .array(ids.message)
+    .describe("The contact's messages that the run answers. Empty for `api`."),
+});
+
+/** How much a run used the model. */
+export interface RunUsage {
+  /** Tokens that the model read, as the model reports them. */
+  readonly input_tokens: number;
+  /** Tokens that the model wrote, as the model reports them. */
+  readonly output_tokens: number;
+  /** How often the model was called. */
+  readonly model_calls: number;
+}
+
+export const runUsageSchema = z.strictObject({
+  input_tokens: z.int().min(0).describe("Tokens that the model read, as the model reports them."),
+  output_tokens: z.int().min(0).describe("Tokens that the model wrote, as the model reports them."),
+  model_calls: z.int().min(0).describe("How often the model was called."),
+});
+
+/** The record of one agent turn or trigger, with each step. */
+export interface Run {
+  /** The id of the run. */
+  readonly id: RunId;
+  /** The agent that worked. */
+  readonly agent_id: AgentId;
+  /** The version of the agent that the run uses. */
+  readonly agent_version: number;
+  /** The playbook that the run played, or was triggered to play. Null if there is none. */
+  readonly playbook_id: PlaybookId | null;
+  /** The conversation that the agent worked on. */
+  readonly conversation_id: ConversationId | null;
+  /** What started the run. */
+  readonly trigger: RunTrigger;
+  /** Where the run stands. */
+  readonly status: RunStatus;
+  /** What was done, in order. At most 100 steps are kept. */
+  readonly steps: RunStep[];
+  /**
+   * For a triggered action, its output. For a reply of the model, its `intent` and `confidence`. An
+   * object with `error` if there was a problem. Otherwise, and after a redaction, null.
+   */
+  readonly result: Json;
+  /** How much the run used the model. */
+  readonly usage: RunUsage;
+  /** When the run was created. */
+  readonly created_at: string;
+  /** When the run ended. Null before that. */
+  readonly finished_at: string | null;
+}
 
 export const runSchema = z
   .strictObject({
-    id: ids.run,
-    agent_id: ids.agent,
-    agent_version: z.int().min(1),
-    playbook_id: ids.playbook.nullable(),
-    conversation_id: ids.conversation.nullable(),
-    trigger: z.strictObject({
-      type: z.enum(["inbound", "api", "handback"]),
-      message_ids: z.array(ids.message),
-    }),
-    status: runStatusSchema,
-    steps: z.array(runStepSchema),
-    result: json,
-    usage: z.strictObject({
-      input_tokens: z.int().min(0),
-      output_tokens: z.int().min(0),
-      model_calls: z.int().min(0),
-    }),
-    created_at: timestamp,
-    finished_at: timestamp.nullable(),
+    id: ids.run.describe("The id of the run."),
+    agent_id: ids.agent.describe("The agent that worked."),
+    agent_version: z.int().min(1).describe("The version of the agent that the run uses."),
+    playbook_id: ids.playbook
+      .nullable()
+      .describe(
+        "The playbook that the run played, or was triggered to play. Null if there is none.",
+      ),
+    conversation_id: ids.conversation
+      .nullable()
+      .describe("The conversation that the agent worked on."),
+    trigger: runTriggerSchema.describe("What started the run."),
+    status: runStatusSchema.describe("Where the run stands."),
+    steps: z.array(runStepSchema).describe("What was done, in order. At most 100 steps are kept."),
+    result: json.describe(
+      "For a triggered action, its output. For a reply of the model, its `intent` and " +
+        "`confidence`. An object with `error` if there was a problem. Otherwise, and after a " +
+        "redaction, null.",
+    ),
+    usage: runUsageSchema.describe("How much the run used the model."),
+    created_at: timestamp.describe("When the run was created."),
+    finished_at: timestamp.nullable().describe("When the run ended. Null before that."),
   })
-  .meta({ id: "Run" });
-export interface Run extends z.infer<typeof runSchema> {}
+  .meta({ id: "Run", description: "The record of one agent turn or trigger, with each step." });
 
 /** The request of an API trigger. */
 export type RunRequest =

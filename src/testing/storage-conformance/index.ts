@@ -10,7 +10,9 @@ import { type Cases, OpenPorts } from "./harness.ts";
 
 /** The functions of the test runner. Those of vitest, Jest and node:test fit. */
 export interface TestRunner {
+  /** Defines a group of tests. */
   readonly describe: (name: string, define: () => void) => void;
+  /** Defines a test. */
   readonly it: (name: string, run: () => Promise<void>) => void;
 }
 

@@ -26,11 +26,13 @@ export type Need = CarrierBehavior | "look-ups" | "callbacks" | "pushes";
 
 /** A transport and a simulated carrier. */
 export interface TransportUnderTest {
+  /** The transport, not yet started. The suite starts and stops it. */
   readonly transport: Transport;
   /** A message that the carrier treats in this way. Two calls may return equal messages. */
   message(fate: CarrierBehavior): OutboundMessage;
   /** How many messages the carrier has accepted so far, if the simulated carrier counts them. */
   taken?(): number;
+  /** Makes the carrier's callbacks, if the transport has `parseCallback`. */
   readonly callbacks?: CarrierCallbacks;
   /** Called after the test. */
   remove?(): Promise<void>;
@@ -38,15 +40,21 @@ export interface TransportUnderTest {
 
 /** Creates callback requests, signed by the carrier. `at` is in milliseconds since the epoch. */
 export interface CarrierCallbacks {
-  /** Undefined when the carrier never reports this status. */
+  /**
+   * A callback with a receipt of a message. Undefined when the carrier never reports this status.
+   */
   receipt(of: TakenMessage, status: Receipt["status"], at: number): CallbackRequest | undefined;
+  /** A callback with a message from a contact. */
   inbound(message: InboundMessage): CallbackRequest;
 }
 
 /** A message that the carrier accepted, with the ids of the engine and of the carrier. */
 export interface TakenMessage {
+  /** The id of the attempt in which the message was sent. */
   readonly attempt_id: AttemptId;
+  /** The carrier's id of the message. */
   readonly provider_message_id: string;
+  /** The message as it was sent. */
   readonly message: OutboundMessage;
 }
 

@@ -4,6 +4,7 @@ import { answerCases, lookupCases } from "./answers.ts";
 import { type Case, type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
 import { callbackCases } from "./callbacks.ts";
 
+/** The transport and the carrier that `transportConformance` tests. */
 export interface TransportConformance {
   /** Creates a transport and its carrier for each test. The transport uses the clock. */
   create(clock: VirtualClock): Promise<TransportUnderTest>;

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { planLookups } from "../../../adapters/storage/postgres/reads.ts";
 import { Names } from "../../../adapters/storage/postgres/names.ts";
@@ -21,7 +21,8 @@ import {
 import type { Range, Row, SearchedWord, Write } from "../../../src/ports/storage.ts";
 import { schema } from "../../../src/modules.ts";
 import { schema as conformance } from "../../../src/testing/storage-conformance/collections.ts";
-import { database } from "../../support/postgres.ts";
+import { type Database, makeDatabase } from "../../support/postgres-database.ts";
+import { serverUrl } from "../../support/postgres.ts";
 
 const names = new Names("public");
 const all = { version: 1, collections: [...schema.collections, ...conformance.collections] };
@@ -165,12 +166,27 @@ function* nodes(node: Node): Generator<Node> {
   for (const child of node.Plans ?? []) yield* nodes(child);
 }
 
-async function plan(client: pg.ClientBase, { text }: Statement): Promise<Node[]> {
-  const explained = await client.query<{ "QUERY PLAN": [{ Plan: Node }] }>(
-    `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
-  );
-  const [{ Plan }] = explained.rows[0]?.["QUERY PLAN"] ?? expect.fail(text);
-  return [...nodes(Plan)];
+type Explained = pg.QueryResult<{ "QUERY PLAN": [{ Plan: Node }] }>;
+
+/** The nodes of each statement's plan. Statements are explained many at once, in one round trip. */
+async function* plans<T extends { readonly statement: Statement }>(
+  client: pg.ClientBase,
+  all: readonly T[],
+): AsyncGenerator<readonly [T, Node[]]> {
+  for (let from = 0; from < all.length; from += 100) {
+    const some = all.slice(from, from + 100);
+    const texts = some.map(
+      ({ statement: { text } }) => `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text};`,
+    );
+    // For several statements, there is a result for each.
+    const results: Explained | Explained[] = await client.query(texts.join("\n"));
+    const explained = [results].flat();
+    expect(explained).toHaveLength(some.length);
+    for (const [i, each] of some.entries()) {
+      const [{ Plan }] = explained[i]?.rows[0]?.["QUERY PLAN"] ?? expect.fail(each.statement.text);
+      yield [each, [...nodes(Plan)]];
+    }
+  }
 }
 
 /** Planned with the storage's own settings, or with the server's. */
@@ -188,8 +204,23 @@ async function within<T>(
   }
 }
 
-async function filled(rows: number): Promise<pg.Pool> {
-  const pool = (await database()).pool();
+const databases: Database[] = [];
+const pools = new Map<number, Promise<pg.Pool>>();
+afterAll(async () => {
+  for (const each of databases) await each[Symbol.asyncDispose]();
+});
+
+/** A database with `rows` rows in each table. Tests share it, since they change nothing. */
+function filled(rows: number): Promise<pg.Pool> {
+  const pool = pools.get(rows) ?? fill(rows);
+  pools.set(rows, pool);
+  return pool;
+}
+
+async function fill(rows: number): Promise<pg.Pool> {
+  const made = await makeDatabase(await serverUrl());
+  databases.push(made);
+  const pool = made.pool();
   const port = postgres({ pool });
   await port.open(all);
   for (const collection of all.collections) {
@@ -230,8 +261,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
       const client = await pool.connect();
       try {
         await within(client, planSettings, async () => {
-          for (const { statement, indexes } of allStatements) {
-            const found = await plan(client, statement);
+          for await (const [{ statement, indexes }, found] of plans(client, allStatements)) {
             const walked = found
               .map((node) => node["Index Name"])
               .filter((name) => name !== undefined);
@@ -260,8 +290,7 @@ describe("the plans of the PostgreSQL storage's statements", () => {
       const client = await pool.connect();
       try {
         await within(client, searchSettings, async () => {
-          for (const { statement, index } of searches) {
-            const found = await plan(client, statement);
+          for await (const [{ statement, index }, found] of plans(client, searches)) {
             const ways = found.map((node) => [node["Node Type"], node["Index Name"]]);
             expect(ways, statement.text).toEqual([
               ["Limit", undefined],
@@ -281,8 +310,8 @@ describe("the plans of the PostgreSQL storage's statements", () => {
     const client = await pool.connect();
     try {
       await within(client, undefined, async () => {
-        for (const { statement } of readStatements) {
-          expect(scanned(await plan(client, statement)), statement.text).toEqual([]);
+        for await (const [{ statement }, found] of plans(client, readStatements)) {
+          expect(scanned(found), statement.text).toEqual([]);
         }
       });
     } finally {

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkGraph } from "../../../src/agents/playbooks/graph.ts";
 import { beginFrame, play } from "../../../src/agents/playbooks/play.ts";
+import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type {
   Frame,
   PinnedPlaybook,
   PlaybookDefinition,
-  PlaybookStep,
 } from "../../../src/agents/playbooks/types.ts";
 import type { MoveResult } from "../../../src/agents/runs/types.ts";
 import { definition, idOf, libraryOf, most, run, slot, type World } from "./support.ts";
@@ -260,7 +260,7 @@ it("the pointer of every graph error exists in the graph", () => {
         most.language,
       )) {
         let at: unknown = { ...graph, steps, on_cancel: "gone" };
-        for (const part of ("pointer" in error ? error.pointer : "/none").split("/").slice(1)) {
+        for (const part of (error.pointer ?? "/none").split("/").slice(1)) {
           at = (at as Record<string, unknown>)[part];
         }
         expect([error, at]).not.toEqual([error, undefined]);

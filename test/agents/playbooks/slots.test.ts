@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { readAnswer, validValue, type SlotValue } from "../../../src/agents/playbooks/slots.ts";
 import { shown } from "../../../src/agents/playbooks/template.ts";
-import type { Slot } from "../../../src/agents/playbooks/types.ts";
+import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import { most, slot } from "./support.ts";
 
 const day = slot("day", { type: "date" });

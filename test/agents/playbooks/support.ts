@@ -7,12 +7,12 @@ import {
   type Played,
   type PlayOptions,
 } from "../../../src/agents/playbooks/play.ts";
+import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
+import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
 import type {
   Frame,
   PinnedPlaybook,
   PlaybookDefinition,
-  PlaybookStep,
-  Slot,
 } from "../../../src/agents/playbooks/types.ts";
 import type { MoveResult, Move, TurnMoves } from "../../../src/agents/runs/types.ts";
 

@@ -1,0 +1,17 @@
+/** Schemas that the settings of agents and playbooks share. */
+import { z } from "zod";
+
+/** The name of an action or a slot, or the id of a step. */
+export const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
+  error: "must be a letter and then up to 63 letters, digits, _ and -",
+});
+
+export const atMost = (max: number): { readonly error: string } => ({
+  error: `must have at most ${max} items`,
+});
+
+/** Whether a list names nothing twice. */
+export const namesNoneTwice = (list: readonly string[]): boolean =>
+  new Set(list).size === list.length;
+
+export const twice = { error: "must not contain duplicates" };

@@ -1,0 +1,118 @@
+/** Slots: the values that a playbook asks for and stores. */
+import { z } from "zod";
+import { name, text } from "../../kernel/index.ts";
+import { patternProblem } from "./pattern.ts";
+import { atMost, handle } from "../fields.ts";
+import { playbookLimits } from "./limits.ts";
+
+/** Reserved words of conditions and templates. A slot cannot have such a name. */
+const reservedWords: ReadonlySet<string> = new Set([
+  "and",
+  "or",
+  "not",
+  "contains",
+  "true",
+  "false",
+  "null",
+  "contact",
+]);
+
+/** A value that a playbook asks for and stores. */
+export interface Slot {
+  /**
+   * The name, which steps, conditions and templates refer to: a letter, then up to 63 letters,
+   * digits, `_` and `-`. Not one of `and`, `or`, `not`, `contains`, `true`, `false`, `null` and
+   * `contact`.
+   */
+  readonly name: string;
+  /**
+   * How the contact's answer is read. Without `pattern` and `enum`, `text` takes any answer. A
+   * `date` is stored as `2026-12-01`, a `phone` in E.164.
+   */
+  readonly type: "text" | "number" | "boolean" | "date" | "phone" | "email";
+  /**
+   * For type text: a regular expression (JavaScript, flag u) that the whole answer must match.
+   * Look-around, back-references and nested repeats are not allowed.
+   */
+  readonly pattern?: string | undefined;
+  /**
+   * For type text: 1 to 50 options. The contact chooses one by its text or by its number in the
+   * list.
+   */
+  readonly enum?: string[] | undefined;
+  /** Whether the playbook needs an answer. If false, it continues without one. */
+  readonly required: boolean;
+  /**
+   * The question to the contact. A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}`
+   * are replaced by values.
+   */
+  readonly prompt: string;
+}
+
+const options = z
+  .array(name(100))
+  .min(1)
+  .max(playbookLimits.options, atMost(playbookLimits.options))
+  .refine(
+    (list) => new Set(list.map((option) => option.trim().toLowerCase())).size === list.length,
+    {
+      error: "must not contain duplicate options",
+    },
+  );
+
+const pattern = text(200).superRefine((source, context) => {
+  const message = patternProblem(source);
+  if (message !== undefined) {
+    context.addIssue({ code: "custom", message, params: { code: "invalid_pattern" } });
+  }
+});
+
+export const slotSchema = z
+  .strictObject({
+    name: handle
+      .refine((given) => !reservedWords.has(given), {
+        error: "must not be a reserved word of conditions",
+      })
+      .describe(
+        "The name, which steps, conditions and templates refer to: a letter, then up to 63 " +
+          "letters, digits, `_` and `-`. Not one of `and`, `or`, `not`, `contains`, `true`, " +
+          "`false`, `null` and `contact`.",
+      ),
+    type: z
+      .enum(["text", "number", "boolean", "date", "phone", "email"])
+      .describe(
+        "How the contact's answer is read. Without `pattern` and `enum`, `text` takes any " +
+          "answer. A `date` is stored as `2026-12-01`, a `phone` in E.164.",
+      ),
+    pattern: pattern
+      .optional()
+      .describe(
+        "For type text: a regular expression (JavaScript, flag u) that the whole answer must " +
+          "match. Look-around, back-references and nested repeats are not allowed.",
+      ),
+    enum: options
+      .optional()
+      .describe(
+        "For type text: 1 to 50 options. The contact chooses one by its text or by its number in " +
+          "the list.",
+      ),
+    required: z
+      .boolean()
+      .describe("Whether the playbook needs an answer. If false, it continues without one."),
+    prompt: name(1_600).describe(
+      "The question to the contact. A template: `{{slot}}`, `{{step.field}}` and " +
+        "`{{contact.name}}` are replaced by values.",
+    ),
+  })
+  .refine(
+    (slot) => slot.type === "text" || (slot.pattern === undefined && slot.enum === undefined),
+    {
+      path: ["type"],
+      error: "must be text if there is a pattern or an enum",
+    },
+  )
+  .refine((slot) => slot.pattern === undefined || slot.enum === undefined, {
+    path: ["pattern"],
+    error: "must not be combined with an enum",
+  })
+  .meta({ id: "Slot", description: "A value that a playbook asks for and stores." });

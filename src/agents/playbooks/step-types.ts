@@ -1,0 +1,322 @@
+/** The steps of playbooks. */
+import { z } from "zod";
+import { ids, name, type PlaybookId, wholeRecord } from "../../kernel/index.ts";
+import type { Json } from "../../ports/index.ts";
+import { atMost, handle } from "../fields.ts";
+import { playbookLimits } from "./limits.ts";
+
+export const defaultRetries = 2;
+
+/** A step, in a playbook's order. */
+interface Step {
+  /** The id, which other steps refer to: a letter, then up to 63 letters, digits, `_` and `-`. */
+  readonly id: string;
+}
+
+/** A step that another step follows. */
+interface ContinuingStep extends Step {
+  /** The step that follows. Default: the next one in the list. */
+  readonly next?: string | undefined;
+}
+
+/** Sends a text. */
+export interface SendStep extends ContinuingStep {
+  /** Adds `text` to the reply. */
+  readonly type: "send";
+  /** A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}` are replaced by values. */
+  readonly text: string;
+}
+
+/** Asks the contact a question and waits for the answer. */
+export interface AskStep extends ContinuingStep {
+  /** Asks for a slot with its `prompt`, unless the slot is filled, and waits for the answer. */
+  readonly type: "ask";
+  /** The name of the slot. */
+  readonly slot: string;
+  /** How many times the question is asked again after an invalid answer: 0 to 10. */
+  readonly retries: number;
+  /**
+   * The step that follows when no answer was valid. If absent, an optional slot stays empty, and a
+   * required one ends the playbook.
+   */
+  readonly on_fail?: string | undefined;
+}
+
+/** Asks the contact a question and waits for the answer. */
+export interface AskStepInput extends ContinuingStep {
+  /** Asks for a slot with its `prompt`, unless the slot is filled, and waits for the answer. */
+  readonly type: "ask";
+  /** The name of the slot. */
+  readonly slot: string;
+  /**
+   * How many times the question is asked again after an invalid answer: 0 to 10.
+   * @default 2
+   */
+  readonly retries?: number | undefined;
+  /**
+   * The step that follows when no answer was valid. If absent, an optional slot stays empty, and a
+   * required one ends the playbook.
+   */
+  readonly on_fail?: string | undefined;
+}
+
+/** Sets slots to values. */
+export interface SetStep extends ContinuingStep {
+  /** Sets slots to `values`. */
+  readonly type: "set";
+  /**
+   * Values by slot name, at most 50. Texts in them are templates. An invalid value empties a slot.
+   */
+  readonly values: { readonly [slot: string]: Json };
+}
+
+/** Calls an action of the host application. */
+export interface RunActionStep extends ContinuingStep {
+  /**
+   * Calls `action`. Templates and conditions refer to the fields of its result as `step.field`,
+   * with this step's id.
+   */
+  readonly type: "run";
+  /** The name of the action. */
+  readonly action: string;
+  /**
+   * The input of the action, at most 50 fields. Texts in it are templates. A field that is only the
+   * placeholder of an empty slot is left out.
+   */
+  readonly args: { readonly [name: string]: Json };
+  /** The step that follows when the action fails. If absent, a failure ends the playbook. */
+  readonly on_error?: string | undefined;
+}
+
+/** Chooses the step that follows by conditions. */
+export interface BranchStep extends ContinuingStep {
+  /** Continues at the `next` of the first case whose condition is true. */
+  readonly type: "branch";
+  /**
+   * 1 to 20 cases. The first one whose condition is true decides the step that follows. If none is
+   * true, `next` follows.
+   */
+  readonly cases: BranchCase[];
+}
+
+/** A case of a `branch` step. */
+export interface BranchCase {
+  /** The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`. */
+  readonly when: string;
+  /** The step that follows if the condition is true. */
+  readonly next: string;
+}
+
+/** Gives the model an instruction. */
+export interface InstructStep extends ContinuingStep {
+  /** Gives the model an instruction and adds its answer to the reply. */
+  readonly type: "instruct";
+  /** The instruction. A template, in which the texts of slots are quoted. */
+  readonly text: string;
+}
+
+/** Runs another playbook. */
+export interface CallPlaybookStep extends ContinuingStep {
+  /**
+   * Runs another playbook, then continues. Values of slots with the same name pass to it and back.
+   */
+  readonly type: "call";
+  /** The playbook to run. It must be enabled. */
+  readonly playbook_id: PlaybookId;
+}
+
+/** Hands the conversation off to people. */
+export interface HandoffStep extends Step {
+  /** Ends the playbook and hands the conversation off to people. */
+  readonly type: "handoff";
+  /** The reason, for the people who take over. A template. */
+  readonly reason: string;
+}
+
+/** Closes the conversation. */
+export interface ResolveStep extends Step {
+  /** Ends the playbook and closes the conversation. */
+  readonly type: "resolve";
+}
+
+type OtherStep =
+  | SetStep
+  | RunActionStep
+  | BranchStep
+  | InstructStep
+  | CallPlaybookStep
+  | HandoffStep
+  | ResolveStep;
+
+/** One instruction of a playbook. */
+export type PlaybookStep = SendStep | AskStep | OtherStep;
+
+/** One instruction of a new or changed playbook. */
+export type PlaybookStepInput = SendStep | AskStepInput | OtherStep;
+
+const id = handle.describe(
+  "The id, which other steps refer to: a letter, then up to 63 letters, digits, `_` and `-`.",
+);
+
+const place = {
+  id,
+  next: handle.optional().describe("The step that follows. Default: the next one in the list."),
+};
+
+const json: z.ZodType<Json> = z.json();
+
+/** The limits keep the filled-in JSON at some kilobytes. */
+const values = wholeRecord(
+  z
+    .record(z.string().min(1).max(64), json)
+    .refine(
+      (given) => Object.keys(given).length <= playbookLimits.values,
+      atMost(playbookLimits.values),
+    )
+    .refine((given) => JSON.stringify(given).length <= 10_000, {
+      error: "must have at most 10000 characters as JSON",
+    })
+    .meta({ maxProperties: playbookLimits.values }),
+);
+
+const sendStepSchema = z.strictObject({
+  ...place,
+  type: z.literal("send").describe("Adds `text` to the reply."),
+  text: name(1_600).describe(
+    "A template: `{{slot}}`, `{{step.field}}` and `{{contact.name}}` are replaced by values.",
+  ),
+});
+
+const askStepSchema = z.strictObject({
+  ...place,
+  type: z
+    .literal("ask")
+    .describe(
+      "Asks for a slot with its `prompt`, unless the slot is filled, and waits for the answer.",
+    ),
+  slot: handle.describe("The name of the slot."),
+  retries: z
+    .int()
+    .min(0)
+    .max(10)
+    .describe("How many times the question is asked again after an invalid answer: 0 to 10."),
+  on_fail: handle
+    .optional()
+    .describe(
+      "The step that follows when no answer was valid. If absent, an optional slot stays empty, " +
+        "and a required one ends the playbook.",
+    ),
+});
+
+const { retries } = askStepSchema.shape;
+
+const askStepInputSchema = z.strictObject({
+  ...askStepSchema.shape,
+  retries: retries.optional().meta({ ...retries.meta(), default: defaultRetries }),
+});
+
+const setStepSchema = z.strictObject({
+  ...place,
+  type: z.literal("set").describe("Sets slots to `values`."),
+  values: values.describe(
+    "Values by slot name, at most 50. Texts in them are templates. An invalid value empties a " +
+      "slot.",
+  ),
+});
+
+const runActionStepSchema = z.strictObject({
+  ...place,
+  type: z
+    .literal("run")
+    .describe(
+      "Calls `action`. Templates and conditions refer to the fields of its result as " +
+        "`step.field`, with this step's id.",
+    ),
+  action: handle.describe("The name of the action."),
+  args: values.describe(
+    "The input of the action, at most 50 fields. Texts in it are templates. A field that is " +
+      "only the placeholder of an empty slot is left out.",
+  ),
+  on_error: handle
+    .optional()
+    .describe(
+      "The step that follows when the action fails. If absent, a failure ends the playbook.",
+    ),
+});
+
+const branchCaseSchema = z.strictObject({
+  when: name(500).describe(
+    'The condition, such as `party_size > 6 and not (day == "sunday" or notes contains "dog")`.',
+  ),
+  next: handle.describe("The step that follows if the condition is true."),
+});
+
+const branchStepSchema = z.strictObject({
+  ...place,
+  type: z
+    .literal("branch")
+    .describe("Continues at the `next` of the first case whose condition is true."),
+  cases: z
+    .array(branchCaseSchema)
+    .min(1)
+    .max(playbookLimits.cases, atMost(playbookLimits.cases))
+    .describe(
+      "1 to 20 cases. The first one whose condition is true decides the step that follows. If " +
+        "none is true, `next` follows.",
+    ),
+});
+
+const instructStepSchema = z.strictObject({
+  ...place,
+  type: z
+    .literal("instruct")
+    .describe("Gives the model an instruction and adds its answer to the reply."),
+  text: name(1_600).describe(
+    "The instruction. A template, in which the texts of slots are quoted.",
+  ),
+});
+
+const callPlaybookStepSchema = z.strictObject({
+  ...place,
+  type: z
+    .literal("call")
+    .describe(
+      "Runs another playbook, then continues. Values of slots with the same name pass to it and " +
+        "back.",
+    ),
+  playbook_id: ids.playbook.describe("The playbook to run. It must be enabled."),
+});
+
+const handoffStepSchema = z.strictObject({
+  id,
+  type: z
+    .literal("handoff")
+    .describe("Ends the playbook and hands the conversation off to people."),
+  reason: name(500).describe("The reason, for the people who take over. A template."),
+});
+
+const resolveStepSchema = z.strictObject({
+  id,
+  type: z.literal("resolve").describe("Ends the playbook and closes the conversation."),
+});
+
+const otherStepSchemas = [
+  setStepSchema,
+  runActionStepSchema,
+  branchStepSchema,
+  instructStepSchema,
+  callPlaybookStepSchema,
+  handoffStepSchema,
+  resolveStepSchema,
+] as const;
+
+export const playbookStepSchema = z
+  .discriminatedUnion("type", [sendStepSchema, askStepSchema, ...otherStepSchemas])
+  .meta({ id: "PlaybookStep", description: "One instruction of a playbook." });
+
+export const playbookStepInputSchema = z
+  .discriminatedUnion("type", [sendStepSchema, askStepInputSchema, ...otherStepSchemas])
+  .meta({
+    id: "PlaybookStepInput",
+    description: "One instruction of a new or changed playbook.",
+  });

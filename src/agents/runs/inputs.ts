@@ -1,0 +1,156 @@
+/** The inputs of the operations that start, read and approve runs. */
+import { z } from "zod";
+import { name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
+import type { Json } from "../../ports/index.ts";
+import { handle } from "../fields.ts";
+import { type RunStatus, runStatusSchema } from "./types.ts";
+
+/** Characters of an input as JSON. */
+const maxInput = 16_384;
+
+const json: z.ZodType<Json> = z.json();
+
+/** Has an agent run a playbook or call one action, for a contact or in a conversation. */
+export interface TriggerAgent {
+  /** The id of the agent. It must be enabled. */
+  readonly id: string;
+  /**
+   * Runs in the contact's active conversation with the latest activity, or in a new text
+   * conversation if none is active. Give either this or `conversation_id`.
+   */
+  readonly contact_id?: string | undefined;
+  /** The conversation to run in. It must not be closed. Give either this or `contact_id`. */
+  readonly conversation_id?: string | undefined;
+  /**
+   * The playbook to run. It must be enabled, and need not be one of the agent's `playbook_ids`.
+   * Give either this or `action`.
+   */
+  readonly playbook_id?: string | undefined;
+  /** The name of the action to call. Give either this or `playbook_id`. */
+  readonly action?: string | undefined;
+  /**
+   * For a playbook, slot values by slot name. For an action, its input. At most 16,384 characters
+   * as JSON.
+   * @default {}
+   */
+  readonly input?: Json | undefined;
+}
+
+export const triggerAgentSchema = z
+  .strictObject({
+    id: reference.describe("The id of the agent. It must be enabled."),
+    contact_id: reference
+      .optional()
+      .describe(
+        "Runs in the contact's active conversation with the latest activity, or in a new text " +
+          "conversation if none is active. Give either this or `conversation_id`.",
+      ),
+    conversation_id: reference
+      .optional()
+      .describe(
+        "The conversation to run in. It must not be closed. Give either this or `contact_id`.",
+      ),
+    playbook_id: reference
+      .optional()
+      .describe(
+        "The playbook to run. It must be enabled, and need not be one of the agent's " +
+          "`playbook_ids`. Give either this or `action`.",
+      ),
+    action: handle
+      .optional()
+      .describe("The name of the action to call. Give either this or `playbook_id`."),
+    input: json
+      .refine((given) => JSON.stringify(given).length <= maxInput, {
+        error: `must have at most ${maxInput} characters as JSON`,
+      })
+      .optional()
+      .meta({
+        default: {},
+        description:
+          "For a playbook, slot values by slot name. For an action, its input. At most 16,384 " +
+          "characters as JSON.",
+      }),
+  })
+  .refine(
+    ({ contact_id, conversation_id }) =>
+      (contact_id === undefined) !== (conversation_id === undefined),
+    {
+      path: ["contact_id"],
+      error: "give either contact_id or conversation_id, not both",
+      when: isObject,
+    },
+  )
+  .refine(({ playbook_id, action }) => (playbook_id === undefined) !== (action === undefined), {
+    path: ["playbook_id"],
+    error: "give either playbook_id or action, not both",
+    when: isObject,
+  })
+  .meta({
+    id: "TriggerAgent",
+    description:
+      "Has an agent run a playbook or call one action, for a contact or in a conversation.",
+  });
+
+function isObject({ value }: { value: unknown }): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/** Which runs of an agent to list. */
+export interface ListRuns extends PageQuery {
+  /** The id of the agent. */
+  readonly id: string;
+  /** Only runs with this status. */
+  readonly status?: RunStatus | undefined;
+  /** Only runs in this conversation. */
+  readonly conversation_id?: string | undefined;
+}
+
+export const listRunsSchema = z.strictObject({
+  id: reference.describe("The id of the agent."),
+  ...pageFields,
+  status: runStatusSchema.optional().describe("Only runs with this status."),
+  conversation_id: reference.optional().describe("Only runs in this conversation."),
+});
+
+/** One run of an agent. */
+export interface RunOfAgent {
+  /** The id of the agent. */
+  readonly id: string;
+  /** The id of the run. */
+  readonly run_id: string;
+}
+
+export const runOfAgentSchema = z.strictObject({
+  id: reference.describe("The id of the agent."),
+  run_id: reference.describe("The id of the run."),
+});
+
+/** A person's decision about the action that a run waits for. */
+export interface ApproveRun {
+  /** The id of the agent. */
+  readonly id: string;
+  /** The id of the run. Its status must be `awaiting_approval`. */
+  readonly run_id: string;
+  /** Whether the action is called. If several actions wait, this decides about the oldest. */
+  readonly decision: "approve" | "deny";
+  /** The host application's id of the person who decides. The run records it. */
+  readonly author_id?: string | undefined;
+}
+
+export const approveRunSchema = z
+  .strictObject({
+    id: reference.describe("The id of the agent."),
+    run_id: reference.describe("The id of the run. Its status must be `awaiting_approval`."),
+    decision: z
+      .enum(["approve", "deny"])
+      .describe(
+        "Whether the action is called. If several actions wait, this decides about the oldest.",
+      ),
+    author_id: name(200)
+      .optional()
+      .describe("The host application's id of the person who decides. The run records it."),
+  })
+  .meta({
+    id: "ApproveRun",
+    description: "A person's decision about the action that a run waits for.",
+  });

@@ -1,0 +1,209 @@
+/** Rules that say when an agent hands its conversation off to people. */
+import { z } from "zod";
+import { name } from "../../kernel/index.ts";
+import { atMost } from "../fields.ts";
+
+/**
+ * What makes an agent hand off: the contact asks for a person, writes a keyword, has an intent or
+ * is upset; the model is unsure, fails or is too slow; an action fails; the agent has sent too many
+ * replies, finds no answer, or is stopped by a guardrail; the token budget is used up; the contact
+ * seems to be a machine.
+ */
+export type HandoffCause = (typeof handoffCauses)[number];
+
+const handoffCauses = [
+  "customer_request",
+  "keyword",
+  "intent",
+  "confidence_below",
+  "sentiment_below",
+  "max_turns",
+  "failed_attempts",
+  "model_error",
+  "model_timeout",
+  "action_failure",
+  "guardrail",
+  "budget",
+  "loop_suspected",
+] as const;
+
+export const handoffCauseSchema = z
+  .enum(handoffCauses)
+  .describe(
+    "What makes an agent hand off: the contact asks for a person, writes a keyword, has an " +
+      "intent or is upset; the model is unsure, fails or is too slow; an action fails; the agent " +
+      "has sent too many replies, finds no answer, or is stopped by a guardrail; the token " +
+      "budget is used up; the contact seems to be a machine.",
+  );
+
+/** A rule that says when an agent hands its conversation off to people. */
+export interface HandoffRule {
+  /** What makes the agent hand off. */
+  readonly on: HandoffCause;
+  /**
+   * For `keyword` and `intent`, one or several words. For `confidence_below`, `sentiment_below`,
+   * `max_turns` and `failed_attempts`, a number. Other causes have no value.
+   */
+  readonly value?: number | string | string[] | undefined;
+}
+
+export const handoffRuleSchema = z
+  .strictObject({
+    on: handoffCauseSchema.describe("What makes the agent hand off."),
+    value: z
+      .union([z.number(), z.string(), z.array(z.string())])
+      .optional()
+      .describe(
+        "For `keyword` and `intent`, one or several words. For `confidence_below`, " +
+          "`sentiment_below`, `max_turns` and `failed_attempts`, a number. Other causes have no " +
+          "value.",
+      ),
+  })
+  .meta({
+    id: "HandoffRule",
+    description: "A rule that says when an agent hands its conversation off to people.",
+  });
+
+/** A rule of a new or changed agent. The cause decides the type of the value. */
+export type HandoffRuleInput =
+  | KeywordRule
+  | IntentRule
+  | ConfidenceRule
+  | SentimentRule
+  | MaxTurnsRule
+  | FailedAttemptsRule
+  | PlainRule;
+
+/** Hands off when the contact writes a keyword. */
+export interface KeywordRule {
+  /** The contact's message contains a keyword. */
+  readonly on: "keyword";
+  /** One keyword or phrase of up to 100 characters, or up to 50 of them. Case is ignored. */
+  readonly value: string | string[];
+}
+
+/** Hands off when the contact has a certain intent. */
+export interface IntentRule {
+  /** The model recognizes an intent in the contact's message. */
+  readonly on: "intent";
+  /** The name of an intent, of up to 100 characters, or up to 50 names. */
+  readonly value: string | string[];
+}
+
+/** Hands off when the model is unsure of its answer. */
+export interface ConfidenceRule {
+  /** The model's confidence is below the value. The answer is not sent. */
+  readonly on: "confidence_below";
+  /** The lowest sufficient confidence, from 0 to 1. */
+  readonly value: number;
+}
+
+/** Hands off when the contact is upset. */
+export interface SentimentRule {
+  /** The contact's sentiment score is below the value, or one message scores -0.6 or lower. */
+  readonly on: "sentiment_below";
+  /** The lowest sufficient score, from -1 to 1. */
+  readonly value: number;
+}
+
+/** Hands off after a number of replies. */
+export interface MaxTurnsRule {
+  /** The agent has sent the number of replies, or a playbook exceeds its own `max_turns`. */
+  readonly on: "max_turns";
+  /** The number of replies, from 1 to 1,000. */
+  readonly value: number;
+}
+
+/** Hands off after a number of turns without an answer. */
+export interface FailedAttemptsRule {
+  /**
+   * The agent would send the fallback text in that many turns in a row, or a contact gives no valid
+   * answer to a required question of a playbook.
+   */
+  readonly on: "failed_attempts";
+  /** The number of turns, from 1 to 1,000. */
+  readonly value: number;
+}
+
+/** Hands off for a cause that needs no value. */
+export interface PlainRule {
+  /**
+   * The contact asks for a person, the model fails or is too slow, an action fails, or a guardrail
+   * stops the agent. An agent hands off for `budget` and `loop_suspected` even without a rule.
+   */
+  readonly on: PlainCause;
+}
+
+/** The causes of rules that have no value. */
+export type PlainCause =
+  | "customer_request"
+  | "model_error"
+  | "model_timeout"
+  | "action_failure"
+  | "guardrail"
+  | "budget"
+  | "loop_suspected";
+
+const words = z.union([name(100), z.array(name(100)).min(1).max(50, atMost(50))]);
+const count = z.int().min(1).max(1_000);
+
+export const handoffRuleInputSchema = z.discriminatedUnion("on", [
+  z.strictObject({
+    on: z.literal("keyword").describe("The contact's message contains a keyword."),
+    value: words.describe(
+      "One keyword or phrase of up to 100 characters, or up to 50 of them. Case is ignored.",
+    ),
+  }),
+  z.strictObject({
+    on: z.literal("intent").describe("The model recognizes an intent in the contact's message."),
+    value: words.describe("The name of an intent, of up to 100 characters, or up to 50 names."),
+  }),
+  z.strictObject({
+    on: z
+      .literal("confidence_below")
+      .describe("The model's confidence is below the value. The answer is not sent."),
+    value: z.number().min(0).max(1).describe("The lowest sufficient confidence, from 0 to 1."),
+  }),
+  z.strictObject({
+    on: z
+      .literal("sentiment_below")
+      .describe(
+        "The contact's sentiment score is below the value, or one message scores -0.6 or lower.",
+      ),
+    value: z.number().min(-1).max(1).describe("The lowest sufficient score, from -1 to 1."),
+  }),
+  z.strictObject({
+    on: z
+      .literal("max_turns")
+      .describe(
+        "The agent has sent the number of replies, or a playbook exceeds its own `max_turns`.",
+      ),
+    value: count.describe("The number of replies, from 1 to 1,000."),
+  }),
+  z.strictObject({
+    on: z
+      .literal("failed_attempts")
+      .describe(
+        "The agent would send the fallback text in that many turns in a row, or a contact gives " +
+          "no valid answer to a required question of a playbook.",
+      ),
+    value: count.describe("The number of turns, from 1 to 1,000."),
+  }),
+  z.strictObject({
+    on: z
+      .enum([
+        "customer_request",
+        "model_error",
+        "model_timeout",
+        "action_failure",
+        "guardrail",
+        "budget",
+        "loop_suspected",
+      ])
+      .describe(
+        "The contact asks for a person, the model fails or is too slow, an action fails, or a " +
+          "guardrail stops the agent. An agent hands off for `budget` and `loop_suspected` even " +
+          "without a rule.",
+      ),
+  }),
+]);

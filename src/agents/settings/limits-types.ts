@@ -1,0 +1,148 @@
+import { z } from "zod";
+
+/** How much an agent may do. */
+export interface AgentLimits {
+  /**
+   * How many replies the agent may send in one conversation. The next time the contact writes, the
+   * agent hands off. The count starts again after a hand-back.
+   */
+  readonly max_ai_turns: number;
+  /**
+   * How many steps of a playbook, and how many answers of the model, one turn may take. A turn that
+   * needs more counts as `guardrail`.
+   */
+  readonly max_steps_per_turn: number;
+  /** How many model tokens the agent may use in one conversation. Then it hands off. */
+  readonly max_tokens_per_conversation: number;
+  /** How long a turn may take, in milliseconds. A later answer of the model is dropped. */
+  readonly timeout_ms: number;
+  /** How many replies the agent may send in one conversation per minute. Further replies wait. */
+  readonly max_replies_per_minute: number;
+}
+
+export const agentLimitsSchema = z.strictObject({
+  max_ai_turns: z
+    .int()
+    .min(1)
+    .describe(
+      "How many replies the agent may send in one conversation. The next time the contact " +
+        "writes, the agent hands off. The count starts again after a hand-back.",
+    ),
+  max_steps_per_turn: z
+    .int()
+    .min(1)
+    .describe(
+      "How many steps of a playbook, and how many answers of the model, one turn may take. A " +
+        "turn that needs more counts as `guardrail`.",
+    ),
+  max_tokens_per_conversation: z
+    .int()
+    .min(1)
+    .describe("How many model tokens the agent may use in one conversation. Then it hands off."),
+  timeout_ms: z
+    .int()
+    .min(1)
+    .describe("How long a turn may take, in milliseconds. A later answer of the model is dropped."),
+  max_replies_per_minute: z
+    .int()
+    .min(1)
+    .describe(
+      "How many replies the agent may send in one conversation per minute. Further replies wait.",
+    ),
+});
+
+export const defaultAgentLimits: AgentLimits = {
+  max_ai_turns: 20,
+  max_steps_per_turn: 20,
+  max_tokens_per_conversation: 100_000,
+  timeout_ms: 20_000,
+  max_replies_per_minute: 10,
+};
+
+/** How much an agent may do. Absent fields keep their values or get their defaults. */
+export interface AgentLimitsInput {
+  /**
+   * How many replies the agent may send in one conversation: 1 to 1,000. The next time the contact
+   * writes, the agent hands off. The count starts again after a hand-back.
+   * @default 20
+   */
+  readonly max_ai_turns?: number | undefined;
+  /**
+   * How many steps of a playbook, and how many answers of the model, one turn may take: 1 to 100. A
+   * turn that needs more counts as `guardrail`.
+   * @default 20
+   */
+  readonly max_steps_per_turn?: number | undefined;
+  /**
+   * How many model tokens the agent may use in one conversation: 1 to 100,000,000. Then it hands
+   * off.
+   * @default 100000
+   */
+  readonly max_tokens_per_conversation?: number | undefined;
+  /**
+   * How long a turn may take: 1 to 120,000 milliseconds. A later answer of the model is dropped.
+   * @default 20000
+   */
+  readonly timeout_ms?: number | undefined;
+  /**
+   * How many replies the agent may send in one conversation per minute: 1 to 60. Further replies
+   * wait.
+   * @default 10
+   */
+  readonly max_replies_per_minute?: number | undefined;
+}
+
+export const agentLimitsInputSchema = z
+  .strictObject({
+    max_ai_turns: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .meta({
+        default: defaultAgentLimits.max_ai_turns,
+        description:
+          "How many replies the agent may send in one conversation: 1 to 1,000. The next time " +
+          "the contact writes, the agent hands off. The count starts again after a hand-back.",
+      }),
+    max_steps_per_turn: z
+      .int()
+      .min(1)
+      .max(100)
+      .meta({
+        default: defaultAgentLimits.max_steps_per_turn,
+        description:
+          "How many steps of a playbook, and how many answers of the model, one turn may take: 1 " +
+          "to 100. A turn that needs more counts as `guardrail`.",
+      }),
+    max_tokens_per_conversation: z
+      .int()
+      .min(1)
+      .max(100_000_000)
+      .meta({
+        default: defaultAgentLimits.max_tokens_per_conversation,
+        description:
+          "How many model tokens the agent may use in one conversation: 1 to 100,000,000. Then " +
+          "it hands off.",
+      }),
+    timeout_ms: z
+      .int()
+      .min(1)
+      .max(120_000)
+      .meta({
+        default: defaultAgentLimits.timeout_ms,
+        description:
+          "How long a turn may take: 1 to 120,000 milliseconds. A later answer of the model is " +
+          "dropped.",
+      }),
+    max_replies_per_minute: z
+      .int()
+      .min(1)
+      .max(60)
+      .meta({
+        default: defaultAgentLimits.max_replies_per_minute,
+        description:
+          "How many replies the agent may send in one conversation per minute: 1 to 60. Further " +
+          "replies wait.",
+      }),
+  })
+  .partial();

@@ -1,0 +1,102 @@
+/** Who an agent is, and how it behaves in particular cases. */
+import { z } from "zod";
+import { isLanguage } from "../../contacts/index.ts";
+import { name, text } from "../../kernel/index.ts";
+import { atMost } from "../fields.ts";
+
+/** Who an agent is and how it writes. Only language models use it. */
+export interface AgentPersona {
+  /** The agent's role, such as "receptionist of a dental practice". */
+  readonly role: string;
+  /** How the agent writes, such as "friendly and brief". */
+  readonly tone?: string | undefined;
+  /** The language that the agent writes (BCP 47 tag). If absent, the contact's language. */
+  readonly language?: string | undefined;
+}
+
+export const agentPersonaSchema = z.strictObject({
+  role: z.string().describe('The agent\'s role, such as "receptionist of a dental practice".'),
+  tone: z.string().optional().describe('How the agent writes, such as "friendly and brief".'),
+  language: z
+    .string()
+    .optional()
+    .describe(
+      "The language that the agent writes (BCP 47 tag). If absent, the contact's language.",
+    ),
+});
+
+export const defaultPersona: AgentPersona = { role: "assistant" };
+
+/** Who an agent is and how it writes. Absent fields keep their values or get their defaults. */
+export interface AgentPersonaInput {
+  /**
+   * The agent's role, such as "receptionist of a dental practice". At most 500 characters.
+   * @default "assistant"
+   */
+  readonly role?: string | undefined;
+  /** How the agent writes, such as "friendly and brief". At most 500 characters. */
+  readonly tone?: string | null | undefined;
+  /** The language that the agent writes (BCP 47 tag). Null means the contact's language. */
+  readonly language?: string | null | undefined;
+}
+
+export const agentPersonaInputSchema = z
+  .strictObject({
+    role: name(500).meta({
+      default: defaultPersona.role,
+      description:
+        'The agent\'s role, such as "receptionist of a dental practice". At most 500 characters.',
+    }),
+    tone: name(500)
+      .nullable()
+      .describe('How the agent writes, such as "friendly and brief". At most 500 characters.'),
+    language: text(64)
+      .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
+      .nullable()
+      .describe(
+        "The language that the agent writes (BCP 47 tag). Null means the contact's language.",
+      ),
+  })
+  .partial();
+
+/** What an agent does in a particular case. Only language models use it. */
+export interface AgentGuideline {
+  /** The case, such as "the contact asks for a discount". */
+  readonly when: string;
+  /** What the agent does then. */
+  readonly then: string;
+  /** Guidelines with higher values come first. */
+  readonly priority: number;
+}
+
+export const agentGuidelineSchema = z.strictObject({
+  when: z.string().describe('The case, such as "the contact asks for a discount".'),
+  then: z.string().describe("What the agent does then."),
+  priority: z.int().describe("Guidelines with higher values come first."),
+});
+
+/** What an agent does in a particular case. Only language models use it. */
+export interface AgentGuidelineInput {
+  /** The case, such as "the contact asks for a discount". At most 500 characters. */
+  readonly when: string;
+  /** What the agent does then. At most 1,000 characters. */
+  readonly then: string;
+  /**
+   * From -1,000 to 1,000. Guidelines with higher values come first.
+   * @default 0
+   */
+  readonly priority?: number | undefined;
+}
+
+export const agentGuidelineInputSchema = z.strictObject({
+  when: name(500).describe(
+    'The case, such as "the contact asks for a discount". At most 500 characters.',
+  ),
+  then: name(1_000).describe("What the agent does then. At most 1,000 characters."),
+  priority: z.int().min(-1_000).max(1_000).optional().meta({
+    default: 0,
+    description: "From -1,000 to 1,000. Guidelines with higher values come first.",
+  }),
+});
+
+export const agentGuidelinesInputSchema = z.array(agentGuidelineInputSchema).max(50, atMost(50));

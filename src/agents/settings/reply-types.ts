@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { type Limits, name } from "../../kernel/index.ts";
+
+/** What an agent's replies look like, and when it sends them. */
+export interface AgentReply {
+  /**
+   * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
+   * host application wrote, word for word, and values of playbook slots.
+   */
+  readonly mode: "generated" | "canned_strict";
+  /** The maximum characters of a reply, signature included. A longer reply is cut. */
+  readonly max_chars: number;
+  /**
+   * How long the contact must be silent before the agent answers, in milliseconds. A contact that
+   * keeps writing is answered after five times that.
+   */
+  readonly debounce_ms: number;
+  /**
+   * A line below each reply. If absent, there is none. It is left out if it takes more than half of
+   * `max_chars`.
+   */
+  readonly signature?: string | undefined;
+}
+
+export const agentReplySchema = z.strictObject({
+  mode: z
+    .enum(["generated", "canned_strict"])
+    .describe(
+      "`generated`: the model writes replies. `canned_strict`: the agent sends only texts that " +
+        "the host application wrote, word for word, and values of playbook slots.",
+    ),
+  max_chars: z
+    .int()
+    .min(1)
+    .describe("The maximum characters of a reply, signature included. A longer reply is cut."),
+  debounce_ms: z
+    .int()
+    .min(0)
+    .describe(
+      "How long the contact must be silent before the agent answers, in milliseconds. A contact " +
+        "that keeps writing is answered after five times that.",
+    ),
+  signature: z
+    .string()
+    .optional()
+    .describe(
+      "A line below each reply. If absent, there is none. It is left out if it takes more than " +
+        "half of `max_chars`.",
+    ),
+});
+
+export const defaultReply: AgentReply = {
+  mode: "generated",
+  max_chars: 480,
+  debounce_ms: 1_500,
+};
+
+/** What an agent's replies look like. Absent fields keep their values or get their defaults. */
+export interface AgentReplyInput {
+  /**
+   * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
+   * host application wrote, word for word, and values of playbook slots.
+   * @default "generated"
+   */
+  readonly mode?: "generated" | "canned_strict" | undefined;
+  /**
+   * The maximum characters of a reply, signature included: from 20 to the engine's limit of a
+   * message, usually 1,600. A longer reply is cut.
+   * @default 480
+   */
+  readonly max_chars?: number | undefined;
+  /**
+   * How long the contact must be silent before the agent answers: 0 to 60,000 milliseconds. A
+   * contact that keeps writing is answered after five times that.
+   * @default 1500
+   */
+  readonly debounce_ms?: number | undefined;
+  /**
+   * A line below each reply, of at most 100 characters. Null means none. It is left out if it takes
+   * more than half of `max_chars`.
+   */
+  readonly signature?: string | null | undefined;
+}
+
+export const agentReplyInputSchema = ({ message_characters }: Limits) =>
+  z
+    .strictObject({
+      mode: z.enum(["generated", "canned_strict"]).meta({
+        default: defaultReply.mode,
+        description:
+          "`generated`: the model writes replies. `canned_strict`: the agent sends only texts " +
+          "that the host application wrote, word for word, and values of playbook slots.",
+      }),
+      max_chars: z
+        .int()
+        .min(20)
+        .max(message_characters)
+        .meta({
+          default: defaultReply.max_chars,
+          description:
+            "The maximum characters of a reply, signature included: from 20 to the engine's " +
+            "limit of a message, usually 1,600. A longer reply is cut.",
+        }),
+      debounce_ms: z
+        .int()
+        .min(0)
+        .max(60_000)
+        .meta({
+          default: defaultReply.debounce_ms,
+          description:
+            "How long the contact must be silent before the agent answers: 0 to 60,000 " +
+            "milliseconds. A contact that keeps writing is answered after five times that.",
+        }),
+      signature: name(100)
+        .nullable()
+        .describe(
+          "A line below each reply, of at most 100 characters. Null means none. It is left out " +
+            "if it takes more than half of `max_chars`.",
+        ),
+    })
+    .partial();

@@ -1,0 +1,69 @@
+import type { ById } from "../kernel/index.ts";
+import type { Command, Procedure, Query } from "./operation.ts";
+import type { CommandOptions, ScopedRunner } from "./scoped-runner.ts";
+
+/** Defines a method of the handles. Called once for each handle that uses the method. */
+export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;
+
+/** Definitions of methods, by name: of the handle itself, or grouped as in `messages.send`. */
+export type HandleTable = Readonly<
+  Record<string, HandleMethod | Readonly<Record<string, HandleMethod>>>
+>;
+
+/** The fields of an input besides its id. Without any, no value has the type. */
+type OtherFields<Input extends ById> =
+  Exclude<keyof Input, "id"> extends never ? never : Omit<Input, "id">;
+
+type Change<Input, Output> = Command<Input, Output> | Procedure<Input, Output>;
+
+/** A method `(input, options)`. */
+export function command<Input, Output>(
+  operation: Change<Input, Output>,
+): HandleMethod<(input: Input, options?: CommandOptions) => Promise<Output>> {
+  return ({ change }) =>
+    (input, options) =>
+      change(operation, input, options);
+}
+
+/** A method `(id, options)`, for commands whose input is only an id. */
+export function commandById<Output>(
+  operation: Change<ById, Output>,
+): HandleMethod<(id: string, options?: CommandOptions) => Promise<Output>> {
+  return ({ change }) =>
+    (id, options) =>
+      change(operation, { id }, options);
+}
+
+/** A method `(id, input, options)`. `input` holds the other fields. */
+export function commandByIdAndInput<Input extends ById, Output>(
+  operation: Change<Input, Output>,
+): HandleMethod<
+  (id: string, input?: OtherFields<Input>, options?: CommandOptions) => Promise<Output>
+> {
+  return ({ change }) =>
+    (id, input, options) =>
+      change(operation, { ...input, id }, options);
+}
+
+/** A method `(input)`. */
+export function query<Input extends object, Output>(
+  operation: Query<Input, Output>,
+): HandleMethod<(input?: Input) => Promise<Output>> {
+  return ({ read }) =>
+    (input: object = {}) =>
+      read(operation, input);
+}
+
+/** A method `(id, input)`. `input` holds the other fields, if there are any. */
+export function queryById<Input extends ById, Output>(
+  operation: Query<Input, Output>,
+): HandleMethod<(id: string, input?: OtherFields<Input>) => Promise<Output>> {
+  return ({ read }) =>
+    (id, input) =>
+      read(operation, { ...input, id });
+}
+
+/** A method with other parameters. */
+export function method<Method>(define: HandleMethod<Method>): HandleMethod<Method> {
+  return define;
+}

@@ -1,0 +1,41 @@
+import { resetSandbox } from "./reset.ts";
+import { seedSandbox } from "./seed.ts";
+import {
+  createSandboxEvent,
+  listSandboxNumbers,
+  receiveSandboxMessage,
+  receiveSandboxReceipts,
+  testWebhook,
+} from "./simulate.ts";
+import type { SandboxReceipts } from "./types.ts";
+import { command, commandByIdAndInput, type CommandOptions, method } from "../operations/index.ts";
+
+export const sandboxHandles = {
+  sandbox: {
+    numbers: method(
+      ({ read }) =>
+        () =>
+          read(listSandboxNumbers, {}),
+    ),
+    inbound: command(receiveSandboxMessage),
+    receipts: method(
+      ({ change }) =>
+        (id: string, receipts: SandboxReceipts["receipts"], options?: CommandOptions) =>
+          change(receiveSandboxReceipts, { id, receipts }, options),
+    ),
+    event: command(createSandboxEvent),
+    seed: method(
+      ({ change }) =>
+        (options?: CommandOptions) =>
+          change(seedSandbox, {}, options),
+    ),
+    reset: method(
+      ({ change }) =>
+        (options?: CommandOptions) =>
+          change(resetSandbox, {}, options),
+    ),
+  },
+  webhooks: {
+    test: commandByIdAndInput(testWebhook),
+  },
+};
