@@ -4,17 +4,12 @@ export { accountsModule } from "./descriptor.ts";
 export { getAccount, getUsage, listKeys } from "./reads.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { accountById, keys, ownAccount, usage } from "./rows.ts";
+export type { Account, CreateAccount, CreatedAccount, GetUsage, Plan, Usage } from "./types.ts";
 export {
-  type Account,
   type ApiKey,
-  type CreateAccount,
-  type CreatedAccount,
   type CreatedKey,
   type CreateKey,
   defaultGraceSeconds,
-  type GetUsage,
   type KeyScope,
-  type Plan,
-  type Usage,
-} from "./types.ts";
+} from "./key-types.ts";
 export { defaultAccountId, prepareStorage } from "./prepare-storage.ts";

@@ -8,7 +8,12 @@ export {
   updatePlaybook,
 } from "./write-playbook.ts";
 export { agentsModule } from "./descriptor.ts";
-export { agentRunCompleted, conversationHandoff } from "./events.ts";
+export {
+  agentRunCompleted,
+  type AgentRunCompletedData,
+  conversationHandoff,
+  type ConversationHandoffData,
+} from "./events.ts";
 export { getRun, listRuns, runResource } from "./runs/reads.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
 export { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";

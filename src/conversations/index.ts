@@ -20,7 +20,14 @@ export {
   writeConversation,
 } from "./write.ts";
 export { conversationsModule } from "./descriptor.ts";
-export { conversationClosed, conversationCreated, conversationUpdated } from "./events.ts";
+export {
+  conversationClosed,
+  type ConversationClosedData,
+  conversationCreated,
+  type ConversationCreatedData,
+  conversationUpdated,
+  type ConversationUpdatedData,
+} from "./events.ts";
 export { contactActivity, getConversation, listContactConversations, listNotes } from "./reads.ts";
 export { listConversations } from "./list.ts";
 export { assigneeOf, contactAddress, showConversation } from "./show.ts";

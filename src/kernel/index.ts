@@ -23,6 +23,7 @@ export {
   type Medium,
   mediumOf,
   mediumSchema,
+  type Metadata,
   metadata,
   metadataInput,
   modeSchema,

@@ -1,61 +1,142 @@
 import { z } from "zod";
 import { defineEvent } from "../events/index.ts";
-import { contactReferenceSchema } from "../contacts/index.ts";
-import { channelSchema, ids, timestamp } from "../kernel/index.ts";
-import { mediaSchema, messageErrorSchema, messageStatusSchema } from "./types.ts";
+import { type ContactReference, contactReferenceSchema } from "../contacts/index.ts";
+import {
+  type Channel,
+  channelSchema,
+  type ContactId,
+  type ConversationId,
+  ids,
+  type MessageId,
+  timestamp,
+} from "../kernel/index.ts";
+import type { Media } from "../ports/index.ts";
+import {
+  mediaSchema,
+  type MessageError,
+  messageErrorSchema,
+  type MessageStatus,
+  messageStatusSchema,
+} from "./types.ts";
+
+/** A message came in. */
+export interface MessageReceivedData {
+  /** The message. */
+  readonly message_id: MessageId;
+  /** The contact that the message is from. */
+  readonly contact: ContactReference;
+  /** The text. Empty after redaction. */
+  readonly body: string;
+  /** The channel that the message came on. */
+  readonly channel: Channel;
+  /** The conversation that the message belongs to. */
+  readonly conversation_id: ConversationId;
+  /** The files of the message. Empty after redaction. */
+  readonly media: Media[];
+}
+
+export const messageReceivedDataSchema = z
+  .strictObject({
+    message_id: ids.message.describe("The message."),
+    contact: contactReferenceSchema.describe("The contact that the message is from."),
+    body: z.string().describe("The text. Empty after redaction."),
+    channel: channelSchema.describe("The channel that the message came on."),
+    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
+    media: z.array(mediaSchema).describe("The files of the message. Empty after redaction."),
+  })
+  .describe("A message came in.");
+
+export const messageReceived = defineEvent("message.received", messageReceivedDataSchema);
+
+/** An outbound message was delivered. */
+export interface MessageSentData {
+  /** The message. */
+  readonly message_id: MessageId;
+  /** The contact that the message was sent to. */
+  readonly contact: ContactReference;
+  /** The address that the message was sent to. */
+  readonly to: string;
+  /** The channel that the message was sent on. */
+  readonly channel: Channel;
+  /** `read` if the carrier reported that first. */
+  readonly status: "delivered" | "read";
+  /** The conversation that the message belongs to. */
+  readonly conversation_id: ConversationId;
+  /** When the message was delivered: the earliest time that the evidence proves. */
+  readonly delivered_at: string;
+}
+
+export const messageSentDataSchema = z
+  .strictObject({
+    message_id: ids.message.describe("The message."),
+    contact: contactReferenceSchema.describe("The contact that the message was sent to."),
+    to: z.string().describe("The address that the message was sent to."),
+    channel: channelSchema.describe("The channel that the message was sent on."),
+    status: z.enum(["delivered", "read"]).describe("`read` if the carrier reported that first."),
+    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
+    delivered_at: timestamp.describe(
+      "When the message was delivered: the earliest time that the evidence proves.",
+    ),
+  })
+  .describe("An outbound message was delivered.");
+
+export const messageSent = defineEvent("message.sent", messageSentDataSchema);
 
 /** The state of a message. The body stays out, so that redaction has one place to clear. */
 const messageState = {
-  message_id: ids.message,
-  contact_id: ids.contact,
-  conversation_id: ids.conversation,
-  to: z.string(),
-  channel: channelSchema,
-  status: messageStatusSchema,
-  error: messageErrorSchema.nullable(),
+  message_id: ids.message.describe("The message."),
+  contact_id: ids.contact.describe("The contact that the message is to."),
+  conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
+  to: z.string().describe("The address that the message is to."),
+  channel: channelSchema.describe("The channel that the message travels on."),
+  status: messageStatusSchema.describe("The new status."),
+  error: messageErrorSchema
+    .nullable()
+    .describe(
+      "Why the message failed, expired, was not delivered or is ambiguous. Otherwise null.",
+    ),
 };
 
-export const messageReceived = defineEvent(
-  "message.received",
-  z
-    .strictObject({
-      message_id: ids.message,
-      contact: contactReferenceSchema,
-      body: z.string(),
-      channel: channelSchema,
-      conversation_id: ids.conversation,
-      media: z.array(mediaSchema),
-    })
-    .describe("A message came in."),
-);
+/** The state of a message, in an event. */
+interface MessageStateData {
+  /** The message. */
+  readonly message_id: MessageId;
+  /** The contact that the message is to. */
+  readonly contact_id: ContactId;
+  /** The conversation that the message belongs to. */
+  readonly conversation_id: ConversationId;
+  /** The address that the message is to. */
+  readonly to: string;
+  /** The channel that the message travels on. */
+  readonly channel: Channel;
+  /** The new status. */
+  readonly status: MessageStatus;
+  /** Why the message failed, expired, was not delivered or is ambiguous. Otherwise null. */
+  readonly error: MessageError | null;
+}
 
-export const messageSent = defineEvent(
-  "message.sent",
-  z
-    .strictObject({
-      message_id: ids.message,
-      contact: contactReferenceSchema,
-      to: z.string(),
-      channel: channelSchema,
-      status: z.enum(["delivered", "read"]),
-      conversation_id: ids.conversation,
-      delivered_at: timestamp,
-    })
-    .describe("An outbound message was delivered."),
-);
+/** A message failed, expired or was not delivered. A later receipt can still deliver it. */
+export interface MessageFailedData extends MessageStateData {}
 
-export const messageUpdated = defineEvent(
-  "message.updated",
-  z
-    .strictObject({ ...messageState, previous_status: messageStatusSchema })
-    .describe("A message's status changed."),
-);
+export const messageFailedDataSchema = z
+  .strictObject(messageState)
+  .describe(
+    "A message failed, expired or was not delivered. A later receipt can still deliver it.",
+  );
 
-export const messageFailed = defineEvent(
-  "message.failed",
-  z
-    .strictObject(messageState)
-    .describe(
-      "A message failed, expired or was not delivered. A later receipt can still deliver it.",
-    ),
-);
+export const messageFailed = defineEvent("message.failed", messageFailedDataSchema);
+
+/** A message's status changed. */
+export interface MessageUpdatedData extends MessageStateData {
+  /** The status before the change. */
+  readonly previous_status: MessageStatus;
+}
+
+export const messageUpdatedDataSchema = z
+  .strictObject({
+    ...messageState,
+    previous_status: messageStatusSchema.describe("The status before the change."),
+  })
+  .describe("A message's status changed.");
+
+export const messageUpdated = defineEvent("message.updated", messageUpdatedDataSchema);

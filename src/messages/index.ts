@@ -3,7 +3,16 @@ export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
 export { cancelMessage, editMessage } from "./waiting-messages.ts";
 export { type CarrierRuntime, carriersOf } from "./carriers.ts";
 export { messagesModule } from "./descriptor.ts";
-export { messageFailed, messageReceived, messageSent, messageUpdated } from "./events.ts";
+export {
+  messageFailed,
+  type MessageFailedData,
+  messageReceived,
+  type MessageReceivedData,
+  messageSent,
+  type MessageSentData,
+  messageUpdated,
+  type MessageUpdatedData,
+} from "./events.ts";
 export { findCorrespondent, reply } from "./reply.ts";
 export { onMessageReceived, receiveMessage } from "./receive.ts";
 export {

@@ -1,5 +1,5 @@
 export { sentimentModule } from "./descriptor.ts";
-export { sentimentChanged } from "./score-messages.ts";
+export { sentimentChanged, type SentimentChangedData } from "./events.ts";
 export { getContactSentiment } from "./reads.ts";
 export { onMessageScored, scoreJob } from "./hooks.ts";
 export { messageScoreById, messageScores, pendingScores } from "./rows.ts";

@@ -1,18 +1,16 @@
-import { z } from "zod";
-import { appendEvent, defineEvent } from "../events/index.ts";
+import { appendEvent } from "../events/index.ts";
 import {
   contactReference,
-  contactReferenceSchema,
   contacts,
   addScore,
   findSurvivor,
   sentimentOf,
-  sentimentSchema,
   validScore,
   neutralSentiment,
 } from "../contacts/index.ts";
-import { ids, withDeadline } from "../kernel/index.ts";
+import { withDeadline } from "../kernel/index.ts";
 import { runHook, type Runtime, type Services } from "../operations/index.ts";
+import { sentimentChanged } from "./events.ts";
 import { onMessageScored } from "./hooks.ts";
 import {
   type Claim,
@@ -26,18 +24,6 @@ import {
 import { messageById } from "../messages/index.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
 import { background, type Tx } from "../store/index.ts";
-
-export const sentimentChanged = defineEvent(
-  "sentiment.changed",
-  z
-    .strictObject({
-      contact: contactReferenceSchema,
-      from: sentimentSchema,
-      to: sentimentSchema,
-      message_id: ids.message,
-    })
-    .describe("A contact's sentiment changed to another label."),
-);
 
 /** The next message to score. */
 interface Unscored {
