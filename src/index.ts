@@ -113,35 +113,70 @@ export type {
   UpdateContact,
 } from "./contacts/index.ts";
 export type {
+  BatchFailure,
   BatchMessages,
   BatchResult,
   BatchResults,
+  BatchSuccess,
+  Category,
   EditMessage,
+  IgnoredReason,
   ListMessages,
   Message,
   MessageError,
+  MessageFailedData,
   MessagePreview,
+  MessageReceivedData,
+  MessageSentData,
   MessageStatus,
+  MessageUpdatedData,
   PreviewMessage,
+  ReceiptStatus,
   Reply,
   Segments,
   SendMessage,
   Timeline,
+  TimelineAttempt,
+  TimelineEdit,
   TimelineEntry,
+  TimelineLookup,
+  TimelinePolicy,
+  TimelineReceipt,
+  TimelineRedaction,
+  TimelineTransition,
 } from "./messages/index.ts";
 export type {
   AddNote,
   AssignConversation,
+  Assignee,
   Conversation,
+  ConversationClosedData,
+  ConversationCreatedData,
+  ConversationStatus,
+  ConversationUpdatedData,
+  Handler,
   HandOffConversation,
+  LastMessage,
   ListConversations,
   Note,
   OpenConversation,
+  Priority,
   UpdateConversation,
 } from "./conversations/index.ts";
 export type { AddObservation, Observation } from "./observations/index.ts";
 export type { PolicyVerdict } from "./consents/index.ts";
+export type {
+  SandboxEvent,
+  SandboxInbound,
+  SandboxNumber,
+  SandboxNumbers,
+  SandboxReceipt,
+  SandboxReceipts,
+  SandboxResetResult,
+  SandboxSeedResult,
+} from "./sandbox/index.ts";
 export type { CreateSender, Sender, UpdateSender } from "./senders/index.ts";
+export type { SentimentChangedData } from "./sentiment/index.ts";
 
 export {
   action,

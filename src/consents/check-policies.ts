@@ -1,11 +1,11 @@
 import { ownAccount } from "../accounts/index.ts";
 import { consentFor, type ConsentState, contactById } from "../contacts/index.ts";
-import { firstTimeZone, iso, TidingsError, timestamp } from "../kernel/index.ts";
+import { firstTimeZone, iso, TidingsError } from "../kernel/index.ts";
 import type { Call, QuietHours } from "../operations/index.ts";
 import type { NamedVerdict, PolicyFacts, Verdict } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { quietUntil } from "./quiet-hours.ts";
-import { z } from "zod";
+import type { PolicyVerdict } from "./types.ts";
 
 /** A message to check, and its recipient's consent and contact. */
 export interface PolicySubject {
@@ -142,19 +142,3 @@ export function toPolicyVerdict(named: NamedVerdict): PolicyVerdict {
       return { policy, verdict, until: iso(named.until), message: named.reason };
   }
 }
-
-export const policyVerdictSchema = z
-  .strictObject({
-    policy: z
-      .string()
-      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
-    verdict: z.enum(["allow", "deny", "defer"]),
-    code: z.string().optional().describe("The reason code of a denial."),
-    until: timestamp.optional().describe("When a deferral ends."),
-    message: z.string().optional().describe("The reason for a denial or deferral."),
-  })
-  .meta({
-    id: "PolicyVerdict",
-    description: "The verdict of one policy on sending a message now.",
-  });
-export interface PolicyVerdict extends z.infer<typeof policyVerdictSchema> {}

@@ -1,8 +1,6 @@
 export {
   checkPolicies,
   type PolicyContext,
-  type PolicyVerdict,
-  policyVerdictSchema,
   throwIfDenied,
   decisionOf,
   toPolicyVerdict,
@@ -11,3 +9,4 @@ export { consentsModule } from "./descriptor.ts";
 export { getConsents } from "./reads.ts";
 export { keywordOf, suspectsOptOut } from "./keywords.ts";
 export { changeConsent } from "./change-consent.ts";
+export { type PolicyVerdict, policyVerdictSchema } from "./types.ts";

@@ -1,15 +1,14 @@
 import {
   type AddNote,
   addNoteSchema,
-  type Conversation,
   type LabelConversation,
   labelConversationSchema,
-  type Note,
   type OpenConversation,
   openConversationSchema,
   type UpdateConversation,
   updateConversationSchema,
-} from "./types.ts";
+} from "./input-types.ts";
+import type { Conversation, Note } from "./types.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { findRecipient, createContactFor } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineEvent } from "../events/index.ts";
+import { defineEvent, type EventDefinition } from "../events/index.ts";
 import { type Conversation, conversationSchema } from "./types.ts";
 
 /** A conversation began. */
@@ -12,14 +12,12 @@ export const conversationCreatedDataSchema = z
   .strictObject({ conversation: conversationSchema.describe("The new conversation.") })
   .describe("A conversation began.");
 
-export const conversationCreated = defineEvent(
-  "conversation.created",
-  conversationCreatedDataSchema,
-);
+export const conversationCreated: EventDefinition<"conversation.created", ConversationCreatedData> =
+  defineEvent("conversation.created", conversationCreatedDataSchema);
 
 /**
- * The status, handler, assignee, labels, priority, metadata or suspected opt-out of a conversation
- * changed.
+ * A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out
+ * changed. A new message does not publish this event.
  */
 export interface ConversationUpdatedData {
   /** The conversation after the change. */
@@ -29,14 +27,12 @@ export interface ConversationUpdatedData {
 export const conversationUpdatedDataSchema = z
   .strictObject({ conversation: conversationSchema.describe("The conversation after the change.") })
   .describe(
-    "The status, handler, assignee, labels, priority, metadata or suspected opt-out of a " +
-      "conversation changed.",
+    "A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out " +
+      "changed. A new message does not publish this event.",
   );
 
-export const conversationUpdated = defineEvent(
-  "conversation.updated",
-  conversationUpdatedDataSchema,
-);
+export const conversationUpdated: EventDefinition<"conversation.updated", ConversationUpdatedData> =
+  defineEvent("conversation.updated", conversationUpdatedDataSchema);
 
 /** A conversation was closed. */
 export interface ConversationClosedData {
@@ -48,4 +44,5 @@ export const conversationClosedDataSchema = z
   .strictObject({ conversation: conversationSchema.describe("The closed conversation.") })
   .describe("A conversation was closed.");
 
-export const conversationClosed = defineEvent("conversation.closed", conversationClosedDataSchema);
+export const conversationClosed: EventDefinition<"conversation.closed", ConversationClosedData> =
+  defineEvent("conversation.closed", conversationClosedDataSchema);

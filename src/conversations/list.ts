@@ -11,12 +11,8 @@ import {
   inboxSuspected,
   inboxUnread,
 } from "./rows.ts";
-import {
-  type Conversation,
-  conversationStatusSchema,
-  type ListConversations,
-  listConversationsSchema,
-} from "./types.ts";
+import { type ListConversations, listConversationsSchema } from "./input-types.ts";
+import { type Conversation, conversationStatusSchema } from "./types.ts";
 import { mediumOf, type Page } from "../kernel/index.ts";
 import { type ScanList, pageOf, type Query } from "../operations/index.ts";
 import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";

@@ -1,5 +1,6 @@
 import { conversationById, conversationsOfContact, currentConversation, notes } from "./rows.ts";
-import { type Conversation, type Note, type ThreadQuery, threadQuerySchema } from "./types.ts";
+import { type ThreadQuery, threadQuerySchema } from "./input-types.ts";
+import type { Conversation, Note } from "./types.ts";
 import { type ById, byIdSchema, mediumSchema, notFound, type Page } from "../kernel/index.ts";
 import { type ContactActivity, mapPage, page, type Query } from "../operations/index.ts";
 import { noteResource, showConversations } from "./show.ts";

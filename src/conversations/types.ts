@@ -1,190 +1,220 @@
 /** Conversations. A contact has at most one active conversation on each medium. */
 import { z } from "zod";
 import {
+  type Author,
   authorSchema,
-  channelSchema,
+  type ConversationId,
   ids,
-  instant,
-  isId,
-  type Limits,
+  type Medium,
   mediumSchema,
+  type MessageId,
+  type Metadata,
   metadata,
-  metadataInput,
-  name,
-  pageFields,
-  queryBoolean,
-  recipientSchema,
-  reference,
-  text,
+  type NoteId,
   timestamp,
 } from "../kernel/index.ts";
-import { contactReferenceSchema, label } from "../contacts/index.ts";
+import { type ContactReference, contactReferenceSchema } from "../contacts/index.ts";
 
-export const conversationStatusSchema = z.enum(["open", "snoozed", "closed"]);
-export type ConversationStatus = z.infer<typeof conversationStatusSchema>;
+/**
+ * The status of a conversation. A `snoozed` conversation opens again at a set time, or earlier with
+ * the contact's next message.
+ */
+export type ConversationStatus = "open" | "snoozed" | "closed";
 
-export const handlerSchema = z.enum(["ai", "queue", "human", "none"]);
-export type Handler = z.infer<typeof handlerSchema>;
+export const conversationStatusSchema = z
+  .enum(["open", "snoozed", "closed"])
+  .describe(
+    "The status of a conversation. A `snoozed` conversation opens again at a set time, or earlier " +
+      "with the contact's next message.",
+  );
 
-export const prioritySchema = z.enum(["low", "normal", "high", "urgent"]);
-export type Priority = z.infer<typeof prioritySchema>;
+/**
+ * Who is responsible for a conversation: an agent (`ai`), any available person (`queue`), a person
+ * (`human`) or nobody (`none`).
+ */
+export type Handler = "ai" | "queue" | "human" | "none";
+
+export const handlerSchema = z
+  .enum(["ai", "queue", "human", "none"])
+  .describe(
+    "Who is responsible for a conversation: an agent (`ai`), any available person (`queue`), a " +
+      "person (`human`) or nobody (`none`).",
+  );
+
+/** The priority of a conversation. The host application gives it a meaning. */
+export type Priority = "low" | "normal" | "high" | "urgent";
+
+export const prioritySchema = z
+  .enum(["low", "normal", "high", "urgent"])
+  .describe("The priority of a conversation. The host application gives it a meaning.");
+
+/** The person or agent that a conversation is assigned to. */
+export interface Assignee {
+  /** `human`: a person of the host application. `agent`: an AI agent. */
+  readonly type: "human" | "agent";
+  /** The host application's id of the person, or the id of the agent. */
+  readonly id: string;
+}
 
 export const assigneeSchema = z
-  .strictObject({ type: z.enum(["human", "agent"]), id: z.string() })
-  .meta({ id: "Assignee" });
-export interface Assignee extends z.infer<typeof assigneeSchema> {}
+  .strictObject({
+    type: z
+      .enum(["human", "agent"])
+      .describe("`human`: a person of the host application. `agent`: an AI agent."),
+    id: z.string().describe("The host application's id of the person, or the id of the agent."),
+  })
+  .meta({
+    id: "Assignee",
+    description: "The person or agent that a conversation is assigned to.",
+  });
+
+/** The last message of a conversation. */
+export interface LastMessage {
+  /** The id of the message. */
+  readonly id: MessageId;
+  /** `outbound`: to the contact. `inbound`: from the contact. */
+  readonly direction: "outbound" | "inbound";
+  /** The first 140 characters of the text. Empty in events. */
+  readonly preview: string;
+  /** When the message was created. */
+  readonly created_at: string;
+}
 
 export const lastMessageSchema = z
   .strictObject({
-    id: ids.message,
-    direction: z.enum(["outbound", "inbound"]),
-    preview: z.string().describe("The first 140 characters. Empty in events."),
-    created_at: timestamp,
+    id: ids.message.describe("The id of the message."),
+    direction: z
+      .enum(["outbound", "inbound"])
+      .describe("`outbound`: to the contact. `inbound`: from the contact."),
+    preview: z.string().describe("The first 140 characters of the text. Empty in events."),
+    created_at: timestamp.describe("When the message was created."),
   })
-  .meta({ id: "LastMessage" });
-export interface LastMessage extends z.infer<typeof lastMessageSchema> {}
+  .meta({ id: "LastMessage", description: "The last message of a conversation." });
+
+/** The messages between the account and one contact on one medium, until it is closed. */
+export interface Conversation {
+  /** The id of the conversation. */
+  readonly id: ConversationId;
+  /** The contact that the conversation is with. */
+  readonly contact: ContactReference;
+  /** The medium of the conversation. `text` covers SMS and MMS. */
+  readonly medium: Medium;
+  /** `open`, `snoozed` until `snoozed_until`, or `closed`. */
+  readonly status: ConversationStatus;
+  /**
+   * Who is responsible: an agent (`ai`), any available person (`queue`), a person (`human`) or
+   * nobody (`none`).
+   */
+  readonly handler: Handler;
+  /**
+   * The person or agent that the conversation is assigned to. An agent stays assigned after a
+   * hand-off, so that people can hand the conversation back to it. Null if it is not assigned.
+   */
+  readonly assignee: Assignee | null;
+  /** The labels of the conversation, at most 50. */
+  readonly labels: string[];
+  /** The priority, `normal` in a new conversation. The host application gives it a meaning. */
+  readonly priority: Priority;
+  /** When a snoozed conversation opens again. Null unless the status is `snoozed`. */
+  readonly snoozed_until: string | null;
+  /** The number of messages from the contact since the conversation was last marked as read. */
+  readonly unread_count: number;
+  /** The last message. Null if there is none. */
+  readonly last_message: LastMessage | null;
+  /** The number of messages, in both directions. */
+  readonly message_count: number;
+  /**
+   * True if a message from the contact resembles an opt-out keyword but is not one. It stays true
+   * until a person clears it or the contact's consent changes.
+   */
+  readonly opt_out_suspected: boolean;
+  /** The host application's data about the conversation. The engine does not read it. */
+  readonly metadata: Metadata;
+  /** When the conversation was created. */
+  readonly created_at: string;
+  /** When the conversation last changed. A new message alone does not count as a change. */
+  readonly updated_at: string;
+  /** When the conversation was closed. Null unless the status is `closed`. */
+  readonly closed_at: string | null;
+}
 
 export const conversationSchema = z
   .strictObject({
-    id: ids.conversation,
-    contact: contactReferenceSchema,
-    medium: mediumSchema,
-    status: conversationStatusSchema,
+    id: ids.conversation.describe("The id of the conversation."),
+    contact: contactReferenceSchema.describe("The contact that the conversation is with."),
+    medium: mediumSchema.describe("The medium of the conversation. `text` covers SMS and MMS."),
+    status: conversationStatusSchema.describe(
+      "`open`, `snoozed` until `snoozed_until`, or `closed`.",
+    ),
     handler: handlerSchema.describe(
-      "Who replies: an agent (`ai`), any available person (`queue`), a person (`human`) or " +
+      "Who is responsible: an agent (`ai`), any available person (`queue`), a person (`human`) or " +
         "nobody (`none`).",
     ),
-    assignee: assigneeSchema.nullable(),
-    labels: z.array(z.string()),
-    priority: prioritySchema,
-    snoozed_until: timestamp.nullable(),
-    unread_count: z.int().min(0),
-    last_message: lastMessageSchema.nullable(),
-    message_count: z.int().min(0),
-    opt_out_suspected: z.boolean(),
-    metadata,
-    created_at: timestamp,
-    updated_at: timestamp,
-    closed_at: timestamp.nullable(),
+    assignee: assigneeSchema
+      .nullable()
+      .describe(
+        "The person or agent that the conversation is assigned to. An agent stays assigned after " +
+          "a hand-off, so that people can hand the conversation back to it. Null if it is not " +
+          "assigned.",
+      ),
+    labels: z.array(z.string()).describe("The labels of the conversation, at most 50."),
+    priority: prioritySchema.describe(
+      "The priority, `normal` in a new conversation. The host application gives it a meaning.",
+    ),
+    snoozed_until: timestamp
+      .nullable()
+      .describe("When a snoozed conversation opens again. Null unless the status is `snoozed`."),
+    unread_count: z
+      .int()
+      .min(0)
+      .describe(
+        "The number of messages from the contact since the conversation was last marked as read.",
+      ),
+    last_message: lastMessageSchema.nullable().describe("The last message. Null if there is none."),
+    message_count: z.int().min(0).describe("The number of messages, in both directions."),
+    opt_out_suspected: z
+      .boolean()
+      .describe(
+        "True if a message from the contact resembles an opt-out keyword but is not one. It stays " +
+          "true until a person clears it or the contact's consent changes.",
+      ),
+    metadata: metadata.describe(
+      "The host application's data about the conversation. The engine does not read it.",
+    ),
+    created_at: timestamp.describe("When the conversation was created."),
+    updated_at: timestamp.describe(
+      "When the conversation last changed. A new message alone does not count as a change.",
+    ),
+    closed_at: timestamp
+      .nullable()
+      .describe("When the conversation was closed. Null unless the status is `closed`."),
   })
-  .meta({ id: "Conversation" });
-export interface Conversation extends z.infer<typeof conversationSchema> {}
+  .meta({
+    id: "Conversation",
+    description:
+      "The messages between the account and one contact on one medium, until it is closed.",
+  });
+
+/** A note for the staff of the host application. The contact never sees it. */
+export interface Note {
+  /** The id of the note. */
+  readonly id: NoteId;
+  /** Who wrote the note. */
+  readonly author: Author;
+  /** The text. */
+  readonly body: string;
+  /** When the note was created. */
+  readonly created_at: string;
+}
 
 export const noteSchema = z
-  .strictObject({ id: ids.note, author: authorSchema, body: z.string(), created_at: timestamp })
+  .strictObject({
+    id: ids.note.describe("The id of the note."),
+    author: authorSchema.describe("Who wrote the note."),
+    body: z.string().describe("The text."),
+    created_at: timestamp.describe("When the note was created."),
+  })
   .meta({
     id: "Note",
     description: "A note for the staff of the host application. The contact never sees it.",
   });
-export interface Note extends z.infer<typeof noteSchema> {}
-
-/** The id that the host application uses for one of its people. */
-export const person: z.ZodString = name(200);
-
-const byId = { id: reference };
-
-export const listConversationsSchema = z.strictObject({
-  ...pageFields,
-  status: conversationStatusSchema.optional().describe("All statuses by default."),
-  handler: handlerSchema.optional(),
-  assignee: reference.optional().describe("The id of a person or an agent."),
-  label: reference.optional(),
-  channel: channelSchema.optional().describe("SMS and MMS share conversations."),
-  unread: queryBoolean.optional(),
-  opt_out_suspected: queryBoolean.optional(),
-  contact_id: reference
-    .optional()
-    .describe("Only conversations of this contact, newest start first."),
-});
-export interface ListConversations extends z.infer<typeof listConversationsSchema> {}
-
-export const openConversationSchema = z
-  .strictObject({
-    to: recipientSchema,
-    medium: mediumSchema.optional().meta({ default: "text" }),
-  })
-  .refine(({ to, medium }) => medium !== "webchat" || !to.startsWith("+"), {
-    path: ["to"],
-    error: "must be a contact's id when the medium is webchat",
-  })
-  .meta({ id: "OpenConversation" });
-export interface OpenConversation extends z.infer<typeof openConversationSchema> {}
-
-/** An absent field stays as it is. */
-export const updateConversationSchema = (limits: Limits) =>
-  z
-    .strictObject({
-      ...byId,
-      status: conversationStatusSchema
-        .optional()
-        .describe("A closed conversation can be opened unless a newer one has replaced it."),
-      snoozed_until: instant
-        .optional()
-        .describe(
-          "Required with the status `snoozed`: when the conversation reopens, at most 366 days " +
-            "ahead. A message from the contact reopens it earlier.",
-        ),
-      priority: prioritySchema.optional(),
-      metadata: metadataInput(limits).optional().describe("Replaces the whole map."),
-      opt_out_suspected: z
-        .literal(false)
-        .optional()
-        .describe("Clears the flag after a person has checked the conversation."),
-    })
-    .refine(
-      ({ status, snoozed_until }) => (status === "snoozed") === (snoozed_until !== undefined),
-      {
-        path: ["snoozed_until"],
-        error: "is required with the status snoozed and not allowed with another status",
-        when: ({ value }) => typeof value === "object" && value !== null,
-      },
-    )
-    .meta({ id: "UpdateConversation" });
-export interface UpdateConversation extends z.infer<ReturnType<typeof updateConversationSchema>> {}
-
-export const assignConversationSchema = z
-  .strictObject({
-    ...byId,
-    assignee: z
-      .strictObject({ type: z.enum(["human", "agent"]), id: person })
-      .refine(({ type, id }) => type === "human" || isId("agt", id), {
-        path: ["id"],
-        error: "must be an agent's id",
-      })
-      .nullable(),
-  })
-  .meta({ id: "AssignConversation" });
-export interface AssignConversation extends z.infer<typeof assignConversationSchema> {}
-
-const maxLabels = 50;
-
-export const labelConversationSchema = z
-  .strictObject({
-    ...byId,
-    labels: z
-      .array(label)
-      .max(maxLabels, { error: `must have at most ${maxLabels} labels` })
-      .refine((list) => new Set(list).size === list.length, {
-        error: "must not repeat a label",
-      })
-      .describe("The complete list of labels."),
-  })
-  .meta({ id: "LabelConversation" });
-export interface LabelConversation extends z.infer<typeof labelConversationSchema> {}
-
-export const handOffConversationSchema = z
-  .strictObject({ ...byId, reason: name(200), summary: text(2_000).optional() })
-  .meta({ id: "HandOffConversation" });
-export interface HandOffConversation extends z.infer<typeof handOffConversationSchema> {}
-
-export const threadQuerySchema = z.strictObject({ ...byId, ...pageFields });
-export interface ThreadQuery extends z.infer<typeof threadQuerySchema> {}
-
-export const addNoteSchema = z
-  .strictObject({
-    ...byId,
-    body: name(10_000),
-    author_id: person.optional().describe("The id that the host application uses for the author."),
-  })
-  .meta({ id: "AddNote" });
-export interface AddNote extends z.infer<typeof addNoteSchema> {}

@@ -6,7 +6,7 @@ import { plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { patchOf, countMessage } from "./move.ts";
 import { type Author, type Channel, invalid, millis } from "../kernel/index.ts";
-import type { SendMessage } from "./types.ts";
+import type { SendMessage } from "./input-types.ts";
 import { checkPolicies, type PolicyContext, throwIfDenied, decisionOf } from "../consents/index.ts";
 import type { SenderRow } from "../senders/index.ts";
 import type { Call } from "../operations/index.ts";

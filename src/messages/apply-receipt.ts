@@ -11,7 +11,7 @@ import type { Evidence } from "./carriage.ts";
 import { evidenceOf, withValidTime } from "./attempt-rules.ts";
 import { applyEvidence, isSuperseded } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
-import type { IgnoredReason } from "./timeline.ts";
+import type { IgnoredReason } from "./timeline-types.ts";
 import type { Services } from "../operations/index.ts";
 import type { Receipt, Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineEvent } from "../events/index.ts";
+import { defineEvent, type EventDefinition } from "../events/index.ts";
 import { type ContactReference, contactReferenceSchema } from "../contacts/index.ts";
 import {
   type Channel,
@@ -21,7 +21,7 @@ import {
 
 /** A message came in. */
 export interface MessageReceivedData {
-  /** The message. */
+  /** The id of the message. */
   readonly message_id: MessageId;
   /** The contact that the message is from. */
   readonly contact: ContactReference;
@@ -37,7 +37,7 @@ export interface MessageReceivedData {
 
 export const messageReceivedDataSchema = z
   .strictObject({
-    message_id: ids.message.describe("The message."),
+    message_id: ids.message.describe("The id of the message."),
     contact: contactReferenceSchema.describe("The contact that the message is from."),
     body: z.string().describe("The text. Empty after redaction."),
     channel: channelSchema.describe("The channel that the message came on."),
@@ -46,11 +46,12 @@ export const messageReceivedDataSchema = z
   })
   .describe("A message came in.");
 
-export const messageReceived = defineEvent("message.received", messageReceivedDataSchema);
+export const messageReceived: EventDefinition<"message.received", MessageReceivedData> =
+  defineEvent("message.received", messageReceivedDataSchema);
 
 /** An outbound message was delivered. */
 export interface MessageSentData {
-  /** The message. */
+  /** The id of the message. */
   readonly message_id: MessageId;
   /** The contact that the message was sent to. */
   readonly contact: ContactReference;
@@ -62,33 +63,34 @@ export interface MessageSentData {
   readonly status: "delivered" | "read";
   /** The conversation that the message belongs to. */
   readonly conversation_id: ConversationId;
-  /** When the message was delivered: the earliest time that the evidence proves. */
+  /** When the message was delivered: the earliest proven time. */
   readonly delivered_at: string;
 }
 
 export const messageSentDataSchema = z
   .strictObject({
-    message_id: ids.message.describe("The message."),
+    message_id: ids.message.describe("The id of the message."),
     contact: contactReferenceSchema.describe("The contact that the message was sent to."),
     to: z.string().describe("The address that the message was sent to."),
     channel: channelSchema.describe("The channel that the message was sent on."),
     status: z.enum(["delivered", "read"]).describe("`read` if the carrier reported that first."),
     conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-    delivered_at: timestamp.describe(
-      "When the message was delivered: the earliest time that the evidence proves.",
-    ),
+    delivered_at: timestamp.describe("When the message was delivered: the earliest proven time."),
   })
   .describe("An outbound message was delivered.");
 
-export const messageSent = defineEvent("message.sent", messageSentDataSchema);
+export const messageSent: EventDefinition<"message.sent", MessageSentData> = defineEvent(
+  "message.sent",
+  messageSentDataSchema,
+);
 
 /** The state of a message. The body stays out, so that redaction has one place to clear. */
 const messageState = {
-  message_id: ids.message.describe("The message."),
+  message_id: ids.message.describe("The id of the message."),
   contact_id: ids.contact.describe("The contact that the message is to."),
   conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
   to: z.string().describe("The address that the message is to."),
-  channel: channelSchema.describe("The channel that the message travels on."),
+  channel: channelSchema.describe("The channel that carries the message."),
   status: messageStatusSchema.describe("The new status."),
   error: messageErrorSchema
     .nullable()
@@ -99,7 +101,7 @@ const messageState = {
 
 /** The state of a message, in an event. */
 interface MessageStateData {
-  /** The message. */
+  /** The id of the message. */
   readonly message_id: MessageId;
   /** The contact that the message is to. */
   readonly contact_id: ContactId;
@@ -107,7 +109,7 @@ interface MessageStateData {
   readonly conversation_id: ConversationId;
   /** The address that the message is to. */
   readonly to: string;
-  /** The channel that the message travels on. */
+  /** The channel that carries the message. */
   readonly channel: Channel;
   /** The new status. */
   readonly status: MessageStatus;
@@ -124,7 +126,10 @@ export const messageFailedDataSchema = z
     "A message failed, expired or was not delivered. A later receipt can still deliver it.",
   );
 
-export const messageFailed = defineEvent("message.failed", messageFailedDataSchema);
+export const messageFailed: EventDefinition<"message.failed", MessageFailedData> = defineEvent(
+  "message.failed",
+  messageFailedDataSchema,
+);
 
 /** A message's status changed. */
 export interface MessageUpdatedData extends MessageStateData {
@@ -139,4 +144,7 @@ export const messageUpdatedDataSchema = z
   })
   .describe("A message's status changed.");
 
-export const messageUpdated = defineEvent("message.updated", messageUpdatedDataSchema);
+export const messageUpdated: EventDefinition<"message.updated", MessageUpdatedData> = defineEvent(
+  "message.updated",
+  messageUpdatedDataSchema,
+);

@@ -42,25 +42,45 @@ export {
 export { applyEvidence, channelOf } from "./rules.ts";
 export { segmentsOf } from "./segments.ts";
 export { sendBatch, sendMessage } from "./send.ts";
-export { receiptStatusSchema, type Timeline, type TimelineEntry } from "./timeline.ts";
+export {
+  type IgnoredReason,
+  type ReceiptStatus,
+  receiptStatusSchema,
+  type Timeline,
+  type TimelineAttempt,
+  type TimelineEdit,
+  type TimelineEntry,
+  type TimelineLookup,
+  type TimelinePolicy,
+  type TimelineReceipt,
+  type TimelineRedaction,
+  type TimelineTransition,
+} from "./timeline-types.ts";
 export { transportSink, startTransports, stopTransports } from "./transports.ts";
 export {
+  type BatchFailure,
   type BatchMessages,
   type BatchResult,
   type BatchResults,
+  type BatchSuccess,
+} from "./batch-types.ts";
+export {
   type Draft,
   type EditMessage,
   hasMedia,
   type ListMessages,
+  needsContent,
+  type PreviewMessage,
+  type Reply,
+  type SendMessage,
+} from "./input-types.ts";
+export {
+  type Category,
   mediaSchema,
   type Message,
   type MessageError,
   type MessagePreview,
   messageSchema,
   type MessageStatus,
-  needsContent,
-  type PreviewMessage,
-  type Reply,
   type Segments,
-  type SendMessage,
 } from "./types.ts";

@@ -9,7 +9,7 @@ import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./send-jobs.ts";
 import type { MessageError } from "./types.ts";
-import type { TimelineEntry } from "./timeline.ts";
+import type { TimelineEntry } from "./timeline-types.ts";
 import { usage } from "../accounts/index.ts";
 
 /** Writes a message's new state. If the status changed, counts it and publishes events. */

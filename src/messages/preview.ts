@@ -2,7 +2,8 @@ import { consentFor, findAddressee, findRecipient, recipientMark } from "../cont
 import { invalid, iso, mediumOf, millis, TidingsError } from "../kernel/index.ts";
 import { channelOf, plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
-import { type MessagePreview, type PreviewMessage, previewMessageSchema } from "./types.ts";
+import { type PreviewMessage, previewMessageSchema } from "./input-types.ts";
+import type { MessagePreview } from "./types.ts";
 import { checkPolicies, decisionOf, toPolicyVerdict } from "../consents/index.ts";
 import type { Command } from "../operations/index.ts";
 import { chooseSender } from "../senders/index.ts";

@@ -18,17 +18,12 @@ import {
   messagesOfConversation,
   timelineById,
 } from "./rows.ts";
-import { type Message, type ListMessages, listMessagesSchema, type MessageError } from "./types.ts";
+import { type ListMessages, listMessagesSchema } from "./input-types.ts";
+import type { Message, MessageError } from "./types.ts";
 import { mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import type { Reads, ScopedRangeOf, Tx } from "../store/index.ts";
-import {
-  firstStatus,
-  type TimelineRecord,
-  attemptRecords,
-  timelineOf,
-  type Timeline,
-  type TimelineEntry,
-} from "./timeline.ts";
+import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./timeline.ts";
+import type { Timeline, TimelineEntry } from "./timeline-types.ts";
 import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
 import { conversationById, type ThreadQuery, threadQuerySchema } from "../conversations/index.ts";
 import { findJob } from "../queue/index.ts";

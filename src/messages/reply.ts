@@ -6,7 +6,8 @@ import {
   contactAddress,
   type ConversationRow,
 } from "../conversations/index.ts";
-import { type Reply, replySchema, type Message } from "./types.ts";
+import { type Reply, replySchema } from "./input-types.ts";
+import type { Message } from "./types.ts";
 import { messageResource } from "./reads.ts";
 import { channelOf } from "./rules.ts";
 import type { Command } from "../operations/index.ts";

@@ -10,8 +10,9 @@ import { cancelMessage, editMessage } from "./waiting-messages.ts";
 import { previewMessage } from "./preview.ts";
 import { sendBatch, sendMessage } from "./send.ts";
 import { pageSchema } from "../kernel/index.ts";
-import { batchResultsSchema, messagePreviewSchema, messageSchema } from "./types.ts";
-import { timelineSchema } from "./timeline.ts";
+import { batchResultsSchema } from "./batch-types.ts";
+import { messagePreviewSchema, messageSchema } from "./types.ts";
+import { timelineSchema } from "./timeline-types.ts";
 import type { ApiRoute } from "../operations/index.ts";
 
 const tag = "Messages";

@@ -21,7 +21,7 @@ import {
   time,
 } from "../ports/index.ts";
 import type { Keyword } from "../contacts/index.ts";
-import type { TimelineEntry } from "./timeline.ts";
+import type { TimelineEntry } from "./timeline-types.ts";
 import type { Carriage } from "./carriage.ts";
 import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";
 

@@ -14,7 +14,8 @@
 import { type Channel, type FieldError, maxScheduleAhead } from "../kernel/index.ts";
 import type { EventType } from "../events/index.ts";
 import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
-import { defaultTtl, type MessageError, type MessageStatus } from "./types.ts";
+import { defaultTtl } from "./input-types.ts";
+import type { MessageError, MessageStatus } from "./types.ts";
 
 /** Times are in milliseconds since the epoch. `attempts` includes the attempt in progress. */
 export type Scheduled = {

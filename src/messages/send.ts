@@ -2,14 +2,13 @@ import { messageResource } from "./reads.ts";
 import { mediumOf, parse, TidingsError } from "../kernel/index.ts";
 import { channelOf } from "./rules.ts";
 import {
-  type Message,
-  type SendMessage,
-  sendMessageSchema,
   type BatchMessages,
   batchMessagesSchema,
   type BatchResult,
   type BatchResults,
-} from "./types.ts";
+} from "./batch-types.ts";
+import { type SendMessage, sendMessageSchema } from "./input-types.ts";
+import type { Message } from "./types.ts";
 import { type Command, inputSchema, type Procedure, type Steps } from "../operations/index.ts";
 import { acceptMessage } from "./accept.ts";
 import { chooseSender } from "../senders/index.ts";

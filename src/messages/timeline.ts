@@ -1,104 +1,7 @@
-import { z } from "zod";
-import { ids, timestamp, iso, isoOrNull, ulidOf } from "../kernel/index.ts";
-import {
-  messageErrorSchema,
-  messageStatusSchema,
-  type MessageError,
-  type MessageStatus,
-} from "./types.ts";
-
-export const receiptStatusSchema = z.enum(["sent", "delivered", "undelivered", "read"]);
-
-/**
- * Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: an
- * earlier receipt gave the status. `outranked`: a higher status is known. `superseded`: a later
- * attempt replaced this one.
- */
-export const ignoredReasonSchema = z.enum([
-  "duplicate",
-  "already_known",
-  "outranked",
-  "superseded",
-]);
-export type IgnoredReason = z.infer<typeof ignoredReasonSchema>;
-
-const transition = z
-  .strictObject({
-    type: z.literal("transition"),
-    at: timestamp,
-    from: messageStatusSchema.nullable(),
-    to: messageStatusSchema,
-    error: messageErrorSchema.nullable(),
-  })
-  .meta({ id: "TimelineTransition" });
-const attempt = z
-  .strictObject({
-    type: z.literal("attempt"),
-    at: timestamp,
-    id: ids.attempt,
-    number: z.int().min(1),
-    transport: z.string(),
-    outcome: z
-      .enum(["pending", "accepted", "rejected", "ambiguous"])
-      .describe("`pending`: the carrier has not answered yet."),
-    provider_message_id: z.string().nullable(),
-    error: messageErrorSchema.nullable(),
-    answered_at: timestamp.nullable(),
-    next_attempt_at: timestamp.nullable(),
-  })
-  .meta({ id: "TimelineAttempt" });
-const receipt = z
-  .strictObject({
-    type: z.literal("receipt"),
-    at: timestamp.describe("When the receipt arrived."),
-    carrier_at: timestamp.describe("The carrier's time."),
-    status: receiptStatusSchema,
-    provider_message_id: z.string().nullable(),
-    error: messageErrorSchema.nullable(),
-    applied: z.boolean(),
-    ignored_reason: ignoredReasonSchema.nullable(),
-  })
-  .meta({ id: "TimelineReceipt" });
-const lookup = z
-  .strictObject({
-    type: z.literal("lookup"),
-    at: timestamp,
-    attempt_id: ids.attempt,
-    outcome: z.enum(["sent", "not_sent", "unknown"]),
-  })
-  .meta({ id: "TimelineLookup" });
-const edit = z
-  .strictObject({ type: z.literal("edit"), at: timestamp, fields: z.array(z.string()) })
-  .meta({ id: "TimelineEdit" });
-const policy = z
-  .strictObject({
-    type: z.literal("policy"),
-    at: timestamp,
-    policy: z
-      .string()
-      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
-    verdict: z.enum(["deny", "defer"]),
-    reason: z.string(),
-    until: timestamp.nullable().describe("For a deferral, the earliest time of the hand-over."),
-    error: messageErrorSchema.nullable(),
-  })
-  .meta({ id: "TimelinePolicy", description: "A policy denied or deferred the message." });
-const redaction = z
-  .strictObject({ type: z.literal("redaction"), at: timestamp })
-  .meta({ id: "TimelineRedaction" });
-
-export const timelineEntrySchema = z
-  .discriminatedUnion("type", [transition, attempt, receipt, lookup, edit, policy, redaction])
-  .meta({
-    id: "TimelineEntry",
-    description: "One event in the life of a message, even if it changed nothing.",
-  });
-export type TimelineEntry = z.infer<typeof timelineEntrySchema>;
-
-export const timelineSchema = z
-  .strictObject({ data: z.array(timelineEntrySchema) })
-  .meta({ id: "Timeline", description: "Oldest first." });
-export interface Timeline extends z.infer<typeof timelineSchema> {}
+/** Puts the records of a message in the order of its timeline. */
+import { iso, isoOrNull, ulidOf } from "../kernel/index.ts";
+import type { TimelineAttempt, TimelineEntry } from "./timeline-types.ts";
+import type { MessageError, MessageStatus } from "./types.ts";
 
 /** A timeline entry before ordering, and the status that it led to. */
 export interface TimelineRecord {
@@ -147,11 +50,11 @@ function inOrder(a: TimelineRecord, b: TimelineRecord): number {
 }
 
 export interface AttemptFacts {
-  readonly id: Extract<TimelineEntry, { type: "attempt" }>["id"];
+  readonly id: TimelineAttempt["id"];
   readonly number: number;
   readonly transport: string;
   readonly started_at: number;
-  readonly outcome: Extract<TimelineEntry, { type: "attempt" }>["outcome"];
+  readonly outcome: TimelineAttempt["outcome"];
   readonly answered_at: number | null;
   readonly answer_id: string | null;
   readonly message_version: number;

@@ -1,33 +1,23 @@
+/** Messages, as the API shows them. */
+import { z } from "zod";
 import {
+  type Author,
   authorSchema,
+  type Channel,
   channelSchema,
-  fieldErrorSchema,
+  type ContactId,
+  type ConversationId,
   ids,
-  instant,
-  type Limits,
-  maxScheduleAhead,
+  type MessageId,
+  type Metadata,
   metadata,
-  metadataInput,
-  pageFields,
-  recipientSchema,
-  reference,
-  senderAddress,
-  text,
   timestamp,
   webUrl,
 } from "../kernel/index.ts";
-import { person } from "../conversations/index.ts";
-import { z } from "zod";
-import { carrierErrorCodes } from "../ports/index.ts";
-import { policyVerdictSchema } from "../consents/index.ts";
+import { carrierErrorCodes, type Media } from "../ports/index.ts";
+import { type PolicyVerdict, policyVerdictSchema } from "../consents/index.ts";
 
-/**
- * The status of a message. Before the hand-over to the carrier, an outbound message is `scheduled`,
- * `queued` and `sending`, and can end as `canceled`, `expired` or `failed`. `ambiguous` means that
- * the carrier was called and its answer was lost. After the hand-over, the message is `sent`,
- * `unconfirmed` (no receipt arrived in time), `undelivered`, `delivered` or `read`. An inbound
- * message is always `received`.
- */
+/** All statuses of a message. */
 export const messageStatuses = [
   "scheduled",
   "queued",
@@ -43,30 +33,75 @@ export const messageStatuses = [
   "read",
   "received",
 ] as const;
-export const messageStatusSchema = z.enum(messageStatuses).meta({ id: "MessageStatus" });
-export type MessageStatus = z.infer<typeof messageStatusSchema>;
 
-export const categorySchema = z.enum(["transactional", "marketing"]);
-export type Category = z.infer<typeof categorySchema>;
+/**
+ * The status of a message. Before the hand-over to the carrier, an outbound message is `scheduled`,
+ * `queued` and `sending`, and can end as `canceled`, `expired` or `failed`. `ambiguous` means that
+ * the carrier was called and its answer was lost. After the hand-over, the message is `sent`,
+ * `unconfirmed` (no receipt arrived in time), `undelivered`, `delivered` or `read`. An inbound
+ * message is always `received`.
+ */
+export type MessageStatus = (typeof messageStatuses)[number];
+
+export const messageStatusSchema = z.enum(messageStatuses).meta({
+  id: "MessageStatus",
+  description:
+    "The status of a message. Before the hand-over to the carrier, an outbound message is " +
+    "`scheduled`, `queued` and `sending`, and can end as `canceled`, `expired` or `failed`. " +
+    "`ambiguous` means that the carrier was called and its answer was lost. After the hand-over, " +
+    "the message is `sent`, `unconfirmed` (no receipt arrived in time), `undelivered`, " +
+    "`delivered` or `read`. An inbound message is always `received`.",
+});
+
+/** The purpose of a message. Quiet hours apply to `marketing` messages only. */
+export type Category = "transactional" | "marketing";
+
+export const categorySchema = z
+  .enum(["transactional", "marketing"])
+  .describe("The purpose of a message. Quiet hours apply to `marketing` messages only.");
 
 const mimeType = z
   .string()
   .regex(/^[\w.+-]{1,127}\/[\w.+-]{1,127}$/, { error: "must be a media type, like image/png" });
 
-export const mediaSchema = z.strictObject({ url: webUrl, content_type: mimeType.optional() }).meta({
-  id: "Media",
-  description: "An image, sound or file. The carrier fetches it from the URL.",
-});
+export const mediaSchema = z
+  .strictObject({
+    url: webUrl.describe("The http or https URL from which the file is fetched."),
+    content_type: mimeType
+      .optional()
+      .describe("The media type, such as `image/png`, if it is known."),
+  })
+  .meta({
+    id: "Media",
+    description: "An image, sound or file. The carrier fetches it from the URL.",
+  });
+
+/**
+ * The number of parts that an SMS is billed as. A single part holds 160 GSM-7 or 70 UCS-2 units;
+ * each of several parts holds 153 or 67.
+ */
+export interface Segments {
+  /** The number of parts. */
+  readonly count: number;
+  /** `GSM-7` if the GSM 03.38 alphabet has every character of the text, otherwise `UCS-2`. */
+  readonly encoding: "GSM-7" | "UCS-2";
+}
 
 export const segmentsSchema = z
-  .strictObject({ count: z.int().min(1), encoding: z.enum(["GSM-7", "UCS-2"]) })
+  .strictObject({
+    count: z.int().min(1).describe("The number of parts."),
+    encoding: z
+      .enum(["GSM-7", "UCS-2"])
+      .describe(
+        "`GSM-7` if the GSM 03.38 alphabet has every character of the text, otherwise `UCS-2`.",
+      ),
+  })
   .meta({
     id: "Segments",
     description:
       "The number of parts that an SMS is billed as. A single part holds 160 GSM-7 or 70 UCS-2 " +
       "units; each of several parts holds 153 or 67.",
   });
-export interface Segments extends z.infer<typeof segmentsSchema> {}
 
 /** The carrier error codes, and the codes that the engine adds. */
 export const messageErrorCodes = [
@@ -77,175 +112,245 @@ export const messageErrorCodes = [
   "no_transport",
   "ttl_elapsed",
 ] as const;
+
+/** The reason why a message did not arrive. */
+export interface MessageError {
+  /** The reason, for programs. The codes are the same for all carriers. */
+  readonly code: (typeof messageErrorCodes)[number];
+  /** The reason, for people. */
+  readonly message: string;
+  /** True if the same message would fail again. */
+  readonly permanent: boolean;
+  /**
+   * Where the message failed. `policy`: a policy denied it. `queue`: its time to live ended.
+   * `carrier`: the carrier refused or lost it. `handset`: the phone could not be reached. `request`
+   * is reserved.
+   */
+  readonly stage: "request" | "policy" | "queue" | "carrier" | "handset";
+  /**
+   * The carrier's own code. At stage `policy`, the code of the host application's policy. Null if
+   * there is none.
+   */
+  readonly provider_code: string | null;
+}
+
 export const messageErrorSchema = z
   .strictObject({
-    code: z.enum(messageErrorCodes),
-    message: z.string(),
+    code: z
+      .enum(messageErrorCodes)
+      .describe("The reason, for programs. The codes are the same for all carriers."),
+    message: z.string().describe("The reason, for people."),
     permanent: z.boolean().describe("True if the same message would fail again."),
-    stage: z.enum(["request", "policy", "queue", "carrier", "handset"]),
+    stage: z
+      .enum(["request", "policy", "queue", "carrier", "handset"])
+      .describe(
+        "Where the message failed. `policy`: a policy denied it. `queue`: its time to live ended. " +
+          "`carrier`: the carrier refused or lost it. `handset`: the phone could not be reached. " +
+          "`request` is reserved.",
+      ),
     provider_code: z
       .string()
       .nullable()
       .describe(
-        "The carrier's own code. At stage `policy`, the code of the host application's policy.",
+        "The carrier's own code. At stage `policy`, the code of the host application's policy. " +
+          "Null if there is none.",
       ),
   })
   .meta({ id: "MessageError", description: "The reason why a message did not arrive." });
-export interface MessageError extends z.infer<typeof messageErrorSchema> {}
+
+/** One outbound or inbound SMS, MMS or webchat message. */
+export interface Message {
+  /** The id of the message. */
+  readonly id: MessageId;
+  /** `outbound`: to the contact. `inbound`: from the contact. */
+  readonly direction: "outbound" | "inbound";
+  /** The channel that carries the message. */
+  readonly channel: Channel;
+  /**
+   * The current status. `sent` means that the carrier accepted the message. The event
+   * `message.sent` is published later, when the message is `delivered` or `read`.
+   */
+  readonly status: MessageStatus;
+  /** The address that the message is from: a sender's, or the contact's if it is inbound. */
+  readonly from: string;
+  /** The address that the message is to: the contact's, or a sender's if it is inbound. */
+  readonly to: string;
+  /** The text. Null after redaction. */
+  readonly body: string | null;
+  /** The files of the message. Empty after redaction. */
+  readonly media: Media[];
+  /** Who wrote the message. */
+  readonly author: Author;
+  /** The contact that the message is from or to. */
+  readonly contact_id: ContactId;
+  /** The conversation that the message belongs to. */
+  readonly conversation_id: ConversationId;
+  /** The purpose of the message. Quiet hours apply to `marketing` messages only. */
+  readonly category: Category;
+  /** The parts that the SMS is billed as. Null unless the channel is `sms`. */
+  readonly segments: Segments | null;
+  /** When the message is due, if it was scheduled or a policy deferred it. Otherwise null. */
+  readonly send_at: string | null;
+  /**
+   * The message is not handed over to a carrier after this time. Null for an inbound message.
+   */
+  readonly expires_at: string | null;
+  /** Why the message failed, expired, was not delivered or is ambiguous. Otherwise null. */
+  readonly error: MessageError | null;
+  /**
+   * The transport that carries the message. After a fallback, the transport that took over.
+   */
+  readonly transport: string | null;
+  /** The carrier's id of the message. Null while it is not known. */
+  readonly provider_message_id: string | null;
+  /** The host application's data about the message. The engine does not read it. */
+  readonly metadata: Metadata;
+  /**
+   * The idempotency key that the message was sent with, or null. A message of a batch has the
+   * batch's key, a space and its position in the batch, from 0.
+   */
+  readonly idempotency_key: string | null;
+  /** True if the body resembles an opt-out keyword but is not one. */
+  readonly opt_out_suspected: boolean;
+  /** When the message was created. */
+  readonly created_at: string;
+  /** When the message last changed. */
+  readonly updated_at: string;
+  /** When the message was sent: the earliest proven time. Null while there is no proof. */
+  readonly sent_at: string | null;
+  /** When the message was delivered: the earliest proven time. Null while there is no proof. */
+  readonly delivered_at: string | null;
+  /** When the message was read: the earliest proven time. Null while there is no proof. */
+  readonly read_at: string | null;
+}
 
 export const messageSchema = z
   .strictObject({
-    id: ids.message,
-    direction: z.enum(["outbound", "inbound"]),
-    channel: channelSchema,
-    status: messageStatusSchema,
-    from: z.string(),
-    to: z.string(),
-    body: z.string().nullable().describe("Null after redaction."),
-    media: z.array(mediaSchema),
-    author: authorSchema,
-    contact_id: ids.contact,
-    conversation_id: ids.conversation,
-    category: categorySchema,
-    segments: segmentsSchema.nullable().describe("Null unless the channel is `sms`."),
-    send_at: timestamp.nullable(),
+    id: ids.message.describe("The id of the message."),
+    direction: z
+      .enum(["outbound", "inbound"])
+      .describe("`outbound`: to the contact. `inbound`: from the contact."),
+    channel: channelSchema.describe("The channel that carries the message."),
+    status: messageStatusSchema.describe(
+      "The current status. `sent` means that the carrier accepted the message. The event " +
+        "`message.sent` is published later, when the message is `delivered` or `read`.",
+    ),
+    from: z
+      .string()
+      .describe(
+        "The address that the message is from: a sender's, or the contact's if it is inbound.",
+      ),
+    to: z
+      .string()
+      .describe(
+        "The address that the message is to: the contact's, or a sender's if it is inbound.",
+      ),
+    body: z.string().nullable().describe("The text. Null after redaction."),
+    media: z.array(mediaSchema).describe("The files of the message. Empty after redaction."),
+    author: authorSchema.describe("Who wrote the message."),
+    contact_id: ids.contact.describe("The contact that the message is from or to."),
+    conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
+    category: categorySchema.describe(
+      "The purpose of the message. Quiet hours apply to `marketing` messages only.",
+    ),
+    segments: segmentsSchema
+      .nullable()
+      .describe("The parts that the SMS is billed as. Null unless the channel is `sms`."),
+    send_at: timestamp
+      .nullable()
+      .describe(
+        "When the message is due, if it was scheduled or a policy deferred it. Otherwise null.",
+      ),
     expires_at: timestamp
       .nullable()
       .describe(
         "The message is not handed over to a carrier after this time. Null for an inbound message.",
       ),
-    error: messageErrorSchema.nullable(),
+    error: messageErrorSchema
+      .nullable()
+      .describe(
+        "Why the message failed, expired, was not delivered or is ambiguous. Otherwise null.",
+      ),
     transport: z
       .string()
       .nullable()
       .describe(
         "The transport that carries the message. After a fallback, the transport that took over.",
       ),
-    provider_message_id: z.string().nullable(),
-    metadata,
-    idempotency_key: z.string().nullable(),
+    provider_message_id: z
+      .string()
+      .nullable()
+      .describe("The carrier's id of the message. Null while it is not known."),
+    metadata: metadata.describe(
+      "The host application's data about the message. The engine does not read it.",
+    ),
+    idempotency_key: z
+      .string()
+      .nullable()
+      .describe(
+        "The idempotency key that the message was sent with, or null. A message of a batch has " +
+          "the batch's key, a space and its position in the batch, from 0.",
+      ),
     opt_out_suspected: z
       .boolean()
       .describe("True if the body resembles an opt-out keyword but is not one."),
-    created_at: timestamp,
-    updated_at: timestamp,
-    sent_at: timestamp.nullable(),
-    delivered_at: timestamp.nullable(),
-    read_at: timestamp.nullable(),
+    created_at: timestamp.describe("When the message was created."),
+    updated_at: timestamp.describe("When the message last changed."),
+    sent_at: timestamp
+      .nullable()
+      .describe(
+        "When the message was sent: the earliest proven time. Null while there is no proof.",
+      ),
+    delivered_at: timestamp
+      .nullable()
+      .describe(
+        "When the message was delivered: the earliest proven time. Null while there is no proof.",
+      ),
+    read_at: timestamp
+      .nullable()
+      .describe(
+        "When the message was read: the earliest proven time. Null while there is no proof.",
+      ),
   })
   .meta({ id: "Message", description: "One outbound or inbound SMS, MMS or webchat message." });
-export interface Message extends z.infer<typeof messageSchema> {}
 
-/** The default time to live of a message: four hours, in milliseconds. */
-export const defaultTtl = 4 * 3_600_000;
-
-function contentFields(limits: Limits) {
-  return {
-    body: text(limits.message_characters),
-    media: z
-      .array(mediaSchema)
-      .max(limits.media_items, { error: `must have at most ${limits.media_items} items` }),
-    send_at: instant.describe(
-      "When to send the message, at most 35 days ahead. A time in the past means now.",
-    ),
-    metadata: metadataInput(limits),
-  };
+/** The outcome that sending a message would have. Nothing is sent or stored. */
+export interface MessagePreview {
+  /** The channel that would carry the message. */
+  readonly channel: Channel;
+  /** The address of the sender that would be used. Null if there is none. */
+  readonly from: string | null;
+  /** The address that the message would be sent to. */
+  readonly to: string;
+  /** The parts that the SMS would be billed as. Null unless the channel is `sms`. */
+  readonly segments: Segments | null;
+  /** `opted_out` if the recipient has opted out of messages from the sender. */
+  readonly consent: "allowed" | "opted_out";
+  /** When quiet hours would let the message out. Null if they would not delay it. */
+  readonly quiet_until: string | null;
+  /** True if there is a sender and no policy denies the message. */
+  readonly sendable: boolean;
+  /**
+   * The verdict of each policy at the time when the message would be sent. Empty if there is no
+   * sender.
+   */
+  readonly verdicts: PolicyVerdict[];
 }
-
-/**
- * Unvalidated input. The cross-field rules below read it before its fields are known to be valid.
- */
-export interface Draft {
-  readonly body?: unknown;
-  readonly media?: unknown;
-  readonly channel?: unknown;
-  readonly to?: unknown;
-}
-
-const isDraft = ({ value }: { value: unknown }): boolean =>
-  typeof value === "object" && value !== null;
-export const hasMedia = ({ media }: Draft): boolean => Array.isArray(media) && media.length > 0;
-
-/**
- * Cross-field rules run even if other fields are invalid, so that one response lists all errors.
- */
-export const needsContent = {
-  path: ["body"],
-  error: "must not be empty unless there is media",
-  when: isDraft,
-};
-const smsHasNoMedia = { path: ["media"], error: "needs channel mms or webchat", when: isDraft };
-const webchatNeedsContact = {
-  path: ["to"],
-  error: "must be a contact id when channel is webchat",
-  when: isDraft,
-};
-
-function draftSchema(limits: Limits) {
-  const { body, media, send_at, metadata: facts } = contentFields(limits);
-  return z
-    .strictObject({
-      to: recipientSchema,
-      body: body.describe("May be empty if there is media."),
-      channel: channelSchema
-        .optional()
-        .describe("Defaults to `sms`, or to `mms` if there is media."),
-      from: senderAddress
-        .optional()
-        .describe(
-          "The sender's address. Defaults to the sender that the contact last used, then to one " +
-            "from the account's pool for the channel, then to the account's default sender.",
-        ),
-      media: media.optional(),
-      send_at: send_at.optional(),
-      ttl_seconds: z
-        .int()
-        .min(1)
-        .max(maxScheduleAhead / 1_000)
-        .optional()
-        .meta({
-          default: defaultTtl / 1_000,
-          description:
-            "Time to live in seconds, counted from `send_at`, or from now. The message expires " +
-            "if it is not handed over to a carrier in time.",
-        }),
-      category: categorySchema.optional().meta({ default: "transactional" }),
-      metadata: facts.optional(),
-    })
-    .refine(
-      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
-      needsContent,
-    )
-    .refine((draft: Draft) => draft.channel !== "sms" || !hasMedia(draft), smsHasNoMedia)
-    .refine(
-      (draft: Draft) =>
-        draft.channel !== "webchat" || typeof draft.to !== "string" || !draft.to.startsWith("+"),
-      webchatNeedsContact,
-    );
-}
-
-/**
- * The host application sets the limits, so each engine builds these schemas from its own limits.
- */
-export const sendMessageSchema = (limits: Limits) =>
-  draftSchema(limits).meta({ id: "SendMessage" });
-export interface SendMessage extends z.infer<ReturnType<typeof sendMessageSchema>> {}
-
-/** Takes the same input as a send, so that a previewed draft can be sent unchanged. */
-export const previewMessageSchema = (limits: Limits) =>
-  draftSchema(limits).meta({ id: "PreviewMessage" });
-export interface PreviewMessage extends z.infer<ReturnType<typeof previewMessageSchema>> {}
 
 export const messagePreviewSchema = z
   .strictObject({
-    channel: channelSchema,
+    channel: channelSchema.describe("The channel that would carry the message."),
     from: z
       .string()
       .nullable()
       .describe("The address of the sender that would be used. Null if there is none."),
-    to: z.string(),
-    segments: segmentsSchema.nullable(),
-    consent: z.enum(["allowed", "opted_out"]),
+    to: z.string().describe("The address that the message would be sent to."),
+    segments: segmentsSchema
+      .nullable()
+      .describe("The parts that the SMS would be billed as. Null unless the channel is `sms`."),
+    consent: z
+      .enum(["allowed", "opted_out"])
+      .describe("`opted_out` if the recipient has opted out of messages from the sender."),
     quiet_until: timestamp
       .nullable()
       .describe("When quiet hours would let the message out. Null if they would not delay it."),
@@ -261,84 +366,3 @@ export const messagePreviewSchema = z
     id: "MessagePreview",
     description: "The outcome that sending a message would have. Nothing is sent or stored.",
   });
-export interface MessagePreview extends z.infer<typeof messagePreviewSchema> {}
-
-/** Changes to a scheduled message. An absent field keeps its value. */
-export const editMessageSchema = (limits: Limits) => {
-  const { body, media, send_at, metadata: facts } = contentFields(limits);
-  return z
-    .strictObject({
-      id: reference,
-      body: body.optional(),
-      media: media.optional(),
-      send_at: send_at.optional(),
-      metadata: facts.optional().describe("Replaces all existing metadata."),
-    })
-    .meta({ id: "EditMessage" });
-};
-export interface EditMessage extends z.infer<ReturnType<typeof editMessageSchema>> {}
-
-/** Each item is validated by itself, so that an invalid item does not affect the others. */
-export const batchMessagesSchema = (limits: Limits) =>
-  z
-    .strictObject({
-      messages: z
-        .array(z.unknown().describe("A `SendMessage` object."))
-        .min(1)
-        .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` }),
-    })
-    .meta({ id: "BatchMessages" });
-export interface BatchMessages extends z.infer<ReturnType<typeof batchMessagesSchema>> {}
-
-export const batchResultSchema = z
-  .discriminatedUnion("ok", [
-    z.strictObject({ ok: z.literal(true), index: z.int(), message: messageSchema }),
-    z.strictObject({
-      ok: z.literal(false),
-      index: z.int(),
-      code: z.string(),
-      status: z.int(),
-      detail: z.string(),
-      errors: z.array(fieldErrorSchema),
-    }),
-  ])
-  .meta({
-    id: "BatchResult",
-    description: "The result of one batch item. `index` is its position in the request.",
-  });
-export type BatchResult = z.infer<typeof batchResultSchema>;
-
-export const batchResultsSchema = z
-  .strictObject({ data: z.array(batchResultSchema) })
-  .meta({ id: "BatchResults" });
-export interface BatchResults extends z.infer<typeof batchResultsSchema> {}
-
-export const listMessagesSchema = z.strictObject({
-  ...pageFields,
-  status: messageStatusSchema.optional(),
-  direction: z.enum(["outbound", "inbound"]).optional(),
-  channel: channelSchema.optional(),
-  contact_id: reference.optional(),
-  conversation_id: reference.optional(),
-  to: reference.optional(),
-  created_after: instant.optional().describe("Exclusive."),
-  created_before: instant.optional().describe("Exclusive."),
-});
-export interface ListMessages extends z.infer<typeof listMessagesSchema> {}
-
-export const replySchema = (limits: Limits) =>
-  z
-    .strictObject({
-      id: reference,
-      body: text(limits.message_characters).describe("May be empty if there is media."),
-      media: z.array(mediaSchema).max(limits.media_items).optional(),
-      author_id: person
-        .optional()
-        .describe("The id of the person who writes, as the host application knows it."),
-    })
-    .refine(
-      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
-      needsContent,
-    )
-    .meta({ id: "Reply" });
-export interface Reply extends z.infer<ReturnType<typeof replySchema>> {}

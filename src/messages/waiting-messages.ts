@@ -15,7 +15,8 @@ import {
 import { edit, cancel, release } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
-import { type EditMessage, editMessageSchema, type Message } from "./types.ts";
+import { type EditMessage, editMessageSchema } from "./input-types.ts";
+import type { Message } from "./types.ts";
 import { checkPolicies, throwIfDenied, decisionOf } from "../consents/index.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { findAddressee } from "../contacts/index.ts";

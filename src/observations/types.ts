@@ -1,51 +1,161 @@
 /** Observations: facts noticed about a contact, with their source and evidence. */
 import { z } from "zod";
-import { ids, instant, name, pageFields, reference, timestamp } from "../kernel/index.ts";
+import {
+  type ContactId,
+  type ConversationId,
+  ids,
+  instant,
+  type MessageId,
+  name,
+  type ObservationId,
+  pageFields,
+  type PageQuery,
+  reference,
+  timestamp,
+} from "../kernel/index.ts";
+
+/** A fact about a contact that an agent, a rule, a person or the API recorded. */
+export interface Observation {
+  /** The id of the observation. */
+  readonly id: ObservationId;
+  /** The contact that the observation is about. */
+  readonly contact_id: ContactId;
+  /** The conversation that the observation was made in. Null if it was made in none. */
+  readonly conversation_id: ConversationId | null;
+  /** The fact, in words. */
+  readonly content: string;
+  /** The kind of observation, such as `preference`. The host application chooses the names. */
+  readonly kind: string;
+  /** Who made the observation: a `rule`, a language `model`, a person (`human`) or the `api`. */
+  readonly source: "rule" | "model" | "human" | "api";
+  /** The contact's messages that support the observation. */
+  readonly evidence_message_ids: MessageId[];
+  /** How certain the observation is, from 0 to 1. Null if that is not known. */
+  readonly confidence: number | null;
+  /** When the observation was recorded. */
+  readonly created_at: string;
+  /** When the observation expires. It is no longer listed then. Null if it does not expire. */
+  readonly expires_at: string | null;
+}
 
 export const observationSchema = z
   .strictObject({
-    id: ids.observation,
-    contact_id: ids.contact,
-    conversation_id: ids.conversation.nullable(),
-    content: z.string(),
-    kind: z.string(),
-    source: z.enum(["rule", "model", "human", "api"]),
-    evidence_message_ids: z.array(ids.message),
-    confidence: z.number().min(0).max(1).nullable(),
-    created_at: timestamp,
-    expires_at: timestamp.nullable(),
+    id: ids.observation.describe("The id of the observation."),
+    contact_id: ids.contact.describe("The contact that the observation is about."),
+    conversation_id: ids.conversation
+      .nullable()
+      .describe("The conversation that the observation was made in. Null if it was made in none."),
+    content: z.string().describe("The fact, in words."),
+    kind: z
+      .string()
+      .describe(
+        "The kind of observation, such as `preference`. The host application chooses the names.",
+      ),
+    source: z
+      .enum(["rule", "model", "human", "api"])
+      .describe(
+        "Who made the observation: a `rule`, a language `model`, a person (`human`) or the `api`.",
+      ),
+    evidence_message_ids: z
+      .array(ids.message)
+      .describe("The contact's messages that support the observation."),
+    confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe("How certain the observation is, from 0 to 1. Null if that is not known."),
+    created_at: timestamp.describe("When the observation was recorded."),
+    expires_at: timestamp
+      .nullable()
+      .describe(
+        "When the observation expires. It is no longer listed then. Null if it does not expire.",
+      ),
   })
-  .meta({ id: "Observation" });
-export interface Observation extends z.infer<typeof observationSchema> {}
+  .meta({
+    id: "Observation",
+    description: "A fact about a contact that an agent, a rule, a person or the API recorded.",
+  });
+
+/** A fact to record about a contact. */
+export interface AddObservation {
+  /** The id of the contact. */
+  readonly id: string;
+  /** The fact, in words: at most 2,000 characters. */
+  readonly content: string;
+  /** The kind of observation, at most 64 characters. The host application chooses the names. */
+  readonly kind: string;
+  /**
+   * `human` if a person made the observation.
+   * @default "api"
+   */
+  readonly source?: "human" | "api" | undefined;
+  /** The contact's conversation that the observation was made in. */
+  readonly conversation_id?: string | undefined;
+  /** The contact's messages that support the observation, at most 50. */
+  readonly evidence_message_ids?: string[] | undefined;
+  /** How certain the observation is, from 0 to 1. */
+  readonly confidence?: number | undefined;
+  /** When the observation expires. It is no longer listed then. Must be in the future. */
+  readonly expires_at?: string | undefined;
+}
 
 export const addObservationSchema = z
   .strictObject({
-    id: reference,
-    content: name(2_000),
+    id: reference.describe("The id of the contact."),
+    content: name(2_000).describe("The fact, in words: at most 2,000 characters."),
     kind: name(64).meta({
-      description: "The kind of observation. You choose the names.",
+      description:
+        "The kind of observation, at most 64 characters. The host application chooses the names.",
       examples: ["preference"],
     }),
     source: z
       .enum(["human", "api"])
       .optional()
       .meta({ default: "api", description: "`human` if a person made the observation." }),
-    conversation_id: reference.optional(),
+    conversation_id: reference
+      .optional()
+      .describe("The contact's conversation that the observation was made in."),
     evidence_message_ids: z
       .array(reference)
       .max(50, { error: "must contain at most 50 messages" })
       .optional()
-      .describe("The contact's messages that support the observation."),
-    confidence: z.number().min(0).max(1).optional(),
+      .describe("The contact's messages that support the observation, at most 50."),
+    confidence: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe("How certain the observation is, from 0 to 1."),
     expires_at: instant
       .optional()
-      .describe("When the observation expires. It is no longer listed then."),
+      .describe(
+        "When the observation expires. It is no longer listed then. Must be in the future.",
+      ),
   })
-  .meta({ id: "AddObservation" });
-export interface AddObservation extends z.infer<typeof addObservationSchema> {}
+  .meta({ id: "AddObservation", description: "A fact to record about a contact." });
 
-export const listObservationsSchema = z.strictObject({ id: reference, ...pageFields });
-export interface ListObservations extends z.infer<typeof listObservationsSchema> {}
+/** A page of a contact's observations. */
+export interface ListObservations extends PageQuery {
+  /** The id of the contact. */
+  readonly id: string;
+}
 
-export const removeObservationSchema = z.strictObject({ id: reference, observation_id: reference });
-export interface RemoveObservation extends z.infer<typeof removeObservationSchema> {}
+export const listObservationsSchema = z
+  .strictObject({ id: reference.describe("The id of the contact."), ...pageFields })
+  .describe("A page of a contact's observations.");
+
+/** The observation to remove. */
+export interface RemoveObservation {
+  /** The id of the contact. */
+  readonly id: string;
+  /** The id of the observation. */
+  readonly observation_id: string;
+}
+
+export const removeObservationSchema = z
+  .strictObject({
+    id: reference.describe("The id of the contact."),
+    observation_id: reference.describe("The id of the observation."),
+  })
+  .describe("The observation to remove.");

@@ -11,7 +11,9 @@ export { seedSandbox } from "./seed.ts";
 export type {
   SandboxEvent,
   SandboxInbound,
+  SandboxNumber,
   SandboxNumbers,
+  SandboxReceipt,
   SandboxReceipts,
   SandboxResetResult,
   SandboxSeedResult,

@@ -157,8 +157,8 @@ async function recordScore(tx: Tx, message: MessageRow, score: number): Promise<
     created_at,
   });
   const contact = await tx.get(contactById, [contact_id]);
-  if (contact !== undefined)
-    tx.update(contacts, contact, { sentiment_state: addScore(contact.sentiment_state, score) });
+  if (contact === undefined) return;
+  tx.update(contacts, contact, { sentiment_state: addScore(contact.sentiment_state, score) });
 }
 
 /** Writes a message that was already delivered. Its send job finds nothing queued. */

@@ -5,28 +5,29 @@ import {
   type Sentiment,
   sentimentSchema,
 } from "../contacts/index.ts";
-import { defineEvent } from "../events/index.ts";
+import { defineEvent, type EventDefinition } from "../events/index.ts";
 import { ids, type MessageId } from "../kernel/index.ts";
 
 /** A contact's sentiment changed to another label. */
 export interface SentimentChangedData {
-  /** The contact whose sentiment changed. */
+  /** The contact. */
   readonly contact: ContactReference;
   /** The sentiment before the message. */
   readonly from: Sentiment;
-  /** The sentiment after the message. Its label is another one. */
+  /** The sentiment after the message. */
   readonly to: Sentiment;
-  /** The contact's message that changed the sentiment. */
+  /** The message whose score changed the label. */
   readonly message_id: MessageId;
 }
 
 export const sentimentChangedDataSchema = z
   .strictObject({
-    contact: contactReferenceSchema.describe("The contact whose sentiment changed."),
+    contact: contactReferenceSchema.describe("The contact."),
     from: sentimentSchema.describe("The sentiment before the message."),
-    to: sentimentSchema.describe("The sentiment after the message. Its label is another one."),
-    message_id: ids.message.describe("The contact's message that changed the sentiment."),
+    to: sentimentSchema.describe("The sentiment after the message."),
+    message_id: ids.message.describe("The message whose score changed the label."),
   })
   .describe("A contact's sentiment changed to another label.");
 
-export const sentimentChanged = defineEvent("sentiment.changed", sentimentChangedDataSchema);
+export const sentimentChanged: EventDefinition<"sentiment.changed", SentimentChangedData> =
+  defineEvent("sentiment.changed", sentimentChangedDataSchema);

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { Conversation, ListConversations } from "../../src/conversations/types.ts";
+import type { ListConversations } from "../../src/conversations/input-types.ts";
+import type { Conversation } from "../../src/conversations/types.ts";
 import { carrier } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

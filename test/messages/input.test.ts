@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { eventTypes } from "../../src/events/types.ts";
-import { listMessagesSchema, sendMessageSchema } from "../../src/messages/types.ts";
+import { listMessagesSchema, sendMessageSchema } from "../../src/messages/input-types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 
 const schema = sendMessageSchema(defaultLimits);

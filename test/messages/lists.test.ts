@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type MessageRow, messages } from "../../src/messages/rows.ts";
-import type { ListMessages, Message } from "../../src/messages/types.ts";
+import type { ListMessages } from "../../src/messages/input-types.ts";
+import type { Message } from "../../src/messages/types.ts";
 import type { Page } from "../../src/kernel/fields.ts";
 import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";

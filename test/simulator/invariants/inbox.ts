@@ -1,5 +1,5 @@
 import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
-import type { ListConversations } from "../../../src/conversations/types.ts";
+import type { ListConversations } from "../../../src/conversations/input-types.ts";
 import type { MessagingEngine } from "../../../adapters/entry.ts";
 import { labels } from "../actors/inbox-operators.ts";
 import type { Invariant, Violation } from "../invariant.ts";

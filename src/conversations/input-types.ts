@@ -1,0 +1,278 @@
+/** The inputs of the operations on conversations. */
+import { z } from "zod";
+import {
+  type Channel,
+  channelSchema,
+  instant,
+  isId,
+  type Limits,
+  type Medium,
+  mediumSchema,
+  type Metadata,
+  metadataInput,
+  name,
+  pageFields,
+  type PageQuery,
+  queryBoolean,
+  recipientSchema,
+  reference,
+  text,
+} from "../kernel/index.ts";
+import { label } from "../contacts/index.ts";
+import {
+  type Assignee,
+  assigneeSchema,
+  type ConversationStatus,
+  conversationStatusSchema,
+  type Handler,
+  handlerSchema,
+  type Priority,
+  prioritySchema,
+} from "./types.ts";
+
+/** The id that the host application uses for one of its people. */
+export const person: z.ZodString = name(200);
+
+const byId = { id: reference.describe("The id of the conversation.") };
+
+/** Filters of the inbox. */
+export interface ListConversations extends PageQuery {
+  /** Only conversations with this status. All statuses by default. */
+  readonly status?: ConversationStatus | undefined;
+  /** Only conversations with this handler. */
+  readonly handler?: Handler | undefined;
+  /** Only conversations that are assigned to the person or agent with this id. */
+  readonly assignee?: string | undefined;
+  /** Only conversations with this label. */
+  readonly label?: string | undefined;
+  /** Only conversations on the medium of this channel. SMS and MMS share conversations. */
+  readonly channel?: Channel | undefined;
+  /** Only conversations with (`true`) or without (`false`) unread messages. */
+  readonly unread?: boolean | undefined;
+  /** Only conversations with (`true`) or without (`false`) a suspected opt-out. */
+  readonly opt_out_suspected?: boolean | undefined;
+  /** Only conversations of this contact, newest start first. */
+  readonly contact_id?: string | undefined;
+}
+
+export const listConversationsSchema = z
+  .strictObject({
+    ...pageFields,
+    status: conversationStatusSchema
+      .optional()
+      .describe("Only conversations with this status. All statuses by default."),
+    handler: handlerSchema.optional().describe("Only conversations with this handler."),
+    assignee: reference
+      .optional()
+      .describe("Only conversations that are assigned to the person or agent with this id."),
+    label: reference.optional().describe("Only conversations with this label."),
+    channel: channelSchema
+      .optional()
+      .describe(
+        "Only conversations on the medium of this channel. SMS and MMS share conversations.",
+      ),
+    unread: queryBoolean
+      .optional()
+      .describe("Only conversations with (`true`) or without (`false`) unread messages."),
+    opt_out_suspected: queryBoolean
+      .optional()
+      .describe("Only conversations with (`true`) or without (`false`) a suspected opt-out."),
+    contact_id: reference
+      .optional()
+      .describe("Only conversations of this contact, newest start first."),
+  })
+  .describe("Filters of the inbox.");
+
+/** The contact and the medium of a conversation to open. */
+export interface OpenConversation {
+  /**
+   * A phone number in E.164 format, or the id of a contact. On webchat, always the id of a contact.
+   */
+  readonly to: string;
+  /**
+   * The medium of the conversation. `text` covers SMS and MMS.
+   * @default "text"
+   */
+  readonly medium?: Medium | undefined;
+}
+
+export const openConversationSchema = z
+  .strictObject({
+    to: recipientSchema.describe(
+      "A phone number in E.164 format, or the id of a contact. On webchat, always the id of a " +
+        "contact.",
+    ),
+    medium: mediumSchema.optional().meta({
+      default: "text",
+      description: "The medium of the conversation. `text` covers SMS and MMS.",
+    }),
+  })
+  .refine(({ to, medium }) => medium !== "webchat" || !to.startsWith("+"), {
+    path: ["to"],
+    error: "must be a contact's id when the medium is webchat",
+  })
+  .meta({
+    id: "OpenConversation",
+    description: "The contact and the medium of a conversation to open.",
+  });
+
+/** Changes to a conversation. An absent field keeps its value. */
+export interface UpdateConversation {
+  /** The id of the conversation. */
+  readonly id: string;
+  /** The new status. A closed conversation can be opened unless a newer one has replaced it. */
+  readonly status?: ConversationStatus | undefined;
+  /**
+   * Required with the status `snoozed`: when the conversation reopens, at most 366 days ahead. A
+   * message from the contact reopens it earlier.
+   */
+  readonly snoozed_until?: string | undefined;
+  /** The new priority. The host application gives it a meaning. */
+  readonly priority?: Priority | undefined;
+  /** Replaces all existing metadata. */
+  readonly metadata?: Metadata | undefined;
+  /** Clears the flag after a person has checked the conversation. */
+  readonly opt_out_suspected?: false | undefined;
+}
+
+export const updateConversationSchema = (limits: Limits) =>
+  z
+    .strictObject({
+      ...byId,
+      status: conversationStatusSchema
+        .optional()
+        .describe(
+          "The new status. A closed conversation can be opened unless a newer one has replaced it.",
+        ),
+      snoozed_until: instant
+        .optional()
+        .describe(
+          "Required with the status `snoozed`: when the conversation reopens, at most 366 days " +
+            "ahead. A message from the contact reopens it earlier.",
+        ),
+      priority: prioritySchema
+        .optional()
+        .describe("The new priority. The host application gives it a meaning."),
+      metadata: metadataInput(limits).optional().describe("Replaces all existing metadata."),
+      opt_out_suspected: z
+        .literal(false)
+        .optional()
+        .describe("Clears the flag after a person has checked the conversation."),
+    })
+    .refine(
+      ({ status, snoozed_until }) => (status === "snoozed") === (snoozed_until !== undefined),
+      {
+        path: ["snoozed_until"],
+        error: "is required with the status snoozed and not allowed with another status",
+        when: ({ value }) => typeof value === "object" && value !== null,
+      },
+    )
+    .meta({
+      id: "UpdateConversation",
+      description: "Changes to a conversation. An absent field keeps its value.",
+    });
+
+/** The new assignment of a conversation. */
+export interface AssignConversation {
+  /** The id of the conversation. */
+  readonly id: string;
+  /** The person or agent that takes the conversation. Null removes the assignment. */
+  readonly assignee: Assignee | null;
+}
+
+export const assignConversationSchema = z
+  .strictObject({
+    ...byId,
+    assignee: z
+      .strictObject({
+        type: assigneeSchema.shape.type,
+        id: person.describe("The host application's id of the person, or the id of the agent."),
+      })
+      .refine(({ type, id }) => type === "human" || isId("agt", id), {
+        path: ["id"],
+        error: "must be an agent's id",
+      })
+      .nullable()
+      .describe("The person or agent that takes the conversation. Null removes the assignment."),
+  })
+  .meta({ id: "AssignConversation", description: "The new assignment of a conversation." });
+
+const maxLabels = 50;
+
+/** The new labels of a conversation. */
+export interface LabelConversation {
+  /** The id of the conversation. */
+  readonly id: string;
+  /** The complete list of labels: at most 50 different ones of at most 64 characters each. */
+  readonly labels: string[];
+}
+
+export const labelConversationSchema = z
+  .strictObject({
+    ...byId,
+    labels: z
+      .array(label)
+      .max(maxLabels, { error: `must have at most ${maxLabels} labels` })
+      .refine((list) => new Set(list).size === list.length, {
+        error: "must not repeat a label",
+      })
+      .describe(
+        "The complete list of labels: at most 50 different ones of at most 64 characters each.",
+      ),
+  })
+  .meta({ id: "LabelConversation", description: "The new labels of a conversation." });
+
+/** Why a conversation is handed off to people. The event `conversation.handoff` repeats it. */
+export interface HandOffConversation {
+  /** The id of the conversation. */
+  readonly id: string;
+  /** The reason, at most 200 characters. */
+  readonly reason: string;
+  /** What the person who takes over should know, at most 2,000 characters. */
+  readonly summary?: string | undefined;
+}
+
+export const handOffConversationSchema = z
+  .strictObject({
+    ...byId,
+    reason: name(200).describe("The reason, at most 200 characters."),
+    summary: text(2_000)
+      .optional()
+      .describe("What the person who takes over should know, at most 2,000 characters."),
+  })
+  .meta({
+    id: "HandOffConversation",
+    description:
+      "Why a conversation is handed off to people. The event `conversation.handoff` repeats it.",
+  });
+
+/** A page of a conversation's messages or notes. */
+export interface ThreadQuery extends PageQuery {
+  /** The id of the conversation. */
+  readonly id: string;
+}
+
+export const threadQuerySchema = z
+  .strictObject({ ...byId, ...pageFields })
+  .describe("A page of a conversation's messages or notes.");
+
+/** A note to add to a conversation. The contact never sees it. */
+export interface AddNote {
+  /** The id of the conversation. */
+  readonly id: string;
+  /** The text, at most 10,000 characters. */
+  readonly body: string;
+  /** The id that the host application uses for the author. */
+  readonly author_id?: string | undefined;
+}
+
+export const addNoteSchema = z
+  .strictObject({
+    ...byId,
+    body: name(10_000).describe("The text, at most 10,000 characters."),
+    author_id: person.optional().describe("The id that the host application uses for the author."),
+  })
+  .meta({
+    id: "AddNote",
+    description: "A note to add to a conversation. The contact never sees it.",
+  });

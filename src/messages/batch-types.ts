@@ -1,0 +1,98 @@
+/** Batches of messages: the input and the results. */
+import { z } from "zod";
+import { type FieldError, fieldErrorSchema, type Limits } from "../kernel/index.ts";
+import { type Message, messageSchema } from "./types.ts";
+
+/** Messages to send. Each succeeds or fails by itself. */
+export interface BatchMessages {
+  /**
+   * The messages, by default at most 1,000. Each is a `SendMessage` object and is validated by
+   * itself, so that an invalid one does not affect the others.
+   */
+  readonly messages: unknown[];
+}
+
+export const batchMessagesSchema = (limits: Limits) =>
+  z
+    .strictObject({
+      messages: z
+        .array(z.unknown().describe("A `SendMessage` object."))
+        .min(1)
+        .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` })
+        .describe(
+          "The messages, by default at most 1,000. Each is a `SendMessage` object and is " +
+            "validated by itself, so that an invalid one does not affect the others.",
+        ),
+    })
+    .meta({
+      id: "BatchMessages",
+      description: "Messages to send. Each succeeds or fails by itself.",
+    });
+
+/** A message of a batch that was queued or scheduled. */
+export interface BatchSuccess {
+  /** True: the message was queued or scheduled. */
+  readonly ok: true;
+  /** The position of the message in the batch, from 0. */
+  readonly index: number;
+  /** The new message. */
+  readonly message: Message;
+}
+
+export const batchSuccessSchema = z
+  .strictObject({
+    ok: z.literal(true).describe("True: the message was queued or scheduled."),
+    index: z.int().describe("The position of the message in the batch, from 0."),
+    message: messageSchema.describe("The new message."),
+  })
+  .describe("A message of a batch that was queued or scheduled.");
+
+/** A message of a batch that was not stored, with the error that `send` would have had. */
+export interface BatchFailure {
+  /** False: the message was not stored. */
+  readonly ok: false;
+  /** The position of the message in the batch, from 0. */
+  readonly index: number;
+  /** The error, for programs. */
+  readonly code: string;
+  /** The HTTP status that the error has when the message is sent alone. */
+  readonly status: number;
+  /** What is wrong, for people. */
+  readonly detail: string;
+  /** Each invalid field. Pointers are relative to the message. */
+  readonly errors: FieldError[];
+}
+
+export const batchFailureSchema = z
+  .strictObject({
+    ok: z.literal(false).describe("False: the message was not stored."),
+    index: z.int().describe("The position of the message in the batch, from 0."),
+    code: z.string().describe("The error, for programs."),
+    status: z.int().describe("The HTTP status that the error has when the message is sent alone."),
+    detail: z.string().describe("What is wrong, for people."),
+    errors: z
+      .array(fieldErrorSchema)
+      .describe("Each invalid field. Pointers are relative to the message."),
+  })
+  .describe("A message of a batch that was not stored, with the error that `send` would have had.");
+
+/** The result of one message of a batch. */
+export type BatchResult = BatchSuccess | BatchFailure;
+
+export const batchResultSchema = z
+  .discriminatedUnion("ok", [batchSuccessSchema, batchFailureSchema])
+  .meta({ id: "BatchResult", description: "The result of one message of a batch." });
+
+/** The results of a batch. */
+export interface BatchResults {
+  /** One result for each message, in the order of the request. */
+  readonly data: BatchResult[];
+}
+
+export const batchResultsSchema = z
+  .strictObject({
+    data: z
+      .array(batchResultSchema)
+      .describe("One result for each message, in the order of the request."),
+  })
+  .meta({ id: "BatchResults", description: "The results of a batch." });

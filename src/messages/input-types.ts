@@ -1,0 +1,301 @@
+/** The inputs of the operations on messages, except batches. */
+import { z } from "zod";
+import {
+  type Channel,
+  channelSchema,
+  instant,
+  type Limits,
+  maxScheduleAhead,
+  type Metadata,
+  metadataInput,
+  pageFields,
+  type PageQuery,
+  recipientSchema,
+  reference,
+  senderAddress,
+  text,
+} from "../kernel/index.ts";
+import type { Media } from "../ports/index.ts";
+import { person } from "../conversations/index.ts";
+import {
+  type Category,
+  categorySchema,
+  mediaSchema,
+  type MessageStatus,
+  messageStatusSchema,
+} from "./types.ts";
+
+/** The default time to live of a message: four hours, in milliseconds. */
+export const defaultTtl = 4 * 3_600_000;
+
+/**
+ * Unvalidated input. The cross-field rules below read it before its fields are known to be valid.
+ */
+export interface Draft {
+  readonly body?: unknown;
+  readonly media?: unknown;
+  readonly channel?: unknown;
+  readonly to?: unknown;
+}
+
+const isDraft = ({ value }: { value: unknown }): boolean =>
+  typeof value === "object" && value !== null;
+export const hasMedia = ({ media }: Draft): boolean => Array.isArray(media) && media.length > 0;
+
+/**
+ * Cross-field rules run even if other fields are invalid, so that one response lists all errors.
+ */
+export const needsContent = {
+  path: ["body"],
+  error: "must not be empty unless there is media",
+  when: isDraft,
+};
+const smsHasNoMedia = { path: ["media"], error: "needs channel mms or webchat", when: isDraft };
+const webchatNeedsContact = {
+  path: ["to"],
+  error: "must be a contact id when channel is webchat",
+  when: isDraft,
+};
+
+function contentFields(limits: Limits) {
+  return {
+    body: text(limits.message_characters),
+    media: z
+      .array(mediaSchema)
+      .max(limits.media_items, { error: `must have at most ${limits.media_items} items` }),
+    metadata: metadataInput(limits),
+  };
+}
+
+/** A message to send. */
+export interface SendMessage {
+  /**
+   * A phone number in E.164 format, or the id of a contact. On webchat, always the id of a contact.
+   */
+  readonly to: string;
+  /** The text, by default at most 1,600 characters. May be empty if there is media. */
+  readonly body: string;
+  /** The channel to send on. Defaults to `sms`, or to `mms` if there is media. */
+  readonly channel?: Channel | undefined;
+  /**
+   * The sender's address. Defaults to the sender that the contact last used, then to one from the
+   * account's pool for the channel, then to the account's default sender.
+   */
+  readonly from?: string | undefined;
+  /** Files to send with the text, by default at most 10. Not allowed on `sms`. */
+  readonly media?: Media[] | undefined;
+  /** When to send the message, at most 35 days ahead. A time in the past means now. */
+  readonly send_at?: string | undefined;
+  /**
+   * Time to live in seconds, at most 35 days, counted from `send_at`, or from now. The message
+   * expires if it is not handed over to a carrier in time.
+   * @default 14400
+   */
+  readonly ttl_seconds?: number | undefined;
+  /**
+   * The purpose of the message. Quiet hours apply to `marketing` messages only.
+   * @default "transactional"
+   */
+  readonly category?: Category | undefined;
+  /**
+   * The host application's data about the message. By default at most 50 keys of 64 characters,
+   * with values of at most 500 characters. The engine does not read it.
+   */
+  readonly metadata?: Metadata | undefined;
+}
+
+function draftSchema(limits: Limits) {
+  const { body, media, metadata } = contentFields(limits);
+  return z
+    .strictObject({
+      to: recipientSchema.describe(
+        "A phone number in E.164 format, or the id of a contact. On webchat, always the id of a " +
+          "contact.",
+      ),
+      body: body.describe(
+        "The text, by default at most 1,600 characters. May be empty if there is media.",
+      ),
+      channel: channelSchema
+        .optional()
+        .describe("The channel to send on. Defaults to `sms`, or to `mms` if there is media."),
+      from: senderAddress
+        .optional()
+        .describe(
+          "The sender's address. Defaults to the sender that the contact last used, then to one " +
+            "from the account's pool for the channel, then to the account's default sender.",
+        ),
+      media: media
+        .optional()
+        .describe("Files to send with the text, by default at most 10. Not allowed on `sms`."),
+      send_at: instant
+        .optional()
+        .describe("When to send the message, at most 35 days ahead. A time in the past means now."),
+      ttl_seconds: z
+        .int()
+        .min(1)
+        .max(maxScheduleAhead / 1_000)
+        .optional()
+        .meta({
+          default: defaultTtl / 1_000,
+          description:
+            "Time to live in seconds, at most 35 days, counted from `send_at`, or from now. The " +
+            "message expires if it is not handed over to a carrier in time.",
+        }),
+      category: categorySchema.optional().meta({
+        default: "transactional",
+        description: "The purpose of the message. Quiet hours apply to `marketing` messages only.",
+      }),
+      metadata: metadata
+        .optional()
+        .describe(
+          "The host application's data about the message. By default at most 50 keys of 64 " +
+            "characters, with values of at most 500 characters. The engine does not read it.",
+        ),
+    })
+    .refine(
+      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
+      needsContent,
+    )
+    .refine((draft: Draft) => draft.channel !== "sms" || !hasMedia(draft), smsHasNoMedia)
+    .refine(
+      (draft: Draft) =>
+        draft.channel !== "webchat" || typeof draft.to !== "string" || !draft.to.startsWith("+"),
+      webchatNeedsContact,
+    );
+}
+
+/**
+ * The host application sets the limits, so each engine builds these schemas from its own limits.
+ */
+export const sendMessageSchema = (limits: Limits) =>
+  draftSchema(limits).meta({ id: "SendMessage", description: "A message to send." });
+
+/** A message to preview. It is the same input as for sending it. */
+export interface PreviewMessage extends SendMessage {}
+
+export const previewMessageSchema = (limits: Limits) =>
+  draftSchema(limits).meta({
+    id: "PreviewMessage",
+    description: "A message to preview. It is the same input as for sending it.",
+  });
+
+/** Changes to a scheduled message. An absent field keeps its value. */
+export interface EditMessage {
+  /** The id of the message. */
+  readonly id: string;
+  /** The new text, by default at most 1,600 characters. May be empty if there is media. */
+  readonly body?: string | undefined;
+  /** The new files, by default at most 10. They replace all existing files. */
+  readonly media?: Media[] | undefined;
+  /**
+   * When to send the message, at most 35 days ahead. A time in the past means now. The time to live
+   * moves along.
+   */
+  readonly send_at?: string | undefined;
+  /** Replaces all existing metadata. */
+  readonly metadata?: Metadata | undefined;
+}
+
+export const editMessageSchema = (limits: Limits) => {
+  const { body, media, metadata } = contentFields(limits);
+  return z
+    .strictObject({
+      id: reference.describe("The id of the message."),
+      body: body
+        .optional()
+        .describe(
+          "The new text, by default at most 1,600 characters. May be empty if there is media.",
+        ),
+      media: media
+        .optional()
+        .describe("The new files, by default at most 10. They replace all existing files."),
+      send_at: instant
+        .optional()
+        .describe(
+          "When to send the message, at most 35 days ahead. A time in the past means now. The " +
+            "time to live moves along.",
+        ),
+      metadata: metadata.optional().describe("Replaces all existing metadata."),
+    })
+    .meta({
+      id: "EditMessage",
+      description: "Changes to a scheduled message. An absent field keeps its value.",
+    });
+};
+
+/** Filters of a list of messages. */
+export interface ListMessages extends PageQuery {
+  /** Only messages with this status. */
+  readonly status?: MessageStatus | undefined;
+  /** Only messages to contacts (`outbound`) or from contacts (`inbound`). */
+  readonly direction?: "outbound" | "inbound" | undefined;
+  /** Only messages on this channel. */
+  readonly channel?: Channel | undefined;
+  /** Only messages from or to this contact. */
+  readonly contact_id?: string | undefined;
+  /** Only messages of this conversation. */
+  readonly conversation_id?: string | undefined;
+  /** Only messages to exactly this address. */
+  readonly to?: string | undefined;
+  /** Only messages created later than this time. */
+  readonly created_after?: string | undefined;
+  /** Only messages created earlier than this time. */
+  readonly created_before?: string | undefined;
+}
+
+export const listMessagesSchema = z
+  .strictObject({
+    ...pageFields,
+    status: messageStatusSchema.optional().describe("Only messages with this status."),
+    direction: z
+      .enum(["outbound", "inbound"])
+      .optional()
+      .describe("Only messages to contacts (`outbound`) or from contacts (`inbound`)."),
+    channel: channelSchema.optional().describe("Only messages on this channel."),
+    contact_id: reference.optional().describe("Only messages from or to this contact."),
+    conversation_id: reference.optional().describe("Only messages of this conversation."),
+    to: reference.optional().describe("Only messages to exactly this address."),
+    created_after: instant.optional().describe("Only messages created later than this time."),
+    created_before: instant.optional().describe("Only messages created earlier than this time."),
+  })
+  .describe("Filters of a list of messages.");
+
+/** A person's message in a conversation. It goes to the address of the last message. */
+export interface Reply {
+  /** The id of the conversation. */
+  readonly id: string;
+  /** The text, by default at most 1,600 characters. May be empty if there is media. */
+  readonly body: string;
+  /** Files to send with the text, by default at most 10. On `text`, it is then sent as MMS. */
+  readonly media?: Media[] | undefined;
+  /** The id of the person who writes, as the host application knows it. */
+  readonly author_id?: string | undefined;
+}
+
+export const replySchema = (limits: Limits) =>
+  z
+    .strictObject({
+      id: reference.describe("The id of the conversation."),
+      body: text(limits.message_characters).describe(
+        "The text, by default at most 1,600 characters. May be empty if there is media.",
+      ),
+      media: z
+        .array(mediaSchema)
+        .max(limits.media_items)
+        .optional()
+        .describe(
+          "Files to send with the text, by default at most 10. On `text`, it is then sent as MMS.",
+        ),
+      author_id: person
+        .optional()
+        .describe("The id of the person who writes, as the host application knows it."),
+    })
+    .refine(
+      (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),
+      needsContent,
+    )
+    .meta({
+      id: "Reply",
+      description:
+        "A person's message in a conversation. It goes to the address of the last message.",
+    });

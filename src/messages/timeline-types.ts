@@ -1,0 +1,305 @@
+/** The timeline of a message, as the API shows it. */
+import { z } from "zod";
+import { type AttemptId, ids, timestamp } from "../kernel/index.ts";
+import {
+  messageErrorSchema,
+  messageStatusSchema,
+  type MessageError,
+  type MessageStatus,
+} from "./types.ts";
+
+/** The status that a carrier's receipt reports. */
+export type ReceiptStatus = "sent" | "delivered" | "undelivered" | "read";
+
+export const receiptStatusSchema = z
+  .enum(["sent", "delivered", "undelivered", "read"])
+  .describe("The status that a carrier's receipt reports.");
+
+/**
+ * Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: the
+ * status was known before. `outranked`: a higher status is known. `superseded`: a later attempt
+ * replaced this one.
+ */
+export type IgnoredReason = "duplicate" | "already_known" | "outranked" | "superseded";
+
+export const ignoredReasonSchema = z
+  .enum(["duplicate", "already_known", "outranked", "superseded"])
+  .describe(
+    "Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: " +
+      "the status was known before. `outranked`: a higher status is known. `superseded`: a later " +
+      "attempt replaced this one.",
+  );
+
+/** The status of the message changed. */
+export interface TimelineTransition {
+  /** The kind of entry. */
+  readonly type: "transition";
+  /** When the status changed. */
+  readonly at: string;
+  /** The status before. Null for the first status of the message. */
+  readonly from: MessageStatus | null;
+  /** The new status. */
+  readonly to: MessageStatus;
+  /** The error that came with the new status. Null if there is none. */
+  readonly error: MessageError | null;
+}
+
+export const timelineTransitionSchema = z
+  .strictObject({
+    type: z.literal("transition").describe("The kind of entry."),
+    at: timestamp.describe("When the status changed."),
+    from: messageStatusSchema
+      .nullable()
+      .describe("The status before. Null for the first status of the message."),
+    to: messageStatusSchema.describe("The new status."),
+    error: messageErrorSchema
+      .nullable()
+      .describe("The error that came with the new status. Null if there is none."),
+  })
+  .meta({ id: "TimelineTransition", description: "The status of the message changed." });
+
+/** The engine called the carrier. */
+export interface TimelineAttempt {
+  /** The kind of entry. */
+  readonly type: "attempt";
+  /** When the attempt began. */
+  readonly at: string;
+  /** The id of the attempt. */
+  readonly id: AttemptId;
+  /** 1 for the first attempt of the message. */
+  readonly number: number;
+  /** The transport that was called. */
+  readonly transport: string;
+  /**
+   * The present outcome. `pending`: the carrier has not answered yet. `accepted`: the carrier has
+   * the message. `rejected`: the message was certainly not sent. `ambiguous`: the message may have
+   * been sent.
+   */
+  readonly outcome: "pending" | "accepted" | "rejected" | "ambiguous";
+  /** The carrier's id of the message. Null while it is not known. */
+  readonly provider_message_id: string | null;
+  /** Why the attempt did not succeed. Null if there is no error. */
+  readonly error: MessageError | null;
+  /** When the carrier answered, or when its answer counted as lost. Null before that. */
+  readonly answered_at: string | null;
+  /** When the next attempt is due. Null if the attempt led to no other. */
+  readonly next_attempt_at: string | null;
+}
+
+export const timelineAttemptSchema = z
+  .strictObject({
+    type: z.literal("attempt").describe("The kind of entry."),
+    at: timestamp.describe("When the attempt began."),
+    id: ids.attempt.describe("The id of the attempt."),
+    number: z.int().min(1).describe("1 for the first attempt of the message."),
+    transport: z.string().describe("The transport that was called."),
+    outcome: z
+      .enum(["pending", "accepted", "rejected", "ambiguous"])
+      .describe(
+        "The present outcome. `pending`: the carrier has not answered yet. `accepted`: the " +
+          "carrier has the message. `rejected`: the message was certainly not sent. `ambiguous`: " +
+          "the message may have been sent.",
+      ),
+    provider_message_id: z
+      .string()
+      .nullable()
+      .describe("The carrier's id of the message. Null while it is not known."),
+    error: messageErrorSchema
+      .nullable()
+      .describe("Why the attempt did not succeed. Null if there is no error."),
+    answered_at: timestamp
+      .nullable()
+      .describe("When the carrier answered, or when its answer counted as lost. Null before that."),
+    next_attempt_at: timestamp
+      .nullable()
+      .describe("When the next attempt is due. Null if the attempt led to no other."),
+  })
+  .meta({ id: "TimelineAttempt", description: "The engine called the carrier." });
+
+/** The carrier reported a status. */
+export interface TimelineReceipt {
+  /** The kind of entry. */
+  readonly type: "receipt";
+  /** When the engine recorded the receipt. */
+  readonly at: string;
+  /** The carrier's time. */
+  readonly carrier_at: string;
+  /** The status that the carrier reported. */
+  readonly status: ReceiptStatus;
+  /** The carrier's id of the message. Null if it is not known. */
+  readonly provider_message_id: string | null;
+  /** Why the message was not delivered. Null unless the status is `undelivered`. */
+  readonly error: MessageError | null;
+  /** True if the receipt changed the message's status or one of its times. */
+  readonly applied: boolean;
+  /** Why the receipt changed nothing. Null if it was applied. */
+  readonly ignored_reason: IgnoredReason | null;
+}
+
+export const timelineReceiptSchema = z
+  .strictObject({
+    type: z.literal("receipt").describe("The kind of entry."),
+    at: timestamp.describe("When the engine recorded the receipt."),
+    carrier_at: timestamp.describe("The carrier's time."),
+    status: receiptStatusSchema.describe("The status that the carrier reported."),
+    provider_message_id: z
+      .string()
+      .nullable()
+      .describe("The carrier's id of the message. Null if it is not known."),
+    error: messageErrorSchema
+      .nullable()
+      .describe("Why the message was not delivered. Null unless the status is `undelivered`."),
+    applied: z
+      .boolean()
+      .describe("True if the receipt changed the message's status or one of its times."),
+    ignored_reason: ignoredReasonSchema
+      .nullable()
+      .describe("Why the receipt changed nothing. Null if it was applied."),
+  })
+  .meta({ id: "TimelineReceipt", description: "The carrier reported a status." });
+
+/** The engine asked the carrier about an attempt whose response or receipt was missing. */
+export interface TimelineLookup {
+  /** The kind of entry. */
+  readonly type: "lookup";
+  /** When the engine recorded the result. */
+  readonly at: string;
+  /** The attempt that the engine asked about. */
+  readonly attempt_id: AttemptId;
+  /**
+   * `sent`: the carrier has the message. `not_sent`: it certainly never received it. `unknown`: it
+   * could not tell.
+   */
+  readonly outcome: "sent" | "not_sent" | "unknown";
+}
+
+export const timelineLookupSchema = z
+  .strictObject({
+    type: z.literal("lookup").describe("The kind of entry."),
+    at: timestamp.describe("When the engine recorded the result."),
+    attempt_id: ids.attempt.describe("The attempt that the engine asked about."),
+    outcome: z
+      .enum(["sent", "not_sent", "unknown"])
+      .describe(
+        "`sent`: the carrier has the message. `not_sent`: it certainly never received it. " +
+          "`unknown`: it could not tell.",
+      ),
+  })
+  .meta({
+    id: "TimelineLookup",
+    description:
+      "The engine asked the carrier about an attempt whose response or receipt was missing.",
+  });
+
+/** The scheduled message was edited. */
+export interface TimelineEdit {
+  /** The kind of entry. */
+  readonly type: "edit";
+  /** When the message was edited. */
+  readonly at: string;
+  /** The names of the fields that the edit set. */
+  readonly fields: string[];
+}
+
+export const timelineEditSchema = z
+  .strictObject({
+    type: z.literal("edit").describe("The kind of entry."),
+    at: timestamp.describe("When the message was edited."),
+    fields: z.array(z.string()).describe("The names of the fields that the edit set."),
+  })
+  .meta({ id: "TimelineEdit", description: "The scheduled message was edited." });
+
+/** A policy denied or deferred the message at its hand-over. */
+export interface TimelinePolicy {
+  /** The kind of entry. */
+  readonly type: "policy";
+  /** When the policy decided. */
+  readonly at: string;
+  /** `consent`, `quiet_hours`, or the name of a policy of the host application. */
+  readonly policy: string;
+  /** `deny`: the message failed. `defer`: the message waits until `until`. */
+  readonly verdict: "deny" | "defer";
+  /** The reason, for people. */
+  readonly reason: string;
+  /** For a deferral, the earliest time of the hand-over. Otherwise null. */
+  readonly until: string | null;
+  /** For a denial, the error of the message. Otherwise null. */
+  readonly error: MessageError | null;
+}
+
+export const timelinePolicySchema = z
+  .strictObject({
+    type: z.literal("policy").describe("The kind of entry."),
+    at: timestamp.describe("When the policy decided."),
+    policy: z
+      .string()
+      .describe("`consent`, `quiet_hours`, or the name of a policy of the host application."),
+    verdict: z
+      .enum(["deny", "defer"])
+      .describe("`deny`: the message failed. `defer`: the message waits until `until`."),
+    reason: z.string().describe("The reason, for people."),
+    until: timestamp
+      .nullable()
+      .describe("For a deferral, the earliest time of the hand-over. Otherwise null."),
+    error: messageErrorSchema
+      .nullable()
+      .describe("For a denial, the error of the message. Otherwise null."),
+  })
+  .meta({
+    id: "TimelinePolicy",
+    description: "A policy denied or deferred the message at its hand-over.",
+  });
+
+/** The content of the message was removed. */
+export interface TimelineRedaction {
+  /** The kind of entry. */
+  readonly type: "redaction";
+  /** When the content was removed. */
+  readonly at: string;
+}
+
+export const timelineRedactionSchema = z
+  .strictObject({
+    type: z.literal("redaction").describe("The kind of entry."),
+    at: timestamp.describe("When the content was removed."),
+  })
+  .meta({ id: "TimelineRedaction", description: "The content of the message was removed." });
+
+/** One event in the life of a message, even if it changed nothing. */
+export type TimelineEntry =
+  | TimelineTransition
+  | TimelineAttempt
+  | TimelineReceipt
+  | TimelineLookup
+  | TimelineEdit
+  | TimelinePolicy
+  | TimelineRedaction;
+
+export const timelineEntrySchema = z
+  .discriminatedUnion("type", [
+    timelineTransitionSchema,
+    timelineAttemptSchema,
+    timelineReceiptSchema,
+    timelineLookupSchema,
+    timelineEditSchema,
+    timelinePolicySchema,
+    timelineRedactionSchema,
+  ])
+  .meta({
+    id: "TimelineEntry",
+    description: "One event in the life of a message, even if it changed nothing.",
+  });
+
+/** Everything that happened to a message. */
+export interface Timeline {
+  /** Oldest first: the latest 1,000 attempts and the latest 1,000 other entries. */
+  readonly data: TimelineEntry[];
+}
+
+export const timelineSchema = z
+  .strictObject({
+    data: z
+      .array(timelineEntrySchema)
+      .describe("Oldest first: the latest 1,000 attempts and the latest 1,000 other entries."),
+  })
+  .meta({ id: "Timeline", description: "Everything that happened to a message." });
