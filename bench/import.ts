@@ -3,7 +3,7 @@ import type { Stored } from "../adapters/storage/layout.ts";
 import { tablesOf } from "../adapters/storage/schema.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { Table } from "../adapters/storage/sqlite/tables.ts";
-import type { ImportContact } from "../src/contacts/types.ts";
+import type { ImportContact } from "../src/contacts/input-types.ts";
 import { schema } from "../src/modules.ts";
 import { withEngineOn, withTempFile } from "./engines.ts";
 import { count, ratio, scaled, table, type Work } from "./measure.ts";

@@ -3,9 +3,9 @@ import {
   type CreateAccount,
   createAccountSchema,
   type CreatedAccount,
-  scopes,
   standardPlan,
 } from "./types.ts";
+import { scopes } from "./key-types.ts";
 import type { Command, Services } from "../operations/index.ts";
 import { mintKey } from "./key-commands.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";

@@ -7,7 +7,7 @@ import {
   type RotateKey,
   rotateKeySchema,
   scopes as allScopes,
-} from "./types.ts";
+} from "./key-types.ts";
 import { type ById, byIdSchema, invalid, millis, notFound, TidingsError } from "../kernel/index.ts";
 import type { Caller, Command, Services } from "../operations/index.ts";
 import { drawKey } from "./key-format.ts";

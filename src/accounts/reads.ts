@@ -1,15 +1,17 @@
 import { mapPage, page, type Query, type Services } from "../operations/index.ts";
-import { invalid, iso, isoOrNull, notFound, type Page, dayMs } from "../kernel/index.ts";
-import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
 import {
-  type Account,
-  type ApiKey,
-  type GetUsage,
-  getUsageSchema,
-  type ListKeys,
-  listKeysSchema,
-  type Usage,
-} from "./types.ts";
+  dayMs,
+  invalid,
+  iso,
+  isoOrNull,
+  notFound,
+  type Page,
+  type PageQuery,
+  pageQuerySchema,
+} from "../kernel/index.ts";
+import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
+import { type Account, type GetUsage, getUsageSchema, type Usage } from "./types.ts";
+import type { ApiKey } from "./key-types.ts";
 import { z } from "zod";
 import { unscopedReadsOf } from "../store/index.ts";
 
@@ -60,10 +62,10 @@ export function keyResource(row: KeyRow): ApiKey {
 }
 
 /** Lists the keys of the caller's mode, newest first. Revoked keys are included. */
-export const listKeys: Query<ListKeys, Page<ApiKey>> = {
+export const listKeys: Query<PageQuery, Page<ApiKey>> = {
   kind: "query",
   name: "apiKeys.list",
-  input: () => listKeysSchema,
+  input: () => pageQuerySchema,
   async run(reads, input, call) {
     const range = {
       index: keys.primary,

@@ -1,5 +1,6 @@
 import { getAccount, getUsage, listKeys } from "./reads.ts";
-import { accountSchema, createdKeySchema, keySchema, usageSchema } from "./types.ts";
+import { accountSchema, usageSchema } from "./types.ts";
+import { apiKeySchema, createdKeySchema } from "./key-types.ts";
 import type { ApiRoute } from "../operations/index.ts";
 import { createKey, revokeKey, rotateKey } from "./key-commands.ts";
 import { pageSchema } from "../kernel/index.ts";
@@ -48,7 +49,7 @@ export const apiKeyRoutes: readonly ApiRoute[] = [
     operation: listKeys,
     summary: "List API keys",
     description: "Lists the keys of this key's mode, newest first. Revoked keys are included.",
-    response: pageSchema(keySchema).meta({ id: "ApiKeyPage" }),
+    response: pageSchema(apiKeySchema).meta({ id: "ApiKeyPage" }),
   },
   {
     ...manage,

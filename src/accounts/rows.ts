@@ -11,7 +11,7 @@ import {
   time,
 } from "../ports/index.ts";
 import { type ReadOptions, type Tx, unscoped } from "../store/index.ts";
-import type { KeyScope } from "./types.ts";
+import type { KeyScope } from "./key-types.ts";
 
 export const accounts = collection("accounts", {
   id: text<AccountId>(),

@@ -1,188 +1,266 @@
-/** API keys, usage and accounts: the schemas of the API. */
+/** Accounts and usage: the schemas of the API. */
 import { z } from "zod";
 import {
+  type AccountId,
+  type Channel,
   channelSchema,
   ids,
-  instant,
   isTimeZone,
-  modeSchema,
   name,
-  pageFields,
-  reference,
   text,
   timestamp,
 } from "../kernel/index.ts";
+import { type CreatedKey, createdKeySchema } from "./key-types.ts";
 
-/** The scopes of API keys. No scope includes another. */
-export const scopes = [
-  "messages:read",
-  "messages:write",
-  "contacts:read",
-  "contacts:write",
-  "conversations:read",
-  "conversations:write",
-  "agents:read",
-  "agents:write",
-  "agents:trigger",
-  "webhooks:read",
-  "webhooks:write",
-  "events:read",
-  "keys:manage",
-  "senders:manage",
-  "sandbox:write",
-] as const;
-export const keyScopeSchema = z.enum(scopes).meta({ id: "KeyScope" });
-export type KeyScope = z.infer<typeof keyScopeSchema>;
+const aboutPlan = {
+  plan: "A plan of the host application: how many requests each API key may make.",
+  name: "The name of the plan, such as `standard`. The engine attaches no meaning to it.",
+  requests_per_second: "The maximum number of requests of each API key in any one second.",
+} as const;
 
-const keyFields = {
-  id: ids.key,
-  name: z.string(),
-  mode: modeSchema,
-  scopes: z.array(keyScopeSchema),
-  last_four: z.string().describe("The last four characters of the current secret."),
-  created_at: timestamp,
-  last_used_at: timestamp.nullable().describe("When the key was last used, to about a minute."),
-  expires_at: timestamp.nullable(),
-  revoked_at: timestamp.nullable(),
-  previous_expires_at: timestamp
-    .nullable()
-    .describe("When the secret before the last rotation stops working."),
-};
-
-export const keySchema = z.strictObject(keyFields).meta({ id: "ApiKey" });
-export interface ApiKey extends z.infer<typeof keySchema> {}
-
-export const createdKeySchema = z
-  .strictObject({
-    ...keyFields,
-    secret: z.string().nullable().describe("Returned once. A replay of the request returns null."),
-  })
-  .meta({ id: "ApiKeyWithSecret" });
-export interface CreatedKey extends z.infer<typeof createdKeySchema> {}
-
-export const createKeySchema = z
-  .strictObject({
-    name: name(200),
-    mode: modeSchema.optional().describe("The mode of the calling key, which is also the default."),
-    scopes: z
-      .array(keyScopeSchema)
-      .min(1)
-      .refine((list) => new Set(list).size === list.length, {
-        error: "must not contain a scope twice",
-      })
-      .optional()
-      .describe("A subset of the calling key's scopes. By default all of them."),
-    expires_at: instant
-      .nullable()
-      .optional()
-      .describe("Not later than the calling key expires, which is also the default."),
-  })
-  .meta({ id: "CreateApiKey" });
-export interface CreateKey extends z.infer<typeof createKeySchema> {}
-
-/** How long a rotated key's old secret stays valid by default: one day. */
-export const defaultGraceSeconds = 86_400;
-
-export const rotateKeySchema = z
-  .strictObject({
-    id: reference,
-    grace_seconds: z.int().min(0).max(604_800).optional().meta({
-      default: defaultGraceSeconds,
-      description: "How long the old secret stays valid, in seconds.",
-    }),
-  })
-  .meta({ id: "RotateApiKey" });
-export interface RotateKey extends z.infer<typeof rotateKeySchema> {}
-
-export const listKeysSchema = z.strictObject(pageFields);
-export interface ListKeys extends z.infer<typeof listKeysSchema> {}
+/** A plan of the host application: how many requests each API key may make. */
+export interface Plan {
+  /** The name of the plan, such as `standard`. The engine attaches no meaning to it. */
+  readonly name: string;
+  /** The maximum number of requests of each API key in any one second. */
+  readonly requests_per_second: number;
+}
 
 export const planSchema = z
   .strictObject({
-    name: z.string(),
-    requests_per_second: z.int().min(1).describe("The limit of each API key."),
+    name: z.string().describe(aboutPlan.name),
+    requests_per_second: z.int().min(1).describe(aboutPlan.requests_per_second),
   })
-  .meta({ id: "Plan" });
-export interface Plan extends z.infer<typeof planSchema> {}
+  .meta({ id: "Plan", description: aboutPlan.plan });
 
 export const standardPlan: Plan = { name: "standard", requests_per_second: 100 };
 
+/** The limits of requests. The host application sets them for all accounts. */
+export interface AccountLimits {
+  /** Maximum size of a request body, in bytes. */
+  readonly body_bytes: number;
+  /** Maximum size of the request body of a batch or an import, in bytes. */
+  readonly batch_body_bytes: number;
+  /** Maximum number of characters in a message's body. */
+  readonly message_characters: number;
+  /** Maximum number of media items of a message. */
+  readonly media_items: number;
+  /** Maximum number of messages in a batch, and of contacts in an import as JSON. */
+  readonly batch_items: number;
+  /** Maximum number of rows in an import as lines of JSON. */
+  readonly import_rows: number;
+  /** Maximum number of keys in metadata, and in the attributes of a contact. */
+  readonly metadata_keys: number;
+  /** Maximum number of characters in one value of metadata or attributes. */
+  readonly metadata_characters: number;
+  /** Maximum number of nested objects and arrays in a body. */
+  readonly json_depth: number;
+}
+
 export const accountLimitsSchema = z
   .strictObject({
-    body_bytes: z.int(),
-    batch_body_bytes: z.int(),
-    message_characters: z.int(),
-    media_items: z.int(),
-    batch_items: z.int(),
-    import_rows: z.int(),
-    metadata_keys: z.int(),
-    metadata_characters: z.int(),
-    json_depth: z.int(),
+    body_bytes: z.int().describe("Maximum size of a request body, in bytes."),
+    batch_body_bytes: z
+      .int()
+      .describe("Maximum size of the request body of a batch or an import, in bytes."),
+    message_characters: z.int().describe("Maximum number of characters in a message's body."),
+    media_items: z.int().describe("Maximum number of media items of a message."),
+    batch_items: z
+      .int()
+      .describe("Maximum number of messages in a batch, and of contacts in an import as JSON."),
+    import_rows: z.int().describe("Maximum number of rows in an import as lines of JSON."),
+    metadata_keys: z
+      .int()
+      .describe("Maximum number of keys in metadata, and in the attributes of a contact."),
+    metadata_characters: z
+      .int()
+      .describe("Maximum number of characters in one value of metadata or attributes."),
+    json_depth: z.int().describe("Maximum number of nested objects and arrays in a body."),
   })
-  .meta({ id: "AccountLimits" });
+  .meta({
+    id: "AccountLimits",
+    description: "The limits of requests. The host application sets them for all accounts.",
+  });
 
-/** An account is a tenant. A host application with a single tenant uses the default account. */
+/**
+ * One tenant, with its own contacts, senders, keys and data. A host application without tenants
+ * uses the default account.
+ */
+export interface Account {
+  /** The id of the account. */
+  readonly id: AccountId;
+  /** The name of the account. */
+  readonly name: string;
+  /** The plan of the account. */
+  readonly plan: Plan;
+  /** The limits of the account's requests. */
+  readonly limits: AccountLimits;
+  /**
+   * The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use it for
+   * contacts whose time zone is unknown.
+   */
+  readonly time_zone: string;
+  /** When the account was created. */
+  readonly created_at: string;
+}
+
 export const accountSchema = z
   .strictObject({
-    id: ids.account,
-    name: z.string(),
-    plan: planSchema,
-    limits: accountLimitsSchema,
-    time_zone: z.string().describe("An IANA time zone name."),
-    created_at: timestamp,
+    id: ids.account.describe("The id of the account."),
+    name: z.string().describe("The name of the account."),
+    plan: planSchema.describe("The plan of the account."),
+    limits: accountLimitsSchema.describe("The limits of the account's requests."),
+    time_zone: z
+      .string()
+      .describe(
+        "The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use it for " +
+          "contacts whose time zone is unknown.",
+      ),
+    created_at: timestamp.describe("When the account was created."),
   })
-  .meta({ id: "Account" });
-export interface Account extends z.infer<typeof accountSchema> {}
+  .meta({
+    id: "Account",
+    description:
+      "One tenant, with its own contacts, senders, keys and data. A host application without " +
+      "tenants uses the default account.",
+  });
+
+/** A new account. */
+export interface CreateAccount {
+  /** The name of the account, up to 200 characters. */
+  readonly name: string;
+  /**
+   * The plan of the account: a name of up to 64 characters, and 1 to 100,000 requests per second.
+   * By default the plan `standard` with 100 requests per second.
+   */
+  readonly plan?: Plan | undefined;
+  /**
+   * The IANA name of the account's time zone, such as `Europe/Berlin`. By default the engine option
+   * `timeZone`.
+   */
+  readonly time_zone?: string | undefined;
+}
 
 export const createAccountSchema = z
   .strictObject({
-    name: name(200),
+    name: name(200).describe("The name of the account, up to 200 characters."),
     plan: z
-      .strictObject({ name: name(64), requests_per_second: z.int().min(1).max(100_000) })
+      .strictObject({
+        name: name(64).describe(aboutPlan.name),
+        requests_per_second: z.int().min(1).max(100_000).describe(aboutPlan.requests_per_second),
+      })
       .optional()
-      .describe("By default the plan `standard` with 100 requests per second."),
+      .describe(
+        "The plan of the account: a name of up to 64 characters, and 1 to 100,000 requests per " +
+          "second. By default the plan `standard` with 100 requests per second.",
+      ),
     time_zone: text(64)
       .refine(isTimeZone, {
         error: "must be an IANA time zone name, such as Europe/Berlin",
       })
-      .optional(),
+      .optional()
+      .describe(
+        "The IANA name of the account's time zone, such as `Europe/Berlin`. By default the engine " +
+          "option `timeZone`.",
+      ),
   })
-  .meta({ id: "CreateAccount" });
-export interface CreateAccount extends z.infer<typeof createAccountSchema> {}
+  .meta({ id: "CreateAccount", description: "A new account." });
+
+/** The account and its first API key, which is for its sandbox. */
+export interface CreatedAccount {
+  /** The new account. */
+  readonly account: Account;
+  /** Its first API key: a sandbox key with all scopes. */
+  readonly key: CreatedKey;
+}
 
 export const createdAccountSchema = z
-  .strictObject({ account: accountSchema, key: createdKeySchema })
+  .strictObject({
+    account: accountSchema.describe("The new account."),
+    key: createdKeySchema.describe("Its first API key: a sandbox key with all scopes."),
+  })
   .meta({
     id: "CreatedAccount",
     description: "The account and its first API key, which is for its sandbox.",
   });
-export interface CreatedAccount extends z.infer<typeof createdAccountSchema> {}
 
 const day = z.iso.date();
 
+/** How many messages of a channel entered a status on one day. */
+export interface UsageCount {
+  /** The day in UTC, such as `2026-01-31`. */
+  readonly day: string;
+  /** The channel of the messages. */
+  readonly channel: Channel;
+  /**
+   * A status that the messages entered. A message that is retried enters `queued` and `sending`
+   * again.
+   */
+  readonly status: string;
+  /** How many messages entered the status on this day. */
+  readonly messages: number;
+  /** The number of SMS segments of these messages. 0 for other channels. */
+  readonly segments: number;
+}
+
 export const usageCountSchema = z
   .strictObject({
-    day: day.describe("The day in UTC."),
-    channel: channelSchema,
+    day: day.describe("The day in UTC, such as `2026-01-31`."),
+    channel: channelSchema.describe("The channel of the messages."),
     status: z
       .string()
       .describe(
         "A status that the messages entered. A message that is retried enters `queued` and " +
           "`sending` again.",
       ),
-    messages: z.int().min(0),
-    segments: z.int().min(0),
+    messages: z.int().min(0).describe("How many messages entered the status on this day."),
+    segments: z
+      .int()
+      .min(0)
+      .describe("The number of SMS segments of these messages. 0 for other channels."),
   })
-  .meta({ id: "UsageCount" });
-export interface UsageCount extends z.infer<typeof usageCountSchema> {}
+  .meta({
+    id: "UsageCount",
+    description: "How many messages of a channel entered a status on one day.",
+  });
+
+/** Message counts by day, channel and status. */
+export interface Usage {
+  /** The first day that is counted. */
+  readonly from: string;
+  /** The last day that is counted. */
+  readonly to: string;
+  /** The counts, oldest day first. Combinations without messages are left out. */
+  readonly data: UsageCount[];
+}
 
 export const usageSchema = z
-  .strictObject({ from: day, to: day, data: z.array(usageCountSchema) })
-  .meta({ id: "Usage" });
-export interface Usage extends z.infer<typeof usageSchema> {}
+  .strictObject({
+    from: day.describe("The first day that is counted."),
+    to: day.describe("The last day that is counted."),
+    data: z
+      .array(usageCountSchema)
+      .describe("The counts, oldest day first. Combinations without messages are left out."),
+  })
+  .meta({ id: "Usage", description: "Message counts by day, channel and status." });
+
+/** The days to count. */
+export interface GetUsage {
+  /**
+   * The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default 30
+   * days before it.
+   */
+  readonly from?: string | undefined;
+  /** The last day in UTC, which is included. By default today. */
+  readonly to?: string | undefined;
+}
 
 export const getUsageSchema = z.strictObject({
-  from: day.optional().describe("First day, inclusive. By default 30 days before the last."),
-  to: day.optional().describe("Last day, inclusive. By default today."),
+  from: day
+    .optional()
+    .describe(
+      "The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default " +
+        "30 days before it.",
+    ),
+  to: day.optional().describe("The last day in UTC, which is included. By default today."),
 });
-export interface GetUsage extends z.infer<typeof getUsageSchema> {}

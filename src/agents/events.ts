@@ -1,26 +1,89 @@
 import { z } from "zod";
 import { defineEvent } from "../events/index.ts";
-import { contactReferenceSchema, sentimentSchema } from "../contacts/index.ts";
-import { ids } from "../kernel/index.ts";
-import { runSchema } from "./runs/types.ts";
+import {
+  type ContactReference,
+  contactReferenceSchema,
+  type Sentiment,
+  sentimentSchema,
+} from "../contacts/index.ts";
+import { type AgentId, type ConversationId, ids, type MessageId } from "../kernel/index.ts";
+import { type Run, runSchema } from "./runs/types.ts";
+
+/** An agent or the host application handed a conversation off to people. */
+export interface ConversationHandoffData {
+  /** The conversation, which now waits for a person. */
+  readonly conversation_id: ConversationId;
+  /** The contact of the conversation. */
+  readonly contact: ContactReference;
+  /** The agent that the conversation is assigned to. Null if it is assigned to no agent. */
+  readonly agent_id: AgentId | null;
+  /** Why the conversation was handed off, for people. Empty after an erasure or a redaction. */
+  readonly reason: string;
+  /**
+   * The cause, as hand-off rules name it, such as `customer_request`. Null for other reasons, such
+   * as a call of `conversations.handOff`.
+   */
+  readonly rule: string | null;
+  /**
+   * A summary for the person who takes over. If the agent wrote none, what the contact wrote last.
+   * Can be empty.
+   */
+  readonly summary: string;
+  /** The last messages of the conversation, oldest first, at most 10. */
+  readonly last_message_ids: MessageId[];
+  /** The contact's sentiment. Null before the first score. */
+  readonly sentiment: Sentiment | null;
+}
+
+export const conversationHandoffDataSchema = z
+  .strictObject({
+    conversation_id: ids.conversation.describe("The conversation, which now waits for a person."),
+    contact: contactReferenceSchema.describe("The contact of the conversation."),
+    agent_id: ids.agent
+      .nullable()
+      .describe(
+        "The agent that the conversation is assigned to. Null if it is assigned to no agent.",
+      ),
+    reason: z
+      .string()
+      .describe(
+        "Why the conversation was handed off, for people. Empty after an erasure or a redaction.",
+      ),
+    rule: z
+      .string()
+      .nullable()
+      .describe(
+        "The cause, as hand-off rules name it, such as `customer_request`. Null for other " +
+          "reasons, such as a call of `conversations.handOff`.",
+      ),
+    summary: z
+      .string()
+      .describe(
+        "A summary for the person who takes over. If the agent wrote none, what the contact wrote " +
+          "last. Can be empty.",
+      ),
+    last_message_ids: z
+      .array(ids.message)
+      .describe("The last messages of the conversation, oldest first, at most 10."),
+    sentiment: sentimentSchema
+      .nullable()
+      .describe("The contact's sentiment. Null before the first score."),
+  })
+  .describe("An agent or the host application handed a conversation off to people.");
 
 export const conversationHandoff = defineEvent(
   "conversation.handoff",
-  z
-    .strictObject({
-      conversation_id: ids.conversation,
-      contact: contactReferenceSchema,
-      agent_id: ids.agent.nullable(),
-      reason: z.string(),
-      rule: z.string().nullable(),
-      summary: z.string(),
-      last_message_ids: z.array(ids.message),
-      sentiment: sentimentSchema.nullable(),
-    })
-    .describe("An agent or the host application handed a conversation off to people."),
+  conversationHandoffDataSchema,
 );
 
-export const agentRunCompleted = defineEvent(
-  "agent.run.completed",
-  z.strictObject({ run: runSchema }),
-);
+/** An agent's run ended. Its status says how. */
+export interface AgentRunCompletedData {
+  /** The run, with its steps and its result. */
+  readonly run: Run;
+}
+
+export const agentRunCompletedDataSchema = z
+  .strictObject({ run: runSchema.describe("The run, with its steps and its result.") })
+  .describe("An agent's run ended. Its status says how.");
+
+export const agentRunCompleted = defineEvent("agent.run.completed", agentRunCompletedDataSchema);

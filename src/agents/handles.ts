@@ -4,7 +4,7 @@ import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
 import { getAgent, listAgents } from "./reads.ts";
 import { getRun, listRuns } from "./runs/reads.ts";
 import { triggerAgent } from "./trigger.ts";
-import type { ApproveRun } from "./types.ts";
+import type { ApproveRun } from "./runs/inputs.ts";
 import { createAgent, removeAgent, updateAgent } from "./write-agent.ts";
 import { createPlaybook, removePlaybook, updatePlaybook } from "./write-playbook.ts";
 import type { AssignConversation } from "../conversations/index.ts";

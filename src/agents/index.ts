@@ -1,7 +1,12 @@
 export { insertAgent } from "./write-agent.ts";
 export { insertPlaybook } from "./write-playbook.ts";
 export { agentsModule } from "./descriptor.ts";
-export { agentRunCompleted, conversationHandoff } from "./events.ts";
+export {
+  agentRunCompleted,
+  type AgentRunCompletedData,
+  conversationHandoff,
+  type ConversationHandoffData,
+} from "./events.ts";
 export { runResource } from "./runs/reads.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";

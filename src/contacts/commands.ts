@@ -1,12 +1,12 @@
 import { contactCreated, contactUpdated } from "./events.ts";
 import { contactResource, showContact } from "./show.ts";
+import type { Contact } from "./types.ts";
 import {
-  type Contact,
   type CreateContact,
   createContactSchema,
   type UpdateContact,
   updateContactSchema,
-} from "./types.ts";
+} from "./input-types.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { insertContact, writeContact } from "./write.ts";

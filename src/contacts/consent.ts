@@ -13,68 +13,196 @@ import {
 } from "../kernel/index.ts";
 import { createHmac, type KeyObject } from "node:crypto";
 
-const consentMediumSchema = z.enum(["text", "webchat", "all"]);
-export type ConsentMedium = z.infer<typeof consentMediumSchema>;
+/** What a change of consent covers: `text` is SMS and MMS, `all` is every medium. */
+export type ConsentMedium = Medium | "all";
 
-const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
-export type ConsentStatus = z.infer<typeof consentStatusSchema>;
+export const consentMediumSchema = z.enum(["text", "webchat", "all"]);
+
+/** The consent of an address. `unknown` means that it was neither given nor withdrawn. */
+export type ConsentStatus = "opted_in" | "opted_out" | "unknown";
+
+export const consentStatusSchema = z.enum(["opted_in", "opted_out", "unknown"]);
+
+/**
+ * Where a change of consent came from. `keyword`: a message such as STOP. `api`: a call of
+ * `contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a message
+ * because of an opt-out. The engine does not set `human`.
+ */
+export type ConsentSource = "keyword" | "api" | "import" | "carrier" | "human";
 
 export const consentSourceSchema = z.enum(["keyword", "api", "import", "carrier", "human"]);
-export type ConsentSource = z.infer<typeof consentSourceSchema>;
 
 /** The request that a keyword makes. */
 export type Keyword = "opt_out" | "opt_in" | "help";
 
-const consentSchema = z
+/** Fields of a change of consent, in its evidence and in its event. */
+export const consentChangeFields = {
+  source: consentSourceSchema.describe(
+    "Where the change came from. `keyword`: a message such as STOP. `api`: a call of " +
+      "`contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a " +
+      "message because of an opt-out. The engine does not set `human`.",
+  ),
+  sender: z
+    .string()
+    .nullable()
+    .describe("The address of the sender that the change applies to. Null means all senders."),
+};
+
+/** One recorded change of a consent. */
+export interface ConsentEvidence {
+  /** What the change made the consent. */
+  readonly status: "opted_in" | "opted_out";
+  /**
+   * Where the change came from. `keyword`: a message such as STOP. `api`: a call of
+   * `contacts.setConsent`. `import`: an import of contacts. `carrier`: the carrier refused a
+   * message because of an opt-out. The engine does not set `human`.
+   */
+  readonly source: ConsentSource;
+  /** The address of the sender that the change applies to. Null means all senders. */
+  readonly sender: string | null;
+  /**
+   * The contact's message with the keyword, or the message that the carrier refused. Null for other
+   * sources.
+   */
+  readonly message_id: string | null;
+  /**
+   * For `api` and `import`, the text that you gave. For `carrier`, the carrier's error code. For
+   * `keyword`, `near match` if the message only resembled a keyword, otherwise null. Removed when
+   * the contact gives up the address.
+   */
+  readonly detail: string | null;
+  /** When the engine recorded the change. */
+  readonly at: string;
+}
+
+export const consentEvidenceSchema = z
   .strictObject({
-    medium: mediumSchema,
-    address: z.string(),
-    status: consentStatusSchema,
+    status: z.enum(["opted_in", "opted_out"]).describe("What the change made the consent."),
+    ...consentChangeFields,
+    message_id: z
+      .string()
+      .nullable()
+      .describe(
+        "The contact's message with the keyword, or the message that the carrier refused. Null for " +
+          "other sources.",
+      ),
+    detail: z
+      .string()
+      .nullable()
+      .describe(
+        "For `api` and `import`, the text that you gave. For `carrier`, the carrier's error code. " +
+          "For `keyword`, `near match` if the message only resembled a keyword, otherwise null. " +
+          "Removed when the contact gives up the address.",
+      ),
+    at: timestamp.describe("When the engine recorded the change."),
+  })
+  .describe("One recorded change of a consent.");
+
+/** The consent of an address, with its evidence, newest first. */
+export interface Consent {
+  /** The medium of the address. `text` is SMS and MMS. */
+  readonly medium: Medium;
+  /** The contact's phone number or webchat address. */
+  readonly address: string;
+  /**
+   * The consent to all senders that neither list names. `unknown` means that it was neither given
+   * nor withdrawn.
+   */
+  readonly status: ConsentStatus;
+  /**
+   * The addresses of senders that the contact opted out of individually. They override `status`.
+   */
+  readonly opted_out_of: string[];
+  /** The addresses of senders that the contact opted in to individually. They override `status`. */
+  readonly opted_in_to: string[];
+  /**
+   * What changed the consent, newest first, at most 50 changes. The response to a change has only
+   * that change.
+   */
+  readonly evidence: ConsentEvidence[];
+  /** When the consent was last written. Null if it never was. */
+  readonly updated_at: string | null;
+}
+
+export const consentSchema = z
+  .strictObject({
+    medium: mediumSchema.describe("The medium of the address. `text` is SMS and MMS."),
+    address: z.string().describe("The contact's phone number or webchat address."),
+    status: consentStatusSchema.describe(
+      "The consent to all senders that neither list names. `unknown` means that it was neither " +
+        "given nor withdrawn.",
+    ),
     opted_out_of: z
       .array(z.string())
-      .describe("Senders that the address opted out of individually. They override `status`."),
+      .describe(
+        "The addresses of senders that the contact opted out of individually. They override " +
+          "`status`.",
+      ),
     opted_in_to: z
       .array(z.string())
-      .describe("Senders that the address opted in to individually. They override `status`."),
-    evidence: z.array(
-      z.strictObject({
-        status: z.enum(["opted_in", "opted_out"]),
-        source: consentSourceSchema,
-        sender: z
-          .string()
-          .nullable()
-          .describe("The sender that the change applies to. Null means all senders."),
-        message_id: z.string().nullable().describe("The inbound message that changed the consent."),
-        detail: z.string().nullable(),
-        at: timestamp,
-      }),
-    ),
-    updated_at: timestamp.nullable(),
+      .describe(
+        "The addresses of senders that the contact opted in to individually. They override " +
+          "`status`.",
+      ),
+    evidence: z
+      .array(consentEvidenceSchema)
+      .describe(
+        "What changed the consent, newest first, at most 50 changes. The response to a change " +
+          "has only that change.",
+      ),
+    updated_at: timestamp
+      .nullable()
+      .describe("When the consent was last written. Null if it never was."),
   })
   .meta({
     id: "Consent",
     description: "The consent of an address, with its evidence, newest first.",
   });
-export interface Consent extends z.infer<typeof consentSchema> {}
+
+/** The consents of a contact's addresses. */
+export interface Consents {
+  /** The consent of each address of the contact. */
+  readonly data: Consent[];
+}
 
 export const consentsSchema = z
-  .strictObject({ data: z.array(consentSchema) })
-  .meta({ id: "Consents" });
-export interface Consents extends z.infer<typeof consentsSchema> {}
+  .strictObject({
+    data: z.array(consentSchema).describe("The consent of each address of the contact."),
+  })
+  .meta({ id: "Consents", description: "The consents of a contact's addresses." });
+
+/** A change of the consent of a contact's addresses. */
+export interface SetConsent {
+  /** The id of the contact. */
+  readonly id: string;
+  /** The medium whose addresses change. `text` is SMS and MMS, `all` is every medium. */
+  readonly medium: ConsentMedium;
+  /** The new consent of the addresses, to all senders. */
+  readonly status: "opted_in" | "opted_out";
+  /**
+   * Where the consent comes from, up to 500 characters. It is kept as evidence while the contact
+   * has the address.
+   */
+  readonly detail?: string | undefined;
+}
 
 export const setConsentSchema = z
   .strictObject({
-    id: reference,
-    medium: consentMediumSchema,
-    status: z.enum(["opted_in", "opted_out"]),
+    id: reference.describe("The id of the contact."),
+    medium: consentMediumSchema.describe(
+      "The medium whose addresses change. `text` is SMS and MMS, `all` is every medium.",
+    ),
+    status: z
+      .enum(["opted_in", "opted_out"])
+      .describe("The new consent of the addresses, to all senders."),
     detail: text(500)
       .optional()
       .describe(
-        "Where the consent comes from. It is kept as evidence while the contact has the address.",
+        "Where the consent comes from, up to 500 characters. It is kept as evidence while the " +
+          "contact has the address.",
       ),
   })
-  .meta({ id: "SetConsent" });
-export interface SetConsent extends z.infer<typeof setConsentSchema> {}
+  .meta({ id: "SetConsent", description: "A change of the consent of a contact's addresses." });
 
 /**
  * The consent of an address: a status for all senders, and the senders for which it differs. A

@@ -2,7 +2,7 @@ import { createContact, updateContact } from "./commands.ts";
 import { importContactRows } from "./import.ts";
 import { getContact, listContacts } from "./reads.ts";
 import { searchContacts } from "./search.ts";
-import type { ImportContact } from "./types.ts";
+import type { ImportContact } from "./input-types.ts";
 import { command, commandByIdAndInput, method, query, queryById } from "../operations/index.ts";
 
 export const contactHandles = {

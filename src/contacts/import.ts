@@ -3,11 +3,8 @@ import {
   type ImportContacts,
   importContactSchema,
   importContactsSchema,
-  type ImportCounts,
-  type ImportedContact,
-  type ImportReport,
-  type ImportResult,
-} from "./types.ts";
+} from "./input-types.ts";
+import type { ImportCounts, ImportedContact, ImportReport, ImportResult } from "./import-report.ts";
 import { type GenerateId, parse, TidingsError } from "../kernel/index.ts";
 import type { Call, Command, Procedure, RowProcedure, Steps } from "../operations/index.ts";
 import { contactCreated, contactUpdated } from "./events.ts";
@@ -55,7 +52,7 @@ async function* importRows(
   call: Call,
 ): AsyncGenerator<ImportReport, ImportCounts> {
   const schema = importContact.input(call.services.limits);
-  const total = countsOf([]);
+  const total = { ...countsOf([]) };
   let index = 0;
   for await (const items of chunks(rows)) {
     const start = index;

@@ -29,7 +29,15 @@ export {
   setConsentSchema,
 } from "./consent.ts";
 export { contactsModule } from "./descriptor.ts";
-export { contactCreated, contactOptedIn, contactOptedOut, contactUpdated } from "./events.ts";
+export {
+  type ConsentChangedData,
+  contactCreated,
+  type ContactCreatedData,
+  contactOptedIn,
+  contactOptedOut,
+  contactUpdated,
+  type ContactUpdatedData,
+} from "./events.ts";
 export {
   type Addressee,
   findAddressee,
@@ -70,21 +78,22 @@ export {
 } from "./sentiment.ts";
 export {
   type Contact,
-  type ContactHistory,
-  contactHistorySchema,
   type ContactReference,
   contactReferenceSchema,
   contactSchema,
-  type CreateContact,
   type Identity,
+} from "./types.ts";
+export {
+  type ContactHistory,
+  contactHistorySchema,
+  type CreateContact,
   type ImportContact,
-  type ImportCounts,
-  type ImportReport,
   label,
   type ListContacts,
   type MergeContacts,
   mergeContactsSchema,
   type SearchContacts,
   type UpdateContact,
-} from "./types.ts";
+} from "./input-types.ts";
+export type { ImportCounts, ImportReport } from "./import-report.ts";
 export { insertContact, removeContact, writeContact } from "./write.ts";

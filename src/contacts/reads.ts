@@ -7,7 +7,8 @@ import {
   identityByAddress,
   optedOutIdentities,
 } from "./rows.ts";
-import { type Contact, type ListContacts, listContactsSchema } from "./types.ts";
+import type { Contact } from "./types.ts";
+import { type ListContacts, listContactsSchema } from "./input-types.ts";
 import { type ById, byIdSchema, firstIdAt, millis, notFound, type Page } from "../kernel/index.ts";
 import { type Call, page, type Query } from "../operations/index.ts";
 import { showContacts } from "./show.ts";

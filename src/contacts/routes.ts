@@ -1,6 +1,7 @@
 import { createContact, updateContact } from "./commands.ts";
 import { getContact, listContacts } from "./reads.ts";
-import { contactPageSchema, contactSchema, importResultSchema } from "./types.ts";
+import { contactPageSchema, contactSchema } from "./types.ts";
+import { importResultSchema } from "./import-report.ts";
 import type { ApiRoute } from "../operations/index.ts";
 import { searchContacts } from "./search.ts";
 import { importContactRows, importContacts } from "./import.ts";

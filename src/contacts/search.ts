@@ -1,4 +1,5 @@
-import { type Contact, type SearchContacts, searchContactsSchema } from "./types.ts";
+import type { Contact } from "./types.ts";
+import { type SearchContacts, searchContactsSchema } from "./input-types.ts";
 import { defaultPageSize, type Page } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import { showContacts } from "./show.ts";

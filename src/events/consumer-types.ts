@@ -23,6 +23,7 @@ export type EventConsumer<Tx, E extends AnyEvent = AnyEvent> = (
   context: ConsumerContext<Tx>,
 ) => void | Promise<void>;
 
+/** Options of a consumer. */
 export interface ConsumeOptions {
   /** Where a new consumer starts. By default `now`: it gets later events only. */
   readonly from?: "now" | "beginning";
@@ -30,14 +31,15 @@ export interface ConsumeOptions {
 
 /** An event that the handler failed to process 8 times. Later events of its conversation wait. */
 export interface ParkedEvent<E extends AnyEvent = AnyEvent> extends Scope {
+  /** The id of the event. `resume` and `skip` take it. */
   readonly event_id: EventId;
   /** Null when the event was deleted, for example by a reset of the sandbox. Skip it then. */
   readonly event: E | null;
   /** The number of failed calls. */
   readonly attempts: number;
-  /** The last error: its first 500 characters. */
+  /** The first 500 characters of the last error. */
   readonly error: string;
-  /** ISO 8601. */
+  /** When the event was parked. */
   readonly parked_at: string;
 }
 

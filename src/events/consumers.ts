@@ -20,6 +20,7 @@ import type { Store } from "../store/index.ts";
  * the same name share the work.
  */
 export interface Consumer<E extends AnyEvent = AnyEvent> {
+  /** The name of the consumer, as given to `engine.consume`. */
   readonly name: string;
   /** Returns up to 100 parked events, in the order in which they were parked. */
   parked(): Promise<readonly ParkedEvent<E>[]>;

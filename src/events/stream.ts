@@ -11,19 +11,26 @@ import type {
 import type { KeyValue } from "../ports/index.ts";
 import { scan, type Reads } from "../store/index.ts";
 
-const streamEventsSchema = z.strictObject({
-  types: z
-    .string()
-    .max(1_000)
-    .transform((list) => list.split(","))
-    .pipe(z.array(eventTypeSchema))
-    .optional()
-    .describe("Event types, separated by commas. All types by default."),
+/** Names the events of a stream. */
+export interface StreamEvents {
+  /** Event types, separated by commas. All types by default. */
+  readonly types?: EventType[] | undefined;
+  /** Starts after this event. By default only new events are sent. */
+  readonly last_event_id?: string | undefined;
+}
+
+const typeList: z.ZodType<EventType[]> = z
+  .string()
+  .max(1_000)
+  .transform((list) => list.split(","))
+  .pipe(z.array(eventTypeSchema));
+
+export const streamEventsSchema = z.strictObject({
+  types: typeList.optional().describe("Event types, separated by commas. All types by default."),
   last_event_id: reference
     .optional()
     .describe("Starts after this event. By default only new events are sent."),
 });
-interface StreamEvents extends z.infer<typeof streamEventsSchema> {}
 
 /** Rows per read. */
 const pageSize = 100;

@@ -3,7 +3,7 @@
  * `events.ts`.
  */
 import { z } from "zod";
-import { ids, pageFields, timestamp } from "../kernel/index.ts";
+import { type EventId, ids, pageFields, type PageQuery, timestamp } from "../kernel/index.ts";
 
 /** The event types. A module defines the data of each with `defineEvent`. */
 export const eventTypes = [
@@ -23,15 +23,23 @@ export const eventTypes = [
   "agent.run.completed",
   "webhook.disabled",
 ] as const;
+/** The type of an event, such as `message.received`. */
 export type EventType = (typeof eventTypes)[number];
-export const eventTypeSchema = z.enum(eventTypes).meta({ id: "EventType" });
+export const eventTypeSchema = z.enum(eventTypes).meta({
+  id: "EventType",
+  description: "The type of an event, such as `message.received`.",
+});
 
-/** An event of any type, as it is stored, streamed and sent to webhooks. */
-export interface AnyEvent {
-  readonly id: z.infer<typeof ids.event>;
-  readonly type: EventType;
+/** An event, as it is stored, streamed and sent to webhooks. */
+export interface AnyEvent<T extends EventType = EventType, Data extends object = object> {
+  /** The id of the event. Webhooks get it as `webhook-id`. Use it to skip repeated deliveries. */
+  readonly id: EventId;
+  /** What happened. It decides which fields `data` has. */
+  readonly type: T;
+  /** When it happened. */
   readonly created_at: string;
-  readonly data: object;
+  /** The facts of the event, as they were when it happened. */
+  readonly data: Data;
 }
 
 /** An event type and the schema of its data. */
@@ -52,11 +60,23 @@ export function envelopeSchema<const T extends EventType, D extends object>({
   type,
   data,
 }: EventDefinition<T, D>) {
-  return z.strictObject({ id: ids.event, type: z.literal(type), created_at: timestamp, data });
+  return z.strictObject({
+    id: ids.event.describe(
+      "The id of the event. Webhooks get it as `webhook-id`. Use it to skip repeated deliveries.",
+    ),
+    type: z.literal(type).describe("What happened. It decides which fields `data` has."),
+    created_at: timestamp.describe("When it happened."),
+    data,
+  });
+}
+
+/** Filters of a list of events. */
+export interface ListEvents extends PageQuery {
+  /** Only events of this type. */
+  readonly type?: EventType | undefined;
 }
 
 export const listEventsSchema = z.strictObject({
   ...pageFields,
-  type: eventTypeSchema.optional(),
+  type: eventTypeSchema.optional().describe("Only events of this type."),
 });
-export interface ListEvents extends z.infer<typeof listEventsSchema> {}

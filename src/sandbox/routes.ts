@@ -1,4 +1,4 @@
-import { deliverySchema, eventSchema } from "../webhooks/index.ts";
+import { deliverySchema, anyEventSchema } from "../webhooks/index.ts";
 import {
   testWebhook,
   createSandboxEvent,
@@ -53,7 +53,7 @@ export const sandboxRoutes: readonly ApiRoute[] = [
     summary: "Simulate an event",
     description:
       "Publishes an event of any type with sample data to handlers, streams and webhooks.",
-    response: eventSchema,
+    response: anyEventSchema,
   },
   {
     ...write,

@@ -1,12 +1,12 @@
 import { mapPage, page, type Query } from "../operations/index.ts";
-import { iso, type Page } from "../kernel/index.ts";
+import { iso, type Page, type PageQuery, pageQuerySchema } from "../kernel/index.ts";
 import { type SenderRow, senders } from "./rows.ts";
-import { type ListSenders, listSendersSchema, type Sender } from "./types.ts";
+import type { Sender } from "./types.ts";
 
-export const listSenders: Query<ListSenders, Page<Sender>> = {
+export const listSenders: Query<PageQuery, Page<Sender>> = {
   kind: "query",
   name: "senders.list",
-  input: () => listSendersSchema,
+  input: () => pageQuerySchema,
   async run(reads, input, call) {
     const range = {
       index: senders.primary,

@@ -1,11 +1,12 @@
 /** Senders: the numbers and webchat inboxes from which an account sends, and which receive. */
 import { z } from "zod";
 import {
+  type Channel,
   channelSchema,
   ids,
-  pageFields,
   reference,
   senderAddress,
+  type SenderId,
   timestamp,
 } from "../kernel/index.ts";
 
@@ -16,25 +17,70 @@ const channels = z
   .refine((list) => new Set(list).size === list.length, {
     error: "must not contain a channel twice",
   });
-const pool =
-  "Whether the sender is in the pools of its channels. New contacts are spread over a pool's " +
-  "senders. A contact keeps its sender.";
 const messagesPerSecond = z.number().min(0.01).max(1_000);
 const dailyCap = z.int().min(1).max(1_000_000);
 
+const about = {
+  channels: "The channels that the sender sends on and receives on. Its transport supports them.",
+  pool:
+    "Whether the sender is in the pools of its channels. New contacts are spread over a pool's " +
+    "senders. A contact keeps its sender.",
+  messages_per_second:
+    "The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond " +
+    "it wait.",
+  daily_cap:
+    "The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages " +
+    "beyond it wait.",
+} as const;
+
+/**
+ * An address that an account sends from and receives at: a phone number, a short code, a name or a
+ * webchat inbox.
+ */
+export interface Sender {
+  /** The id of the sender. */
+  readonly id: SenderId;
+  /** The phone number, short code, name or webchat inbox that contacts see. */
+  readonly address: string;
+  /** The channels that the sender sends on and receives on. Its transport supports them. */
+  readonly channels: Channel[];
+  /** The name of the sender's transport. A route can choose others for a message. */
+  readonly transport: string;
+  /**
+   * Whether this is the default sender of one of its channels. A message uses the default if it
+   * names no sender, the contact has none yet, and the channel has no pool.
+   */
+  readonly default: boolean;
+  /**
+   * Whether the sender is in the pools of its channels. New contacts are spread over a pool's
+   * senders. A contact keeps its sender.
+   */
+  readonly pool: boolean;
+  /** The most messages to hand over per second. Null for no limit. */
+  readonly messages_per_second: number | null;
+  /** The most messages to hand over in any 24 hours. Null for no limit. */
+  readonly daily_cap: number | null;
+  /** When the sender was added. */
+  readonly created_at: string;
+}
+
 export const senderSchema = z
   .strictObject({
-    id: ids.sender,
-    address: z.string(),
-    channels: z.array(channelSchema),
-    transport: z.string().describe("The name of the sender's transport."),
+    id: ids.sender.describe("The id of the sender."),
+    address: z
+      .string()
+      .describe("The phone number, short code, name or webchat inbox that contacts see."),
+    channels: z.array(channelSchema).describe(about.channels),
+    transport: z
+      .string()
+      .describe("The name of the sender's transport. A route can choose others for a message."),
     default: z
       .boolean()
       .describe(
         "Whether this is the default sender of one of its channels. A message uses the default " +
           "if it names no sender, the contact has none yet, and the channel has no pool.",
       ),
-    pool: z.boolean().meta({ description: pool }),
+    pool: z.boolean().describe(about.pool),
     messages_per_second: z
       .number()
       .nullable()
@@ -43,16 +89,62 @@ export const senderSchema = z
       .number()
       .nullable()
       .describe("The most messages to hand over in any 24 hours. Null for no limit."),
-    created_at: timestamp,
+    created_at: timestamp.describe("When the sender was added."),
   })
-  .meta({ id: "Sender" });
-export interface Sender extends z.infer<typeof senderSchema> {}
+  .meta({
+    id: "Sender",
+    description:
+      "An address that an account sends from and receives at: a phone number, a short code, a " +
+      "name or a webchat inbox.",
+  });
+
+/** A new sender. */
+export interface CreateSender {
+  /**
+   * A phone number, short code, name or webchat inbox, up to 64 characters. In live mode, one
+   * account can have it for a transport.
+   */
+  readonly address: string;
+  /** The channels that the sender sends on and receives on. Its transport supports them. */
+  readonly channels: Channel[];
+  /**
+   * The name of one of the engine's transports. `webchat` is the built-in one for webchat inboxes.
+   */
+  readonly transport: string;
+  /**
+   * Makes this the default sender of its channels. By default, this applies only to channels that
+   * have no default yet.
+   */
+  readonly default?: boolean | undefined;
+  /**
+   * Whether the sender is in the pools of its channels. New contacts are spread over a pool's
+   * senders. A contact keeps its sender. A pool has at most 100 senders.
+   * @default false
+   */
+  readonly pool?: boolean | undefined;
+  /**
+   * The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond it
+   * wait.
+   */
+  readonly messages_per_second?: number | null | undefined;
+  /**
+   * The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages
+   * beyond it wait.
+   */
+  readonly daily_cap?: number | null | undefined;
+}
 
 export const createSenderSchema = z
   .strictObject({
-    address: senderAddress,
-    channels,
-    transport: reference,
+    address: senderAddress.describe(
+      "A phone number, short code, name or webchat inbox, up to 64 characters. In live mode, one " +
+        "account can have it for a transport.",
+    ),
+    channels: channels.describe(about.channels),
+    transport: reference.describe(
+      "The name of one of the engine's transports. `webchat` is the built-in one for webchat " +
+        "inboxes.",
+    ),
     default: z
       .boolean()
       .optional()
@@ -63,24 +155,67 @@ export const createSenderSchema = z
     pool: z
       .boolean()
       .optional()
-      .meta({ default: false, description: `${pool} A pool has at most 100 senders.` }),
-    messages_per_second: messagesPerSecond.nullable().optional(),
-    daily_cap: dailyCap.nullable().optional(),
+      .meta({ default: false, description: `${about.pool} A pool has at most 100 senders.` }),
+    messages_per_second: messagesPerSecond
+      .nullable()
+      .optional()
+      .describe(about.messages_per_second),
+    daily_cap: dailyCap.nullable().optional().describe(about.daily_cap),
   })
-  .meta({ id: "CreateSender" });
-export interface CreateSender extends z.infer<typeof createSenderSchema> {}
+  .meta({ id: "CreateSender", description: "A new sender." });
+
+/** Changes to a sender. An absent field keeps its value. */
+export interface UpdateSender {
+  /** The id of the sender. */
+  readonly id: string;
+  /**
+   * The channels that the sender sends on and receives on. Its transport supports them. Replaces
+   * all channels of the sender.
+   */
+  readonly channels?: Channel[] | undefined;
+  /**
+   * `true` makes this the default sender of all its channels. `false` ends that: those channels
+   * then have no default sender.
+   */
+  readonly default?: boolean | undefined;
+  /**
+   * Whether the sender is in the pools of its channels. New contacts are spread over a pool's
+   * senders. A contact keeps its sender.
+   */
+  readonly pool?: boolean | undefined;
+  /**
+   * The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond it
+   * wait.
+   */
+  readonly messages_per_second?: number | null | undefined;
+  /**
+   * The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages
+   * beyond it wait.
+   */
+  readonly daily_cap?: number | null | undefined;
+}
 
 export const updateSenderSchema = z
   .strictObject({
-    id: reference,
-    channels: channels.optional(),
-    default: z.boolean().optional(),
-    pool: z.boolean().optional(),
-    messages_per_second: messagesPerSecond.nullable().optional(),
-    daily_cap: dailyCap.nullable().optional(),
+    id: reference.describe("The id of the sender."),
+    channels: channels
+      .optional()
+      .describe(`${about.channels} Replaces all channels of the sender.`),
+    default: z
+      .boolean()
+      .optional()
+      .describe(
+        "`true` makes this the default sender of all its channels. `false` ends that: those " +
+          "channels then have no default sender.",
+      ),
+    pool: z.boolean().optional().describe(about.pool),
+    messages_per_second: messagesPerSecond
+      .nullable()
+      .optional()
+      .describe(about.messages_per_second),
+    daily_cap: dailyCap.nullable().optional().describe(about.daily_cap),
   })
-  .meta({ id: "UpdateSender" });
-export interface UpdateSender extends z.infer<typeof updateSenderSchema> {}
-
-export const listSendersSchema = z.strictObject(pageFields);
-export interface ListSenders extends z.infer<typeof listSendersSchema> {}
+  .meta({
+    id: "UpdateSender",
+    description: "Changes to a sender. An absent field keeps its value.",
+  });

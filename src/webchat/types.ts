@@ -1,22 +1,44 @@
 import { z } from "zod";
 import {
+  type Author,
   authorSchema,
+  type ContactId,
   ids,
   type Limits,
+  type MessageId,
   name,
   reference,
   senderAddress,
   text,
   timestamp,
+  type WebchatSessionId,
 } from "../kernel/index.ts";
 import { mediaSchema, type Message } from "../messages/index.ts";
+import type { Media } from "../ports/index.ts";
+
+/** A new session for a visitor. */
+export interface OpenWebchatSession {
+  /** The visitor's contact, if you know it. By default a new contact is created. */
+  readonly contact_id?: string | undefined;
+  /** The name of a new contact, up to 200 characters. It cannot be combined with `contact_id`. */
+  readonly name?: string | undefined;
+  /**
+   * The address of the sender that the visitor writes to. The default is the account's default
+   * webchat sender.
+   */
+  readonly inbox?: string | undefined;
+}
 
 export const openWebchatSessionSchema = z
   .strictObject({
     contact_id: reference
       .optional()
       .describe("The visitor's contact, if you know it. By default a new contact is created."),
-    name: name(200).optional().describe("The name of a new contact."),
+    name: name(200)
+      .optional()
+      .describe(
+        "The name of a new contact, up to 200 characters. It cannot be combined with `contact_id`.",
+      ),
     inbox: senderAddress
       .optional()
       .describe(
@@ -29,12 +51,30 @@ export const openWebchatSessionSchema = z
     error: "names a new contact, so it cannot be combined with contact_id",
     when: ({ value }) => typeof value === "object" && value !== null,
   })
-  .meta({ id: "OpenWebchatSession" });
-export interface OpenWebchatSession extends z.infer<typeof openWebchatSessionSchema> {}
+  .meta({ id: "OpenWebchatSession", description: "A new session for a visitor." });
+
+/** A visitor's permission to chat, with an expiry. */
+export interface WebchatSession {
+  /** The id of the session. The visitor's endpoints have it in their path. */
+  readonly id: WebchatSessionId;
+  /**
+   * Gives the visitor's browser access to this session until it expires. Returned only once: a
+   * replay returns null.
+   */
+  readonly token: string | null;
+  /** The visitor's contact. */
+  readonly contact_id: ContactId;
+  /** The address of the sender that the visitor writes to. */
+  readonly inbox: string;
+  /** When the session ends. */
+  readonly expires_at: string;
+}
 
 export const webchatSessionSchema = z
   .strictObject({
-    id: ids.webchatSession,
+    id: ids.webchatSession.describe(
+      "The id of the session. The visitor's endpoints have it in their path.",
+    ),
     token: z
       .string()
       .nullable()
@@ -42,55 +82,106 @@ export const webchatSessionSchema = z
         "Gives the visitor's browser access to this session until it expires. Returned only " +
           "once: a replay returns null.",
       ),
-    contact_id: ids.contact,
-    inbox: z.string(),
-    expires_at: timestamp,
+    contact_id: ids.contact.describe("The visitor's contact."),
+    inbox: z.string().describe("The address of the sender that the visitor writes to."),
+    expires_at: timestamp.describe("When the session ends."),
   })
-  .meta({ id: "WebchatSession" });
-export interface WebchatSession extends z.infer<typeof webchatSessionSchema> {}
+  .meta({ id: "WebchatSession", description: "A visitor's permission to chat, with an expiry." });
 
 /** The part of a message that the visitor may see. */
+export interface WebchatMessage {
+  /** The id of the message. */
+  readonly id: MessageId;
+  /** Outbound messages go to the visitor. */
+  readonly direction: "outbound" | "inbound";
+  /** The text. Null after redaction. */
+  readonly body: string | null;
+  /** The files of the message, as URLs. Empty after redaction. */
+  readonly media: Media[];
+  /**
+   * `api`: a program. `human`: a person of the host application. `agent`: an AI agent. `contact`:
+   * the contact. `system`: the engine, for example its answer to a keyword.
+   */
+  readonly author: Author["type"];
+  /** When the message was created. */
+  readonly created_at: string;
+}
+
 export const webchatMessageSchema = z
   .strictObject({
-    id: ids.message,
+    id: ids.message.describe("The id of the message."),
     direction: z.enum(["outbound", "inbound"]).describe("Outbound messages go to the visitor."),
-    body: z.string().nullable().describe("Null after redaction."),
-    media: z.array(mediaSchema),
+    body: z.string().nullable().describe("The text. Null after redaction."),
+    media: z
+      .array(mediaSchema)
+      .describe("The files of the message, as URLs. Empty after redaction."),
     author: authorSchema.shape.type,
-    created_at: timestamp,
+    created_at: timestamp.describe("When the message was created."),
   })
-  .meta({ id: "WebchatMessage" });
-export interface WebchatMessage extends z.infer<typeof webchatMessageSchema> {}
+  .meta({
+    id: "WebchatMessage",
+    description: "The part of a message that the visitor may see.",
+  });
 
 /** A message from a visitor. */
+export interface VisitorMessage {
+  /** The id of the session. */
+  readonly id: string;
+  /** The text. */
+  readonly body: string;
+  /** An id that the browser chooses. A repeated id creates no second message. */
+  readonly client_id?: string | undefined;
+}
+
 export const visitorMessageSchema = (limits: Limits) =>
   z
     .strictObject({
-      id: reference,
-      body: text(limits.message_characters).min(1),
+      id: reference.describe("The id of the session."),
+      body: text(limits.message_characters).min(1).describe("The text."),
       client_id: z
         .string()
         .regex(/^[\x21-\x7e]{1,64}$/, { error: "must be 1 to 64 visible ASCII characters" })
         .optional()
         .describe("An id that the browser chooses. A repeated id creates no second message."),
     })
-    .meta({ id: "VisitorMessage" });
-export interface VisitorMessage extends z.infer<ReturnType<typeof visitorMessageSchema>> {}
+    .meta({ id: "VisitorMessage", description: "A message from a visitor." });
+
+/** Reports that a message was delivered or read in the visitor's browser. */
+export interface VisitorMark {
+  /** The id of the session. */
+  readonly id: string;
+  /** The message to the visitor. */
+  readonly message_id: string;
+  /** `delivered`: the browser has the message. `read`: the visitor has read it. */
+  readonly mark: "delivered" | "read";
+}
 
 export const visitorMarkSchema = z
   .strictObject({
-    id: reference,
-    message_id: reference,
-    mark: z.enum(["delivered", "read"]),
+    id: reference.describe("The id of the session."),
+    message_id: reference.describe("The message to the visitor."),
+    mark: z
+      .enum(["delivered", "read"])
+      .describe("`delivered`: the browser has the message. `read`: the visitor has read it."),
   })
   .meta({
     id: "VisitorMark",
     description: "Reports that a message was delivered or read in the visitor's browser.",
   });
-export interface VisitorMark extends z.infer<typeof visitorMarkSchema> {}
+
+/** A visitor's stream of messages. */
+export interface VisitorStream {
+  /** The id of the session. */
+  readonly id: string;
+  /**
+   * Continues after this event. By default the stream starts with the messages since the session
+   * was opened.
+   */
+  readonly last_event_id?: string | undefined;
+}
 
 export const visitorStreamSchema = z.strictObject({
-  id: reference,
+  id: reference.describe("The id of the session."),
   last_event_id: z
     .string()
     .regex(/^\d{1,15}$/, { error: "must be the id of an event of this stream" })
@@ -100,7 +191,6 @@ export const visitorStreamSchema = z.strictObject({
         "session was opened.",
     ),
 });
-export interface VisitorStream extends z.infer<typeof visitorStreamSchema> {}
 
 /** Leaves out the host application's metadata and the author's identity. */
 export function webchatMessage({
@@ -114,6 +204,7 @@ export function webchatMessage({
   return { id, direction, body, media, author: author.type, created_at };
 }
 
+/** Options of webchat. */
 export interface WebchatOptions {
   /**
    * Origins of the pages that may use visitor sessions, such as `https://shop.example`. At most

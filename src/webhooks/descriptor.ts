@@ -1,4 +1,4 @@
-import { eventSchema } from "./event-catalog.ts";
+import { anyEventSchema } from "./event-catalog.ts";
 import { webhookJobs } from "./jobs.ts";
 import { webhookHandles } from "./handles.ts";
 import { webhookRoutes } from "./routes.ts";
@@ -16,6 +16,6 @@ export const webhooksModule: Module<typeof webhookJobs, typeof webhookHandles> =
     },
   ],
   // The schema of all events is known here: the catalog names the events of every lower module.
-  routes: [...webhookRoutes, ...eventRoutes(eventSchema)],
+  routes: [...webhookRoutes, ...eventRoutes(anyEventSchema)],
   handles: webhookHandles,
 };

@@ -1,68 +1,136 @@
 /** Every event that the engine publishes, with its data. */
 import { z } from "zod";
 import {
+  type AnyEvent,
   envelopeSchema,
   type EventConsumer,
   type EventDefinition,
   type EventType,
+  eventTypes,
 } from "../events/index.ts";
-import { messageFailed, messageReceived, messageSent, messageUpdated } from "../messages/index.ts";
 import {
+  messageFailed,
+  type MessageFailedData,
+  messageReceived,
+  type MessageReceivedData,
+  messageSent,
+  type MessageSentData,
+  messageUpdated,
+  type MessageUpdatedData,
+} from "../messages/index.ts";
+import {
+  type ConsentChangedData,
   contactCreated,
+  type ContactCreatedData,
   contactOptedIn,
   contactOptedOut,
   contactUpdated,
+  type ContactUpdatedData,
 } from "../contacts/index.ts";
 import {
   conversationClosed,
+  type ConversationClosedData,
   conversationCreated,
+  type ConversationCreatedData,
   conversationUpdated,
+  type ConversationUpdatedData,
 } from "../conversations/index.ts";
-import { agentRunCompleted, conversationHandoff } from "../agents/index.ts";
-import { sentimentChanged } from "../sentiment/index.ts";
-import { webhookDisabled } from "./events.ts";
-import type { ids, Scope } from "../kernel/index.ts";
-
-const definitions = [
-  messageReceived,
-  messageSent,
-  messageUpdated,
-  messageFailed,
-  contactCreated,
-  contactUpdated,
-  contactOptedOut,
-  contactOptedIn,
-  conversationCreated,
-  conversationUpdated,
-  conversationClosed,
-  conversationHandoff,
+import {
   agentRunCompleted,
-  sentimentChanged,
-  webhookDisabled,
-] as const;
-
-type Definition = (typeof definitions)[number];
+  type AgentRunCompletedData,
+  conversationHandoff,
+  type ConversationHandoffData,
+} from "../agents/index.ts";
+import { sentimentChanged, type SentimentChangedData } from "../sentiment/index.ts";
+import { webhookDisabled, type WebhookDisabledData } from "./events.ts";
+import type { Scope } from "../kernel/index.ts";
 
 /** Each type of event and its data. */
-export type EventMap = {
-  [D in Definition as D["type"]]: D extends EventDefinition<D["type"], infer Data> ? Data : never;
-};
+export interface EventMap {
+  /** A message came in. */
+  readonly "message.received": MessageReceivedData;
+  /**
+   * An outbound message was **delivered**. Its status is now `delivered` or `read`. The name does
+   * not mean the status `sent`.
+   */
+  readonly "message.sent": MessageSentData;
+  /** The status of an outbound message changed after its acceptance. */
+  readonly "message.updated": MessageUpdatedData;
+  /**
+   * An outbound message is now `failed`, `expired` or `undelivered`. A later receipt can still make
+   * it `delivered`.
+   */
+  readonly "message.failed": MessageFailedData;
+  /**
+   * A contact was created: by the API, an import, a webchat session, or the first message from or
+   * to a new address.
+   */
+  readonly "contact.created": ContactCreatedData;
+  /** A contact's data or addresses changed: by the API, an import, a merge or a webchat session. */
+  readonly "contact.updated": ContactUpdatedData;
+  /** An address opted out. */
+  readonly "contact.opted_out": ConsentChangedData;
+  /** An address opted in. */
+  readonly "contact.opted_in": ConsentChangedData;
+  /** A conversation began. */
+  readonly "conversation.created": ConversationCreatedData;
+  /**
+   * The status, handler, assignee, labels, priority, metadata or suspected opt-out of a
+   * conversation changed.
+   */
+  readonly "conversation.updated": ConversationUpdatedData;
+  /** A conversation was closed. */
+  readonly "conversation.closed": ConversationClosedData;
+  /** A conversation now waits for a person. */
+  readonly "conversation.handoff": ConversationHandoffData;
+  /** A contact's sentiment has another label. */
+  readonly "sentiment.changed": SentimentChangedData;
+  /** An agent's run ended. */
+  readonly "agent.run.completed": AgentRunCompletedData;
+  /** The engine disabled a webhook. */
+  readonly "webhook.disabled": WebhookDisabledData;
+}
 
-/** An event as it is stored, streamed and posted. */
-export type Event<T extends EventType = EventType> = {
-  [K in T]: { id: z.infer<typeof ids.event>; type: K; created_at: string; data: EventMap[K] };
-}[T];
+/**
+ * An event with the data of its type, as it is stored, streamed and sent to webhooks. After a check
+ * of `type`, TypeScript knows the fields of `data`.
+ */
+export type Event<T extends EventType = EventType> = { [K in T]: AnyEvent<K, EventMap[K]> }[T];
+
+/** The definition of each event type. It does not compile while a type is missing. */
+const catalog: { readonly [T in EventType]: EventDefinition<T, EventMap[T]> } = {
+  "message.received": messageReceived,
+  "message.sent": messageSent,
+  "message.updated": messageUpdated,
+  "message.failed": messageFailed,
+  "contact.created": contactCreated,
+  "contact.updated": contactUpdated,
+  "contact.opted_out": contactOptedOut,
+  "contact.opted_in": contactOptedIn,
+  "conversation.created": conversationCreated,
+  "conversation.updated": conversationUpdated,
+  "conversation.closed": conversationClosed,
+  "conversation.handoff": conversationHandoff,
+  "sentiment.changed": sentimentChanged,
+  "agent.run.completed": agentRunCompleted,
+  "webhook.disabled": webhookDisabled,
+};
 
 /** Returns the definition of an event type. */
 export function definitionOf(type: EventType): EventDefinition {
-  const found = definitions.find((each) => each.type === type);
-  if (found === undefined) {
-    throw new TypeError(`No module defines the event type ${type}. Add it to the event catalog.`);
-  }
-  return found;
+  return catalog[type];
 }
 
-/** Called after the commit that created the event. An error is logged and has no other effect. */
+const [firstType, ...otherTypes] = eventTypes;
+const eventOf = (type: EventType) => envelopeSchema(definitionOf(type));
+
+export const anyEventSchema = z
+  .discriminatedUnion("type", [eventOf(firstType), ...otherTypes.map(eventOf)])
+  .meta({ id: "Event", description: "An event with the data of its type." });
+
+/**
+ * Called after the commit that created the event. An error is logged and has no other effect.
+ */
 export type EventHandler<T extends EventType> = (
   event: Event<T>,
   scope: Scope,
@@ -73,23 +141,3 @@ export type EventHandler<T extends EventType> = (
  * seconds, is retried.
  */
 export type ConsumerHandler<T extends EventType, Tx> = EventConsumer<Tx, Event<T>>;
-
-export const eventSchema = z
-  .discriminatedUnion("type", [
-    envelopeSchema(messageReceived),
-    envelopeSchema(messageSent),
-    envelopeSchema(messageUpdated),
-    envelopeSchema(messageFailed),
-    envelopeSchema(contactCreated),
-    envelopeSchema(contactUpdated),
-    envelopeSchema(contactOptedOut),
-    envelopeSchema(contactOptedIn),
-    envelopeSchema(conversationCreated),
-    envelopeSchema(conversationUpdated),
-    envelopeSchema(conversationClosed),
-    envelopeSchema(conversationHandoff),
-    envelopeSchema(agentRunCompleted),
-    envelopeSchema(sentimentChanged),
-    envelopeSchema(webhookDisabled),
-  ])
-  .meta({ id: "Event" });

@@ -1,12 +1,31 @@
 import { z } from "zod";
 import { defineEvent } from "../events/index.ts";
-import { ids } from "../kernel/index.ts";
+import { ids, type WebhookId } from "../kernel/index.ts";
 
-export const webhookDisabled = defineEvent(
-  "webhook.disabled",
-  z.strictObject({
-    webhook_id: ids.webhook,
-    url: z.string(),
-    reason: z.string(),
-  }),
-);
+/** The engine disabled a webhook. Deliveries wait until you enable it again. */
+export interface WebhookDisabledData {
+  /** The webhook. */
+  readonly webhook_id: WebhookId;
+  /** The URL of the webhook. */
+  readonly url: string;
+  /**
+   * `gone`: the receiver answered 410. `failing`: no attempt succeeded for five days, and at least
+   * ten failed, on at least three days.
+   */
+  readonly reason: string;
+}
+
+export const webhookDisabledDataSchema = z
+  .strictObject({
+    webhook_id: ids.webhook.describe("The webhook."),
+    url: z.string().describe("The URL of the webhook."),
+    reason: z
+      .string()
+      .describe(
+        "`gone`: the receiver answered 410. `failing`: no attempt succeeded for five days, and at " +
+          "least ten failed, on at least three days.",
+      ),
+  })
+  .describe("The engine disabled a webhook. Deliveries wait until you enable it again.");
+
+export const webhookDisabled = defineEvent("webhook.disabled", webhookDisabledDataSchema);

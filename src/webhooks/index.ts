@@ -4,12 +4,12 @@ export { getWebhookForUpdate } from "./webhook-commands.ts";
 export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
 export { webhooksModule } from "./descriptor.ts";
 export {
+  anyEventSchema,
   type ConsumerHandler,
   definitionOf,
   type Event,
   type EventHandler,
   type EventMap,
-  eventSchema,
 } from "./event-catalog.ts";
 export { fanOut, writeDelivery } from "./fan-out.ts";
 export { typesOf } from "./filter.ts";
@@ -20,13 +20,15 @@ export { deliverJob } from "./rules.ts";
 export {
   type CreatedWebhook,
   type CreateWebhook,
-  type Delivery,
-  type DeliveryAttempt,
-  deliverySchema,
-  type DeliveryWithAttempts,
-  type ListDeliveries,
   type TestWebhook,
   testWebhookSchema,
   type UpdateWebhook,
   type Webhook,
 } from "./types.ts";
+export {
+  type Delivery,
+  type DeliveryAttempt,
+  deliverySchema,
+  type DeliveryWithAttempts,
+  type ListDeliveries,
+} from "./delivery-types.ts";

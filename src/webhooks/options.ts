@@ -14,6 +14,7 @@ export interface HttpOptions {
   readonly allow?: readonly string[];
 }
 
+/** Options of webhooks. */
 export interface WebhookOptions {
   /**
    * The deadline of an attempt in seconds, from the DNS lookup to the last byte of the response: 1

@@ -30,9 +30,8 @@ import {
   type DeliveryWithAttempts,
   type ListDeliveries,
   listDeliveriesSchema,
-  type Webhook,
-  type WebhookStatus,
-} from "./types.ts";
+} from "./delivery-types.ts";
+import type { Webhook, WebhookStatus } from "./types.ts";
 
 export const getWebhook: Query<ById, Webhook> = {
   kind: "query",

@@ -6,10 +6,8 @@ import {
   type Delivery,
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,
-  type RecoverWebhook,
-  recoverWebhookSchema,
-  type Webhook,
-} from "./types.ts";
+} from "./delivery-types.ts";
+import { type RecoverWebhook, recoverWebhookSchema, type Webhook } from "./types.ts";
 import { firstIdAt, millis, notFound, TidingsError } from "../kernel/index.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { getWebhookForUpdate } from "./webhook-commands.ts";

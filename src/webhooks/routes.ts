@@ -6,12 +6,8 @@ import {
 } from "./webhook-commands.ts";
 import { recoverWebhook, redeliver } from "./redeliver.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
-import {
-  createdWebhookSchema,
-  deliverySchema,
-  deliveryWithAttemptsSchema,
-  webhookSchema,
-} from "./types.ts";
+import { createdWebhookSchema, webhookSchema } from "./types.ts";
+import { deliverySchema, deliveryWithAttemptsSchema } from "./delivery-types.ts";
 import { pageSchema } from "../kernel/index.ts";
 import type { ApiRoute } from "../operations/index.ts";
 

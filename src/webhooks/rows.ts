@@ -18,7 +18,8 @@ import {
 } from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
 import type { PastAttempt } from "./schedule.ts";
-import type { DeliveryStatus, FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";
+import type { DeliveryStatus } from "./delivery-types.ts";
+import type { FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";
 
 export const webhooks = scoped("webhooks", {
   id: text<WebhookId>(),

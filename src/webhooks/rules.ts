@@ -1,6 +1,7 @@
 import type { JobOrder } from "../queue/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
-import type { DeliveryStatus, WebhookStatus } from "./types.ts";
+import type { DeliveryStatus } from "./delivery-types.ts";
+import type { WebhookStatus } from "./types.ts";
 
 /** The maximum number of webhooks per account and mode. */
 export const maxWebhooks = 1_000;

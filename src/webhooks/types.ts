@@ -1,52 +1,117 @@
-/** Webhooks receive events. Each attempt to deliver an event is recorded. */
+/** Webhooks receive events. */
 import { z } from "zod";
-import { eventTypeSchema } from "../events/index.ts";
+import { type EventType, eventTypeSchema } from "../events/index.ts";
 import {
   ids,
   instant,
-  pageFields,
   reference,
   text,
   timestamp,
+  type WebhookId,
   wholeRecord,
 } from "../kernel/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
 import { eventPatterns } from "./filter.ts";
 import { headerLimits, headerProblems } from "./headers.ts";
 
+/** Whether a webhook gets deliveries. The engine disables a webhook that keeps failing. */
+export type WebhookStatus = "enabled" | "paused" | "disabled";
 export const webhookStatusSchema = z.enum(["enabled", "paused", "disabled"]);
-export type WebhookStatus = z.infer<typeof webhookStatusSchema>;
 
+/** Whether deliveries are sent one at a time, in commit order (`fifo`), or several at once. */
+export type WebhookOrdering = "none" | "fifo";
 export const webhookOrderingSchema = z.enum(["none", "fifo"]);
-export type WebhookOrdering = z.infer<typeof webhookOrderingSchema>;
 
-export const deliveryStatusSchema = z.enum([
-  "pending",
-  "succeeded",
-  "failed",
-  "parked",
-  "canceled",
-]);
-export type DeliveryStatus = z.infer<typeof deliveryStatusSchema>;
+const about = {
+  events: "Event types, or patterns such as `*` and `message.*`.",
+  ordering:
+    "`fifo` sends one delivery at a time, in the order in which the events were committed. " +
+    "`none` sends several at once.",
+  webhook: "The id of the webhook.",
+} as const;
 
 const webhookFields = {
-  id: ids.webhook,
-  url: z.string(),
-  events: z.array(z.string()).describe("Event types, or patterns such as `*` and `message.*`."),
-  headers: z.record(z.string(), z.string()),
-  ordering: webhookOrderingSchema,
-  description: z.string().nullable(),
-  status: webhookStatusSchema,
-  disabled_reason: z.string().nullable(),
+  id: ids.webhook.describe(about.webhook),
+  url: z.string().describe("The URL that events are posted to."),
+  events: z.array(z.string()).describe(about.events),
+  headers: z
+    .record(z.string(), z.string())
+    .describe("Headers that you added to each request, such as `Authorization`."),
+  ordering: webhookOrderingSchema.describe(about.ordering),
+  description: z.string().nullable().describe("Your description. Null if there is none."),
+  status: webhookStatusSchema.describe(
+    "`enabled`: deliveries are sent. `paused`: you stopped them. `disabled`: the engine stopped " +
+      "them because the receiver failed. Deliveries are kept and sent when it is enabled.",
+  ),
+  disabled_reason: z
+    .string()
+    .nullable()
+    .describe(
+      "Why the engine disabled the webhook. `gone`: the receiver answered 410. `failing`: no " +
+        "attempt succeeded for five days, and at least ten failed, on at least three days. Null " +
+        "unless the status is `disabled`.",
+    ),
   previous_expires_at: timestamp
     .nullable()
-    .describe("Until this time, deliveries are also signed with the previous secret."),
-  created_at: timestamp,
-  updated_at: timestamp,
+    .describe(
+      "Until this time, deliveries are also signed with the previous secret. Null if the secret " +
+        "was never rotated, or was last rotated without a grace period.",
+    ),
+  created_at: timestamp.describe("When the webhook was created."),
+  updated_at: timestamp.describe("When the webhook was last changed, by you or by the engine."),
 };
 
-export const webhookSchema = z.strictObject(webhookFields).meta({ id: "Webhook" });
-export interface Webhook extends z.infer<typeof webhookSchema> {}
+/** An endpoint that the engine posts events to. */
+export interface Webhook {
+  /** The id of the webhook. */
+  readonly id: WebhookId;
+  /** The URL that events are posted to. */
+  readonly url: string;
+  /** Event types, or patterns such as `*` and `message.*`. */
+  readonly events: string[];
+  /** Headers that you added to each request, such as `Authorization`. */
+  readonly headers: Record<string, string>;
+  /**
+   * `fifo` sends one delivery at a time, in the order in which the events were committed. `none`
+   * sends several at once.
+   */
+  readonly ordering: WebhookOrdering;
+  /** Your description. Null if there is none. */
+  readonly description: string | null;
+  /**
+   * `enabled`: deliveries are sent. `paused`: you stopped them. `disabled`: the engine stopped them
+   * because the receiver failed. Deliveries are kept and sent when it is enabled.
+   */
+  readonly status: WebhookStatus;
+  /**
+   * Why the engine disabled the webhook. `gone`: the receiver answered 410. `failing`: no attempt
+   * succeeded for five days, and at least ten failed, on at least three days. Null unless the
+   * status is `disabled`.
+   */
+  readonly disabled_reason: string | null;
+  /**
+   * Until this time, deliveries are also signed with the previous secret. Null if the secret was
+   * never rotated, or was last rotated without a grace period.
+   */
+  readonly previous_expires_at: string | null;
+  /** When the webhook was created. */
+  readonly created_at: string;
+  /** When the webhook was last changed, by you or by the engine. */
+  readonly updated_at: string;
+}
+
+export const webhookSchema = z
+  .strictObject(webhookFields)
+  .meta({ id: "Webhook", description: "An endpoint that the engine posts events to." });
+
+/** A webhook with its new secret, as creating it or rotating its secret returns it. */
+export interface CreatedWebhook extends Webhook {
+  /**
+   * The secret that verifies signatures, as Standard Webhooks define it: `whsec_` and base64.
+   * Returned only once. A replay of the request returns null.
+   */
+  readonly secret: string | null;
+}
 
 export const createdWebhookSchema = z
   .strictObject({
@@ -54,61 +119,15 @@ export const createdWebhookSchema = z
     secret: z
       .string()
       .nullable()
-      .describe("Returned only once. A replay of the request returns null."),
+      .describe(
+        "The secret that verifies signatures, as Standard Webhooks define it: `whsec_` and " +
+          "base64. Returned only once. A replay of the request returns null.",
+      ),
   })
-  .meta({ id: "WebhookWithSecret" });
-export interface CreatedWebhook extends z.infer<typeof createdWebhookSchema> {}
-
-export const deliveryAttemptSchema = z
-  .strictObject({
-    id: ids.attempt,
-    number: z.int().min(1),
-    manual: z.boolean(),
-    started_at: timestamp,
-    duration_ms: z.int().min(0),
-    address: z.string().nullable().describe("The IP address that the socket connected to."),
-    status_code: z.int().nullable(),
-    error: z.string().nullable().describe("Why the attempt failed. Null if it succeeded."),
-    response_headers: z.record(z.string(), z.string()),
-    response_body: z.string().nullable(),
-    response_body_encoding: z.enum(["utf-8", "base64"]),
-    response_truncated: z
-      .boolean()
-      .describe("Whether the response body was longer than the stored part."),
-  })
-  .meta({ id: "DeliveryAttempt" });
-export interface DeliveryAttempt extends z.infer<typeof deliveryAttemptSchema> {}
-
-const deliveryFields = {
-  id: ids.delivery,
-  webhook_id: ids.webhook,
-  event_id: ids.event,
-  event_type: eventTypeSchema,
-  status: deliveryStatusSchema,
-  attempt_count: z.int().min(0),
-  next_attempt_at: timestamp
-    .nullable()
-    .describe("The earliest time of the next attempt. Null if no attempt is scheduled."),
-  created_at: timestamp,
-};
-
-export const deliverySchema = z.strictObject(deliveryFields).meta({
-  id: "Delivery",
-  description: "One event for one webhook. A `parked` delivery waits until its webhook is enabled.",
-});
-export interface Delivery extends z.infer<typeof deliverySchema> {}
-
-export const deliveryWithAttemptsSchema = z
-  .strictObject({
-    ...deliveryFields,
-    body: z
-      .string()
-      .nullable()
-      .describe("The exact request body. Null after the contact was erased."),
-    attempts: z.array(deliveryAttemptSchema),
-  })
-  .meta({ id: "DeliveryWithAttempts" });
-export interface DeliveryWithAttempts extends z.infer<typeof deliveryWithAttemptsSchema> {}
+  .meta({
+    id: "WebhookWithSecret",
+    description: "A webhook with its new secret, as creating it or rotating its secret returns it.",
+  });
 
 const url = z.string().meta({
   format: "uri",
@@ -117,10 +136,15 @@ const url = z.string().meta({
 });
 
 const events = z
-  .array(z.enum(eventPatterns).meta({ id: "EventPattern" }))
+  .array(
+    z.enum(eventPatterns).meta({
+      id: "EventPattern",
+      description: "All events (`*`), all events of a kind (`message.*`), or one event type.",
+    }),
+  )
   .min(1)
   .max(50)
-  .describe("Event types, or patterns such as `*` and `message.*`.");
+  .describe(`${about.events} At most 50.`);
 
 const headers = wholeRecord(
   z
@@ -141,77 +165,148 @@ const headers = wholeRecord(
     }),
 );
 
+/** A new webhook. */
+export interface CreateWebhook {
+  /** An https URL with a public host, at most 2,048 characters. The sandbox also accepts http. */
+  readonly url: string;
+  /** Event types, or patterns such as `*` and `message.*`. At most 50. */
+  readonly events: string[];
+  /** Headers of each delivery: at most 20, and at most 8,192 characters in total. */
+  readonly headers?: Record<string, string> | undefined;
+  /**
+   * `fifo` sends one delivery at a time, in the order in which the events were committed. `none`
+   * sends several at once.
+   * @default "none"
+   */
+  readonly ordering?: WebhookOrdering | undefined;
+  /** A description for people, up to 500 characters. */
+  readonly description?: string | undefined;
+}
+
 export const createWebhookSchema = z
   .strictObject({
     url,
     events,
     headers: headers.optional(),
-    ordering: webhookOrderingSchema.optional().meta({
-      default: "none",
-      description:
-        "`fifo` sends one delivery at a time, in the order in which the events were committed. " +
-        "`none` sends several at once.",
-    }),
-    description: text(500).optional(),
+    ordering: webhookOrderingSchema
+      .optional()
+      .meta({ default: "none", description: about.ordering }),
+    description: text(500).optional().describe("A description for people, up to 500 characters."),
   })
-  .meta({ id: "CreateWebhook" });
-export interface CreateWebhook extends z.infer<typeof createWebhookSchema> {}
+  .meta({ id: "CreateWebhook", description: "A new webhook." });
+
+/** Changes to a webhook. An absent field keeps its value. */
+export interface UpdateWebhook {
+  /** The id of the webhook. */
+  readonly id: string;
+  /** An https URL with a public host, at most 2,048 characters. The sandbox also accepts http. */
+  readonly url?: string | undefined;
+  /**
+   * Event types, or patterns such as `*` and `message.*`. At most 50. Replaces the list, and
+   * applies to new events.
+   */
+  readonly events?: string[] | undefined;
+  /** Replaces all headers. */
+  readonly headers?: Record<string, string> | undefined;
+  /**
+   * `fifo` sends one delivery at a time, in the order in which the events were committed. `none`
+   * sends several at once.
+   */
+  readonly ordering?: WebhookOrdering | undefined;
+  /** A description for people, up to 500 characters. Null clears it. */
+  readonly description?: string | null | undefined;
+  /** Deliveries of a paused or disabled webhook are kept and sent when it is enabled. */
+  readonly status?: "enabled" | "paused" | undefined;
+}
 
 export const updateWebhookSchema = z
   .strictObject({
-    id: reference,
+    id: reference.describe(about.webhook),
     url: url.optional(),
-    events: events.optional(),
+    events: events
+      .optional()
+      .describe(`${about.events} At most 50. Replaces the list, and applies to new events.`),
     headers: headers.optional().describe("Replaces all headers."),
-    ordering: webhookOrderingSchema.optional(),
-    description: text(500).nullable().optional(),
+    ordering: webhookOrderingSchema.optional().describe(about.ordering),
+    description: text(500)
+      .nullable()
+      .optional()
+      .describe("A description for people, up to 500 characters. Null clears it."),
     status: webhookStatusSchema
       .exclude(["disabled"])
       .optional()
       .describe("Deliveries of a paused or disabled webhook are kept and sent when it is enabled."),
   })
-  .meta({ id: "UpdateWebhook" });
-export interface UpdateWebhook extends z.infer<typeof updateWebhookSchema> {}
+  .meta({
+    id: "UpdateWebhook",
+    description: "Changes to a webhook. An absent field keeps its value.",
+  });
+
+/** The rotation of a webhook's secret. */
+export interface RotateWebhookSecret {
+  /** The id of the webhook. */
+  readonly id: string;
+  /**
+   * For how many seconds the old secret still signs: at most 604,800, which is 7 days. 0 ends it at
+   * once.
+   * @default 86400
+   */
+  readonly grace_seconds?: number | undefined;
+}
 
 export const rotateWebhookSecretSchema = z
   .strictObject({
-    id: reference,
-    grace_seconds: z.int().min(0).max(604_800).optional().meta({
-      default: defaultGraceSeconds,
-      description: "For how many seconds the old secret still signs. 0 ends it at once.",
-    }),
+    id: reference.describe(about.webhook),
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .optional()
+      .meta({
+        default: defaultGraceSeconds,
+        description:
+          "For how many seconds the old secret still signs: at most 604,800, which is 7 days. 0 " +
+          "ends it at once.",
+      }),
   })
-  .meta({ id: "RotateWebhookSecret" });
-export interface RotateWebhookSecret extends z.infer<typeof rotateWebhookSecretSchema> {}
+  .meta({ id: "RotateWebhookSecret", description: "The rotation of a webhook's secret." });
+
+/** A sample event for a webhook. */
+export interface TestWebhook {
+  /** The id of the webhook. */
+  readonly id: string;
+  /**
+   * The type of the sample event. By default the first type that matches the webhook's `events`.
+   */
+  readonly type?: EventType | undefined;
+}
 
 export const testWebhookSchema = z
   .strictObject({
-    id: reference,
+    id: reference.describe(about.webhook),
     type: eventTypeSchema
       .optional()
-      .describe("By default the first type that matches the webhook's `events`."),
+      .describe(
+        "The type of the sample event. By default the first type that matches the webhook's " +
+          "`events`.",
+      ),
   })
-  .meta({ id: "TestWebhook" });
-export interface TestWebhook extends z.infer<typeof testWebhookSchema> {}
+  .meta({ id: "TestWebhook", description: "A sample event for a webhook." });
+
+/** A recovery of a webhook's failed deliveries. */
+export interface RecoverWebhook {
+  /** The id of the webhook. */
+  readonly id: string;
+  /** Only deliveries created at or after this time are sent again. */
+  readonly since: string;
+}
 
 export const recoverWebhookSchema = z
   .strictObject({
-    id: reference,
+    id: reference.describe(about.webhook),
     since: instant.describe("Only deliveries created at or after this time are sent again."),
   })
-  .meta({ id: "RecoverWebhook" });
-export interface RecoverWebhook extends z.infer<typeof recoverWebhookSchema> {}
-
-export const deliveryOfWebhookSchema = z.strictObject({ id: reference, delivery_id: reference });
-export interface DeliveryOfWebhook extends z.infer<typeof deliveryOfWebhookSchema> {}
-
-export const listDeliveriesSchema = z.strictObject({
-  id: reference,
-  ...pageFields,
-  status: deliveryStatusSchema.optional(),
-  event_type: eventTypeSchema.optional(),
-});
-export interface ListDeliveries extends z.infer<typeof listDeliveriesSchema> {}
+  .meta({ id: "RecoverWebhook", description: "A recovery of a webhook's failed deliveries." });
 
 /** Automatic attempts that failed since the last automatic attempt that succeeded. */
 export interface FailingStreak {

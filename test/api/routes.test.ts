@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
-import { type KeyScope, scopes } from "../../src/accounts/types.ts";
+import { type KeyScope, scopes } from "../../src/accounts/key-types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { call, jsonOf } from "./call.ts";
 import { storages, world } from "./world.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ListContacts } from "../../src/contacts/types.ts";
+import type { ListContacts } from "../../src/contacts/input-types.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

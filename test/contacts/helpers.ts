@@ -1,6 +1,8 @@
 /** Helpers for tests of contacts, and a storage that can fail. */
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { Contact, ImportContact, ImportReport } from "../../src/contacts/types.ts";
+import type { Contact } from "../../src/contacts/types.ts";
+import type { ImportContact } from "../../src/contacts/input-types.ts";
+import type { ImportReport } from "../../src/contacts/import-report.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Page } from "../../src/kernel/fields.ts";

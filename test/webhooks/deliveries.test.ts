@@ -1,4 +1,4 @@
-import { definitionOf, eventSchema } from "../../src/webhooks/event-catalog.ts";
+import { definitionOf, anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/append.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
@@ -226,7 +226,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     await one.webhooks.test(id, { type: "webhook.disabled" });
     await clock.advance(1_000);
     expect(there.seen.map(({ url }) => url)).toEqual([hook.url, hook.url]);
-    const events = there.seen.map(({ body }) => eventSchema.parse(JSON.parse(body)));
+    const events = there.seen.map(({ body }) => anyEventSchema.parse(JSON.parse(body)));
     expect(events.map(({ type }) => type).toSorted()).toEqual([
       "contact.created",
       "webhook.disabled",

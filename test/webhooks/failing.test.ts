@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type FailingStreak } from "../../src/webhooks/types.ts";
+import type { FailingStreak } from "../../src/webhooks/types.ts";
 import { shouldDisable, withFailure } from "../../src/webhooks/progress.ts";
 
 const hourMs = 3_600_000;

@@ -5,7 +5,7 @@ import { system } from "../../adapters/system/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import type { DeliveryWithAttempts } from "../../src/webhooks/types.ts";
+import type { DeliveryWithAttempts } from "../../src/webhooks/delivery-types.ts";
 import { type Behaviour, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
 import { client } from "../adapters/http-client/world.ts";
 import { isGenuine } from "./receivers.ts";

@@ -1,5 +1,5 @@
 import { contacts, type ContactRow } from "../../../src/contacts/rows.ts";
-import type { ImportContact, UpdateContact } from "../../../src/contacts/types.ts";
+import type { ImportContact, UpdateContact } from "../../../src/contacts/input-types.ts";
 import { laws } from "../invariant.ts";
 import { contactsMatching, searchFinds } from "../invariants/search.ts";
 import { personalDataIn } from "../personal-data.ts";

@@ -1,0 +1,197 @@
+/** API keys: the schemas of the API. */
+import { z } from "zod";
+import {
+  ids,
+  instant,
+  type KeyId,
+  type Mode,
+  modeSchema,
+  name,
+  reference,
+  timestamp,
+} from "../kernel/index.ts";
+
+/** The scopes of API keys. No scope includes another. */
+export const scopes = [
+  "messages:read",
+  "messages:write",
+  "contacts:read",
+  "contacts:write",
+  "conversations:read",
+  "conversations:write",
+  "agents:read",
+  "agents:write",
+  "agents:trigger",
+  "webhooks:read",
+  "webhooks:write",
+  "events:read",
+  "keys:manage",
+  "senders:manage",
+  "sandbox:write",
+] as const;
+
+/** A permission of an API key. No scope includes another. */
+export type KeyScope = (typeof scopes)[number];
+
+export const keyScopeSchema = z.enum(scopes).meta({
+  id: "KeyScope",
+  description: "A permission of an API key. No scope includes another.",
+});
+
+const keyFields = {
+  id: ids.key.describe("The id of the key."),
+  name: z.string().describe("The name that people know the key by."),
+  mode: modeSchema.describe("The mode of the key. The key reaches only the data of this mode."),
+  scopes: z.array(keyScopeSchema).describe("What the key may do."),
+  last_four: z.string().describe("The last four characters of the current secret."),
+  created_at: timestamp.describe("When the key was created."),
+  last_used_at: timestamp
+    .nullable()
+    .describe("When the key was last used, to about a minute. Null if it was never used."),
+  expires_at: timestamp
+    .nullable()
+    .describe("When the key stops working. Null if it does not expire."),
+  revoked_at: timestamp
+    .nullable()
+    .describe("When the key was revoked. Null if it was not. A revoked key does not work."),
+  previous_expires_at: timestamp
+    .nullable()
+    .describe(
+      "When the secret before the last rotation stops working. Null if the key was never " +
+        "rotated, or was last rotated without a grace period.",
+    ),
+};
+
+/** An API key without its secret. It gives access to one account in one mode. */
+export interface ApiKey {
+  /** The id of the key. */
+  readonly id: KeyId;
+  /** The name that people know the key by. */
+  readonly name: string;
+  /** The mode of the key. The key reaches only the data of this mode. */
+  readonly mode: Mode;
+  /** What the key may do. */
+  readonly scopes: KeyScope[];
+  /** The last four characters of the current secret. */
+  readonly last_four: string;
+  /** When the key was created. */
+  readonly created_at: string;
+  /** When the key was last used, to about a minute. Null if it was never used. */
+  readonly last_used_at: string | null;
+  /** When the key stops working. Null if it does not expire. */
+  readonly expires_at: string | null;
+  /** When the key was revoked. Null if it was not. A revoked key does not work. */
+  readonly revoked_at: string | null;
+  /**
+   * When the secret before the last rotation stops working. Null if the key was never rotated, or
+   * was last rotated without a grace period.
+   */
+  readonly previous_expires_at: string | null;
+}
+
+export const apiKeySchema = z.strictObject(keyFields).meta({
+  id: "ApiKey",
+  description: "An API key without its secret. It gives access to one account in one mode.",
+});
+
+/** An API key with its new secret, as creating or rotating it returns it. */
+export interface CreatedKey extends ApiKey {
+  /**
+   * The text to send as `Authorization: Bearer`. Returned once: a replay of the request returns
+   * null.
+   */
+  readonly secret: string | null;
+}
+
+export const createdKeySchema = z
+  .strictObject({
+    ...keyFields,
+    secret: z
+      .string()
+      .nullable()
+      .describe(
+        "The text to send as `Authorization: Bearer`. Returned once: a replay of the request " +
+          "returns null.",
+      ),
+  })
+  .meta({
+    id: "ApiKeyWithSecret",
+    description: "An API key with its new secret, as creating or rotating it returns it.",
+  });
+
+/** A new API key. */
+export interface CreateKey {
+  /** A name for people, up to 200 characters. */
+  readonly name: string;
+  /** The mode of the key. It must be the caller's mode, which is also the default. */
+  readonly mode?: Mode | undefined;
+  /**
+   * What the key may do: a subset of the calling key's scopes. By default all of them, or all
+   * scopes if the caller is the host application.
+   */
+  readonly scopes?: KeyScope[] | undefined;
+  /**
+   * When the key stops working. Null means never. Not later than the calling key expires, which is
+   * also the default.
+   */
+  readonly expires_at?: string | null | undefined;
+}
+
+export const createKeySchema = z
+  .strictObject({
+    name: name(200).describe("A name for people, up to 200 characters."),
+    mode: modeSchema
+      .optional()
+      .describe("The mode of the key. It must be the caller's mode, which is also the default."),
+    scopes: z
+      .array(keyScopeSchema)
+      .min(1)
+      .refine((list) => new Set(list).size === list.length, {
+        error: "must not contain a scope twice",
+      })
+      .optional()
+      .describe(
+        "What the key may do: a subset of the calling key's scopes. By default all of them, or " +
+          "all scopes if the caller is the host application.",
+      ),
+    expires_at: instant
+      .nullable()
+      .optional()
+      .describe(
+        "When the key stops working. Null means never. Not later than the calling key expires, " +
+          "which is also the default.",
+      ),
+  })
+  .meta({ id: "CreateApiKey", description: "A new API key." });
+
+/** How long a rotated key's old secret stays valid by default: one day. */
+export const defaultGraceSeconds = 86_400;
+
+/** The rotation of an API key. */
+export interface RotateKey {
+  /** The id of the key. */
+  readonly id: string;
+  /**
+   * How long the old secret stays valid, in seconds: at most 604,800, which is 7 days. 0 ends it at
+   * once.
+   * @default 86400
+   */
+  readonly grace_seconds?: number | undefined;
+}
+
+export const rotateKeySchema = z
+  .strictObject({
+    id: reference.describe("The id of the key."),
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .optional()
+      .meta({
+        default: defaultGraceSeconds,
+        description:
+          "How long the old secret stays valid, in seconds: at most 604,800, which is 7 days. 0 " +
+          "ends it at once.",
+      }),
+  })
+  .meta({ id: "RotateApiKey", description: "The rotation of an API key." });

@@ -1,0 +1,313 @@
+/** Inputs of the operations on contacts. */
+import { z } from "zod";
+import {
+  defaultPageSize,
+  instant,
+  isTimeZone,
+  type Limits,
+  type Metadata,
+  metadataInput,
+  name,
+  pageFields,
+  type PageQuery,
+  phone,
+  queryBoolean,
+  queryInteger,
+  reference,
+  text,
+} from "../kernel/index.ts";
+import { isLanguage, maxLabels } from "./rules.ts";
+
+/** A label of a contact or a conversation. */
+export const label = name(64);
+
+const about = {
+  phone: "The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it.",
+  name: "The name, up to 200 characters.",
+  email: "The email address, up to 254 characters.",
+  time_zone: "The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it.",
+  language: "The language as a BCP 47 tag, such as `pt-BR`. Agents pass it to their model.",
+  labels: "Labels of up to 64 characters, at most 50. An update replaces all of them.",
+  attributes: "Facts that the host application stores. An update replaces the whole map.",
+} as const;
+
+function factFields(limits: Limits) {
+  return {
+    phone: phone.meta({ examples: ["+15005550001"], description: about.phone }),
+    name: name(200).describe(about.name),
+    email: z
+      .email({ error: "must be an email address" })
+      .max(254, { error: "must have at most 254 characters" })
+      .describe(about.email),
+    time_zone: text(64)
+      .refine(isTimeZone, {
+        error: "must be a time zone of the IANA database, such as Europe/Berlin",
+      })
+      .meta({ description: about.time_zone, examples: ["Europe/Berlin"] }),
+    language: text(64)
+      .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
+      .meta({ description: about.language, examples: ["pt-BR"] }),
+    labels: z
+      .array(label)
+      .max(maxLabels, { error: `must have at most ${maxLabels} labels` })
+      .refine((list) => new Set(list).size === list.length, {
+        error: "must not repeat a label",
+      })
+      .describe(about.labels),
+    attributes: metadataInput(limits).describe(about.attributes),
+  };
+}
+
+const atLeastOneFact = {
+  path: ["phone"],
+  error: "give at least one of phone, email and name",
+  when: ({ value }: { value: unknown }): boolean => typeof value === "object" && value !== null,
+};
+
+/** A new contact. It needs a phone number, an email address or a name. */
+export interface CreateContact {
+  /** The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it. */
+  readonly phone?: string | undefined;
+  /** The name, up to 200 characters. */
+  readonly name?: string | undefined;
+  /** The email address, up to 254 characters. */
+  readonly email?: string | undefined;
+  /** The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it. */
+  readonly time_zone?: string | undefined;
+  /** The language as a BCP 47 tag, such as `pt-BR`. Agents pass it to their model. */
+  readonly language?: string | undefined;
+  /** Labels of up to 64 characters, at most 50. An update replaces all of them. */
+  readonly labels?: string[] | undefined;
+  /** Facts that the host application stores. An update replaces the whole map. */
+  readonly attributes?: Metadata | undefined;
+}
+
+export const createContactSchema = (limits: Limits) =>
+  z
+    .strictObject(factFields(limits))
+    .partial()
+    .refine(
+      (facts) => [facts.phone, facts.name, facts.email].some((each) => each !== undefined),
+      atLeastOneFact,
+    )
+    .meta({
+      id: "CreateContact",
+      description: "A new contact. It needs a phone number, an email address or a name.",
+    });
+
+const cleared = "Null clears the field.";
+
+/** An absent field stays as it is. */
+const changes = (limits: Limits) => {
+  const {
+    phone: number,
+    name: called,
+    email,
+    time_zone,
+    language,
+    labels,
+    attributes,
+  } = factFields(limits);
+  return {
+    phone: number
+      .nullable()
+      .optional()
+      .describe(
+        `${about.phone} The number that it replaces belongs to no contact. Null clears the field.`,
+      ),
+    name: called.nullable().optional().describe(`${about.name} ${cleared}`),
+    email: email.nullable().optional().describe(`${about.email} ${cleared}`),
+    time_zone: time_zone.nullable().optional().describe(`${about.time_zone} ${cleared}`),
+    language: language.nullable().optional().describe(`${about.language} ${cleared}`),
+    labels: labels.optional(),
+    attributes: attributes.optional(),
+  };
+};
+/** The facts of a contact that an update and an import can change. */
+interface ContactChanges {
+  /** The name, up to 200 characters. Null clears the field. */
+  readonly name?: string | null | undefined;
+  /** The email address, up to 254 characters. Null clears the field. */
+  readonly email?: string | null | undefined;
+  /**
+   * The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it. Null clears the
+   * field.
+   */
+  readonly time_zone?: string | null | undefined;
+  /**
+   * The language as a BCP 47 tag, such as `pt-BR`. Agents pass it to their model. Null clears the
+   * field.
+   */
+  readonly language?: string | null | undefined;
+  /** Labels of up to 64 characters, at most 50. An update replaces all of them. */
+  readonly labels?: string[] | undefined;
+  /** Facts that the host application stores. An update replaces the whole map. */
+  readonly attributes?: Metadata | undefined;
+}
+
+/** Changes to a contact. An absent field keeps its value. */
+export interface UpdateContact extends ContactChanges {
+  /** The id of the contact. */
+  readonly id: string;
+  /**
+   * The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it. The number that
+   * it replaces belongs to no contact. Null clears the field.
+   */
+  readonly phone?: string | null | undefined;
+}
+
+export const updateContactSchema = (limits: Limits) =>
+  z.strictObject({ id: reference.describe("The id of the contact."), ...changes(limits) }).meta({
+    id: "UpdateContact",
+    description: "Changes to a contact. An absent field keeps its value.",
+  });
+
+/** The consent of an imported phone number to text messages. */
+export interface ImportConsent {
+  /** The consent of the phone number. */
+  readonly status: "opted_in" | "opted_out";
+  /** Where the consent comes from, up to 500 characters. It is kept as evidence. */
+  readonly detail?: string | undefined;
+}
+
+export const importConsentSchema = z
+  .strictObject({
+    status: z.enum(["opted_in", "opted_out"]).describe("The consent of the phone number."),
+    detail: text(500)
+      .optional()
+      .describe("Where the consent comes from, up to 500 characters. It is kept as evidence."),
+  })
+  .describe("The consent of an imported phone number to text messages.");
+
+/** A contact to create or update. An absent field keeps its value. */
+export interface ImportContact extends ContactChanges {
+  /**
+   * The phone number: `+` and 7 to 15 digits (E.164). It decides which contact is updated. An
+   * unknown number creates a contact.
+   */
+  readonly phone: string;
+  /**
+   * Consent to text messages. An import never lifts an opt-out. An opt-in counts only when no
+   * consent is known.
+   */
+  readonly consent?: ImportConsent | undefined;
+}
+
+export const importContactSchema = (limits: Limits) =>
+  z
+    .strictObject({
+      ...changes(limits),
+      phone: factFields(limits).phone.describe(
+        "The phone number: `+` and 7 to 15 digits (E.164). It decides which contact is updated. " +
+          "An unknown number creates a contact.",
+      ),
+      consent: importConsentSchema
+        .optional()
+        .describe(
+          "Consent to text messages. An import never lifts an opt-out. An opt-in counts only " +
+            "when no consent is known.",
+        ),
+    })
+    .meta({
+      id: "ImportContact",
+      description: "A contact to create or update. An absent field keeps its value.",
+    });
+
+/** Documents `schema` in OpenAPI but accepts any value, which is parsed later. */
+function documentedAs(schema: z.ZodType): z.ZodType {
+  const { id = "" } = schema.meta() ?? {};
+  const { $defs } = z.toJSONSchema(schema, { io: "input" });
+  return z.unknown().meta({ ...$defs?.[id], id });
+}
+
+/** Contacts to create or update by phone number. */
+export interface ImportContacts {
+  /** The contacts. An invalid one does not affect the others. */
+  readonly contacts: unknown[];
+}
+
+export const importContactsSchema = (limits: Limits) =>
+  z
+    .strictObject({
+      contacts: z
+        .array(documentedAs(importContactSchema(limits)))
+        .min(1)
+        .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` })
+        .describe("The contacts. An invalid one does not affect the others."),
+    })
+    .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });
+
+/** Two contacts to merge into one. */
+export interface MergeContacts {
+  /** The id of the contact that stays. */
+  readonly id: string;
+  /** The other contact. Its history moves to this one. */
+  readonly contact_id: string;
+}
+
+export const mergeContactsSchema = z
+  .strictObject({
+    id: reference.describe("The id of the contact that stays."),
+    contact_id: reference.describe("The other contact. Its history moves to this one."),
+  })
+  .meta({ id: "MergeContacts", description: "Two contacts to merge into one." });
+
+/** Filters of a list of contacts. A contact is listed if it passes all of them. */
+export interface ListContacts extends PageQuery {
+  /** Only the contact that has this phone number (E.164). */
+  readonly phone?: string | undefined;
+  /** Only contacts with this label. */
+  readonly label?: string | undefined;
+  /** Only contacts that have opted out of text messages, or only those that have not. */
+  readonly opted_out?: boolean | undefined;
+  /** Only contacts created after this time, exclusive. */
+  readonly created_after?: string | undefined;
+  /** Only contacts created before this time, exclusive. */
+  readonly created_before?: string | undefined;
+}
+
+export const listContactsSchema = z.strictObject({
+  ...pageFields,
+  phone: phone.optional().describe("Only the contact that has this phone number (E.164)."),
+  label: reference.optional().describe("Only contacts with this label."),
+  opted_out: queryBoolean
+    .optional()
+    .describe("Only contacts that have opted out of text messages, or only those that have not."),
+  created_after: instant.optional().describe("Only contacts created after this time, exclusive."),
+  created_before: instant.optional().describe("Only contacts created before this time, exclusive."),
+});
+
+/** A search of contacts. */
+export interface SearchContacts {
+  /**
+   * Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which the
+   * first 8 words count.
+   */
+  readonly q: string;
+  /** The maximum number of contacts, up to 100. */
+  readonly limit?: number | undefined;
+}
+
+export const searchContactsSchema = z.strictObject({
+  q: text(200)
+    .min(1)
+    .describe(
+      "Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which " +
+        "the first 8 words count.",
+    ),
+  limit: queryInteger(1, 100).optional().meta({
+    default: defaultPageSize,
+    description: "The maximum number of contacts, up to 100.",
+  }),
+});
+
+/** A page of one contact's history. */
+export interface ContactHistory extends PageQuery {
+  /** The id of the contact. */
+  readonly id: string;
+}
+
+export const contactHistorySchema = z.strictObject({
+  id: reference.describe("The id of the contact."),
+  ...pageFields,
+});

@@ -1,0 +1,118 @@
+/**
+ * Walks the types that users of the package see, with TypeScript's own API. The API is unstable, so
+ * `package.json` pins TypeScript to one version.
+ */
+import { resolve } from "node:path";
+import {
+  API,
+  type Checker,
+  type IndexInfo,
+  ObjectFlags,
+  type ObjectType,
+  type Project,
+  SignatureKind,
+  type Symbol,
+  SymbolFlags,
+  type Type,
+  type TypeReference,
+} from "typescript/unstable/sync";
+import { entries } from "../../tsup.config.ts";
+
+export const root = resolve(import.meta.dirname, "../..");
+const own = [resolve(root, "src"), resolve(root, "adapters")].map((path) => path.toLowerCase());
+
+/** Runs `task` on the compiled product. The compiler runs as a child process until then. */
+export async function withProject<Result>(
+  task: (project: Project) => Result | Promise<Result>,
+): Promise<Result> {
+  const api = new API({ cwd: root });
+  try {
+    const config = resolve(root, "tsconfig.build.json");
+    const [project] = api.updateSnapshot({ openProjects: [config] }).getProjects();
+    if (project === undefined) throw new Error(`no project at ${config}`);
+    return await task(project);
+  } finally {
+    api.close();
+  }
+}
+
+/** A function, option or field that an editor shows. */
+export interface PublicName {
+  /** Where it is: `tidings/sqlite sqlite`, or `SendMessage.ttl_seconds`. */
+  readonly path: string;
+  /** The text of its docstring, empty if it has none. */
+  readonly doc: string;
+}
+
+/** Returns every name that users can reach from the package's entries, with its docstring. */
+export function publicNames({ program, checker }: Project): readonly PublicName[] {
+  const names = new Map<string, PublicName>();
+  const seen = new Set<number>();
+  const note = (path: string, symbol: Symbol): void => {
+    const [declaration] = symbol.declarations;
+    const key = `${declaration?.path}:${declaration?.index}`;
+    // The fields of a mapped type such as `Omit` are declared elsewhere.
+    if (!names.has(key)) names.set(key, { path, doc: docOf(checker, symbol) });
+  };
+
+  const visit = (type: Type | undefined, path: string): void => {
+    if (type === undefined || seen.has(type.id)) return;
+    seen.add(type.id);
+    for (const part of type.isUnionType() || type.isIntersectionType() ? type.getTypes() : []) {
+      visit(part, path);
+    }
+    if (!type.isObjectType()) return;
+    for (const argument of argumentsOf(checker, type)) visit(argument, path);
+    for (const { valueType } of checker.getIndexInfosOfType(type) as readonly IndexInfo[]) {
+      visit(valueType, path);
+    }
+    for (const kind of [SignatureKind.Call, SignatureKind.Construct]) {
+      for (const signature of checker.getSignaturesOfType(type, kind)) {
+        for (const parameter of signature.getParameters()) {
+          visit(checker.getTypeOfSymbol(parameter), path);
+        }
+        visit(checker.getReturnTypeOfSignature(signature), path);
+      }
+    }
+    const owner = (type.getAliasSymbol() ?? type.getSymbol())?.name ?? "";
+    const place = owner === "" || owner.startsWith("__") ? path : owner;
+    for (const field of checker.getPropertiesOfType(type)) {
+      if (!isOwn(field) || isPrivate(field)) continue;
+      note(`${place}.${field.name}`, field);
+      visit(checker.getTypeOfSymbol(field), `${place}.${field.name}`);
+    }
+  };
+
+  for (const [entry, path] of Object.entries(entries)) {
+    const file = program.getSourceFile(resolve(root, path));
+    const module = file && checker.getSymbolAtLocation(file);
+    if (module === undefined) throw new Error(`${path} exports nothing`);
+    for (const exported of checker.getExportsOfModule(module)) {
+      const symbol =
+        (exported.flags & SymbolFlags.Alias) === 0 ? exported : checker.getAliasedSymbol(exported);
+      if (!isOwn(symbol)) continue;
+      note(`${entry} ${symbol.name}`, symbol);
+      if ((symbol.flags & SymbolFlags.Type) !== 0) {
+        visit(checker.getDeclaredTypeOfSymbol(symbol), symbol.name);
+      }
+      if ((symbol.flags & SymbolFlags.Value) !== 0) {
+        visit(checker.getTypeOfSymbol(symbol), symbol.name);
+      }
+    }
+  }
+  return [...names.values()];
+}
+
+const isPrivate = ({ name }: Symbol): boolean => /^__#\d+@#/.test(name);
+
+const isOwn = ({ declarations }: Symbol): boolean =>
+  declarations.some(({ path }) => own.some((folder) => path.toLowerCase().startsWith(folder)));
+
+const argumentsOf = (checker: Checker, type: ObjectType): readonly Type[] =>
+  (type.objectFlags & ObjectFlags.Reference) === 0
+    ? []
+    : checker.getTypeArguments(type as TypeReference);
+
+/** The docstring as one line. */
+export const docOf = (checker: Checker, symbol: Symbol): string =>
+  checker.getDocumentationCommentOfSymbol(symbol).replaceAll(/\s+/g, " ").trim();
