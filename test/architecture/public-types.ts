@@ -6,7 +6,6 @@ import { resolve } from "node:path";
 import {
   API,
   type Checker,
-  type IndexInfo,
   ObjectFlags,
   type ObjectType,
   type Project,
@@ -63,7 +62,7 @@ export function publicNames({ program, checker }: Project): readonly PublicName[
     }
     if (!type.isObjectType()) return;
     for (const argument of argumentsOf(checker, type)) visit(argument, path);
-    for (const { valueType } of checker.getIndexInfosOfType(type) as readonly IndexInfo[]) {
+    for (const { valueType } of checker.getIndexInfosOfType(type)) {
       visit(valueType, path);
     }
     for (const kind of [SignatureKind.Call, SignatureKind.Construct]) {

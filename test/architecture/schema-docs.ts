@@ -8,7 +8,7 @@ import {
   type Type,
 } from "typescript/unstable/sync";
 import { z } from "zod";
-import { defaultLimits } from "../../src/kernel/limits.ts";
+import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
 import { docOf, root } from "./public-types.ts";
 
 interface JsonSchema {
@@ -21,6 +21,9 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
 }
+
+/** A schema, or a function that builds one from the limits. */
+type Exported = z.ZodType | ((limits: Limits) => z.ZodType);
 
 /**
  * Compares each declared type with its schema: `SendMessage` with `sendMessageSchema` of the same
@@ -40,8 +43,9 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
       // such as that of a page, has no single type.
       const isDeclared = (symbol.flags & SymbolFlags.Type) !== 0;
       if (!isDeclared || schema === undefined || isGeneric(schema)) continue;
-      const { [constant]: value }: Record<string, unknown> = await import(resolve(root, path));
-      const built: unknown = typeof value === "function" ? value(defaultLimits) : value;
+      const values: Record<string, Exported> = await import(resolve(root, path));
+      const value = values[constant];
+      const built = typeof value === "function" ? value(defaultLimits) : value;
       if (!(built instanceof z.ZodType)) throw new Error(`${path} ${constant} is not a schema`);
       compareTypes(name, symbol, schema);
       const json = z.toJSONSchema(built, { io: "input", unrepresentable: "any" }) as JsonSchema;
