@@ -32,6 +32,7 @@ import {
   showsOutput,
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
+import { arm, type Claim, finish, type JobOrder } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 import { rewriteDeliveries } from "../webhooks/index.ts";
 
@@ -73,6 +74,7 @@ export const redactMessage: Command<ById, Message> = {
     }
     if (message.body === null) return messageResource(message);
     const quoting = await runsQuoting(tx, message);
+    refuseOpenRun(quoting);
 
     const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
     writeTimeline(tx, services.drawId, message, redacted, {
@@ -90,36 +92,77 @@ export const redactMessage: Command<ById, Message> = {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
-    for (const run of quoting) await redactRun(tx, run);
-    for (const noticed of await tx.list(
-      observations.primary,
-      [message.contact_id],
-      maxObservations,
-    )) {
-      const isQuote = noticed.source === "model" || noticed.source === "rule";
-      if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
-        tx.remove(observations, noticed);
-      }
-    }
-    // Stored responses about the conversation may show the start of the message.
-    for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
-      for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
-        tx.update(idempotency, stored, { response: null });
-      }
-    }
+    await removeCopies(tx, message, quoting);
+    await arm(tx, redactJob(message, tx.now));
     return messageResource(redacted);
   },
 };
 
+/** The job that removes the copies of a redacted message's text that the redaction did not see. */
+function redactJob(
+  { account_id, mode, id: message_id }: MessageRow,
+  due_at: number,
+): JobOrder<"redact"> {
+  const lane = { kind: "redact", slow: false } as const;
+  return { kind: "redact", key: { message_id }, account_id, mode, lane, due_at };
+}
+
+/** How long to wait for a run that may quote the message to end, in milliseconds. */
+const openRunMs = 60_000;
+
 /**
- * @throws TidingsError `conflict` while one of the runs is in progress, because it needs the text
- * that it has read
+ * Removes the copies of a redacted message's text once more. A command that committed shortly
+ * before the redaction may have stored a copy after the redaction looked for copies. None can
+ * follow: a command that shows the message holds it, so it runs again and finds no text, and a run
+ * that starts later reads none.
  */
+export async function finishRedaction(tx: Tx, claim: Claim<"redact">): Promise<void> {
+  const message = await tx.get(messageById, [claim.key.message_id]);
+  if (message === undefined) return finish(tx, claim);
+  const quoting = await runsQuoting(tx, message);
+  if (openRun(quoting) !== undefined) return finish(tx, claim, { againAt: tx.now + openRunMs });
+  await removeCopies(tx, message, quoting);
+  return finish(tx, claim);
+}
+
+/** Removes what runs, observations and stored responses contain of a message. */
+async function removeCopies(
+  tx: Tx,
+  message: MessageRow,
+  quoting: readonly Seen<RunRow>[],
+): Promise<void> {
+  for (const run of quoting) await redactRun(tx, run);
+  for (const noticed of await tx.list(
+    observations.primary,
+    [message.contact_id],
+    maxObservations,
+  )) {
+    const isQuote = noticed.source === "model" || noticed.source === "rule";
+    if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
+      tx.remove(observations, noticed);
+    }
+  }
+  // Stored responses about the conversation may show the start of the message.
+  for (const shown of [message.id, message.conversation_id, ...quoting.map((run) => run.id)]) {
+    for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
+      if (stored.response !== null) tx.update(idempotency, stored, { response: null });
+    }
+  }
+}
+
+/** The runs that may contain text of the message. */
 async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]> {
   const ran = await tx.list(runsOfConversation, [message.conversation_id], maxRuns);
-  const quoting = ran.filter((run) => mayQuote(run, message));
-  const open = quoting.find(({ finished_at }) => finished_at === null);
-  if (open === undefined) return quoting;
+  return ran.filter((run) => mayQuote(run, message));
+}
+
+const openRun = (quoting: readonly RunRow[]): RunRow | undefined =>
+  quoting.find(({ finished_at }) => finished_at === null);
+
+/** An open run needs the text that it has read. */
+function refuseOpenRun(quoting: readonly RunRow[]): void {
+  const open = openRun(quoting);
+  if (open === undefined) return;
   const what =
     open.status === "awaiting_approval" ? "approve or deny its action" : "wait until it has ended";
   throw new TidingsError("conflict", `An agent's run may quote the message: ${what}.`, {

@@ -47,6 +47,8 @@ export interface JobKeys {
   readonly merge: { readonly contact_id: ContactId };
   /** Removes the remaining data of an erased contact. */
   readonly erase: { readonly contact_id: ContactId };
+  /** Removes the remaining copies of a redacted message's text. */
+  readonly redact: { readonly message_id: MessageId };
   /** Removes expired rows. */
   readonly reap: { readonly what: "expired" };
 }
@@ -83,6 +85,7 @@ const fields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
   wake: ["conversation_id"],
   merge: ["contact_id"],
   erase: ["contact_id"],
+  redact: ["message_id"],
   reap: ["what"],
 };
 

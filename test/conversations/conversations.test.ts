@@ -2,6 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment.ts";
+import { idempotency } from "../../src/operations/idempotency.ts";
+import { messages } from "../../src/messages/rows.ts";
+import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -21,6 +25,63 @@ function listener(account: AccountHandle) {
     return fresh.map(({ type, data: told }) => ({ type, data: told }));
   };
 }
+
+/** Calls `before` ahead of each commit. */
+function withCommits(storage: StoragePort, before: (writes: readonly Write[]) => Promise<void>) {
+  const begin: StoragePort["begin"] = (how) => {
+    const group = storage.begin(how);
+    const commit: Group["commit"] = async (writes) => {
+      await before(writes);
+      return group.commit(writes);
+    };
+    return bound(group, { commit });
+  };
+  return bound(storage, { begin });
+}
+
+/** The object with some of its methods replaced. */
+const bound = <T extends object>(object: T, methods: Partial<T>): T =>
+  new Proxy(object, {
+    get(target, name) {
+      const value: unknown = Reflect.get(name in methods ? methods : target, name);
+      if (typeof value !== "function") return value;
+      return (...args: readonly unknown[]): unknown => Reflect.apply(value, target, args);
+    },
+  });
+
+it("a response that is stored while its message is redacted loses the text too", async () => {
+  const { clock, engine } = world();
+  const storage = memory();
+  let redacting: string | undefined;
+  const one = engine(
+    withCommits(storage, async (writes) => {
+      const redacts = writes.some(
+        ({ kind, collection }) => kind === "update" && collection === messages,
+      );
+      if (!redacts || redacting === undefined) return;
+      const id = redacting;
+      redacting = undefined;
+      const shown = await other.conversations.update(id, {}, { idempotencyKey: "k" });
+      expect(shown.last_message?.preview).toContain("swordfish");
+    }),
+  );
+  const other = engine(storage);
+  const { id, conversation_id } = await one.sandbox.inbound({ from: phone, body: "swordfish" });
+  await one.start();
+  await clock.settle();
+  redacting = conversation_id;
+  await one.messages.redact(id);
+  expect(redacting).toBeUndefined();
+  await clock.settle();
+  const stored = await storage.reader.range({
+    index: idempotency.primary,
+    prefix: [],
+    order: "ascending",
+    limit: 100,
+  });
+  expect(stored).toHaveLength(1);
+  expect(JSON.stringify(stored)).not.toContain("swordfish");
+});
 
 describe.each(storages)("a conversation on $name", ({ open }) => {
   async function begun() {

@@ -37,7 +37,16 @@ const lanes: fc.Arbitrary<Lane> = fc.oneof(
   fc.record({ kind: kind("deliver"), slow, webhook_id: id<WebhookId>("wh") }),
   fc.record({ kind: kind("turn"), slow, ...scope }),
   fc.record({
-    kind: kind("release", "throttle", "early-receipt", "recover", "discard", "wake", "reap"),
+    kind: kind(
+      "release",
+      "redact",
+      "throttle",
+      "early-receipt",
+      "recover",
+      "discard",
+      "wake",
+      "reap",
+    ),
     slow,
   }),
   fc.record({ kind: kind("queue-timeout", "merge", "erase"), slow }),
@@ -49,7 +58,7 @@ const contact = fc.record({ contact_id: id<`ct_${string}`>("ct") });
 const names: fc.Arbitrary<JobName> = fc.oneof(
   fc.record({ kind: kind("send", "turn", "queue-timeout", "wake"), key: conversation }),
   fc.record({
-    kind: kind("release"),
+    kind: kind("release", "redact"),
     key: fc.record({ message_id: id<`msg_${string}`>("msg") }),
   }),
   fc.record({ kind: kind("throttle"), key: fc.record({ ...scope, address: name }) }),
