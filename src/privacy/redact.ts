@@ -6,7 +6,14 @@ import {
   handoffEventId,
   receivedEventId,
 } from "../events/index.ts";
-import { type ById, byIdSchema, iso, notFound, TidingsError } from "../kernel/index.ts";
+import {
+  type ById,
+  byIdSchema,
+  iso,
+  type MessageId,
+  notFound,
+  TidingsError,
+} from "../kernel/index.ts";
 import {
   type Message,
   messageById,
@@ -92,7 +99,7 @@ export const redactMessage: Command<ById, Message> = {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
-    await removeCopies(tx, message, quoting);
+    await removeCopies(tx, message, quoting, () => true);
     await arm(tx, redactJob(message, tx.now));
     return messageResource(redacted);
   },
@@ -121,7 +128,8 @@ export async function finishRedaction(tx: Tx, claim: Claim<"redact">): Promise<v
   if (message === undefined) return finish(tx, claim);
   const quoting = await runsQuoting(tx, message);
   if (openRun(quoting) !== undefined) return finish(tx, claim, { againAt: tx.now + openRunMs });
-  await removeCopies(tx, message, quoting);
+  // Responses that were stored after the redaction, such as its own, show no text and stay.
+  await removeCopies(tx, message, quoting, (response) => showsText(response, message.id));
   return finish(tx, claim);
 }
 
@@ -130,6 +138,7 @@ async function removeCopies(
   tx: Tx,
   message: MessageRow,
   quoting: readonly Seen<RunRow>[],
+  isCopy: (response: string) => boolean,
 ): Promise<void> {
   for (const run of quoting) await redactRun(tx, run);
   for (const noticed of await tx.list(
@@ -145,9 +154,24 @@ async function removeCopies(
   // Stored responses about the conversation may show the start of the message.
   for (const shown of [message.id, message.conversation_id, ...quoting.map((run) => run.id)]) {
     for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
-      if (stored.response !== null) tx.update(idempotency, stored, { response: null });
+      if (stored.response === null || !isCopy(stored.response)) continue;
+      tx.update(idempotency, stored, { response: null });
     }
   }
+}
+
+/** Whether a response shows the message with its text, as a message or in a conversation. */
+function showsText(response: string, id: MessageId): boolean {
+  let found = false;
+  JSON.parse(response, (_, value: unknown) => {
+    if (typeof value !== "object" || value === null || !("id" in value) || value.id !== id) {
+      return value;
+    }
+    found ||= "body" in value && value.body !== null;
+    found ||= "preview" in value && value.preview !== "";
+    return value;
+  });
+  return found;
 }
 
 /** The runs that may contain text of the message. */

@@ -70,16 +70,17 @@ it("a response that is stored while its message is redacted loses the text too",
   await one.start();
   await clock.settle();
   redacting = conversation_id;
-  await one.messages.redact(id);
+  const redacted = await one.messages.redact(id, { idempotencyKey: "redact" });
   expect(redacting).toBeUndefined();
   await clock.settle();
+  expect(await one.messages.redact(id, { idempotencyKey: "redact" })).toEqual(redacted);
   const stored = await storage.reader.range({
     index: idempotency.primary,
     prefix: [],
     order: "ascending",
     limit: 100,
   });
-  expect(stored).toHaveLength(1);
+  expect(stored).toHaveLength(2);
   expect(JSON.stringify(stored)).not.toContain("swordfish");
 });
 
