@@ -5,7 +5,6 @@ export {
   type QuietHours,
   standardConsent,
 } from "./consent-settings.ts";
-export { operationsModule } from "./descriptor.ts";
 export { type Context, Executor } from "./executor.ts";
 export {
   command,
