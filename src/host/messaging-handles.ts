@@ -141,8 +141,10 @@ export interface Contacts {
    */
   merge(id: string, otherId: string, options?: Keyed): Promise<Contact>;
   /**
-   * Erases the contact. Only counts and the consents of its addresses remain. Messages that are
-   * still queued for it are not sent. Resolves when the erasure is complete.
+   * Erases the contact and the contacts that were merged into it. Queued and scheduled messages to
+   * it are not sent. Resolves when the erasure is complete. What stays identifies nobody by itself:
+   * counts, events without names, addresses and texts, the consents of its addresses under keyed
+   * hashes, and idempotency keys until they expire.
    */
   erase(id: string, options?: Keyed): Promise<void>;
   /** Lists the contact's conversations, newest first. */
