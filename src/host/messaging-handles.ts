@@ -192,7 +192,7 @@ export interface Conversations {
    * @throws TidingsError `not_found`
    */
   get(id: string): Promise<Conversation>;
-  /** Lists the inbox, latest activity first. With a contact filter, the order is by creation. */
+  /** Lists the inbox, latest activity first. With a contact filter, newest first. */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   /**
    * Opens, snoozes or closes a conversation, or changes its priority, metadata or suspected

@@ -1,10 +1,10 @@
-import { dayMs } from "../kernel/index.ts";
 /**
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
  * engines share the limits. A conversation that must wait moves its `send` job to a waiting lane of
  * the sender. The job is due there when its message expires. The `throttle` job releases waiting
  * jobs, the earliest expiry first. While jobs wait, no other hand-over goes before them.
  */
+import { dayMs } from "../kernel/index.ts";
 import {
   arm,
   type Claim,

@@ -1,5 +1,5 @@
-import { dayMs } from "../kernel/index.ts";
 /** Computes how an attempt changes its delivery and its webhook. */
+import { dayMs } from "../kernel/index.ts";
 import type { HttpOutcome } from "../ports/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import type { FailingStreak } from "./types.ts";

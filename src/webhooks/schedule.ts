@@ -1,4 +1,3 @@
-import { minuteMs } from "../kernel/index.ts";
 /**
  * The retry schedule. The first attempt is made at once. After the k-th failed attempt, the next
  * one waits `delays[k - 1]` from the end of that attempt. Jitter makes the wait a little longer, so
@@ -9,6 +8,7 @@ import { minuteMs } from "../kernel/index.ts";
  * nothing could be sent (the process was down, the webhook was paused or disabled) does not count.
  * A clock that jumps neither ends a delivery early nor extends it.
  */
+import { minuteMs } from "../kernel/index.ts";
 import type { HttpOutcome } from "../ports/index.ts";
 
 const hourMs = 60 * minuteMs;
