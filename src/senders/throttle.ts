@@ -4,7 +4,6 @@
  * the sender. The job is due there when its message expires. The `throttle` job releases waiting
  * jobs, the earliest expiry first. While jobs wait, no other hand-over goes before them.
  */
-import { dayMs } from "../kernel/index.ts";
 import {
   arm,
   type Claim,
@@ -24,7 +23,7 @@ import {
 } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import type { Scope } from "../kernel/index.ts";
+import { dayMs, type Scope } from "../kernel/index.ts";
 
 /** The job that releases the jobs that wait for a sender. */
 function throttleJob(
