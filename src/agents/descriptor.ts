@@ -18,6 +18,7 @@ import {
   onHook,
   query,
   queryById,
+  queryByIdAndInput,
 } from "../operations/index.ts";
 import { arm } from "../queue/index.ts";
 import { onMessageScored } from "../sentiment/index.ts";
@@ -39,7 +40,7 @@ const agentHandles = {
     update: commandByIdAndInput(updateAgent),
     remove: commandById(removeAgent),
     trigger: commandByIdAndInput(triggerAgent),
-    runs: queryById(listRuns),
+    runs: queryByIdAndInput(listRuns),
     run: method(
       ({ read }) =>
         (id: string, run_id: string) =>

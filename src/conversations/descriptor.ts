@@ -10,6 +10,7 @@ import {
   type Module,
   query,
   queryById,
+  queryByIdAndInput,
 } from "../operations/index.ts";
 import {
   addNote,
@@ -27,7 +28,7 @@ const conversationHandles = {
     get: queryById(getConversation),
     list: query(listConversations),
     update: commandByIdAndInput(updateConversation),
-    notes: queryById(listNotes),
+    notes: queryByIdAndInput(listNotes),
     addNote: commandByIdAndInput(addNote),
     setLabels: method(
       ({ change }) =>
@@ -37,7 +38,7 @@ const conversationHandles = {
     markRead: commandById(markConversationRead),
   },
   contacts: {
-    conversations: queryById(listContactConversations),
+    conversations: queryByIdAndInput(listContactConversations),
   },
 };
 

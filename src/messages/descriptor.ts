@@ -9,6 +9,7 @@ import {
   type Module,
   query,
   queryById,
+  queryByIdAndInput,
 } from "../operations/index.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
 import type { CarrierRuntime } from "./carriers.ts";
@@ -44,10 +45,10 @@ const messageHandles = {
     cancel: commandById(cancelMessage),
   },
   contacts: {
-    messages: queryById(listContactMessages),
+    messages: queryByIdAndInput(listContactMessages),
   },
   conversations: {
-    messages: queryById(listConversationMessages),
+    messages: queryByIdAndInput(listConversationMessages),
     reply: commandByIdAndInput(reply),
   },
 };

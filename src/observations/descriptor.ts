@@ -5,14 +5,14 @@ import {
   type CommandOptions,
   method,
   type Module,
-  queryById,
+  queryByIdAndInput,
 } from "../operations/index.ts";
 import { addObservation, removeObservation } from "./commands.ts";
 import { listObservations } from "./reads.ts";
 
 const observationHandles = {
   contacts: {
-    observations: queryById(listObservations),
+    observations: queryByIdAndInput(listObservations),
     addObservation: commandByIdAndInput(addObservation),
     removeObservation: method(
       ({ change }) =>

@@ -15,6 +15,7 @@ export {
   method,
   query,
   queryById,
+  queryByIdAndInput,
 } from "./handle-methods.ts";
 export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export { HostPolicies } from "./host-policies.ts";

@@ -13,6 +13,7 @@ import {
   query,
   type Query,
   queryById,
+  queryByIdAndInput,
 } from "../operations/index.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
 import { recoverWebhook, redeliver } from "./redeliver.ts";
@@ -32,7 +33,7 @@ const webhookHandles = {
     update: commandByIdAndInput(updateWebhook),
     remove: commandById(removeWebhook),
     rotateSecret: commandByIdAndInput(rotateWebhookSecret),
-    deliveries: queryById(listDeliveries),
+    deliveries: queryByIdAndInput(listDeliveries),
     delivery: method(
       ({ read }) =>
         (id: string, delivery_id: string) =>
