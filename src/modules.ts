@@ -25,7 +25,7 @@ import { webhooksModule } from "./webhooks/descriptor.ts";
 import { sandboxModule } from "./sandbox/descriptor.ts";
 import { privacyModule } from "./privacy/descriptor.ts";
 import { openApiDocument, serviceRoutes } from "./api/index.ts";
-import { type AccountHandle, type EngineRuntime, createHandle } from "./host/index.ts";
+import { type AccountHandle, type EngineRuntime, handleFactory } from "./host/index.ts";
 import type { Limits, Scope } from "./kernel/index.ts";
 import { type Schema, schemaOf } from "./ports/index.ts";
 
@@ -117,7 +117,7 @@ function handleTable(): HandleTable {
   return table;
 }
 
-const handles = handleTable();
+const createHandle = handleFactory(handleTable());
 
 /**
  * Creates a handle. Does not compile if a method of the public interface is missing, or if its
@@ -126,6 +126,6 @@ const handles = handleTable();
 export function accountHandle(scope: Scope, runner: ScopedRunner): AccountHandle {
   type Created = ReturnType<typeof createHandle> & MethodsOf<AllHandles>;
   // The cast is safe: the table consists of the modules' tables.
-  const handle: WithFunctions<AccountHandle> = createHandle(handles, scope, runner) as Created;
+  const handle: WithFunctions<AccountHandle> = createHandle(scope, runner) as Created;
   return handle;
 }
