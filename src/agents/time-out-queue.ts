@@ -18,7 +18,7 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { CheckedTurn } from "./turn-types.ts";
 import { cancelAnswerRuns } from "./run-lifecycle.ts";
-import { clearedState, findUnanswered } from "./session.ts";
+import { initialState, findUnanswered } from "./session.ts";
 import { sendAs } from "./send-as.ts";
 
 /**
@@ -46,7 +46,7 @@ export async function timeOutQueue(
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
-    tx.update(agentSessions, session, { ...clearedState, updated_at: tx.now });
+    tx.update(agentSessions, session, { ...initialState, updated_at: tx.now });
     await cancelAnswerRuns(tx, drawId, conversation);
   }
   const messages = await findUnanswered(tx, conversation, session);

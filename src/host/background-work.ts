@@ -3,8 +3,8 @@ import { arm, Dispatcher, type JobHandlers, pools } from "../queue/index.ts";
 import type { AgentRuntime } from "../agents/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
 import {
-  type CarrierRuntime,
-  carriersOf,
+  type TransportRuntime,
+  readTransportFacts,
   isMessageInProgress,
   startTransports,
 } from "../messages/index.ts";
@@ -30,7 +30,7 @@ export interface Work {
 /** The dependencies of all the engine's jobs. */
 export type EngineRuntime = Settings &
   AgentRuntime &
-  CarrierRuntime &
+  TransportRuntime &
   ConsumerRuntime &
   WebhookRuntime;
 
@@ -116,6 +116,6 @@ export function engineRuntime({
     isInProgress: isMessageInProgress,
     secret,
   };
-  const carriers = carriersOf(transports);
-  return { ...settings, store, drawId, services, hostPolicies, carriers, consumers };
+  const factsByTransport = readTransportFacts(transports);
+  return { ...settings, store, drawId, services, hostPolicies, factsByTransport, consumers };
 }

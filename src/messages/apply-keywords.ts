@@ -107,7 +107,7 @@ export async function answerKeyword(
     identity: latest,
     sender,
     conversation,
-    isNew: false,
+    isNewConversation: false,
     author: { type: "system" },
   };
   await writeMessage(

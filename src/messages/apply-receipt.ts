@@ -7,7 +7,7 @@ import {
   earlyReceiptsOf,
   attemptByProviderId,
 } from "./rows.ts";
-import type { Evidence } from "./carriage.ts";
+import type { Evidence } from "./carrier-state.ts";
 import { evidenceOf, withValidTime } from "./attempt-rules.ts";
 import { applyEvidence, isSuperseded } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
@@ -75,15 +75,18 @@ async function joinEvidence(
   const wentOn = isChanged
     ? await fallBack(tx, services, drawId, message, attempt, state.error)
     : undefined;
-  const patch = state.status === message.status ? {} : carriedBy(message, attempt);
+  const patch = state.status === message.status ? {} : carrierColumns(message, attempt);
   return {
     moved: wentOn ?? (await moveMessage(tx, drawId, message, state, patch)),
     ignored_reason: null,
   };
 }
 
-/** After a fallback, a receipt can still prove that the earlier transport sent the message. */
-function carriedBy(
+/**
+ * Returns the columns that name the carrier of a message. They change if a receipt proves, after a
+ * fallback, that the earlier transport sent the message.
+ */
+function carrierColumns(
   message: MessageRow,
   { transport, provider_message_id }: AttemptRow,
 ): Partial<MessageRow> {
@@ -107,7 +110,7 @@ export async function applyReceipts(
   return moved;
 }
 
-/** Applies the receipts that came before the attempt's provider id was known. */
+/** Applies and removes the receipts that came before the attempt's provider id was known. */
 export async function applyEarlyReceipts(
   tx: Tx,
   services: Services,
@@ -127,6 +130,7 @@ export async function applyEarlyReceipts(
   return moved;
 }
 
+/** Whether the attempt needs no more look-ups. */
 function isFinal({ status }: MessageRow): boolean {
   return status === "delivered" || status === "undelivered" || status === "read";
 }

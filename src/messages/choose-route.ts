@@ -66,14 +66,14 @@ export async function findNext(
   { routes, transports }: Routing,
   message: MessageRow,
   attempt: AttemptRow,
-  setback: AttemptFailure,
+  failure: AttemptFailure,
   at = tx.now,
 ): Promise<Next | undefined> {
   if (routes.length === 0) return undefined;
   const route = chooseRoute({ routes, transports }, message, attempt.transport);
   const [first, ...others] = route.transports;
   if (others.length === 0 && first === attempt.transport) return undefined;
-  const { outcome, error, not_before } = setback;
+  const { outcome, error, not_before } = failure;
   if (outcome === "ambiguous" && !route.fallBackAfter.includes("ambiguous")) return undefined;
   if (outcome === "accepted" && !route.fallBackAfter.includes("undelivered")) return undefined;
   const isForGood = outcome === "accepted" || error?.permanent === true;
@@ -111,7 +111,12 @@ export function transportPatch(message: MessageRow, next: Next | undefined): Par
 }
 
 /** Clears the evidence of an attempt that a later one replaces. */
-const notCarried = { carriage: null, sent_at: null, delivered_at: null, read_at: null } as const;
+const noCarrierState = {
+  carrier_state: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+} as const;
 
 /**
  * Returns whether a receipt gave up an attempt that the carrier had accepted, and a retry followed.
@@ -154,7 +159,7 @@ export async function fallBack(
   await disarm(tx, followUpJob(row, tx.now));
   const { state } = sendAgain({ attempts: made, expires_at }, next.at);
   const moved = await moveMessage(tx, drawId, message, state, {
-    ...notCarried,
+    ...noCarrierState,
     ...transportPatch(message, next),
   });
   await arm(tx, sendJob(moved, next.at));

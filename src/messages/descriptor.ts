@@ -4,13 +4,13 @@ import { messageHandles } from "./handles.ts";
 import { messageRoutes } from "./routes.ts";
 import type { Module } from "../operations/index.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
-import type { CarrierRuntime } from "./carriers.ts";
+import type { TransportRuntime } from "./transport-facts.ts";
 import { retryEarlyReceipts } from "./record-receipt.ts";
 import { releaseMessage } from "./waiting-messages.ts";
 import { lookUpAttempt } from "./look-up-attempt.ts";
 import { sendQueued } from "./send-queued.ts";
 
-const jobs: Pick<JobTable<CarrierRuntime>, "send" | "follow-up" | "release" | "early-receipt"> = {
+const jobs: Pick<JobTable<TransportRuntime>, "send" | "follow-up" | "release" | "early-receipt"> = {
   send: sendQueued,
   "follow-up": lookUpAttempt,
   release: inTransaction((tx, claim, { drawId }) => releaseMessage(tx, claim, drawId)),

@@ -10,7 +10,8 @@ import {
   outbox,
 } from "./rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
-import { type CarrierRuntime, type Carriers, nextLookupAt, receiptsEndAt } from "./carriers.ts";
+import { nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
+import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { awaitMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { applyNotSent } from "./attempt-rules.ts";
@@ -23,8 +24,8 @@ import { findNext, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
-export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> {
-  const { store, services, transports, carriers } = runtime;
+export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"> {
+  const { store, services, transports, factsByTransport } = runtime;
   return async (claim, { abort }) => {
     const reads = store.reads(claim);
     const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
@@ -46,7 +47,7 @@ export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> 
     if (answer === "aborted") return;
     await store.commit(
       claim,
-      (tx) => recordLookup(tx, claim, answer, services, carriers),
+      (tx) => recordLookup(tx, claim, answer, services, factsByTransport),
       background,
     );
   };
@@ -55,7 +56,7 @@ export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> 
 const unknown: LookupAnswer = { outcome: "unknown" };
 
 async function lookUp(
-  { clock, logger }: CarrierRuntime,
+  { clock, logger }: TransportRuntime,
   transport: Transport,
   message: MessageRow,
   attempt: AttemptRow,
@@ -90,7 +91,7 @@ async function recordLookup(
   claim: Claim<"follow-up">,
   found: LookupAnswer,
   services: Services,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
   const message = attempt && (await tx.get(messageById, [attempt.message_id]));
@@ -109,7 +110,10 @@ async function recordLookup(
     outcome,
     provider_message_id,
   });
-  let moved = await applyFinding(tx, drawId, message, looked, answer, { services, carriers });
+  let moved = await applyFinding(tx, drawId, message, looked, answer, {
+    services,
+    factsByTransport,
+  });
   if (answer.outcome === "sent") {
     for (const receipt of answer.receipts) {
       moved = await applyReceipt(tx, services, moved, looked, receipt);
@@ -117,9 +121,9 @@ async function recordLookup(
     moved = await applyEarlyReceipts(tx, services, moved, looked);
   }
   await applyRefusal(tx, services, message, moved);
-  moved = await giveUpInTime(tx, drawId, moved, looked, carriers);
+  moved = await giveUpInTime(tx, drawId, moved, looked, factsByTransport);
 
-  const again = nextLookupAt(looked, moved.status, carriers, tx.now);
+  const again = nextFollowUpAt(looked, moved.status, factsByTransport, tx.now);
   await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
 }
 
@@ -138,11 +142,15 @@ async function applyFinding(
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
-  { services, carriers }: { readonly services: Services; readonly carriers: Carriers },
+  {
+    services,
+    factsByTransport,
+  }: { readonly services: Services; readonly factsByTransport: FactsByTransport },
 ): Promise<Seen<MessageRow>> {
   let moved = message;
   if (answer.outcome === "sent") {
-    const status = carriers.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
+    const status =
+      factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const found = applyEvidence(stateOf(message), { status, at: attempt.started_at, error: null });
     if (found.joined.applied) {
       moved = await moveMessage(tx, drawId, message, found.state, {
@@ -182,9 +190,9 @@ async function giveUpInTime(
   drawId: GenerateId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
 ): Promise<Seen<MessageRow>> {
-  if (tx.now < receiptsEndAt(attempt, carriers)) return message;
+  if (tx.now < receiptsEndAt(attempt, factsByTransport)) return message;
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
   return moveAndRecord(tx, drawId, message, decision.state);

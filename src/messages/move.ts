@@ -3,7 +3,7 @@ import { type GenerateId, iso } from "../kernel/index.ts";
 import { contactById, contactReference } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
-import { eventsFor, type MessageState, isCarried } from "./rules.ts";
+import { eventsFor, type MessageState, isWithCarrier } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -66,7 +66,7 @@ export async function moveAndRecord(
 
 /** Returns the state of an outbound message from its row. */
 export function stateOf(row: MessageRow): MessageState {
-  if (row.carriage !== null) return row.carriage;
+  if (row.carrier_state !== null) return row.carrier_state;
   const { status, attempts } = row;
   const expires_at = row.expires_at ?? Infinity;
   const error = row.error ?? unknownError;
@@ -90,7 +90,7 @@ export function stateOf(row: MessageRow): MessageState {
     case "delivered":
     case "read":
     case "received":
-      throw new TypeError(`message ${row.id} is ${status} and has no carriage`);
+      throw new TypeError(`message ${row.id} is ${status} and has no carrier state`);
   }
 }
 
@@ -104,9 +104,9 @@ const unknownError: MessageError = {
 
 /** Returns the columns that store a state. */
 export function patchOf(state: MessageState): Partial<MessageRow> {
-  if (isCarried(state)) {
+  if (isWithCarrier(state)) {
     const { status, error, sent_at, delivered_at, read_at } = state;
-    return { status, error, sent_at, delivered_at, read_at, carriage: state, retry_at: null };
+    return { status, error, sent_at, delivered_at, read_at, carrier_state: state, retry_at: null };
   }
   const { status } = state;
   switch (status) {

@@ -14,7 +14,8 @@ import type { Services } from "../operations/index.ts";
 import type { SendAnswer, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { applyEarlyReceipts, applyRefusal, providerIdFor } from "./apply-receipt.ts";
-import { type Carriers, firstLookupAt } from "./carriers.ts";
+import { firstFollowUpAt } from "./follow-up-times.ts";
+import type { FactsByTransport } from "./transport-facts.ts";
 import { isGivenUp, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
 import { sendJob, followUpJob } from "./send-jobs.ts";
 import type { GenerateId } from "../kernel/index.ts";
@@ -31,7 +32,7 @@ export async function recordAnswer(
   { message: { id }, attempt: { id: attempt_id } }: HandedOver,
   answer: SendAnswer,
   services: Services,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
 ): Promise<boolean> {
   const message = await tx.get(messageById, [id]);
   const attempt = await tx.get(attemptById, [attempt_id]);
@@ -42,7 +43,7 @@ export async function recordAnswer(
   }
 
   const { drawId } = services;
-  const receipts = carriers.get(attempt.transport)?.receipts;
+  const receipts = factsByTransport.get(attempt.transport)?.receipts;
   const accepted = receipts === "none" ? "delivered" : "sent";
   const before = stateOf(message);
   const outcome = await outcomeOf(tx, attempt, answer);
@@ -55,7 +56,16 @@ export async function recordAnswer(
     : applyAnswer(before, attempt.number, answer, tx.now, accepted, next);
   const state: MessageState = decision.decision === "none" ? before : decision.state;
   const goesOn = decision.decision === "retry" ? next : undefined;
-  const moved = await settleAttempt(tx, drawId, carriers, message, attempt, state, outcome, goesOn);
+  const moved = await settleAttempt(
+    tx,
+    drawId,
+    factsByTransport,
+    message,
+    attempt,
+    state,
+    outcome,
+    goesOn,
+  );
   const settled = await applyEarlyReceipts(tx, services, moved, { ...attempt, ...outcome });
   await applyRefusal(tx, services, message, settled);
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
@@ -104,7 +114,7 @@ export interface HandedOver {
 export async function settleAttempt(
   tx: Tx,
   drawId: GenerateId,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
   message: Seen<MessageRow>,
   attempt: Seen<AttemptRow>,
   state: MessageState,
@@ -143,7 +153,7 @@ export async function settleAttempt(
         }),
     next_attempt_at: isGivenUp(attempt) ? attempt.next_attempt_at : nextAt,
   });
-  const look = firstLookupAt(answered, moved, carriers, tx.now);
+  const look = firstFollowUpAt(answered, moved, factsByTransport, tx.now);
   if (look !== undefined) await arm(tx, followUpJob(answered, look));
   return moved;
 }

@@ -45,9 +45,9 @@ const maxRead = 4_000;
  */
 export function triggered<P extends { readonly definition: PlaybookDefinition }>(
   playbooks: readonly P[],
-  said: string,
+  text: string,
 ): P | undefined {
-  const words = normalizedWords(said.slice(0, maxRead));
+  const words = normalizedWords(text.slice(0, maxRead));
   return playbooks
     .toSorted((a, b) => b.definition.trigger.priority - a.definition.trigger.priority)
     .find(({ definition: { trigger } }) =>

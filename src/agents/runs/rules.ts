@@ -56,13 +56,13 @@ export function queueTimeoutJob(
 
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
 export function mayReplyAt(replied_at: readonly number[], most: number, now: number): number {
-  const recent = repliesBefore(replied_at, now);
+  const recent = recentReplies(replied_at, now);
   const first = recent.at(-most);
   return first === undefined ? now : first + minuteMs;
 }
 
 /** Returns the times of the replies within the last minute, oldest first. */
-export function repliesBefore(replied_at: readonly number[], now: number): readonly number[] {
+export function recentReplies(replied_at: readonly number[], now: number): readonly number[] {
   return replied_at.filter((at) => at > now - minuteMs);
 }
 
@@ -105,10 +105,15 @@ export const maxHistory = 30;
  * latest messages of the conversation until it ended.
  */
 export function mayQuote(
-  { message_ids, heard, finished_at }: Pick<RunRow, "message_ids" | "heard" | "finished_at">,
+  {
+    message_ids,
+    heard_through,
+    finished_at,
+  }: Pick<RunRow, "message_ids" | "heard_through" | "finished_at">,
   { id, sequence, created_at }: Pick<MessageRow, "id" | "sequence" | "created_at">,
 ): boolean {
-  const isInHistory = (finished_at ?? Infinity) >= created_at && heard < sequence + maxHistory;
+  const isInHistory =
+    (finished_at ?? Infinity) >= created_at && heard_through < sequence + maxHistory;
   return isInHistory || message_ids.includes(id);
 }
 
