@@ -20,7 +20,7 @@ interface TurnRunOptions {
   readonly abort: AbortSignal;
 }
 
-/** Only the first steps of a run are kept. */
+/** The maximum number of steps that are kept of a run. Later ones are dropped. */
 const maxSteps = 100;
 
 type Act = Extract<Move, { readonly do: "act" }>;
@@ -60,7 +60,10 @@ export class TurnRun {
     return this.#calls.isCalling;
   }
 
-  /** Undefined when the lease was lost or the engine stops: this engine does not end the turn. */
+  /**
+   * Runs the turn and returns its outcome. Undefined if this engine does not end the turn: the lease
+   * was lost, a call must not be made any more, or the engine stops.
+   */
   async run(): Promise<TurnOutcome | undefined> {
     const moves = takeTurn(this.#options.facts);
     let next = moves.next();
@@ -173,7 +176,7 @@ export class TurnRun {
     return { done: "acted", outcome };
   }
 
-  /** How much of the turn's time is left, in milliseconds. */
+  /** Returns how much of the turn's time is left, in milliseconds. */
   #left(): number {
     return Math.max(0, this.#deadline - this.#options.runtime.clock.now());
   }
@@ -203,7 +206,7 @@ function failed(failure: NonNullable<ModelResult["failure"]>): ModelResult {
   return { done: "thought", answer: null, failure };
 }
 
-/** The value as JSON, without undefined members. */
+/** Returns a value as JSON, without undefined members. */
 function jsonOf(value: object): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }

@@ -141,8 +141,9 @@ export interface Contacts {
    */
   merge(id: string, otherId: string, options?: Keyed): Promise<Contact>;
   /**
-   * Erases the contact. Only counts and the consents of its addresses remain. Messages that are
-   * still queued for it are not sent. Resolves when the erasure is complete.
+   * Erases the contact. Counts, consents under a hash of the address, and events without personal
+   * data remain. Messages that are still queued for it are not sent. Resolves when the erasure is
+   * complete.
    */
   erase(id: string, options?: Keyed): Promise<void>;
   /** Lists the contact's conversations, newest first. */
