@@ -14,7 +14,7 @@ import type { Reads } from "../store/index.ts";
 /** Limits of the history that a turn reads. */
 const maxCharacters = 12_000;
 const maxObservations = 20;
-/** Playbooks that are loaded, including those reached through calls. */
+/** The maximum number of playbooks that are loaded, including those reached through calls. */
 const maxPlaybooks = 100;
 
 /** The session of a single action from a trigger, which has none. */
@@ -105,7 +105,8 @@ async function lowestScore(
 }
 
 /**
- * `rows` has the newest messages first. Messages after the turn's start are left to the next turn.
+ * Returns the history of a turn from rows with the newest message first. Messages after the turn's
+ * start are left to the next turn.
  */
 function historyFrom(
   rows: readonly MessageRow[],

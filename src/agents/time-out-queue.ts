@@ -22,9 +22,10 @@ import { initialState, findUnanswered } from "./session.ts";
 import { sendAs } from "./send-as.ts";
 
 /**
- * Runs when no person has taken a conversation from the queue in time. Either its agent takes it
- * back and answers the messages since, or the contact gets the fallback text and the conversation
- * stays in the queue. Does nothing if a person has taken it, or if it was queued again since.
+ * Ends the wait for people when none has taken a conversation from the queue in time. Either its
+ * agent takes it back and answers the messages since, or the contact gets the fallback text and the
+ * conversation stays in the queue. Does nothing if a person has taken it, or if it was queued again
+ * since.
  */
 export async function timeOutQueue(
   tx: Tx,

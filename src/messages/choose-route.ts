@@ -58,8 +58,9 @@ export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before"
 
 /**
  * Decides where to send a message after its last attempt failed at time `at`. Undefined if the
- * message stays with its transport: there is no other, or the outcome is uncertain and the route
- * does not fall back in that case.
+ * message stays with its transport: the engine has no routes or the message's route has no other
+ * transport, the route does not fall back after this outcome, or the next attempt of a message that
+ * may have been sent would be after its expiry.
  */
 export async function findNext(
   tx: Tx,
@@ -87,7 +88,10 @@ export async function findNext(
   return isLate && outcome !== "rejected" ? undefined : next;
 }
 
-/** A transport that refused permanently, or may have the message, is not tried again. */
+/**
+ * Returns an attempt for the choice of the next one. A transport that refused permanently, or may
+ * have the message, is not tried again.
+ */
 function triedOf({
   transport,
   outcome,
@@ -110,7 +114,7 @@ export function transportPatch(message: MessageRow, next: Next | undefined): Par
   return { transport: next.transport, provider_message_id: null };
 }
 
-/** Clears the evidence of an attempt that a later one replaces. */
+/** The columns that clear the evidence of an attempt that a later one replaces. */
 const noCarrierState = {
   carrier_state: null,
   sent_at: null,
@@ -132,7 +136,8 @@ export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRo
 
 /**
  * Queues a message for the next transport of its route after the carrier gave up its last attempt.
- * Returns undefined if the route does not fall back after `undelivered` or has no other transport.
+ * Returns undefined if the message has ended, has expired or has a later attempt, or if the route
+ * does not fall back after `undelivered` or has no other transport.
  */
 export async function fallBack(
   tx: Tx,
@@ -158,10 +163,10 @@ export async function fallBack(
   tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: next.at });
   await disarm(tx, followUpJob(row, tx.now));
   const { state } = sendAgain({ attempts: made, expires_at }, next.at);
-  const moved = await moveMessage(tx, drawId, message, state, {
+  const updated = await moveMessage(tx, drawId, message, state, {
     ...noCarrierState,
     ...transportPatch(message, next),
   });
-  await arm(tx, sendJob(moved, next.at));
-  return moved;
+  await arm(tx, sendJob(updated, next.at));
+  return updated;
 }

@@ -23,7 +23,7 @@ interface HandOverOptions {
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
   readonly factsByTransport: FactsByTransport;
-  /** Hand over nothing more in this run. The conversation waits for its next run. */
+  /** True to hand over nothing more in this run. The conversation waits for its next run. */
   readonly last: boolean;
 }
 
@@ -110,8 +110,8 @@ async function beginAttempt(
 }
 
 /**
- * This engine holds the claim, so the engine that was sending the message stopped: its answer is
- * lost.
+ * Records that the answer to a message's attempt is lost. This engine holds the claim, so the
+ * engine that was sending the message has stopped or stalled.
  */
 async function loseAnswer(
   tx: Tx,

@@ -20,22 +20,28 @@ export async function moveMessage(
   state: MessageState,
   patch: Partial<MessageRow> = {},
 ): Promise<Seen<MessageRow>> {
-  const moved = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
-  if (moved.status !== message.status) countMessage(tx, moved);
+  const updated = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
+  if (updated.status !== message.status) countMessage(tx, updated);
   // A message that waits for a retry blocks its conversation. Later messages may go now.
-  if (message.retry_at !== null && moved.retry_at === null && moved.status !== "sending") {
-    await arm(tx, sendJob(moved, tx.now));
+  if (message.retry_at !== null && updated.retry_at === null && updated.status !== "sending") {
+    await arm(tx, sendJob(updated, tx.now));
   }
-  const { id: message_id, contact_id, conversation_id, to, channel, status, error } = moved;
+  const { id: message_id, contact_id, conversation_id, to, channel, status, error } = updated;
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
   for (const type of eventsFor(message.status, status)) {
     if (type === "message.updated") {
-      appendEvent(tx, drawId, messageUpdated, { ...facts, previous_status: message.status }, moved);
+      appendEvent(
+        tx,
+        drawId,
+        messageUpdated,
+        { ...facts, previous_status: message.status },
+        updated,
+      );
     } else if (type === "message.failed") {
-      appendEvent(tx, drawId, messageFailed, facts, moved);
+      appendEvent(tx, drawId, messageFailed, facts, updated);
     } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
       const contact = await tx.get(contactById, [contact_id]);
-      const delivered_at = iso(moved.delivered_at ?? tx.now);
+      const delivered_at = iso(updated.delivered_at ?? tx.now);
       const reference = contactReference(contact_id, contact, to);
       const data = {
         message_id,
@@ -46,10 +52,10 @@ export async function moveMessage(
         conversation_id,
         delivered_at,
       };
-      appendEvent(tx, drawId, messageSent, data, moved);
+      appendEvent(tx, drawId, messageSent, data, updated);
     }
   }
-  return moved;
+  return updated;
 }
 
 /** Writes a message's new state and adds the change of status to its timeline. */
@@ -59,9 +65,9 @@ export async function moveAndRecord(
   message: Seen<MessageRow>,
   state: MessageState,
 ): Promise<Seen<MessageRow>> {
-  const moved = await moveMessage(tx, drawId, message, state);
-  writeTimeline(tx, drawId, message, moved, null);
-  return moved;
+  const updated = await moveMessage(tx, drawId, message, state);
+  writeTimeline(tx, drawId, message, updated, null);
+  return updated;
 }
 
 /** Returns the state of an outbound message from its row. */

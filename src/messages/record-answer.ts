@@ -55,8 +55,8 @@ export async function recordAnswer(
     ? noChange
     : applyAnswer(before, attempt.number, answer, tx.now, accepted, next);
   const state: MessageState = decision.decision === "none" ? before : decision.state;
-  const goesOn = decision.decision === "retry" ? next : undefined;
-  const moved = await settleAttempt(
+  const retryNext = decision.decision === "retry" ? next : undefined;
+  const updated = await settleAttempt(
     tx,
     drawId,
     factsByTransport,
@@ -64,37 +64,38 @@ export async function recordAnswer(
     attempt,
     state,
     outcome,
-    goesOn,
+    retryNext,
   );
-  const settled = await applyEarlyReceipts(tx, services, moved, { ...attempt, ...outcome });
+  const settled = await applyEarlyReceipts(tx, services, updated, { ...attempt, ...outcome });
   await applyRefusal(tx, services, message, settled);
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
-  if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
+  if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (waiting === undefined) await finish(tx, claim);
   return waiting !== undefined;
 }
 
+/** Returns the columns of an attempt that store an answer. */
 async function outcomeOf(
   tx: Tx,
   attempt: AttemptRow,
   answer: SendAnswer,
 ): Promise<AttemptFailure & Pick<AttemptRow, "provider_message_id">> {
   const { outcome } = answer;
-  const unnamed = { not_before: null, provider_message_id: null };
+  const noId = { not_before: null, provider_message_id: null };
   if (outcome === "ambiguous") {
-    return { ...unnamed, outcome, error: carrierError(answer.error, false) };
+    return { ...noId, outcome, error: carrierError(answer.error, false) };
   }
   if (outcome === "rejected") {
     const error = carrierError(answer.error, answer.permanent);
     // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
     const not_before = attempt.not_before ?? notBeforeOf(answer.retry_after_ms, tx.now);
-    return { ...unnamed, outcome, error, not_before };
+    return { ...noId, outcome, error, not_before };
   }
   // Keep the reason why the attempt was given up.
   const error = isGivenUp(attempt) ? attempt.error : null;
   return {
-    ...unnamed,
+    ...noId,
     outcome,
     error,
     provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id),
@@ -108,8 +109,8 @@ export interface HandedOver {
 }
 
 /**
- * Records the outcome of an attempt, moves its message (to `next` if given), and schedules a
- * look-up if the outcome is still unknown.
+ * Records the outcome of an attempt and the message's new state, with the transport of `next` if
+ * given. Schedules the follow-up of the attempt: a look-up, or the end of the wait for receipts.
  */
 export async function settleAttempt(
   tx: Tx,
@@ -130,17 +131,17 @@ export async function settleAttempt(
   const isCarrier =
     provider_message_id !== null &&
     (transport === message.transport || state.status !== message.status);
-  const named = isCarrier ? { transport, provider_message_id } : {};
-  const moved = await moveMessage(tx, drawId, message, state, {
-    ...named,
+  const carrierColumns = isCarrier ? { transport, provider_message_id } : {};
+  const updated = await moveMessage(tx, drawId, message, state, {
+    ...carrierColumns,
     ...transportPatch(message, next),
   });
-  const led_to = moved.status === message.status ? null : moved.status;
+  const led_to = updated.status === message.status ? null : updated.status;
   // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
   const isLate = attempt.answered_at !== null;
-  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, moved, null);
-  const nextAt = moved.status === "queued" ? moved.retry_at : null;
-  const answered = tx.update(attempts, attempt, {
+  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, updated, null);
+  const nextAt = updated.status === "queued" ? updated.retry_at : null;
+  const attemptAfter = tx.update(attempts, attempt, {
     ...answer,
     provider_message_id,
     ...(isLate
@@ -148,12 +149,12 @@ export async function settleAttempt(
       : {
           answered_at: tx.now,
           answer_id: drawId("ent"),
-          answer_version: moved.version,
+          answer_version: updated.version,
           led_to,
         }),
     next_attempt_at: isGivenUp(attempt) ? attempt.next_attempt_at : nextAt,
   });
-  const look = firstFollowUpAt(answered, moved, factsByTransport, tx.now);
-  if (look !== undefined) await arm(tx, followUpJob(answered, look));
-  return moved;
+  const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
+  if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
+  return updated;
 }

@@ -59,9 +59,9 @@ export const messages = scoped("messages", {
   keyword: nullable(text<Keyword>()),
   /** The number of attempts so far. */
   attempts: integer(),
-  /** The earliest time of the next attempt. */
+  /** The earliest time of the next attempt. Null unless the message waits for a retry. */
   retry_at: nullable(time()),
-  /** The join of all evidence from the carrier. Null until there is evidence. */
+  /** The state that all evidence from the carrier gives. Null until there is evidence. */
   carrier_state: nullable(json<CarrierState>()),
   created_at: time(),
   updated_at: time(),

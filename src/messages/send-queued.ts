@@ -38,7 +38,10 @@ export function sendQueued(runtime: TransportRuntime): JobHandler<"send"> {
   };
 }
 
-/** Returns undefined if nothing is handed over now; the job is then released. */
+/**
+ * Hands over the next message. Returns undefined if none is handed over now; the job is then
+ * released.
+ */
 function handOver(
   { hostPolicies, services, factsByTransport, drawId }: TransportRuntime,
   claim: Claim<"send">,
@@ -61,8 +64,8 @@ function handOver(
 }
 
 /**
- * Returns whether more messages wait. Only this process knows the answer, so the commit is
- * retried.
+ * Records the answer and returns whether more messages wait. Only this process knows the answer, so
+ * the commit is retried.
  */
 function record(
   { store, clock, services, factsByTransport }: TransportRuntime,

@@ -6,7 +6,10 @@ import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "./rows.ts";
 import type { ActionCall, TurnMoves, RunRequest, RunStep, ModelResult } from "./types.ts";
 
-/** @throws TypeError if the result is of another move, a bug of the caller */
+/**
+ * Calls an action.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
 export function* act(
   action: string,
   input: Json,
@@ -19,15 +22,20 @@ export function* act(
   return given.outcome;
 }
 
-interface Leave {
+interface Permissions {
+  /** Whether the model may call actions. */
   readonly acts: boolean;
+  /** Whether the model may start a playbook. */
   readonly isFree: boolean;
 }
 
-/** By default the model may neither call actions nor start a playbook. */
+/**
+ * Asks the model. By default it may neither call actions nor start a playbook.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
 export function* think(
   task: ModelTask,
-  { acts, isFree }: Leave = { acts: false, isFree: false },
+  { acts, isFree }: Permissions = { acts: false, isFree: false },
 ): TurnMoves<ModelResult> {
   const given = yield { do: "think", task, acts, isFree };
   if (given.done !== "thought") {
@@ -55,9 +63,9 @@ export function queueTimeoutJob(
 }
 
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
-export function mayReplyAt(replied_at: readonly number[], most: number, now: number): number {
+export function mayReplyAt(replied_at: readonly number[], max: number, now: number): number {
   const recent = recentReplies(replied_at, now);
-  const first = recent.at(-most);
+  const first = recent.at(-max);
   return first === undefined ? now : first + minuteMs;
 }
 
@@ -97,7 +105,7 @@ export function denyWaitingCalls({ calls }: { readonly calls: readonly ActionCal
 /** How long an action waits for an approval before it is denied, in milliseconds: one day. */
 export const approvalMs = 86_400_000;
 
-/** The latest messages of a conversation that a turn reads as its history. */
+/** The maximum number of messages of a conversation that a turn reads as its history. */
 export const maxHistory = 30;
 
 /**
@@ -117,7 +125,7 @@ export function mayQuote(
   return isInHistory || message_ids.includes(id);
 }
 
-/** Open runs of a conversation that are read at once. */
+/** The maximum number of open runs of a conversation that are read at once. */
 export const maxOpenRuns = 50;
 
 /**
