@@ -125,7 +125,7 @@ export interface TurnFacts {
   readonly observations: readonly string[];
   readonly playbooks: readonly PinnedPlaybook[];
   readonly library: Library;
-  /** What an API trigger asked for. Null if the turn answers messages. */
+  /** What an API trigger asked for. Null if the run was not triggered. */
   readonly request: RunRequest | null;
   /** Whether the run continues after a decision about an action. */
   readonly isResumed: boolean;

@@ -46,7 +46,10 @@ export const webhooks = scoped("webhooks", {
    * enabled again.
    */
   proven: boolean(),
-  /** The current series of failed automatic attempts. Null when the last one succeeded. */
+  /**
+   * The current series of failed automatic attempts. Null if the last one succeeded or there was
+   * none.
+   */
   streak: nullable(json<FailingStreak>()),
   /** Until when the receiver asked for no requests. Null if it asked for no pause. */
   paused_until: nullable(time()),
