@@ -1,30 +1,31 @@
-import { type JobHandlers, type JobKind, type JobTable, queueModule } from "./queue/index.ts";
+import type { JobHandlers, JobKind, JobTable } from "./queue/index.ts";
+import { queueModule } from "./queue/descriptor.ts";
 import {
   type ApiRoute,
   type HandleMethod,
   type HandleTable,
   type HookHandler,
   type Module,
-  operationsModule,
   type ScopedRunner,
   type Tag,
 } from "./operations/index.ts";
-import { eventsModule } from "./events/index.ts";
-import { accountsModule } from "./accounts/index.ts";
-import { contactsModule } from "./contacts/index.ts";
-import { sendersModule } from "./senders/index.ts";
-import { conversationsModule } from "./conversations/index.ts";
-import { consentsModule } from "./consents/index.ts";
-import { messagesModule } from "./messages/index.ts";
-import { observationsModule } from "./observations/index.ts";
-import { sentimentModule } from "./sentiment/index.ts";
-import { webchatModule } from "./webchat/index.ts";
-import { agentsModule } from "./agents/index.ts";
-import { webhooksModule } from "./webhooks/index.ts";
-import { sandboxModule } from "./sandbox/index.ts";
-import { privacyModule } from "./privacy/index.ts";
+import { operationsModule } from "./operations/descriptor.ts";
+import { eventsModule } from "./events/descriptor.ts";
+import { accountsModule } from "./accounts/descriptor.ts";
+import { contactsModule } from "./contacts/descriptor.ts";
+import { sendersModule } from "./senders/descriptor.ts";
+import { conversationsModule } from "./conversations/descriptor.ts";
+import { consentsModule } from "./consents/descriptor.ts";
+import { messagesModule } from "./messages/descriptor.ts";
+import { observationsModule } from "./observations/descriptor.ts";
+import { sentimentModule } from "./sentiment/descriptor.ts";
+import { webchatModule } from "./webchat/descriptor.ts";
+import { agentsModule } from "./agents/descriptor.ts";
+import { webhooksModule } from "./webhooks/descriptor.ts";
+import { sandboxModule } from "./sandbox/descriptor.ts";
+import { privacyModule } from "./privacy/descriptor.ts";
 import { openApiDocument, serviceRoutes } from "./api/index.ts";
-import { type AccountHandle, type EngineRuntime, handleFactory } from "./host/index.ts";
+import { type AccountHandle, type EngineRuntime, createHandle } from "./host/index.ts";
 import type { Limits, Scope } from "./kernel/index.ts";
 import { type Schema, schemaOf } from "./ports/index.ts";
 
@@ -116,7 +117,7 @@ function handleTable(): HandleTable {
   return table;
 }
 
-const createHandle = handleFactory(handleTable());
+const handles = handleTable();
 
 /**
  * Creates a handle. Does not compile if a method of the public interface is missing, or if its
@@ -125,6 +126,6 @@ const createHandle = handleFactory(handleTable());
 export function accountHandle(scope: Scope, runner: ScopedRunner): AccountHandle {
   type Created = ReturnType<typeof createHandle> & MethodsOf<AllHandles>;
   // The cast is safe: the table consists of the modules' tables.
-  const handle: WithFunctions<AccountHandle> = createHandle(scope, runner) as Created;
+  const handle: WithFunctions<AccountHandle> = createHandle(handles, scope, runner) as Created;
   return handle;
 }

@@ -1,5 +1,4 @@
 export { createAccount } from "./create-account.ts";
-export { accountsModule } from "./descriptor.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { accountById, keys, ownAccount, usage } from "./rows.ts";
 export type { Account, CreateAccount, CreatedAccount, GetUsage, Plan, Usage } from "./types.ts";

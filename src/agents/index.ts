@@ -1,6 +1,5 @@
 export { insertAgent } from "./write-agent.ts";
 export { insertPlaybook } from "./write-playbook.ts";
-export { agentsModule } from "./descriptor.ts";
 export {
   agentRunCompleted,
   type AgentRunCompletedData,

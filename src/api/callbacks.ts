@@ -38,8 +38,8 @@ export interface CallbackOptions {
 }
 
 /**
- * Receives the callbacks of carriers. Limits the cost of callbacks from any sender. Logs refused callbacks: the first at once, then one
- * summary per minute.
+ * Receives the callbacks of carriers. Limits the cost of callbacks from any sender. Logs refused
+ * callbacks: the first at once, then one summary per minute.
  */
 export class Callbacks {
   readonly #options: CallbackOptions;

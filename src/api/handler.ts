@@ -72,7 +72,8 @@ export class RequestHandler implements ApiHandler {
     this.#match = router(routes);
   }
 
-  async handle(request: ApiRequest): Promise<ApiResponse> {
+  /** A property, so that host applications can pass it on as a function. */
+  readonly handle = async (request: ApiRequest): Promise<ApiResponse> => {
     const request_id = this.#backend.drawId("req");
     const headers = { "Request-Id": request_id, "Cache-Control": "no-store" };
     const exchange = { request, request_id, headers };
@@ -83,7 +84,7 @@ export class RequestHandler implements ApiHandler {
       if (known.status >= 500) this.#log(error, exchange);
       return problemResponse(exchange, known);
     }
-  }
+  };
 
   async #respond(exchange: Exchange): Promise<ApiResponse> {
     const { request } = exchange;

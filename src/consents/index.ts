@@ -5,6 +5,5 @@ export {
   decisionOf,
   toPolicyVerdict,
 } from "./check-policies.ts";
-export { consentsModule } from "./descriptor.ts";
 export { keywordOf, suspectsOptOut } from "./keywords.ts";
 export { type PolicyVerdict, policyVerdictSchema } from "./types.ts";

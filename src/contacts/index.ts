@@ -28,7 +28,6 @@ export {
   type SetConsent,
   setConsentSchema,
 } from "./consent.ts";
-export { contactsModule } from "./descriptor.ts";
 export {
   type ConsentChangedData,
   contactCreated,

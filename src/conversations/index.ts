@@ -12,7 +12,6 @@ export {
   supersededError,
   writeConversation,
 } from "./write.ts";
-export { conversationsModule } from "./descriptor.ts";
 export {
   conversationClosed,
   type ConversationClosedData,

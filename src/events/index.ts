@@ -9,7 +9,6 @@ export type {
   ParkedEvent,
 } from "./consumer-types.ts";
 export { type Consumer, Consumers } from "./consumers.ts";
-export { eventsModule } from "./descriptor.ts";
 export { eventRoutes } from "./routes.ts";
 export { follow, type StreamBatch } from "./stream.ts";
 export { Follower, type Step } from "./follower.ts";

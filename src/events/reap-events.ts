@@ -1,5 +1,4 @@
-import { dayMs } from "../kernel/index.ts";
-import type { EventId } from "../kernel/index.ts";
+import { dayMs, type EventId } from "../kernel/index.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { eventsByPosition, type EventRow, events } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";

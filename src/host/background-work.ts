@@ -1,4 +1,3 @@
-import { hourMs } from "../kernel/index.ts";
 import { arm, Dispatcher, type JobHandlers, pools } from "../queue/index.ts";
 import type { AgentRuntime } from "../agents/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
@@ -14,7 +13,7 @@ import { reapJob } from "../privacy/index.ts";
 import { type Action, analyzerName } from "../ports/index.ts";
 import type { KeyObject } from "node:crypto";
 import { contactActivity } from "../conversations/index.ts";
-import type { GenerateId } from "../kernel/index.ts";
+import { type GenerateId, hourMs } from "../kernel/index.ts";
 import type { HookHandler, HostPolicies, Services } from "../operations/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";

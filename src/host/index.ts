@@ -1,4 +1,4 @@
-export { handleFactory } from "./handle-factory.ts";
+export { createHandle } from "./create-handle.ts";
 export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
 export type {
   AccountHandle,

@@ -141,9 +141,10 @@ export interface Contacts {
    */
   merge(id: string, otherId: string, options?: Keyed): Promise<Contact>;
   /**
-   * Erases the contact. Counts, consents under a hash of the address, and events without personal
-   * data remain. Messages that are still queued for it are not sent. Resolves when the erasure is
-   * complete.
+   * Erases the contact and the contacts that were merged into it. Queued and scheduled messages to
+   * it are not sent. Resolves when the erasure is complete. What stays identifies nobody by itself:
+   * counts, events without names, addresses and texts, the consents of its addresses under keyed
+   * hashes, and idempotency keys until they expire.
    */
   erase(id: string, options?: Keyed): Promise<void>;
   /** Lists the contact's conversations, newest first. */
@@ -191,7 +192,7 @@ export interface Conversations {
    * @throws TidingsError `not_found`
    */
   get(id: string): Promise<Conversation>;
-  /** Lists the inbox, latest activity first. With a contact filter, the order is by creation. */
+  /** Lists the inbox, latest activity first. With a contact filter, newest first. */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   /**
    * Opens, snoozes or closes a conversation, or changes its priority, metadata or suspected

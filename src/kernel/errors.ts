@@ -2,7 +2,8 @@ import { z } from "zod";
 
 /**
  * Every error that a caller can receive, by code. `status` is the HTTP status. `retryable` means
- * that the same call may succeed later and that nothing was stored.
+ * that the same call may succeed later. Nothing was stored, unless the connection to the storage
+ * broke during the commit, so a caller repeats the call with the same idempotency key.
  */
 const catalogue = {
   malformed_json: { status: 400, title: "Malformed JSON", retryable: false },

@@ -165,8 +165,8 @@ export const defaultPageSize = 20;
 /** The query parameters of every list. */
 export interface PageQuery {
   /**
-   * Maximum number of items. A filtered page may have fewer; continue while `has_more` is true.
-   * @default 20
+   * Maximum number of items, at most 100. By default 20. A filtered page may have fewer; continue
+   * while `has_more` is true.
    */
   readonly limit?: number | undefined;
   /** `next_cursor` of the previous page. */
@@ -174,11 +174,12 @@ export interface PageQuery {
 }
 
 export const pageFields = {
-  limit: queryInteger(1, 100).optional().meta({
-    default: defaultPageSize,
-    description:
-      "Maximum number of items. A filtered page may have fewer; continue while `has_more` is true.",
-  }),
+  limit: queryInteger(1, 100)
+    .optional()
+    .describe(
+      `Maximum number of items, at most 100. By default ${defaultPageSize}. A filtered page may ` +
+        "have fewer; continue while `has_more` is true.",
+    ),
   cursor: z.string().min(1).max(1_000).optional().describe("`next_cursor` of the previous page."),
 };
 

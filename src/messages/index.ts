@@ -1,7 +1,6 @@
 export { acceptMessage, writeMessage } from "./accept.ts";
 export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
 export { readTransportFacts, type TransportRuntime } from "./transport-facts.ts";
-export { messagesModule } from "./descriptor.ts";
 export {
   messageFailed,
   type MessageFailedData,

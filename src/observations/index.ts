@@ -1,3 +1,2 @@
-export { observationsModule } from "./descriptor.ts";
 export { observations, observationsByExpiry } from "./rows.ts";
 export type { AddObservation, Observation } from "./types.ts";

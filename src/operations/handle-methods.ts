@@ -2,7 +2,7 @@ import type { ById } from "../kernel/index.ts";
 import type { Command, Procedure, Query } from "./operation.ts";
 import type { CommandOptions, ScopedRunner } from "./scoped-runner.ts";
 
-/** Defines a method of the handles. Called once for each handle that uses the method. */
+/** Defines a method of the handles. Called once for each handle. */
 export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;
 
 /** Definitions of methods, by name: of the handle itself, or grouped as in `messages.send`. */
@@ -54,8 +54,17 @@ export function query<Input extends object, Output>(
       read(operation, input);
 }
 
-/** A method `(id, input)`. `input` holds the other fields, if there are any. */
-export function queryById<Input extends ById, Output>(
+/** A method `(id)`, for queries whose input is only an id. */
+export function queryById<Output>(
+  operation: Query<ById, Output>,
+): HandleMethod<(id: string) => Promise<Output>> {
+  return ({ read }) =>
+    (id) =>
+      read(operation, { id });
+}
+
+/** A method `(id, input)`. `input` holds the other fields. */
+export function queryByIdAndInput<Input extends ById, Output>(
   operation: Query<Input, Output>,
 ): HandleMethod<(id: string, input?: OtherFields<Input>) => Promise<Output>> {
   return ({ read }) =>

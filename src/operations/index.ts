@@ -5,7 +5,6 @@ export {
   type QuietHours,
   standardConsent,
 } from "./consent-settings.ts";
-export { operationsModule } from "./descriptor.ts";
 export { type Context, Executor } from "./executor.ts";
 export {
   command,
@@ -16,6 +15,7 @@ export {
   method,
   query,
   queryById,
+  queryByIdAndInput,
 } from "./handle-methods.ts";
 export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
 export { HostPolicies } from "./host-policies.ts";

@@ -17,14 +17,14 @@ import { arm, type JobOrder } from "../queue/index.ts";
 import { forgetVisitor } from "../webchat/index.ts";
 
 /**
- * Erases a contact and the contacts that were merged into it. The contact is unknown at once. Its
- * history is removed in chunks, and the operation returns when all of it is removed. If the process
+ * Erases a contact and the contacts that were merged into it. The contact is unknown at once. The
+ * rest is removed in chunks, and the operation returns when all of it is removed. If the process
  * ends early, jobs continue.
  *
- * What stays contains no personal data: counts, consents and their evidence under a hash of the
- * address, the hashed ids of received messages, and the rows of events, webhook deliveries and
- * idempotency keys without their content. Early receipts name no contact, so they are not removed;
- * they expire after 72 hours.
+ * These rows stay, without names, addresses or texts: counts; events and deliveries; the consents
+ * of the addresses and the carrier's ids of inbound messages, under keyed hashes; and idempotency
+ * keys without their responses, until they expire. Early receipts name no contact, so they are not
+ * removed; they expire after 72 hours.
  */
 export const eraseContact: Procedure<ById, void> = {
   kind: "procedure",
@@ -50,8 +50,8 @@ interface Erased {
 const mailboxChunk = 500;
 
 /**
- * Removes a contact and its addresses. Its queued messages are no longer handed over. The consent of
- * its addresses stays under keyed hashes. Everything else is removed afterwards, in chunks.
+ * Removes a contact and its addresses, so that its queued messages are not sent. The consent of its
+ * addresses stays under keyed hashes. The history is removed afterwards, in chunks.
  *
  * A concurrent send locks an address or writes a current conversation. So it commits before this
  * transaction or finds no contact.

@@ -1,2 +1,1 @@
-export { privacyModule } from "./descriptor.ts";
 export { reapJob } from "./jobs.ts";

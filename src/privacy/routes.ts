@@ -14,9 +14,10 @@ export const privacyRoutes: readonly ApiRoute[] = [
     operation: eraseContact,
     summary: "Erase a contact",
     description:
-      "Permanently removes the contact's data and cancels its queued messages. Counts stay, and " +
-      "so do the opt-outs of its " +
-      "addresses. The answer is sent when everything is removed.",
+      "Permanently removes the contact's data. Its queued and scheduled messages are not sent. " +
+      "Counts stay, and so do events without names, addresses and texts, the consents of its " +
+      "addresses under keyed hashes, and idempotency keys until they expire. The response is sent " +
+      "when everything is removed.",
   },
   {
     tag: "Contacts",

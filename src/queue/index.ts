@@ -1,5 +1,4 @@
 export { Semaphore, Signal } from "./concurrency.ts";
-export { queueModule } from "./descriptor.ts";
 export { Dispatcher, leaseMs } from "./dispatcher.ts";
 export { errorFacts, inChunks, inTransaction, retry } from "./handlers.ts";
 export { encodeJobKey } from "./job-key.ts";

@@ -1,4 +1,3 @@
-export { sandboxModule } from "./descriptor.ts";
 export type {
   SandboxEvent,
   SandboxInbound,

@@ -1,9 +1,26 @@
-import { defaultSenders, senderHandOvers, senderThrottles, senders } from "./rows.ts";
-import { senderHandles } from "./handles.ts";
+import { defaultSenders, senderHandOvers, senders, senderThrottles } from "./rows.ts";
 import { senderRoutes } from "./routes.ts";
 import { releaseThrottled } from "./release-throttled.ts";
-import type { Module, Runtime } from "../operations/index.ts";
+import {
+  command,
+  commandById,
+  commandByIdAndInput,
+  type Module,
+  query,
+  type Runtime,
+} from "../operations/index.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
+import { createSender, removeSender, updateSender } from "./commands.ts";
+import { listSenders } from "./reads.ts";
+
+const senderHandles = {
+  senders: {
+    create: command(createSender),
+    list: query(listSenders),
+    update: commandByIdAndInput(updateSender),
+    remove: commandById(removeSender),
+  },
+};
 
 const jobs: Pick<JobTable<Runtime>, "throttle"> = { throttle: inTransaction(releaseThrottled) };
 

@@ -1,5 +1,4 @@
 export { chooseSender } from "./choose-sender.ts";
-export { sendersModule } from "./descriptor.ts";
 export {
   defaultSenderByChannel,
   liveSenderByAddress,

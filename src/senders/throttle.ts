@@ -1,4 +1,3 @@
-import { dayMs } from "../kernel/index.ts";
 /**
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
  * engines share the limits. A conversation that must wait moves its `send` job to a waiting lane of
@@ -24,7 +23,7 @@ import {
 } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import type { Scope } from "../kernel/index.ts";
+import { dayMs, type Scope } from "../kernel/index.ts";
 
 /** The job that releases the jobs that wait for a sender. */
 function throttleJob(

@@ -1,4 +1,3 @@
-export { webchatModule } from "./descriptor.ts";
 export { forgetVisitor } from "./sessions.ts";
 export { authenticateVisitor, type Visitor } from "./visitors.ts";
 export type {

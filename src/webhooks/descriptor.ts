@@ -1,10 +1,58 @@
-import { anyEventSchema } from "./event-catalog.ts";
+import { anyEventSchema, type Event } from "./event-catalog.ts";
 import { webhookJobs } from "./jobs.ts";
-import { webhookHandles } from "./handles.ts";
 import { webhookRoutes } from "./routes.ts";
 import { cursors, deliveries, deliveryAttempts, webhookPatterns, webhooks } from "./rows.ts";
-import { eventRoutes } from "../events/index.ts";
-import type { Module } from "../operations/index.ts";
+import { eventRoutes, getEvent, type ListEvents, listEvents } from "../events/index.ts";
+import {
+  command,
+  commandById,
+  commandByIdAndInput,
+  type CommandOptions,
+  method,
+  type Module,
+  query,
+  type Query,
+  queryById,
+  queryByIdAndInput,
+} from "../operations/index.ts";
+import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
+import { recoverWebhook, redeliver } from "./redeliver.ts";
+import {
+  createWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from "./webhook-commands.ts";
+import type { ById, Page } from "../kernel/index.ts";
+
+const webhookHandles = {
+  webhooks: {
+    create: command(createWebhook),
+    get: queryById(getWebhook),
+    list: query(listWebhooks),
+    update: commandByIdAndInput(updateWebhook),
+    remove: commandById(removeWebhook),
+    rotateSecret: commandByIdAndInput(rotateWebhookSecret),
+    deliveries: queryByIdAndInput(listDeliveries),
+    delivery: method(
+      ({ read }) =>
+        (id: string, delivery_id: string) =>
+          read(getDelivery, { id, delivery_id }),
+    ),
+    redeliver: method(
+      ({ change }) =>
+        (id: string, delivery_id: string, options?: CommandOptions) =>
+          change(redeliver, { id, delivery_id }, options),
+    ),
+    recover: commandByIdAndInput(recoverWebhook),
+  },
+  // The types of all events are known here, as for the routes of events. The casts are safe: only
+  // `appendEvent` writes events, with the data of their type.
+  events: {
+    get: queryById(getEvent as Query<ById, Event>),
+    list: query(listEvents as Query<ListEvents, Page<Event>>),
+  },
+};
 
 export const webhooksModule: Module<typeof webhookJobs, typeof webhookHandles> = {
   collections: [webhooks, webhookPatterns, deliveries, deliveryAttempts, cursors],

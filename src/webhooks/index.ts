@@ -2,7 +2,6 @@ export { deliveryReaper, eventsWithDeliveries } from "./reap-deliveries.ts";
 export { eraseDeliveries, removeDelivery, rewriteDeliveries } from "./remove-deliveries.ts";
 export { getWebhookForUpdate } from "./webhook-commands.ts";
 export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
-export { webhooksModule } from "./descriptor.ts";
 export {
   anyEventSchema,
   type ConsumerHandler,

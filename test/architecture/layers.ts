@@ -139,7 +139,9 @@ function refusalInSrc(path: string, target: string): string | undefined {
   }
   if (own === "") {
     const isReexport = path === "src/index.ts" && other === "ports";
-    return other === "" || isReexport ? undefined : refusalPastIndex(target);
+    // If an index exported the descriptor, every import of the module would load its routes and jobs.
+    const isDescriptor = path === "src/modules.ts" && target.endsWith("/descriptor.ts");
+    return other === "" || isReexport || isDescriptor ? undefined : refusalPastIndex(target);
   }
   if (other === "" || rank(other) > rank(own)) return `${own} stands below ${other || target}`;
   return refusalPastIndex(target);

@@ -9,6 +9,8 @@ import {
 } from "typescript/unstable/sync";
 import { z } from "zod";
 import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
+import { apiRoutes } from "../../src/modules.ts";
+import { isGuarded } from "../../src/operations/index.ts";
 import { docOf, root } from "./public-types.ts";
 
 interface JsonSchema {
@@ -16,11 +18,37 @@ interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
   readonly description?: string;
   readonly const?: unknown;
+  readonly default?: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
 }
+
+/** The names of the OpenAPI components that are the schema itself or that it contains. */
+function componentsOf(schema: z.ZodType, { $defs = {} }: JsonSchema): readonly string[] {
+  const id = schema.meta()?.id;
+  return [...(id === undefined ? [] : [id]), ...Object.keys($defs)];
+}
+
+/** The names of the components that the routes take and return. */
+function routeComponents(): ReadonlySet<string> {
+  const schemas = apiRoutes(defaultLimits).flatMap((route) => {
+    const response = "response" in route ? route.response : undefined;
+    const input = isGuarded(route) ? route.operation.input(defaultLimits) : undefined;
+    return [response, input].filter((schema) => schema !== undefined);
+  });
+  return new Set(
+    schemas.flatMap((schema) =>
+      componentsOf(schema, z.toJSONSchema(schema, options) as JsonSchema),
+    ),
+  );
+}
+
+/** Pages and events have generic types. The others are only seen over HTTP. */
+const withoutType = /^(\w+Page|Event|Health|OpenApiDocument)$/;
+
+const options = { io: "input", unrepresentable: "any" } as const;
 
 /** A schema, or a function that builds one from the limits. */
 type Exported = z.ZodType | ((limits: Limits) => z.ZodType);
@@ -31,6 +59,7 @@ type Exported = z.ZodType | ((limits: Limits) => z.ZodType);
  */
 export async function schemaDifferences({ program, checker }: Project): Promise<readonly string[]> {
   const differences: string[] = [];
+  const compared = new Set<string>();
   for (const path of globSync("src/**/*.ts", { cwd: root }).toSorted()) {
     const file = program.getSourceFile(resolve(root, path));
     const module = file && checker.getSymbolAtLocation(file);
@@ -48,12 +77,17 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
       const built = typeof value === "function" ? value(defaultLimits) : value;
       if (!(built instanceof z.ZodType)) throw new Error(`${path} ${constant} is not a schema`);
       compareTypes(name, symbol, schema);
-      const json = z.toJSONSchema(built, { io: "input", unrepresentable: "any" }) as JsonSchema;
+      const json = z.toJSONSchema(built, options) as JsonSchema;
+      for (const id of componentsOf(built, json)) compared.add(id);
       const type = checker.getDeclaredTypeOfSymbol(symbol);
       const described = deref(json, json).description;
       if (described !== undefined) compareDocs(name, docOf(checker, symbol), described);
       compareFields(name, type, json, json, new Set());
     }
+  }
+  for (const id of routeComponents()) {
+    const isCompared = compared.has(id) || withoutType.test(id);
+    if (!isCompared) differences.push(`${id}: no type of this name stands beside its schema`);
   }
   return [...new Set(differences)];
 
@@ -96,6 +130,15 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
     }
   }
 
+  function compareDefaults(path: string, field: Symbol, { default: value }: JsonSchema): void {
+    const tags = checker.getJsDocTagsOfSymbol(field);
+    const tag = tags.find(({ name }) => name === "default")?.text?.trim();
+    const expected = value === undefined ? undefined : JSON.stringify(value);
+    if (tag !== expected) {
+      differences.push(`${path}: the docstring has the default ${tag}, the schema ${expected}`);
+    }
+  }
+
   function compareFields(
     path: string,
     type: Type,
@@ -124,6 +167,7 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
         continue;
       }
       compareDocs(`${place}.${name}`, docOf(checker, field), descriptionOf(property, document));
+      compareDefaults(`${place}.${name}`, field, property);
       const fieldType = checker.getTypeOfSymbol(field);
       if (fieldType !== undefined) {
         compareFields(`${place}.${name}`, fieldType, property, document, new Set([...seen, found]));

@@ -4,8 +4,8 @@ import type { EventType } from "../../src/events/types.ts";
 import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
 import { messages } from "../../src/messages/rows.ts";
-import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -26,35 +26,12 @@ function listener(account: AccountHandle) {
   };
 }
 
-/** Calls `before` ahead of each commit. */
-function withCommits(storage: StoragePort, before: (writes: readonly Write[]) => Promise<void>) {
-  const begin: StoragePort["begin"] = (how) => {
-    const group = storage.begin(how);
-    const commit: Group["commit"] = async (writes) => {
-      await before(writes);
-      return group.commit(writes);
-    };
-    return bound(group, { commit });
-  };
-  return bound(storage, { begin });
-}
-
-/** The object with some of its methods replaced. */
-const bound = <T extends object>(object: T, methods: Partial<T>): T =>
-  new Proxy(object, {
-    get(target, name) {
-      const value: unknown = Reflect.get(name in methods ? methods : target, name);
-      if (typeof value !== "function") return value;
-      return (...args: readonly unknown[]): unknown => Reflect.apply(value, target, args);
-    },
-  });
-
 it("a response that is stored while its message is redacted loses the text too", async () => {
   const { clock, engine } = world();
   const storage = memory();
   let redacting: string | undefined;
   const one = engine(
-    withCommits(storage, async (writes) => {
+    beforeCommits(storage, async (writes) => {
       const redacts = writes.some(
         ({ kind, collection }) => kind === "update" && collection === messages,
       );
@@ -70,16 +47,17 @@ it("a response that is stored while its message is redacted loses the text too",
   await one.start();
   await clock.settle();
   redacting = conversation_id;
-  await one.messages.redact(id);
+  const redacted = await one.messages.redact(id, { idempotencyKey: "redact" });
   expect(redacting).toBeUndefined();
   await clock.settle();
+  expect(await one.messages.redact(id, { idempotencyKey: "redact" })).toEqual(redacted);
   const stored = await storage.reader.range({
     index: idempotency.primary,
     prefix: [],
     order: "ascending",
     limit: 100,
   });
-  expect(stored).toHaveLength(1);
+  expect(stored).toHaveLength(2);
   expect(JSON.stringify(stored)).not.toContain("swordfish");
 });
 

@@ -58,8 +58,12 @@ const contact = fc.record({ contact_id: id<`ct_${string}`>("ct") });
 const names: fc.Arbitrary<JobName> = fc.oneof(
   fc.record({ kind: kind("send", "turn", "queue-timeout", "wake"), key: conversation }),
   fc.record({
-    kind: kind("release", "redact"),
+    kind: kind("release"),
     key: fc.record({ message_id: id<`msg_${string}`>("msg") }),
+  }),
+  fc.record({
+    kind: kind("redact"),
+    key: fc.record({ message_id: id<`msg_${string}`>("msg"), before: name }),
   }),
   fc.record({ kind: kind("throttle"), key: fc.record({ ...scope, address: name }) }),
   fc.record({

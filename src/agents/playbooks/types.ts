@@ -236,7 +236,10 @@ export interface CreatePlaybook {
    * @default false
    */
   readonly enabled?: boolean | undefined;
-  /** What starts the playbook. The model can also start it by its name and description. */
+  /**
+   * What starts the playbook. The model can also start it by its name and description.
+   * @default {"priority":0}
+   */
   readonly trigger?: PlaybookTriggerInput | undefined;
   /**
    * The values that the playbook asks for and stores. At most 50.

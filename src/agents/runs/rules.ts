@@ -1,6 +1,5 @@
-import { minuteMs } from "../../kernel/index.ts";
 import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
-import type { ConversationId, Scope } from "../../kernel/index.ts";
+import { type ConversationId, minuteMs, type Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "./rows.ts";

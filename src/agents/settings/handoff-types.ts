@@ -75,7 +75,7 @@ export const defaultHandoff: AgentHandoff = {
 export interface AgentHandoffInput {
   /**
    * Up to 50 rules. If one applies, the agent hands off.
-   * @default [{ on: "customer_request" }]
+   * @default [{"on":"customer_request"}]
    */
   readonly rules?: HandoffRuleInput[] | undefined;
   /**

@@ -8,6 +8,7 @@ import {
 } from "../../../src/messages/rows.ts";
 import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import { rankSenders } from "../../../src/senders/choose-sender.ts";
+import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { primaryTransport, senderAddresses } from "../settings.ts";
@@ -138,6 +139,12 @@ export const senderChosen: Invariant = {
         ? addressOf(first ?? null)
         : (phones.find((each) => each.default)?.address ?? "");
     };
+    /** The contact of each address. */
+    const owners = new Map<string, string>();
+    const changesOwner = (writes: readonly Write[], of: string): boolean =>
+      writtenRows(writes, identities).some(
+        ({ address, contact_id }) => address === of && owners.get(address) !== contact_id,
+      );
     return {
       *commit(engine, writes) {
         const inserted = insertedRows(writes, messages);
@@ -157,15 +164,20 @@ export const senderChosen: Invariant = {
           const recent = (lastSenders.get(to) ?? []).filter(
             ({ until }) => until > clock.now() - staleMs,
           );
-          const expected =
-            recent.length > 0 ? recent.map(({ sender }) => sender) : [senderForNew(to)];
+          // One commit can erase a contact and create another one with the same address.
+          const isNew = recent.length === 0 || changesOwner(writes, to);
+          const expected = [
+            ...recent.map(({ sender }) => sender),
+            ...(isNew ? [senderForNew(to)] : []),
+          ];
           if (expected.includes(from)) continue;
           yield {
             about: [id],
             description: `${engine} wrote to ${to} from ${from} instead of ${expected.join(" or ")}`,
           };
         }
-        for (const { address, last_sender_id } of writtenRows(writes, identities)) {
+        for (const { address, contact_id, last_sender_id } of writtenRows(writes, identities)) {
+          owners.set(address, contact_id);
           const before = lastSenders.get(address) ?? [];
           const latest = before.at(-1);
           const sender = addressOf(last_sender_id);
