@@ -1,8 +1,9 @@
 /** Options of the handlers that mount the `/v1` API. */
 export interface MountOptions {
   /**
-   * The path above `/v1`, such as `/api`, without a slash at its end. By default there is none.
-   * Anything else throws a `TypeError`.
+   * The path before `/v1`, such as `/api`. It must begin with a slash and must not end with one;
+   * otherwise a `TypeError` is thrown.
+   * @default ""
    */
   readonly basePath?: string;
 }

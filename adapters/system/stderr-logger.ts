@@ -17,15 +17,37 @@ function write(level: string, facts: object, message: string): void {
   process.stderr.write(`${new Date().toISOString()} ${level} ${message} ${jsonOf(facts)}\n`);
 }
 
-/** A log line must not fail: facts that JSON cannot hold are left out. */
+/**
+ * Returns the facts as JSON. A log line must not fail: a circular reference becomes `[circular]`,
+ * and a fact that JSON cannot hold is left out.
+ */
 function jsonOf(facts: object): string {
-  try {
-    return JSON.stringify(facts, (_, value: unknown) => plain(value));
-  } catch {
-    return "{}";
-  }
+  const members = Object.keys(facts).flatMap((name) => {
+    try {
+      const value: unknown = Reflect.get(facts, name);
+      const json: string | undefined = JSON.stringify(value, replacer());
+      return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
+    } catch {
+      return [];
+    }
+  });
+  return `{${members.join(",")}}`;
 }
 
+/** Returns a replacer for one call of `JSON.stringify`. */
+function replacer(): (this: unknown, key: string, value: unknown) => unknown {
+  /** The objects that contain the current value, outermost first. */
+  const parents: { readonly value: unknown; readonly written: unknown }[] = [];
+  return function replace(_, value) {
+    while (parents.length > 0 && parents.at(-1)?.written !== this) parents.pop();
+    if (parents.some((parent) => parent.value === value)) return "[circular]";
+    const written = plain(value);
+    if (typeof written === "object" && written !== null) parents.push({ value, written });
+    return written;
+  };
+}
+
+/** Returns a value that JSON can hold in place of a bigint or an error. */
 function plain(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (!(value instanceof Error)) return value;

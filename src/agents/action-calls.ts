@@ -29,9 +29,10 @@ const defaultActionMs = 10_000;
 type Outcome = Extract<MoveResult, { readonly done: "acted" }>["outcome"];
 type Act = Extract<Move, { readonly do: "act" }>;
 
-/** The outcome of a call. `isKnown`: it was made earlier, in this run or before a crash. */
-interface Made {
+/** The outcome of a call. */
+interface CallResult {
   readonly outcome: Outcome;
+  /** Whether the call was made earlier, in this run or before a crash. */
   readonly isKnown: boolean;
 }
 
@@ -46,32 +47,38 @@ export class ActionCalls {
    * Ids of the calls that this turn has used. The other recorded calls come from an earlier turn,
    * or from before a crash.
    */
-  readonly #met = new Set<string>();
+  readonly #used = new Set<string>();
 
   constructor(options: ActionCallsOptions) {
     this.#options = options;
     this.#all = options.begun.run.calls;
   }
 
+  /** The run's calls so far. */
   get all(): readonly ActionCall[] {
     return this.#all;
   }
 
+  /** Whether a call may still be under way. */
   get isCalling(): boolean {
     return this.#all.some(({ status }) => status === "pending");
   }
 
-  /** Undefined when the lease was lost or the engine stops. */
-  async make({ action: name, input, by }: Act): Promise<Made | undefined> {
-    const before = this.#before(name, input);
-    const isAgain = before !== undefined && this.#met.has(before.id) && before.error === timedOut;
-    const settled = before && !isAgain && settledOutcome(before);
-    if (before !== undefined) this.#met.add(before.id);
+  /**
+   * Makes a call, or returns the outcome of an earlier one. Undefined if the call must not be made,
+   * because the lease was lost, the contact has written again or the run may no longer act, or if
+   * the engine stops.
+   */
+  async make({ action: name, input, by }: Act): Promise<CallResult | undefined> {
+    const before = this.#findEarlier(name, input);
+    const isRetry = before !== undefined && this.#used.has(before.id) && before.error === timedOut;
+    const settled = before && !isRetry && settledOutcome(before);
+    if (before !== undefined) this.#used.add(before.id);
     if (settled) return { outcome: settled, isKnown: true };
     if (before === undefined && this.#all.length >= maxCalls) {
       return { outcome: { status: "failed", error: "too_many_calls" }, isKnown: false };
     }
-    const id = before?.id ?? this.#nameOf(name);
+    const id = before?.id ?? this.#idFor(name);
     const call: ActionCall = {
       id,
       action: name,
@@ -80,7 +87,7 @@ export class ActionCalls {
       output: null,
       error: null,
     };
-    this.#met.add(id);
+    this.#used.add(id);
     const after = await this.#settle(call, before, by);
     if (after === undefined) return undefined;
     this.#all = withCall(this.#all, after);
@@ -95,13 +102,13 @@ export class ActionCalls {
    * used yet, approved ones first. Otherwise returns a call whose outcome is unknown: the action
    * may have happened, so a new key could make it happen twice.
    */
-  #before(action: string, input: Json): ActionCall | undefined {
-    const alike = this.#all.filter((call) => isSameCall(call, { action, input }));
-    const unmet = alike.filter(({ id }) => !this.#met.has(id));
+  #findEarlier(action: string, input: Json): ActionCall | undefined {
+    const same = this.#all.filter((call) => isSameCall(call, { action, input }));
+    const unused = same.filter(({ id }) => !this.#used.has(id));
     return (
-      unmet.find(({ status }) => status === "approved") ??
-      unmet[0] ??
-      alike.find(({ error }) => error === outcomeUnknown || error === timedOut)
+      unused.find(({ status }) => status === "approved") ??
+      unused[0] ??
+      same.find(({ error }) => error === outcomeUnknown || error === timedOut)
     );
   }
 
@@ -109,17 +116,14 @@ export class ActionCalls {
    * Returns the id of a call, which is its idempotency key. A call with risk `read` gets a random
    * id: it is not recorded before it is made, so a counted number could be used twice.
    */
-  #nameOf(action: string): string {
+  #idFor(action: string): string {
     const { begun, runtime } = this.#options;
     const { services } = runtime;
     if (services.actions.get(action)?.risk === "read") return services.drawId("req");
     return `${begun.run.id}.${this.#all.length + 1}`;
   }
 
-  /**
-   * Makes a call, unless it must not be made. Undefined when the lease was lost or the engine
-   * stops.
-   */
+  /** Makes a call. Undefined in the same cases as for `make`. */
   async #settle(
     call: ActionCall,
     before: ActionCall | undefined,
@@ -138,7 +142,7 @@ export class ActionCalls {
       return { ...call, status: "awaiting_approval" };
     }
     if (left() <= 0) return fail(timedOut);
-    if (action.risk !== "read" && !(await this.#announce(call))) return undefined;
+    if (action.risk !== "read" && !(await this.#recordPending(call))) return undefined;
     return this.#call(action, checked.input, call);
   }
 
@@ -157,8 +161,8 @@ export class ActionCalls {
     }
   }
 
-  /** Records that the call is about to be made. Returns false when the lease was lost. */
-  async #announce(call: ActionCall): Promise<boolean> {
+  /** Records that the call is about to be made. Returns false if it must not be made. */
+  async #recordPending(call: ActionCall): Promise<boolean> {
     const { runtime, claim, begun, progress } = this.#options;
     const done = progress();
     const isCurrent = await runtime.store.commit(
@@ -217,7 +221,7 @@ export class ActionCalls {
 
 const late = Symbol("late");
 const timedOut = "timed_out";
-/** The call was made, may have been done, and must not be made again. */
+/** The error of a call that may have been done and must not be made again. */
 const outcomeUnknown = "outcome_unknown";
 const unchecked = { ok: false, error: "the input could not be checked" } as const;
 
@@ -227,7 +231,7 @@ function tooLate(action: Action): Pick<ActionCall, "status" | "error"> {
   return { status: "failed", error: mayRepeat(action) ? timedOut : outcomeUnknown };
 }
 
-/** The outcome of a call that has ended or that waits for approval. */
+/** Returns the outcome of a call that has ended or waits for approval, otherwise undefined. */
 function settledOutcome({ status, output, error }: ActionCall): Outcome | undefined {
   switch (status) {
     case "done":

@@ -2,7 +2,7 @@ import { canonicalJson } from "../operations/index.ts";
 import { storable } from "../kernel/index.ts";
 import type { Action, ActionContext, Json, ModelAction, SchemaIssue } from "../ports/index.ts";
 
-/** Bytes of an action's result as JSON. */
+/** The maximum size of an action's result as JSON, in bytes. */
 const maxBytes = 16_384;
 
 /**

@@ -68,8 +68,9 @@ export const approveRun: Command<ApproveRun, Run> = {
 };
 
 /**
- * An agent does nothing while people handle the conversation, so an approved action would not run.
- * Refuses the approval. It is possible again after a hand-back.
+ * Refuses the approval if the agent does not handle the conversation: an approved action would not
+ * run. The approval is possible again after a hand-back.
+ * @throws TidingsError `conflict`
  */
 async function checkAgentHandles(
   tx: Tx,

@@ -24,12 +24,16 @@ import type { Tx } from "../store/index.ts";
 
 /** How long a turn waits for the sentiment scores of new messages, in milliseconds. */
 const scoreMs = 2_000;
-/** A contact that keeps writing is answered after this many times the debounce time. */
+/**
+ * A contact that keeps writing is answered after this many times the debounce time, counted from the
+ * first unanswered message.
+ */
 const maxBurstFactor = 5;
 /**
  * Time for the transactions around a turn, in addition to the turn's own limit, in milliseconds.
  */
-const margin = 30_000;
+const marginMs = 30_000;
+
 /**
  * Finds the next work for a conversation's agent: first a single action from a trigger, then
  * unanswered messages, then a triggered playbook or an approved action. If there is none, or not
@@ -51,7 +55,7 @@ export async function beginTurn(
   const open = await tx.list(openRuns, [conversation.id], maxOpenRuns);
   const begun = await findTurn(tx, conversation, open, options);
   if (typeof begun === "object") {
-    await renew(tx, claim, 2 * (begun.agent.limits.timeout_ms + margin));
+    await renew(tx, claim, 2 * (begun.agent.limits.timeout_ms + marginMs));
     return begun;
   }
   // None of these runs could continue, but there may be more.
@@ -61,7 +65,7 @@ export async function beginTurn(
   return undefined;
 }
 
-/** Denies overdue approvals. Returns when the next one is due. */
+/** Denies overdue approvals. Returns when the next one is due, or Infinity if none is waiting. */
 async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
   const waiting = await tx.list(awaitingRuns, [id], maxOpenRuns);
   for (const run of waiting) {
@@ -76,7 +80,10 @@ async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
   return waiting.length === maxOpenRuns ? tx.now : Infinity;
 }
 
-/** Returns the run to work on, open or new, or the time when an answer may begin. */
+/**
+ * Returns the run to work on, open or new, or the time when an answer may begin. Undefined if there
+ * is nothing to work on. Runs that may not continue are canceled.
+ */
 async function findTurn(
   tx: Tx,
   conversation: Seen<ConversationRow>,
@@ -111,21 +118,25 @@ async function findTurn(
   const last = messages.at(-1);
   const isWanted = last !== undefined && !(await hasOptedOut(tx, last));
   if (isWanted) {
-    const wait = await waitFor(tx, { conversation, session, agent: definition, messages }, options);
+    const wait = await earliestAnswerAt(
+      tx,
+      { conversation, session, agent: definition, messages },
+      options,
+    );
     if (wait > tx.now) return wait;
     const under = own.find((run) => !answersNoMessages(run));
-    const run = under ? hear(tx, under, messages) : newRun(tx, drawId, session, messages);
+    const run = under ? addMessages(tx, under, messages) : newRun(tx, drawId, session, messages);
     return { run, conversation, session, agent: definition };
   }
-  const heard =
+  const updatedSession =
     last === undefined
       ? session
-      : tx.update(agentSessions, session, { heard: last.sequence, updated_at: tx.now });
+      : tx.update(agentSessions, session, { heard_through: last.sequence, updated_at: tx.now });
   // A person has answered and handed the conversation back, or the contact has opted out.
   for (const run of own) if (!answersNoMessages(run)) cancel(run);
   for (const run of own.filter(answersNoMessages)) {
     const agent = await definitionFor(tx, run);
-    if (agent !== undefined) return { run, conversation, session: heard, agent };
+    if (agent !== undefined) return { run, conversation, session: updatedSession, agent };
     cancel(run);
   }
   return undefined;
@@ -195,10 +206,11 @@ interface Waiting {
 }
 
 /**
- * Returns when an answer may begin: after the contact stopped writing, after the messages were
- * scored or the wait for that is over, and within the agent's reply limit.
+ * Returns the earliest time for an answer, in milliseconds since the epoch. It is after the contact
+ * stopped writing, after the messages are scored or the wait for that is over, and within the
+ * agent's reply limit.
  */
-async function waitFor(
+async function earliestAnswerAt(
   tx: Tx,
   { conversation, session, agent, messages }: Waiting,
   { services }: TurnContext,
@@ -219,9 +231,10 @@ async function waitFor(
   );
 }
 
-function hear(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<RunRow> {
-  const heard = messageColumns(messages);
-  return heard.heard > run.heard ? tx.update(runs, run, heard) : run;
+/** Adds the contact's new messages to a run that answers messages. */
+function addMessages(tx: Tx, run: Seen<RunRow>, messages: readonly MessageRow[]): Seen<RunRow> {
+  const columns = messageColumns(messages);
+  return columns.heard_through > run.heard_through ? tx.update(runs, run, columns) : run;
 }
 
 /**

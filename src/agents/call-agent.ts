@@ -61,7 +61,7 @@ export async function callAgent(
   // The counts carry over. Otherwise an agent that closes its conversations could talk to a machine
   // for ever.
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
-  await openSession(tx, conversation, agent, { heard: sequence - 1, counts });
+  await openSession(tx, conversation, agent, { heard_through: sequence - 1, counts });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   await changeConversation(tx, drawId, conversation, patch);
   await arm(tx, turnJob(conversation, tx.now));

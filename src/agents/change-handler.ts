@@ -116,12 +116,12 @@ export async function assignToAgent(
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> {
-  const { agent_revision, heard } = await openSession(tx, before, agent, {
-    heard: await lastAnswered(tx, before),
+  const { agent_revision, heard_through } = await openSession(tx, before, agent, {
+    heard_through: await lastAnswered(tx, before),
   });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   const conversation = await changeConversation(tx, drawId, before, patch);
-  const messages = await findUnanswered(tx, conversation, { heard });
+  const messages = await findUnanswered(tx, conversation, { heard_through });
   const isChanged = before.handler !== "ai" || before.assignee_id !== agent.id;
   if (isChanged) await cancelAnswerRuns(tx, drawId, conversation);
   if (messages.length === 0) return conversation;
@@ -144,7 +144,7 @@ export async function assignToAgent(
  * end.
  */
 async function lastAnswered(tx: Tx, conversation: ConversationRow): Promise<number> {
-  const messages = await findUnanswered(tx, conversation, { heard: 0 });
+  const messages = await findUnanswered(tx, conversation, { heard_through: 0 });
   let place = conversation.message_count;
   for (const { sequence } of messages.toReversed()) {
     if (sequence !== place) break;

@@ -3,7 +3,7 @@ import { type AgentSessionRow, agentSessions } from "./rows.ts";
 import { endRun } from "./run-lifecycle.ts";
 import { saveProgress, type RunState, readRunState, newTokens } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { approvalMs, answersNoMessages, repliesBefore } from "./runs/rules.ts";
+import { approvalMs, answersNoMessages, recentReplies } from "./runs/rules.ts";
 import { type SendResult, sendAs } from "./send-as.ts";
 import type {
   BegunTurn,
@@ -32,13 +32,13 @@ export async function endTurn(
   options: CheckedTurn,
 ): Promise<void> {
   if (!(await renew(tx, claim, options.leaseMs))) return;
-  const standing = await readRunState(tx, begun);
-  if (standing.state === "current") await conclude(tx, standing, outcome, options);
+  const current = await readRunState(tx, begun);
+  if (current.state === "current") await conclude(tx, current, outcome, options);
   // The contact has written in the meantime, so the reply is dropped.
-  if (standing.state === "overtaken") saveProgress(tx, standing, outcome);
+  if (current.state === "overtaken") saveProgress(tx, current, outcome);
   // Messages that arrived in the meantime need another turn, which may have to wait.
   await finishTurnJob(tx, claim, {
-    hasMore: answersNoMessages(begun) || standing.state === "overtaken",
+    hasMore: answersNoMessages(begun) || current.state === "overtaken",
   });
 }
 
@@ -46,22 +46,24 @@ type Current = Extract<RunState, { readonly state: "current" }>;
 
 async function conclude(
   tx: Tx,
-  standing: Current,
+  current: Current,
   outcome: TurnOutcome,
   options: CheckedTurn,
 ): Promise<void> {
-  const { run, session } = standing;
+  const { run, session } = current;
   const { drawId } = options.services;
   const author = { type: "agent", id: run.agent_id } as const;
-  const said = await sendAs(tx, standing.conversation, author, outcome.text, options);
-  const isRefused = said.error !== null;
-  const over = outcome.handOff ?? refusal(run, said);
-  for (const noticed of outcome.noticed) notice(tx, drawId, standing, noticed, outcome.source);
-  if (session !== null) remember(tx, session, run, outcome, said);
+  const sent = await sendAs(tx, current.conversation, author, outcome.text, options);
+  const isRefused = sent.error !== null;
+  const over = outcome.handOff ?? refusal(run, sent);
+  for (const observation of outcome.observations) {
+    addObservation(tx, drawId, current, observation, outcome.source);
+  }
+  if (session !== null) remember(tx, session, run, outcome, sent);
   const handed =
     over === null
-      ? said.conversation
-      : await handOff(tx, drawId, said.conversation, { ...over, run_id: run.id });
+      ? sent.conversation
+      : await handOff(tx, drawId, sent.conversation, { ...over, run_id: run.id });
   const conversation = outcome.closes && !isRefused ? await close(tx, drawId, handed) : handed;
 
   const { steps, calls, usage } = outcome;
@@ -70,7 +72,7 @@ async function conclude(
     calls,
     ...usage,
     playbook_id: outcome.playbook_id ?? run.playbook_id,
-    result: said.error ?? outcome.result,
+    result: sent.error ?? outcome.result,
   };
   const waits = over === null && calls.some(({ status }) => status === "awaiting_approval");
   if (waits) {
@@ -114,16 +116,16 @@ function remember(
   const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
   tx.update(agentSessions, session, {
     ...(error === null ? { frames, paused_by } : {}),
-    heard: Math.max(session.heard, run.heard),
+    heard_through: Math.max(session.heard_through, run.heard_through),
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
     failed_attempts: isStuck ? session.failed_attempts + 1 : 0,
-    replied_at: [...repliesBefore(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
+    replied_at: [...recentReplies(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
     updated_at: tx.now,
   });
 }
 
-function notice(
+function addObservation(
   tx: Tx,
   drawId: GenerateId,
   { conversation, run }: Current,
@@ -163,16 +165,16 @@ export async function failTurn(
   { leaseMs, services }: TurnContext,
 ): Promise<void> {
   if (!(await renew(tx, claim, leaseMs))) return;
-  const standing = await readRunState(tx, begun);
-  if (standing.state !== "over") {
-    const { run, session } = standing;
+  const current = await readRunState(tx, begun);
+  if (current.state !== "closed") {
+    const { run, session } = current;
     const { drawId } = services;
     const reason = "The turn failed repeatedly.";
     // No contact waits for a single action from a trigger.
     const conversation =
       session === null
-        ? standing.conversation
-        : await handOff(tx, drawId, standing.conversation, {
+        ? current.conversation
+        : await handOff(tx, drawId, current.conversation, {
             rule: null,
             reason,
             summary: "",

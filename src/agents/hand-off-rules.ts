@@ -14,7 +14,7 @@ export function ruleFor(
 /**
  * Whether a failure hands the conversation off: if a rule asks for it, or if the budget is spent.
  */
-export function endsAt(agent: AgentDefinition, cause: HandoffCause): boolean {
+export function handsOffOn(agent: AgentDefinition, cause: HandoffCause): boolean {
   return cause === "budget" || ruleFor(agent, cause) !== undefined;
 }
 
@@ -48,14 +48,14 @@ export function ruleHandOff(facts: TurnFacts): HandOff | undefined {
 
 function reasonOf(
   { on, value }: HandoffRule,
-  { said, lowest, contact, session, language }: TurnFacts,
+  { contactText, lowest, contact, session, language }: TurnFacts,
 ): string | undefined {
   switch (on) {
     case "customer_request":
-      return language.asksForPerson(said) ? "The contact asked for a person." : undefined;
+      return language.asksForPerson(contactText) ? "The contact asked for a person." : undefined;
     case "keyword": {
       const word = listOf(value).find((each) =>
-        containsPhrase(normalizedWords(said), normalizedWords(each)),
+        containsPhrase(normalizedWords(contactText), normalizedWords(each)),
       );
       return word === undefined ? undefined : `The contact wrote "${word}".`;
     }
@@ -106,7 +106,7 @@ const minWords = 4;
 const maxFastMs = 1_500;
 const maxFast = 5;
 
-type Facts = Pick<TurnFacts, "heard" | "now" | "isPaused"> & {
+type Facts = Pick<TurnFacts, "history" | "now" | "isPaused"> & {
   readonly session: Pick<TurnFacts["session"], "frames">;
 };
 
@@ -114,11 +114,11 @@ type Facts = Pick<TurnFacts, "heard" | "now" | "isPaused"> & {
  * Whether the contact seems to be a machine: it repeats the same text, or repeatedly answers faster
  * than people type.
  */
-function isLikelyLoop({ heard, now, session, isPaused }: Facts): boolean {
-  const messages = heard.messages.filter(({ at }) => at > now - windowMs);
+function isLikelyLoop({ history, now, session, isPaused }: Facts): boolean {
+  const messages = history.messages.filter(({ at }) => at > now - windowMs);
   // Different questions of a playbook can have the same answer, and a playbook ends by itself.
   const isAnswer = session.frames.at(-1)?.asked === true && !isPaused;
-  if (!isAnswer && repeats(messages, heard.unanswered)) return true;
+  if (!isAnswer && repeats(messages, history.unanswered)) return true;
   const fast = messages.filter(({ from, at }, i) => {
     const before = messages[i - 1];
     return from === "contact" && before?.from === "agent" && at - before.at < maxFastMs;
@@ -127,10 +127,12 @@ function isLikelyLoop({ heard, now, session, isPaused }: Facts): boolean {
 }
 
 /** Whether the contact's latest messages repeat earlier ones too often. */
-function repeats(messages: TurnFacts["heard"]["messages"], unanswered: number): boolean {
-  const said = messages.map(({ from, text }) => (from === "contact" ? normalizedWords(text) : ""));
-  const last = unanswered === 0 ? [] : said.slice(-unanswered);
+function repeats(messages: TurnFacts["history"]["messages"], unanswered: number): boolean {
+  const contactTexts = messages.map(({ from, text }) =>
+    from === "contact" ? normalizedWords(text) : "",
+  );
+  const last = unanswered === 0 ? [] : contactTexts.slice(-unanswered);
   return last
     .filter((words) => words.split(" ").length >= minWords)
-    .some((words) => said.filter((each) => each === words).length >= maxAlike);
+    .some((words) => contactTexts.filter((each) => each === words).length >= maxAlike);
 }

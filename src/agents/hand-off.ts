@@ -40,8 +40,12 @@ export async function handOff(
   if (before.handler === "queue") return before;
   // A person is unassigned. An agent stays assigned, so that people can hand the conversation back
   // to it.
-  const freed = before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
-  const conversation = await changeConversation(tx, drawId, before, { handler: "queue", ...freed });
+  const unassigned =
+    before.assignee_type === "human" ? { assignee_type: null, assignee_id: null } : {};
+  const conversation = await changeConversation(tx, drawId, before, {
+    handler: "queue",
+    ...unassigned,
+  });
   const { contact_id, assignee_id } = conversation;
   const [shown, contact, last_message_ids] = await Promise.all([
     showConversation(tx, conversation),
@@ -91,17 +95,21 @@ async function waitForPeople(
   if (seconds !== undefined) await arm(tx, queueTimeoutJob(session, tx.now + seconds * 1_000));
 }
 
-const maxTold = 10;
+/** The maximum number of messages that a hand-off names. */
+const maxMessageIds = 10;
 
-/** Oldest first. Sequence numbers have no gaps, so the numbers of the last messages are known. */
+/**
+ * Returns the last messages of a conversation, oldest first. Sequence numbers have no gaps, so the
+ * numbers of the last messages are known.
+ */
 async function lastMessageIds(
   tx: Tx,
   { id, message_count }: ConversationRow,
 ): Promise<MessageId[]> {
-  const count = Math.min(message_count, maxTold);
-  const places = Array.from({ length: count }, (_, i) => message_count - count + 1 + i);
+  const count = Math.min(message_count, maxMessageIds);
+  const sequences = Array.from({ length: count }, (_, i) => message_count - count + 1 + i);
   const rows = await Promise.all(
-    places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),
+    sequences.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),
   );
   return rows.flat().map((message) => message.id);
 }

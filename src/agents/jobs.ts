@@ -31,7 +31,7 @@ const maxFailures = 5;
  */
 function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   const { store, logger, services, agents } = runtime;
-  const shown = new Map(
+  const modelActions = new Map(
     [...services.actions].map(([name, action]) => [name, toModelAction(action)]),
   );
   return async (claim, { abort }) => {
@@ -43,7 +43,7 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
     );
     if (begun === undefined) return;
     try {
-      await take(runtime, claim, begun, { agents, shown, abort });
+      await take(runtime, claim, begun, { agents, modelActions, abort });
     } catch (error) {
       if (abort.aborted || claim.failures + 1 < maxFailures) throw error;
       logger.error(
@@ -61,7 +61,7 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
 
 interface TakeOptions {
   readonly agents: AgentSettings;
-  readonly shown: ReadonlyMap<string, ModelAction>;
+  readonly modelActions: ReadonlyMap<string, ModelAction>;
   readonly abort: AbortSignal;
 }
 
@@ -69,11 +69,19 @@ async function take(
   runtime: AgentRuntime,
   claim: Claim<"turn">,
   begun: BegunTurn,
-  { agents, shown, abort }: TakeOptions,
+  { agents, modelActions, abort }: TakeOptions,
 ): Promise<void> {
   const { store, clock, services, hostPolicies } = runtime;
   const facts = await readFacts(store.reads(claim), begun, services.language, clock.now());
-  const turn = new TurnRun({ runtime, agents, shown, claim, begun, facts, abort });
+  const turn = new TurnRun({
+    runtime,
+    agents,
+    modelActions,
+    claim,
+    begun,
+    facts,
+    abort,
+  });
   const outcome = await turn.run();
   if (outcome !== undefined) {
     await hostPolicies.commit(

@@ -37,7 +37,7 @@ export function modelTurn({
   calls,
   redact,
 }: ModelTurnInput): ModelTurn {
-  const { agent, channel, contact, heard, session, playbooks } = facts;
+  const { agent, channel, contact, history, session, playbooks } = facts;
   const { name, persona, instructions, guidelines, reply } = agent;
   const options = isFree
     ? playbooks.map(({ id, definition }) => ({ id, ...optionOf(definition) }))
@@ -47,9 +47,9 @@ export function modelTurn({
     ...listOf(ruleFor(agent, "intent")?.value),
   ];
   const slots = session.frames.at(-1)?.slots;
-  const shown = withEachText(redact);
+  const redactJson = withEachText(redact);
   return {
-    task: shownTask(task, redact),
+    task: redactTask(task, redact),
     agent: {
       name,
       persona,
@@ -63,21 +63,21 @@ export function modelTurn({
       language: contact.language,
       sentiment: contact.sentiment?.label ?? null,
     },
-    messages: heard.messages.map((message) => ({ ...message, text: redact(message.text) })),
-    unanswered: heard.unanswered,
-    knowledge: facts.language.rankPassages(agent.knowledge, facts.said, maxKnowledge),
+    messages: history.messages.map((message) => ({ ...message, text: redact(message.text) })),
+    unanswered: history.unanswered,
+    knowledge: facts.language.rankPassages(agent.knowledge, facts.contactText, maxKnowledge),
     playbooks: options,
     intents: [...new Set(intents)],
     slots:
       slots === undefined
         ? null
-        : Object.fromEntries(Object.entries(slots).map(([key, value]) => [key, shown(value)])),
+        : Object.fromEntries(Object.entries(slots).map(([key, value]) => [key, redactJson(value)])),
     actions: acts ? actions : [],
     calls: calls.flatMap((call) =>
-      shownCall({
+      modelCall({
         ...call,
-        input: shown(call.input),
-        output: shown(call.output),
+        input: redactJson(call.input),
+        output: redactJson(call.output),
         error: call.error === null ? null : redact(call.error),
       }),
     ),
@@ -85,7 +85,7 @@ export function modelTurn({
   };
 }
 
-function shownTask(task: ModelTask, redact: ModelTurnInput["redact"]): ModelTask {
+function redactTask(task: ModelTask, redact: ModelTurnInput["redact"]): ModelTask {
   if (task.type === "instruct") return { ...task, instruction: redact(task.instruction) };
   if (task.type === "extract") {
     return { ...task, slot: { ...task.slot, prompt: redact(task.slot.prompt) } };
@@ -111,7 +111,7 @@ function optionOf({ name, description, trigger }: TurnFacts["playbooks"][number]
 }
 
 /** Returns a call as the model sees it. A call without an outcome is left out. */
-function shownCall({ id, action, input, status, output, error }: ActionCall): ModelCall[] {
+function modelCall({ id, action, input, status, output, error }: ActionCall): ModelCall[] {
   const call = { id, action, input };
   if (status === "done") return [{ ...call, outcome: { status, output } }];
   if (status === "awaiting_approval") return [{ ...call, outcome: { status } }];

@@ -14,7 +14,7 @@ import type { Reads } from "../store/index.ts";
 /** Limits of the history that a turn reads. */
 const maxCharacters = 12_000;
 const maxObservations = 20;
-/** Playbooks that are loaded, including those reached through calls. */
+/** The maximum number of playbooks that are loaded, including those reached through calls. */
 const maxPlaybooks = 100;
 
 /** The session of a single action from a trigger, which has none. */
@@ -62,8 +62,8 @@ export async function readFacts(
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: contactFacts(contact),
-    heard: historyFrom(history, run.heard, new Set<string>(run.message_ids)),
-    said: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
+    history: historyFrom(history, run.heard_through, new Set<string>(run.message_ids)),
+    contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     lowest,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
     observations: noticed
@@ -105,18 +105,19 @@ async function lowestScore(
 }
 
 /**
- * `rows` has the newest messages first. Messages after the turn's start are left to the next turn.
+ * Returns the history of a turn from rows with the newest message first. Messages after the turn's
+ * start are left to the next turn.
  */
 function historyFrom(
   rows: readonly MessageRow[],
-  heard: number,
+  heard_through: number,
   answered: ReadonlySet<string>,
 ): MessageHistory {
   const messages: ModelMessage[] = [];
   let characters = 0;
   let unanswered = 0;
   for (const { id, body, media, direction, author_type, sequence, created_at } of rows) {
-    if (body === null || (direction === "inbound" && sequence > heard)) continue;
+    if (body === null || (direction === "inbound" && sequence > heard_through)) continue;
     // Attachments are not shown, only their content types.
     const text = [body, ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`)]
       .join(" ")

@@ -5,10 +5,10 @@ import type { TurnFacts } from "./turn-types.ts";
 
 /** SMS segments of a reply. Each one costs money, and handsets join long messages slowly. */
 const maxSegments = 6;
-/** Code points of a text that are read before it is shortened. */
+/** Longer texts are first cut to this many code points. */
 const maxRead = 10_000;
-/** This many consecutive words of the instructions in a text count as a leak. */
-const leakedWords = 12;
+/** A text leaks the instructions if it repeats this many of their words in a row. */
+const minLeakedWords = 12;
 
 /**
  * Builds one message from the texts of a turn: joins them, shortens them at a sentence if needed,
@@ -21,57 +21,62 @@ export function replyOf(
   texts: readonly string[],
 ): string | null {
   // Slot values come from outside and may not be storable.
-  const said = texts.map((text) => storable(text, maxRead).trim()).filter((text) => text !== "");
-  if (said.length === 0) return null;
-  const wished = reply.signature === undefined ? "" : `\n${reply.signature}`;
-  const signature = 2 * [...wished].length > reply.max_chars ? "" : wished;
+  const parts = texts.map((text) => storable(text, maxRead).trim()).filter((text) => text !== "");
+  if (parts.length === 0) return null;
+  const signatureLine = reply.signature === undefined ? "" : `\n${reply.signature}`;
+  const signature = 2 * [...signatureLine].length > reply.max_chars ? "" : signatureLine;
   const fits = (text: string): boolean =>
     [...text, ...signature].length <= reply.max_chars &&
     (channel === "webchat" || segmentsOf(text + signature).count <= maxSegments);
-  return shorten(said.join("\n\n"), fits) + signature;
+  return shorten(parts.join("\n\n"), fits) + signature;
 }
 
 /**
- * Whether a model's text may be sent. It must not leak the instructions. In `canned_strict` it must
- * match a text of the host application word for word.
+ * Whether a model's text may be sent. It must not leak the instructions or guidelines. In
+ * `canned_strict` it must match a text of the host application word for word.
  */
-export function maySay(agent: AgentDefinition, text: string): boolean {
+export function maySend(agent: AgentDefinition, text: string): boolean {
   return !leaks(agent, text) && (agent.reply.mode === "generated" || isCanned(agent, text));
 }
 
 /**
  * Whether a model may put these words into a slot. Playbooks send slot values, so the words must
- * not leak the instructions. In `canned_strict` the contact must have written them.
+ * not leak the instructions or guidelines. In `canned_strict` the contact must have written them.
  */
-export function mayHold(
-  { agent, heard, said }: Pick<TurnFacts, "agent" | "heard" | "said">,
+export function mayFillSlot(
+  { agent, history, contactText }: Pick<TurnFacts, "agent" | "history" | "contactText">,
   words: string,
 ): boolean {
   if (leaks(agent, words)) return false;
-  const own = [
-    ...heard.messages.flatMap(({ from, text }) => (from === "contact" ? text : [])),
-    said,
+  const contactTexts = [
+    ...history.messages.flatMap(({ from, text }) => (from === "contact" ? text : [])),
+    contactText,
   ];
   return (
     agent.reply.mode === "generated" ||
-    own.some((text) => containsPhrase(normalizedWords(text), normalizedWords(words)))
+    contactTexts.some((text) => containsPhrase(normalizedWords(text), normalizedWords(words)))
   );
 }
 
 function isCanned({ knowledge, fallback_text, handoff }: AgentDefinition, text: string): boolean {
-  const said = normalizedWords(text);
-  const written = [...knowledge.map((piece) => piece.text), fallback_text, handoff.message ?? ""];
-  return written.some((each) => normalizedWords(each) === said);
+  const words = normalizedWords(text);
+  const cannedTexts = [
+    ...knowledge.map((piece) => piece.text),
+    fallback_text,
+    handoff.message ?? "",
+  ];
+  return cannedTexts.some((each) => normalizedWords(each) === words);
 }
 
 function leaks({ instructions, guidelines }: AgentDefinition, text: string): boolean {
-  const said = ` ${normalizedWords(text)} `;
-  return [instructions, ...guidelines.map(({ then }) => then)].some((told) => {
-    const words = normalizedWords(told).split(" ");
-    const stretches = Array.from({ length: Math.max(0, words.length - leakedWords + 1) }, (_, i) =>
-      words.slice(i, i + leakedWords).join(" "),
+  const words = ` ${normalizedWords(text)} `;
+  return [instructions, ...guidelines.map(({ then }) => then)].some((secret) => {
+    const secretWords = normalizedWords(secret).split(" ");
+    const count = Math.max(0, secretWords.length - minLeakedWords + 1);
+    const passages = Array.from({ length: count }, (_, i) =>
+      secretWords.slice(i, i + minLeakedWords).join(" "),
     );
-    return stretches.some((stretch) => said.includes(` ${stretch} `));
+    return passages.some((passage) => words.includes(` ${passage} `));
   });
 }
 
@@ -97,11 +102,11 @@ function shorten(text: string, fits: (text: string) => boolean): string {
  * Returns the longest prefix that fits, by binary search. If a prefix fits, so do all shorter ones.
  */
 function longest(parts: readonly string[], fits: (text: string) => boolean): string {
-  let [least, most] = [0, parts.length];
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    if (fits(parts.slice(0, middle).join(""))) least = middle;
-    else most = middle - 1;
+  let [min, max] = [0, parts.length];
+  while (min < max) {
+    const middle = Math.ceil((min + max) / 2);
+    if (fits(parts.slice(0, middle).join(""))) min = middle;
+    else max = middle - 1;
   }
-  return parts.slice(0, least).join("");
+  return parts.slice(0, min).join("");
 }

@@ -14,11 +14,16 @@ import type { AgentDefinition } from "./types.ts";
 
 export const agents = scoped("agents", {
   id: text<AgentId>(),
-  /** A number from 0 up to the account's maximum. It is unique, which enforces the maximum. */
+  /**
+   * A number from 0, below the account's maximum of agents. It is unique, which enforces the maximum.
+   */
   ordinal: integer(),
   /** Null if disabled, so that the index contains enabled agents only. */
   enabled: nullable(boolean<true>()),
-  /** The current version. Older versions are kept. */
+  /**
+   * The number of the current version. Older versions are kept. (`version` is the row's version
+   * guard.)
+   */
   revision: integer(),
   /**
    * These columns copy the parts of the definition that are searched. The whole definition is in
@@ -59,8 +64,10 @@ export const agentSessions = scoped("agent_sessions", {
   frames: json<readonly Frame[]>(),
   /** The run whose approval the playbook waits for. */
   paused_by: nullable(text<RunId>()),
-  /** Sequence number of the last message that needs no answer. */
-  heard: integer(),
+  /**
+   * Sequence number of the last message that the agent need not answer. Later messages are new to it.
+   */
+  heard_through: integer(),
   /** Replies since the session started or was handed back. */
   turns: integer(),
   /** Input and output tokens that models have used. */

@@ -2,7 +2,7 @@ import type { Channel } from "../kernel/index.ts";
 import type { ConversationStatus, Handler } from "../conversations/index.ts";
 import { type AgentDefinition, type CreateAgent, standard, type UpdateAgent } from "./types.ts";
 
-/** Maximum per account and mode. */
+/** The maximum number of agents per account and mode. */
 export const maxAgents = 100;
 
 /** Whether an agent answers messages to a sender on a channel. */

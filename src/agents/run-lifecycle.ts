@@ -12,7 +12,7 @@ type Begun = Pick<
   RunRow,
   "agent_id" | "agent_revision" | "playbook_id" | "conversation_id" | "trigger"
 >;
-type Cause = Pick<RunRow, "message_ids" | "heard"> | Pick<RunRow, "request">;
+type Cause = Pick<RunRow, "message_ids" | "heard_through"> | Pick<RunRow, "request">;
 
 /**
  * Inserts a run, for messages of the contact or for a trigger. The conversation's next turn works
@@ -22,7 +22,7 @@ export function beginRun(tx: Tx, drawId: GenerateId, run: Begun & Cause): Seen<R
   return tx.insert(runs, {
     id: drawId("run"),
     message_ids: [],
-    heard: 0,
+    heard_through: 0,
     request: null,
     ...run,
     status: "running",

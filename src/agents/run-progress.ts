@@ -19,16 +19,19 @@ interface Rows {
 
 export type RunState =
   | (Rows & { readonly state: "current" })
-  /** The contact has written more. Those messages are answered first, or together with the rest. */
+  /**
+   * The contact has written more. A triggered or resumed run waits until those messages are
+   * answered. A run that answers messages takes them in.
+   */
   | (Rows & { readonly state: "overtaken" })
   /**
    * The agent no longer handles the conversation, its messages are answered, or the run is not
    * open.
    */
-  | { readonly state: "over" };
+  | { readonly state: "closed" };
 
 /**
- * Returns whether a run may still act and reply. The rows are locked: a concurrent change by a
+ * Returns how a run stands: whether it may still act and reply. The rows are locked: a concurrent change by a
  * person, the contact or an erasure commits either before this and is seen, or after it.
  */
 export async function readRunState(
@@ -41,22 +44,22 @@ export async function readRunState(
     tx.get(agentSessionOf, [conversation_id], { hold: true }),
     tx.get(agentById, [agent_id], { hold: true }),
   ]);
-  if (run?.open !== true || conversation === undefined) return { state: "over" };
+  if (run?.open !== true || conversation === undefined) return { state: "closed" };
   // A single action sends nothing.
   if (run.request?.type === "action") return { state: "current", run, conversation, session: null };
-  if (session === undefined || !answersIn(agent, conversation)) return { state: "over" };
+  if (session === undefined || !answersIn(agent, conversation)) return { state: "closed" };
   const rows = { run, conversation, session };
   const last = (await findUnanswered(tx, conversation, session)).at(-1);
-  // A question sent now would seem to be answered by messages that are already there.
+  // Otherwise the waiting messages would be read as the answer to a question that is sent now.
   if (answersNoMessages(run)) {
     return { state: last === undefined ? "current" : "overtaken", ...rows };
   }
-  // A person has answered and handed the conversation back.
-  if (last === undefined) return { state: "over" };
-  return { state: last.sequence > run.heard ? "overtaken" : "current", ...rows };
+  // Nothing is left to answer: a person answered before handing the conversation back.
+  if (last === undefined) return { state: "closed" };
+  return { state: last.sequence > run.heard_through ? "overtaken" : "current", ...rows };
 }
 
-interface Worked {
+interface RunAndSession {
   readonly run: Seen<RunRow>;
   readonly session: Seen<AgentSessionRow> | null;
 }
@@ -67,7 +70,7 @@ interface Worked {
  */
 export function saveProgress(
   tx: Tx,
-  { run, session }: Worked,
+  { run, session }: RunAndSession,
   { steps, calls, usage }: Progress,
 ): void {
   if (session !== null) {
@@ -84,7 +87,7 @@ export function newTokens(run: RunRow, { input_tokens, output_tokens }: Progress
   return input_tokens + output_tokens - run.input_tokens - run.output_tokens;
 }
 
-interface KeepCall {
+interface PendingCall {
   readonly leaseMs: number;
   readonly call: ActionCall;
   /** The progress before the call. */
@@ -93,22 +96,24 @@ interface KeepCall {
 
 /**
  * Records that an action is about to be called. Returns false if it must not be called: the lease
- * was lost, a person has taken over the conversation, or the contact has written again.
+ * was lost, the contact has written again, or the run may no longer act, for example because a
+ * person has taken over the conversation.
  */
 export async function recordPendingCall(
   tx: Tx,
   claim: Claim<"turn">,
   { run }: Pick<BegunTurn, "run">,
-  { leaseMs, call, progress }: KeepCall,
+  { leaseMs, call, progress }: PendingCall,
 ): Promise<boolean> {
   if (!(await renew(tx, claim, leaseMs))) return false;
-  const standing = await readRunState(tx, run);
-  if (standing.state === "over") return false;
-  const isCurrent = standing.state === "current";
-  // Saved together with the earlier calls, so that call ids stay unique after a crash.
+  const current = await readRunState(tx, run);
+  if (current.state === "closed") return false;
+  const isCurrent = current.state === "current";
+  // A call id counts the saved calls. So this call is saved together with the earlier ones, and ids
+  // stay unique after a crash.
   saveProgress(
     tx,
-    standing,
+    current,
     isCurrent ? { ...progress, calls: withCall(progress.calls, call) } : progress,
   );
   return isCurrent;

@@ -43,7 +43,7 @@ export async function sendAs(
         identity,
         sender,
         conversation,
-        isNew: false,
+        isNewConversation: false,
         author,
       } as const;
       const call = { services, hostVerdicts, idempotency_key: null };

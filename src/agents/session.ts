@@ -6,14 +6,17 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
 interface OpenSession {
-  /** Sequence number of the last message that needs no answer. Default: the last message. */
-  readonly heard?: number;
-  /** Counts that continue from an earlier session. Default: none. */
+  /**
+   * For a new session: the sequence number of the last message that the agent need not answer.
+   * Later messages are new to it. Default: the conversation's last message.
+   */
+  readonly heard_through?: number;
+  /** For a new session: counts that continue from an earlier session. Default: zero. */
   readonly counts?: Pick<AgentSessionRow, "turns" | "tokens" | "replied_at"> | undefined;
 }
 
-/** The columns that are reset when the agent gets the conversation back from people. */
-export const clearedState = {
+/** The initial state, to which a session returns when its agent gets the conversation back. */
+export const initialState = {
   frames: [],
   paused_by: null,
   failed_attempts: 0,
@@ -21,21 +24,22 @@ export const clearedState = {
 } as const;
 
 /**
- * Returns the agent's session in a conversation, or opens one with the agent's current version. An
- * agent that gets a conversation back keeps its session's version but starts afresh. Call
- * this before the conversation is assigned to the agent.
+ * Returns the agent's session in a conversation, or opens one with the agent's current version. A
+ * session keeps its version of the agent, its token count and what the agent has heard. If people
+ * had the conversation, the rest is reset. Call this before the conversation is assigned to the
+ * agent.
  */
 export async function openSession(
   tx: Tx,
   { id: conversation_id, handler, message_count }: ConversationRow,
   { id: agent_id, revision }: Pick<AgentRow, "id" | "revision">,
-  { heard = message_count, counts }: OpenSession = {},
+  { heard_through = message_count, counts }: OpenSession = {},
 ): Promise<Seen<AgentSessionRow>> {
   const before = await tx.get(agentSessionOf, [conversation_id]);
   if (before?.agent_id === agent_id) {
     return handler === "ai"
       ? before
-      : tx.update(agentSessions, before, { ...clearedState, turns: 0, updated_at: tx.now });
+      : tx.update(agentSessions, before, { ...initialState, turns: 0, updated_at: tx.now });
   }
   // The session of another agent is not reused.
   if (before !== undefined) tx.remove(agentSessions, before);
@@ -43,8 +47,8 @@ export async function openSession(
     conversation_id,
     agent_id,
     agent_revision: revision,
-    ...clearedState,
-    heard,
+    ...initialState,
+    heard_through,
     turns: counts?.turns ?? 0,
     tokens: counts?.tokens ?? 0,
     replied_at: counts?.replied_at ?? [],
@@ -66,16 +70,18 @@ const maxUnanswered = 50;
 export async function findUnanswered(
   tx: Tx,
   { id, message_count }: ConversationRow,
-  { heard }: Pick<AgentSessionRow, "heard">,
+  { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
-  const first = Math.max(heard, message_count - maxUnanswered) + 1;
+  const first = Math.max(heard_through, message_count - maxUnanswered) + 1;
   // Sequence numbers have no gaps, so they can be computed.
-  const places = Array.from(
+  const sequences = Array.from(
     { length: Math.max(0, message_count - first + 1) },
     (_, i) => first + i,
   );
   const rows = (
-    await Promise.all(places.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)))
+    await Promise.all(
+      sequences.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),
+    )
   ).flat();
   const last = rows.findLastIndex(({ author_type }) => author_type === "human");
   return rows
@@ -86,6 +92,9 @@ export async function findUnanswered(
 /** Returns the columns of a run that answers these messages. */
 export function messageColumns(
   messages: readonly MessageRow[],
-): Pick<RunRow, "message_ids" | "heard"> {
-  return { message_ids: messages.map(({ id }) => id), heard: messages.at(-1)?.sequence ?? 0 };
+): Pick<RunRow, "message_ids" | "heard_through"> {
+  return {
+    message_ids: messages.map(({ id }) => id),
+    heard_through: messages.at(-1)?.sequence ?? 0,
+  };
 }

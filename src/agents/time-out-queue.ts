@@ -18,13 +18,14 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { CheckedTurn } from "./turn-types.ts";
 import { cancelAnswerRuns } from "./run-lifecycle.ts";
-import { clearedState, findUnanswered } from "./session.ts";
+import { initialState, findUnanswered } from "./session.ts";
 import { sendAs } from "./send-as.ts";
 
 /**
- * Runs when no person has taken a conversation from the queue in time. Either its agent takes it
- * back and answers the messages since, or the contact gets the fallback text and the conversation
- * stays in the queue. Does nothing if a person has taken it, or if it was queued again since.
+ * Ends the wait for people when none has taken a conversation from the queue in time. Either its
+ * agent takes it back and answers the messages since, or the contact gets the fallback text and the
+ * conversation stays in the queue. Does nothing if a person has taken it, or if it was queued again
+ * since.
  */
 export async function timeOutQueue(
   tx: Tx,
@@ -46,7 +47,7 @@ export async function timeOutQueue(
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
-    tx.update(agentSessions, session, { ...clearedState, updated_at: tx.now });
+    tx.update(agentSessions, session, { ...initialState, updated_at: tx.now });
     await cancelAnswerRuns(tx, drawId, conversation);
   }
   const messages = await findUnanswered(tx, conversation, session);

@@ -48,7 +48,7 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
       request.type === "action"
         ? { agent_revision: agent.revision }
         : await openSession(tx, found, agent);
-    const conversation = await takeUp(tx, drawId, found, agent);
+    const conversation = await assignIfFree(tx, drawId, found, agent);
     const run = beginRun(tx, drawId, {
       agent_id: agent.id,
       agent_revision,
@@ -63,8 +63,9 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
 };
 
 /**
- * An action sends nothing, so it may run while people handle the conversation. A playbook may not:
- * it would interrupt them.
+ * Checks that the agent may act in the conversation. An action sends nothing, so it may run while
+ * people handle the conversation. A playbook may not: it would interrupt them.
+ * @throws TidingsError `conflict`
  */
 async function checkHandler(
   tx: Tx,
@@ -85,7 +86,8 @@ async function checkHandler(
   throw new TidingsError("conflict", "Another agent handles the conversation.", { conflictingId });
 }
 
-function takeUp(
+/** Assigns a conversation without a handler to the agent. */
+function assignIfFree(
   tx: Tx,
   drawId: GenerateId,
   conversation: Seen<ConversationRow>,

@@ -1,6 +1,6 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
 import { modelTurn, validateAnswer } from "./model-turn.ts";
-import { maySay } from "./reply.ts";
+import { maySend } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
 import { iso, storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, errorFacts } from "../queue/index.ts";
@@ -13,14 +13,14 @@ interface TurnRunOptions {
   readonly runtime: AgentRuntime;
   readonly agents: AgentSettings;
   /** The host application's actions as models see them. */
-  readonly shown: ReadonlyMap<string, ModelAction>;
+  readonly modelActions: ReadonlyMap<string, ModelAction>;
   readonly claim: Claim<"turn">;
   readonly begun: BegunTurn;
   readonly facts: TurnFacts;
   readonly abort: AbortSignal;
 }
 
-/** Only the first steps of a run are kept. */
+/** The maximum number of steps that are kept of a run. Later ones are dropped. */
 const maxSteps = 100;
 
 type Act = Extract<Move, { readonly do: "act" }>;
@@ -29,7 +29,7 @@ type Think = Extract<Move, { readonly do: "think" }>;
 /** Runs one turn: makes each of its moves and gives it the result. */
 export class TurnRun {
   readonly #options: TurnRunOptions;
-  readonly #endsAt: number;
+  readonly #deadline: number;
   readonly #steps: RunStep[];
   readonly #calls: ActionCalls;
   #input_tokens: number;
@@ -43,7 +43,7 @@ export class TurnRun {
     } = options;
     const { run, agent } = begun;
     this.#options = options;
-    this.#endsAt = clock.now() + agent.limits.timeout_ms;
+    this.#deadline = clock.now() + agent.limits.timeout_ms;
     this.#steps = [...run.steps];
     this.#calls = new ActionCalls({
       ...options,
@@ -60,7 +60,10 @@ export class TurnRun {
     return this.#calls.isCalling;
   }
 
-  /** Undefined when the lease was lost or the engine stops: this engine does not end the turn. */
+  /**
+   * Runs the turn and returns its outcome. Undefined if this engine does not end the turn: the lease
+   * was lost, a call must not be made any more, or the engine stops.
+   */
   async run(): Promise<TurnOutcome | undefined> {
     const moves = takeTurn(this.#options.facts);
     let next = moves.next();
@@ -70,14 +73,14 @@ export class TurnRun {
       next = moves.next(given);
     }
     const { handOff, ...ending } = next.value;
-    const { said } = this.#options.facts;
+    const { contactText } = this.#options.facts;
     return {
       ...ending,
       source: this.#options.agents.model.source ?? "model",
       handOff: handOff && {
         rule: handOff.rule,
         reason: handOff.reason,
-        summary: handOff.summary ?? storable(said, 500),
+        summary: handOff.summary ?? storable(contactText, 500),
       },
       ...this.#progress(),
     };
@@ -117,7 +120,7 @@ export class TurnRun {
   }
 
   async #ask(task: ModelTask, leave: Omit<Think, "do" | "task">): Promise<ModelResult> {
-    const { runtime, abort, agents, begun, facts, shown } = this.#options;
+    const { runtime, abort, agents, begun, facts, modelActions: shown } = this.#options;
     const { clock, logger } = runtime;
     const left = this.#left();
     if (left <= 0) return failed("model_timeout");
@@ -148,7 +151,7 @@ export class TurnRun {
       const answer = validateAnswer(answered);
       this.#input_tokens += answer.usage?.input_tokens ?? 0;
       this.#output_tokens += answer.usage?.output_tokens ?? 0;
-      if (answer.text === undefined || maySay(begun.agent, answer.text)) {
+      if (answer.text === undefined || maySend(begun.agent, answer.text)) {
         return { done: "thought", answer, failure: null };
       }
       return { done: "thought", answer: { ...answer, text: undefined }, failure: "guardrail" };
@@ -173,9 +176,9 @@ export class TurnRun {
     return { done: "acted", outcome };
   }
 
-  /** How much of the turn's time is left, in milliseconds. */
+  /** Returns how much of the turn's time is left, in milliseconds. */
   #left(): number {
-    return Math.max(0, this.#endsAt - this.#options.runtime.clock.now());
+    return Math.max(0, this.#deadline - this.#options.runtime.clock.now());
   }
 
   #note(
@@ -203,7 +206,7 @@ function failed(failure: NonNullable<ModelResult["failure"]>): ModelResult {
   return { done: "thought", answer: null, failure };
 }
 
-/** The value as JSON, without undefined members. */
+/** Returns a value as JSON, without undefined members. */
 function jsonOf(value: object): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }

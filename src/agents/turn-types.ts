@@ -52,7 +52,7 @@ export interface TurnOutcome extends Progress {
   readonly isWaiting: boolean;
   /** Whether the turn counts as a failed attempt. */
   readonly isStuck: boolean;
-  readonly noticed: readonly NewObservation[];
+  readonly observations: readonly NewObservation[];
   /** Who made the observations. */
   readonly source: "rule" | "model";
   readonly result: Json;
@@ -115,9 +115,9 @@ export interface TurnFacts {
     readonly time_zone: string | null;
     readonly sentiment: { readonly label: SentimentLabel; readonly score: number } | null;
   };
-  readonly heard: MessageHistory;
+  readonly history: MessageHistory;
   /** The unanswered messages, joined. */
-  readonly said: string;
+  readonly contactText: string;
   /** The lowest sentiment score of the unanswered messages. Null if none was scored. */
   readonly lowest: number | null;
   /** Whether the contact may want to opt out. */
@@ -125,7 +125,7 @@ export interface TurnFacts {
   readonly observations: readonly string[];
   readonly playbooks: readonly PinnedPlaybook[];
   readonly library: Library;
-  /** What an API trigger asked for. Null if the turn answers messages. */
+  /** What an API trigger asked for. Null if the run was not triggered. */
   readonly request: RunRequest | null;
   /** Whether the run continues after a decision about an action. */
   readonly isResumed: boolean;

@@ -6,7 +6,7 @@
 import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
 import type { HandoffCause } from "./settings/handoff-rule-types.ts";
 import { beginFrame, play, type Played } from "./playbooks/play.ts";
-import { allowed } from "./playbooks/slots.ts";
+import { withoutForbiddenWords } from "./playbooks/slots.ts";
 import { triggered } from "./playbooks/rules.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { act, think } from "./runs/rules.ts";
@@ -14,13 +14,13 @@ import type { TurnMoves } from "./runs/types.ts";
 import type { Json, ModelAnswer } from "../ports/index.ts";
 import {
   openHandOff,
-  endsAt,
+  handsOffOn,
   ruleHandOff,
   listOf,
   requiredHandOff,
   ruleFor,
 } from "./hand-off-rules.ts";
-import { mayHold, replyOf } from "./reply.ts";
+import { mayFillSlot, replyOf } from "./reply.ts";
 
 export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   const { request, isResumed, isPaused, session } = facts;
@@ -37,9 +37,9 @@ export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   const handOff = requiredHandOff(facts) ?? ruleHandOff(facts);
   if (handOff !== undefined) return handOffEnding(facts, handOff);
   if (session.frames.length > 0 && !isPaused) {
-    return yield* follow(facts, session.frames, facts.said);
+    return yield* follow(facts, session.frames, facts.contactText);
   }
-  const playbook = isPaused ? undefined : triggered(facts.playbooks, facts.said);
+  const playbook = isPaused ? undefined : triggered(facts.playbooks, facts.contactText);
   if (playbook !== undefined) return yield* begin(facts, playbook);
   return yield* answer(facts);
 }
@@ -74,31 +74,33 @@ function begin(
   playbook: PinnedPlaybook,
   slots: Readonly<Record<string, Json>> = {},
 ): TurnMoves<Ending> {
-  const held = allowed(playbook.definition.slots, slots, (words) => mayHold(facts, words));
-  return follow(facts, [beginFrame(playbook, held, facts)], null);
+  const allowedSlots = withoutForbiddenWords(playbook.definition.slots, slots, (words) =>
+    mayFillSlot(facts, words),
+  );
+  return follow(facts, [beginFrame(playbook, allowedSlots, facts)], null);
 }
 
 function* follow(
   facts: TurnFacts,
   frames: readonly Frame[],
-  said: string | null,
+  contactText: string | null,
 ): TurnMoves<Ending> {
   const { agent, contact, language, now } = facts;
-  const played = yield* play(frames, said, facts.library, {
+  const played = yield* play(frames, contactText, facts.library, {
     steps: agent.limits.max_steps_per_turn,
     language,
     now,
     contact,
-    endsAt: (failure) => endsAt(agent, failure),
-    mayHold: (words) => mayHold(facts, words),
+    stopsOn: (failure) => handsOffOn(agent, failure),
+    mayFillSlot: (words) => mayFillSlot(facts, words),
   });
   const playbook_id = frames[0]?.playbook_id ?? null;
-  const went = { frames: played.frames, playbook_id };
+  const position = { frames: played.frames, playbook_id };
   if (played.end.type === "asks" && !played.end.understood) {
-    const aside = yield* answerAside(facts, played, frames);
-    if (aside !== undefined) return { ...aside, playbook_id };
+    const reply = yield* answerAside(facts, played, frames);
+    if (reply !== undefined) return { ...reply, playbook_id };
   }
-  if (played.end.type === "stuck") return { ...stuck(facts, played), ...went };
+  if (played.end.type === "stuck") return { ...stuck(facts, played), ...position };
   const text = replyOf(agent, facts.channel, played.texts);
   if (text === null && facts.request === null && hasEnded(played)) {
     // The playbook ended without a text. The contact still gets an answer, but not from another
@@ -107,16 +109,16 @@ function* follow(
     return { ...(yield* answer(free)), playbook_id };
   }
   if (played.end.type === "handoff") {
-    const handed = handOffEnding(
+    const ending = handOffEnding(
       facts,
       openHandOff(null, played.end.reason, slotSummary(frames, played)),
     );
-    return { ...handed, text: text ?? handed.text, ...went };
+    return { ...ending, text: text ?? ending.text, ...position };
   }
   const { type } = played.end;
   return {
     ...endWith(text),
-    ...went,
+    ...position,
     closes: type === "resolved",
     isWaiting: type === "waits",
     isStuck: isInvalidAnswer(played),
@@ -135,23 +137,31 @@ function* answerAside(
   played: Played,
   frames: readonly Frame[],
 ): TurnMoves<Ending | undefined> {
-  const { answer: said, failure } = yield* think({ type: "answer" });
-  if (failure !== null && endsAt(facts.agent, failure)) {
+  const { answer: modelAnswer, failure } = yield* think({ type: "answer" });
+  if (failure !== null && handsOffOn(facts.agent, failure)) {
     return handOffEnding(facts, openHandOff(failure, noAnswer));
   }
-  if (said === null) return undefined;
-  const handOff = handOffAfter(facts, said);
-  if (handOff !== undefined) return { ...handOffEnding(facts, handOff), noticed: noticedIn(said) };
-  if (said.text === undefined || said.calls !== undefined || (said.confidence ?? 1) < 0.5) {
+  if (modelAnswer === null) return undefined;
+  const handOff = handOffAfter(facts, modelAnswer);
+  if (handOff !== undefined) {
+    return { ...handOffEnding(facts, handOff), observations: observationsIn(modelAnswer) };
+  }
+  if (
+    modelAnswer.text === undefined ||
+    modelAnswer.calls !== undefined ||
+    (modelAnswer.confidence ?? 1) < 0.5
+  ) {
     return undefined;
   }
-  const text = replyOf(facts.agent, facts.channel, [said.text, ...played.texts.slice(-1)]);
-  return text === null ? undefined : { ...endWith(text), frames, noticed: noticedIn(said) };
+  const text = replyOf(facts.agent, facts.channel, [modelAnswer.text, ...played.texts.slice(-1)]);
+  return text === null
+    ? undefined
+    : { ...endWith(text), frames, observations: observationsIn(modelAnswer) };
 }
 
 function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
   if (end.type !== "stuck") throw new TypeError("the playbook is not stuck");
-  if (endsAt(facts.agent, end.cause)) {
+  if (handsOffOn(facts.agent, end.cause)) {
     return handOffEnding(facts, openHandOff(end.cause, end.reason), texts);
   }
   return { ...fallback(facts, texts), result: { error: end.reason } };
@@ -160,39 +170,51 @@ function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
 /** Asks the model until it has a reply, and makes the calls that it asks for in between. */
 function* answer(facts: TurnFacts): TurnMoves<Ending> {
   const { agent, session } = facts;
-  const noticed: NewObservation[] = [];
+  const observations: NewObservation[] = [];
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
     const isFree = session.frames.length === 0 && !facts.isPaused && facts.playbooks.length > 0;
-    const { answer: said, failure } = yield* think({ type: "answer" }, { acts: true, isFree });
-    if (said === null) return { ...handOffOrFallback(facts, failure, noAnswer), noticed };
-    noticed.push(...noticedIn(said));
-    const handOff = handOffAfter(facts, said);
-    if (handOff !== undefined) return { ...handOffEnding(facts, handOff), noticed };
-    const playbook = facts.playbooks.find(({ id }) => id === said.playbook_id);
-    if (playbook !== undefined && isFree) {
-      return { ...(yield* begin(facts, playbook, said.slots)), noticed };
+    const { answer: modelAnswer, failure } = yield* think(
+      { type: "answer" },
+      { acts: true, isFree },
+    );
+    if (modelAnswer === null) {
+      return { ...handOffOrFallback(facts, failure, noAnswer), observations };
     }
-    if (said.calls !== undefined && said.calls.length > 0) {
-      for (const call of said.calls.slice(0, maxCalls)) {
+    observations.push(...observationsIn(modelAnswer));
+    const handOff = handOffAfter(facts, modelAnswer);
+    if (handOff !== undefined) return { ...handOffEnding(facts, handOff), observations };
+    const playbook = facts.playbooks.find(({ id }) => id === modelAnswer.playbook_id);
+    if (playbook !== undefined && isFree) {
+      return { ...(yield* begin(facts, playbook, modelAnswer.slots)), observations };
+    }
+    if (modelAnswer.calls !== undefined && modelAnswer.calls.length > 0) {
+      for (const call of modelAnswer.calls.slice(0, maxCalls)) {
         const outcome = yield* act(call.action, call.input, "model");
         if (outcome.status === "failed" && ruleFor(agent, "action_failure") !== undefined) {
           return {
             ...handOffEnding(facts, openHandOff("action_failure", `${call.action} failed.`)),
-            noticed,
+            observations,
           };
         }
       }
       continue;
     }
     if (failure !== null) {
-      return { ...handOffOrFallback(facts, failure, "A reply was held back."), noticed };
+      return { ...handOffOrFallback(facts, failure, "A reply was held back."), observations };
     }
-    const text = said.text === undefined ? null : replyOf(agent, facts.channel, [said.text]);
-    if (text === null) return { ...fallbackOrHandOff(facts), noticed };
-    const result = { intent: said.intent ?? null, confidence: said.confidence ?? null };
-    return { ...endWith(text), frames: session.frames, noticed, result };
+    const text =
+      modelAnswer.text === undefined ? null : replyOf(agent, facts.channel, [modelAnswer.text]);
+    if (text === null) return { ...fallbackOrHandOff(facts), observations };
+    const result = {
+      intent: modelAnswer.intent ?? null,
+      confidence: modelAnswer.confidence ?? null,
+    };
+    return { ...endWith(text), frames: session.frames, observations, result };
   }
-  return { ...handOffOrFallback(facts, "guardrail", "The turn took too many steps."), noticed };
+  return {
+    ...handOffOrFallback(facts, "guardrail", "The turn took too many steps."),
+    observations,
+  };
 }
 
 const noAnswer = "The model gave no answer.";
@@ -200,15 +222,15 @@ const noAnswer = "The model gave no answer.";
 const maxCalls = 8;
 
 /** Returns the hand-off that a model's answer leads to, if any. */
-function handOffAfter({ agent }: TurnFacts, said: ModelAnswer): HandOff | undefined {
-  if (said.handoff !== undefined) return byModel(said.handoff);
+function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | undefined {
+  if (answer.handoff !== undefined) return byModel(answer.handoff);
   const intents = listOf(ruleFor(agent, "intent")?.value);
-  if (said.intent !== undefined && intents.includes(said.intent)) {
-    return openHandOff("intent", `The contact's intent is "${said.intent}".`);
+  if (answer.intent !== undefined && intents.includes(answer.intent)) {
+    return openHandOff("intent", `The contact's intent is "${answer.intent}".`);
   }
   const least = ruleFor(agent, "confidence_below")?.value;
-  const asks = said.calls === undefined && said.playbook_id === undefined;
-  return asks && typeof least === "number" && (said.confidence ?? 1) < least
+  const asks = answer.calls === undefined && answer.playbook_id === undefined;
+  return asks && typeof least === "number" && (answer.confidence ?? 1) < least
     ? openHandOff("confidence_below", "The model is not sure of its answer.")
     : undefined;
 }
@@ -228,7 +250,7 @@ function fallbackOrHandOff(facts: TurnFacts): Ending {
 }
 
 function handOffOrFallback(facts: TurnFacts, cause: HandoffCause | null, reason: string): Ending {
-  if (cause !== null && endsAt(facts.agent, cause)) {
+  if (cause !== null && handsOffOn(facts.agent, cause)) {
     return handOffEnding(facts, openHandOff(cause, reason));
   }
   return { ...fallbackOrHandOff(facts), result: { error: reason } };
@@ -259,7 +281,7 @@ function endWith(text: string | null): Ending {
     playbook_id: null,
     isWaiting: false,
     isStuck: false,
-    noticed: [],
+    observations: [],
     result: null,
   };
 }
@@ -271,7 +293,7 @@ const nothing = ({ session }: TurnFacts, result: Json): Ending => ({
   result,
 });
 
-function noticedIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
+function observationsIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
   return observations.map(({ content, kind, confidence }) => ({
     content,
     kind,

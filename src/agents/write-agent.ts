@@ -57,7 +57,8 @@ export const updateAgent: Command<UpdateAgent, Agent> = {
 };
 
 /**
- * From this commit on the agent sends nothing. Its conversations go to people in their next turn.
+ * Removes an agent. From this commit on it sends nothing. Its conversations go to people in their
+ * next turn.
  */
 export const removeAgent: Command<ById, void> = {
   kind: "command",
@@ -134,7 +135,7 @@ export async function insertAgent(
     ordinal: await freeOrdinal(tx, agentByOrdinal, maxAgents),
     enabled: enabled || null,
     revision: 1,
-    ...foundBy(definition),
+    ...searchColumns(definition),
     created_at: tx.now,
     updated_at: tx.now,
   });
@@ -142,7 +143,7 @@ export async function insertAgent(
   return agent;
 }
 
-/** A changed definition makes a new version. `enabled` is not part of the version. */
+/** Updates an agent. A changed definition makes a new version; `enabled` is not part of it. */
 function writeAgent(
   tx: Tx,
   before: Seen<AgentRow>,
@@ -152,13 +153,18 @@ function writeAgent(
   const isSame = canonicalJson(definition) === canonicalJson(was);
   if (isSame && enabled === (before.enabled === true)) return before;
   const revision = isSame ? before.revision : before.revision + 1;
-  const patch = { ...foundBy(definition), revision, enabled: enabled || null, updated_at: tx.now };
+  const patch = {
+    ...searchColumns(definition),
+    revision,
+    enabled: enabled || null,
+    updated_at: tx.now,
+  };
   const after = tx.update(agents, before, patch);
   if (!isSame) keepVersion(tx, after, definition);
   return after;
 }
 
-function foundBy({ name, channels, senders, playbook_ids }: AgentDefinition) {
+function searchColumns({ name, channels, senders, playbook_ids }: AgentDefinition) {
   return { name, channels, senders, playbook_ids };
 }
 

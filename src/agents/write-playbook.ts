@@ -115,7 +115,10 @@ async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> 
   return playbook;
 }
 
-/** Playbooks that one playbook can lead to through calls. Further ones count as unknown. */
+/**
+ * The maximum number of playbooks that one playbook can lead to through calls. Further ones count
+ * as unknown.
+ */
 const maxCalled = 100;
 
 /**
@@ -203,7 +206,7 @@ export async function insertPlaybook(
   return playbook;
 }
 
-/** A changed definition makes a new version. `enabled` is not part of the version. */
+/** Updates a playbook. A changed definition makes a new version; `enabled` is not part of it. */
 function writePlaybook(
   tx: Tx,
   before: Seen<PlaybookRow>,

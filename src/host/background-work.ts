@@ -2,8 +2,8 @@ import { arm, Dispatcher, type JobHandlers, pools } from "../queue/index.ts";
 import type { AgentRuntime } from "../agents/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
 import {
-  type CarrierRuntime,
-  carriersOf,
+  type TransportRuntime,
+  readTransportFacts,
   isMessageInProgress,
   startTransports,
 } from "../messages/index.ts";
@@ -29,7 +29,7 @@ export interface Work {
 /** The dependencies of all the engine's jobs. */
 export type EngineRuntime = Settings &
   AgentRuntime &
-  CarrierRuntime &
+  TransportRuntime &
   ConsumerRuntime &
   WebhookRuntime;
 
@@ -115,6 +115,6 @@ export function engineRuntime({
     isInProgress: isMessageInProgress,
     secret,
   };
-  const carriers = carriersOf(transports);
-  return { ...settings, store, drawId, services, hostPolicies, carriers, consumers };
+  const factsByTransport = readTransportFacts(transports);
+  return { ...settings, store, drawId, services, hostPolicies, factsByTransport, consumers };
 }

@@ -28,10 +28,10 @@ export interface Correspondence {
   readonly sender: SenderRow;
   /** Must be active. */
   readonly conversation: Seen<ConversationRow>;
-  /** The conversation was created in this transaction, so its job cannot exist yet. */
-  readonly isNew: boolean;
-  /** The contact was created in this transaction, so it has no stored facts. */
-  readonly isMet?: boolean;
+  /** Whether the conversation was created in this transaction, so that its job cannot exist yet. */
+  readonly isNewConversation: boolean;
+  /** Whether the contact was created in this transaction, so that policies get no contact. */
+  readonly isNewContact?: boolean;
   readonly author: Author;
 }
 
@@ -46,7 +46,7 @@ export async function acceptMessage(
   draft: Draft,
   correspondence: Correspondence,
 ): Promise<Seen<MessageRow>> {
-  const { channel, identity, sender, isMet = false, author } = correspondence;
+  const { channel, identity, sender, isNewContact = false, author } = correspondence;
   const { contact_id } = identity;
   const { category = "transactional", body, media = [], send_at } = draft;
   const verdicts = await checkPolicies(tx, call, {
@@ -65,7 +65,7 @@ export async function acceptMessage(
     },
     confirmsOptOut: false,
     consent: stateOf(identity),
-    contact_id: isMet ? null : contact_id,
+    contact_id: isNewContact ? null : contact_id,
     at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
   });
   throwIfDenied(decisionOf(verdicts));
@@ -80,7 +80,7 @@ export async function writeMessage(
   tx: Tx,
   { services, idempotency_key }: Pick<Call, "services" | "idempotency_key">,
   draft: Draft,
-  { channel, identity, sender, conversation, isNew, author }: Correspondence,
+  { channel, identity, sender, conversation, isNewConversation, author }: Correspondence,
   keyword: Keyword | null,
 ): Promise<Seen<MessageRow>> {
   const send_at = draft.send_at === undefined ? null : millis(draft.send_at);
@@ -127,7 +127,7 @@ export async function writeMessage(
   });
   countMessage(tx, message);
   if (state.status !== "queued") armNew(tx, releaseJob(message, state.send_at));
-  else if (isNew) armNew(tx, sendJob(message, tx.now));
+  else if (isNewConversation) armNew(tx, sendJob(message, tx.now));
   else await arm(tx, sendJob(message, tx.now));
   return message;
 }

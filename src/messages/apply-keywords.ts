@@ -19,6 +19,7 @@ import { type Correspondence, writeMessage } from "./accept.ts";
 export interface KeywordEffect {
   /** The keyword, or `opt_out` for a near match if the engine honours near matches. */
   readonly keyword: Keyword | null;
+  /** Whether the text is no keyword but may ask for an opt-out. */
   readonly suspected: boolean;
   /** The text of the automatic answer. Null if there is none. */
   readonly answer: string | null;
@@ -41,9 +42,9 @@ export async function applyKeywords(
   if (channel === "webchat") return noEffect;
   const { consent, secret, drawId } = services;
   const isOptedOut = consentFor(stateOf(identity), sender.address) === "opted_out";
-  const said = keywordOf(body, isOptedOut);
-  const suspected = said === null && suspectsOptOut(body);
-  const keyword = suspected && consent.honourNearMatches ? "opt_out" : said;
+  const exact = keywordOf(body, isOptedOut);
+  const suspected = exact === null && suspectsOptOut(body);
+  const keyword = suspected && consent.honourNearMatches ? "opt_out" : exact;
   if (keyword === null) return { keyword, suspected, answer: null };
   // An opted-out contact gets no help text: the opt-out confirmation was the last message.
   if (keyword === "help") {
@@ -70,14 +71,15 @@ export async function applyKeywords(
 }
 
 /**
- * Returns the change to the conversation. A suspected opt-out stays flagged until the contact sends
- * a keyword or a person clears the flag.
+ * Returns the change of the conversation's opt-out flag. A suspected opt-out stays flagged until
+ * the contact sends a keyword or a person clears the flag.
  */
 export function flagOf({ keyword, suspected }: KeywordEffect): Partial<ConversationRow> {
   if (keyword === "opt_out" || keyword === "opt_in") return { opt_out_suspected: null };
   return suspected ? { opt_out_suspected: true } : {};
 }
 
+/** Whether the carrier itself confirms opt-outs and opt-ins to the contact. */
 function isConfirmedByCarrier({ transports }: Services, { transport }: SenderRow): boolean {
   return transports.some(
     ({ name, capabilities }) => name === transport && capabilities.confirms_opt_outs,
@@ -107,7 +109,7 @@ export async function answerKeyword(
     identity: latest,
     sender,
     conversation,
-    isNew: false,
+    isNewConversation: false,
     author: { type: "system" },
   };
   await writeMessage(

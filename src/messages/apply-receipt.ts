@@ -7,7 +7,7 @@ import {
   earlyReceiptsOf,
   attemptByProviderId,
 } from "./rows.ts";
-import type { Evidence } from "./carriage.ts";
+import type { Evidence } from "./carrier-state.ts";
 import { evidenceOf, withValidTime } from "./attempt-rules.ts";
 import { applyEvidence, isSuperseded } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
@@ -29,7 +29,7 @@ export async function applyReceipt(
 ): Promise<Seen<MessageRow>> {
   const { drawId } = services;
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
-  const { moved, ignored_reason } = await joinEvidence(
+  const { updated, ignored_reason } = await joinEvidence(
     tx,
     services,
     drawId,
@@ -37,7 +37,7 @@ export async function applyReceipt(
     attempt,
     evidence,
   );
-  writeTimeline(tx, drawId, message, moved, {
+  writeTimeline(tx, drawId, message, updated, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(evidence.at),
@@ -48,12 +48,12 @@ export async function applyReceipt(
     ignored_reason,
   });
   // Later receipts still count as evidence, but no look-up needs to wait for them.
-  if (isFinal(moved)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
-  return moved;
+  if (isFinal(updated)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
+  return updated;
 }
 
 interface Applied {
-  readonly moved: Seen<MessageRow>;
+  readonly updated: Seen<MessageRow>;
   readonly ignored_reason: IgnoredReason | null;
 }
 
@@ -67,23 +67,26 @@ async function joinEvidence(
 ): Promise<Applied> {
   const isLast = attempt.number === message.attempts && !isHandedOn(message, attempt);
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
-    return { moved: message, ignored_reason: "superseded" };
+    return { updated: message, ignored_reason: "superseded" };
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
-  if (!joined.applied) return { moved: message, ignored_reason: joined.ignored_reason };
+  if (!joined.applied) return { updated: message, ignored_reason: joined.ignored_reason };
   const isChanged = state.status === "undelivered" && message.status !== "undelivered";
   const wentOn = isChanged
     ? await fallBack(tx, services, drawId, message, attempt, state.error)
     : undefined;
-  const patch = state.status === message.status ? {} : carriedBy(message, attempt);
+  const patch = state.status === message.status ? {} : carrierColumns(message, attempt);
   return {
-    moved: wentOn ?? (await moveMessage(tx, drawId, message, state, patch)),
+    updated: wentOn ?? (await moveMessage(tx, drawId, message, state, patch)),
     ignored_reason: null,
   };
 }
 
-/** After a fallback, a receipt can still prove that the earlier transport sent the message. */
-function carriedBy(
+/**
+ * Returns the columns that name the carrier of a message. They change if a receipt proves, after a
+ * fallback, that the earlier transport sent the message.
+ */
+function carrierColumns(
   message: MessageRow,
   { transport, provider_message_id }: AttemptRow,
 ): Partial<MessageRow> {
@@ -98,16 +101,18 @@ export async function applyReceipts(
   attempt: AttemptRow,
   receipts: readonly Receipt[],
 ): Promise<Seen<MessageRow>> {
-  let moved = message;
-  for (const receipt of receipts) moved = await applyReceipt(tx, services, moved, attempt, receipt);
+  let updated = message;
+  for (const receipt of receipts) {
+    updated = await applyReceipt(tx, services, updated, attempt, receipt);
+  }
   // The answer to the attempt may never come, so its follow-up is scheduled here.
-  if (moved.status === "sent" && attempt.outcome !== "accepted") {
+  if (updated.status === "sent" && attempt.outcome !== "accepted") {
     await arm(tx, followUpJob(attempt, attempt.leased_until));
   }
-  return moved;
+  return updated;
 }
 
-/** Applies the receipts that came before the attempt's provider id was known. */
+/** Applies and removes the receipts that came before the attempt's provider id was known. */
 export async function applyEarlyReceipts(
   tx: Tx,
   services: Services,
@@ -120,13 +125,14 @@ export async function applyEarlyReceipts(
   const early = await all.get(earlyReceiptsOf, [transport, provider_message_id]);
   if (early === undefined) return message;
   all.remove(earlyReceipts, early);
-  let moved = message;
+  let updated = message;
   for (const receipt of early.receipts) {
-    moved = await applyReceipt(tx, services, moved, attempt, receipt);
+    updated = await applyReceipt(tx, services, updated, attempt, receipt);
   }
-  return moved;
+  return updated;
 }
 
+/** Whether the attempt needs no more look-ups. */
 function isFinal({ status }: MessageRow): boolean {
   return status === "delivered" || status === "undelivered" || status === "read";
 }

@@ -8,7 +8,7 @@ import {
   type Receipt,
   type SendAnswer,
 } from "../ports/index.ts";
-import type { Carriage, Evidence, Joined } from "./carriage.ts";
+import type { CarrierState, Evidence, JoinResult } from "./carrier-state.ts";
 import { maxAttempts, type Next, retryDelays } from "./route-rules.ts";
 import {
   type Ambiguous,
@@ -23,7 +23,7 @@ import {
 import type { MessageError } from "./types.ts";
 
 export type AfterAttempt =
-  | { readonly decision: "carried"; readonly state: Carriage; readonly joined: Joined }
+  | { readonly decision: "with_carrier"; readonly state: CarrierState; readonly joined: JoinResult }
   | { readonly decision: "retry"; readonly state: Queued }
   | { readonly decision: "failed"; readonly state: Failed }
   | { readonly decision: "ambiguous"; readonly state: Ambiguous }
@@ -55,7 +55,10 @@ export function applyAnswer(
     : lost(state, carrierError(answer.error, false));
 }
 
-/** The engine that made the attempt stopped without an answer: its lease expired. */
+/**
+ * Makes a message `ambiguous` after the engine that made attempt number `attempt` stopped without an
+ * answer: its lease expired.
+ */
 export function applyLostAnswer(
   state: MessageState,
   attempt: number,
@@ -74,8 +77,8 @@ const answerLost: MessageError = {
 };
 
 /**
- * A look-up proved that the carrier never received the attempt. The message is sent again as soon
- * as possible. `next` is as in `answered`.
+ * Queues a message again as soon as possible after a look-up proved that the carrier never received
+ * attempt number `attempt`. `next` is as in `applyAnswer`.
  */
 export function applyNotSent(
   state: MessageState,
@@ -174,8 +177,8 @@ function nextAt(next: Next, expires_at: number): number | null {
 }
 
 /**
- * Queues the message again after its last attempt. The caller has ruled out or accepted a
- * duplicate.
+ * Queues a message again after its last attempt. Only call it if that attempt certainly sent nothing
+ * or a duplicate is acceptable.
  */
 export function sendAgain(
   { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,

@@ -47,17 +47,17 @@ export const batchSuccessSchema = z
   })
   .describe("A message of a batch that was queued or scheduled.");
 
-/** A message of a batch that was not stored, with the error that `send` would have had. */
+/** A message of a batch that was not stored, with the error that `messages.send` would throw. */
 export interface BatchFailure {
   /** False: the message was not stored. */
   readonly ok: false;
   /** The position of the message in the batch, from 0. */
   readonly index: number;
-  /** The error, for programs. */
+  /** A stable code of the error. */
   readonly code: string;
   /** The HTTP status that the error has when the message is sent alone. */
   readonly status: number;
-  /** What is wrong, for people. */
+  /** An explanation of the error. */
   readonly detail: string;
   /** Each invalid field. Pointers are relative to the message. */
   readonly errors: FieldError[];
@@ -67,14 +67,16 @@ export const batchFailureSchema = z
   .strictObject({
     ok: z.literal(false).describe("False: the message was not stored."),
     index: z.int().describe("The position of the message in the batch, from 0."),
-    code: z.string().describe("The error, for programs."),
+    code: z.string().describe("A stable code of the error."),
     status: z.int().describe("The HTTP status that the error has when the message is sent alone."),
-    detail: z.string().describe("What is wrong, for people."),
+    detail: z.string().describe("An explanation of the error."),
     errors: z
       .array(fieldErrorSchema)
       .describe("Each invalid field. Pointers are relative to the message."),
   })
-  .describe("A message of a batch that was not stored, with the error that `send` would have had.");
+  .describe(
+    "A message of a batch that was not stored, with the error that `messages.send` would throw.",
+  );
 
 /** The result of one message of a batch. */
 export type BatchResult = BatchSuccess | BatchFailure;

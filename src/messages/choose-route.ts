@@ -58,22 +58,23 @@ export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before"
 
 /**
  * Decides where to send a message after its last attempt failed at time `at`. Undefined if the
- * message stays with its transport: there is no other, or the outcome is uncertain and the route
- * does not fall back in that case.
+ * message stays with its transport: the engine has no routes or the message's route has no other
+ * transport, the route does not fall back after this outcome, or the next attempt of a message that
+ * may have been sent would be after its expiry.
  */
 export async function findNext(
   tx: Tx,
   { routes, transports }: Routing,
   message: MessageRow,
   attempt: AttemptRow,
-  setback: AttemptFailure,
+  failure: AttemptFailure,
   at = tx.now,
 ): Promise<Next | undefined> {
   if (routes.length === 0) return undefined;
   const route = chooseRoute({ routes, transports }, message, attempt.transport);
   const [first, ...others] = route.transports;
   if (others.length === 0 && first === attempt.transport) return undefined;
-  const { outcome, error, not_before } = setback;
+  const { outcome, error, not_before } = failure;
   if (outcome === "ambiguous" && !route.fallBackAfter.includes("ambiguous")) return undefined;
   if (outcome === "accepted" && !route.fallBackAfter.includes("undelivered")) return undefined;
   const isForGood = outcome === "accepted" || error?.permanent === true;
@@ -87,7 +88,10 @@ export async function findNext(
   return isLate && outcome !== "rejected" ? undefined : next;
 }
 
-/** A transport that refused permanently, or may have the message, is not tried again. */
+/**
+ * Returns an attempt for the choice of the next one. A transport that refused permanently, or may
+ * have the message, is not tried again.
+ */
 function triedOf({
   transport,
   outcome,
@@ -110,8 +114,13 @@ export function transportPatch(message: MessageRow, next: Next | undefined): Par
   return { transport: next.transport, provider_message_id: null };
 }
 
-/** Clears the evidence of an attempt that a later one replaces. */
-const notCarried = { carriage: null, sent_at: null, delivered_at: null, read_at: null } as const;
+/** The columns that clear the evidence of an attempt that a later one replaces. */
+const noCarrierState = {
+  carrier_state: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+} as const;
 
 /**
  * Returns whether a receipt gave up an attempt that the carrier had accepted, and a retry followed.
@@ -127,7 +136,8 @@ export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRo
 
 /**
  * Queues a message for the next transport of its route after the carrier gave up its last attempt.
- * Returns undefined if the route does not fall back after `undelivered` or has no other transport.
+ * Returns undefined if the message has ended, has expired or has a later attempt, or if the route
+ * does not fall back after `undelivered` or has no other transport.
  */
 export async function fallBack(
   tx: Tx,
@@ -153,10 +163,10 @@ export async function fallBack(
   tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: next.at });
   await disarm(tx, followUpJob(row, tx.now));
   const { state } = sendAgain({ attempts: made, expires_at }, next.at);
-  const moved = await moveMessage(tx, drawId, message, state, {
-    ...notCarried,
+  const updated = await moveMessage(tx, drawId, message, state, {
+    ...noCarrierState,
     ...transportPatch(message, next),
   });
-  await arm(tx, sendJob(moved, next.at));
-  return moved;
+  await arm(tx, sendJob(updated, next.at));
+  return updated;
 }

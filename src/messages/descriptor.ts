@@ -12,7 +12,7 @@ import {
   queryByIdAndInput,
 } from "../operations/index.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
-import type { CarrierRuntime } from "./carriers.ts";
+import type { TransportRuntime } from "./transport-facts.ts";
 import { retryEarlyReceipts } from "./record-receipt.ts";
 import { cancelMessage, editMessage, releaseMessage } from "./waiting-messages.ts";
 import { lookUpAttempt } from "./look-up-attempt.ts";
@@ -53,7 +53,7 @@ const messageHandles = {
   },
 };
 
-const jobs: Pick<JobTable<CarrierRuntime>, "send" | "follow-up" | "release" | "early-receipt"> = {
+const jobs: Pick<JobTable<TransportRuntime>, "send" | "follow-up" | "release" | "early-receipt"> = {
   send: sendQueued,
   "follow-up": lookUpAttempt,
   release: inTransaction((tx, claim, { drawId }) => releaseMessage(tx, claim, drawId)),

@@ -8,7 +8,7 @@ import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import type { Carriers } from "./carriers.ts";
+import type { FactsByTransport } from "./transport-facts.ts";
 import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
@@ -22,8 +22,8 @@ interface HandOverOptions {
   readonly leaseMs: number;
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
-  readonly carriers: Carriers;
-  /** Hand over nothing more in this run. The conversation waits for its next run. */
+  readonly factsByTransport: FactsByTransport;
+  /** True to hand over nothing more in this run. The conversation waits for its next run. */
   readonly last: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function handOverMessage(
   claim: Claim<"send">,
   options: HandOverOptions,
 ): Promise<HandedOver | undefined> {
-  const { leaseMs, services, carriers, last } = options;
+  const { leaseMs, services, factsByTransport, last } = options;
   const { drawId } = services;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   for (let scanned = 0; !last && scanned < maxScanned; scanned++) {
@@ -48,7 +48,7 @@ export async function handOverMessage(
       return undefined;
     }
     if (message.status === "sending") {
-      await loseAnswer(tx, drawId, message, services, carriers);
+      await loseAnswer(tx, drawId, message, services, factsByTransport);
       continue;
     }
     const decision = handOver(stateOf(message), tx.now);
@@ -110,15 +110,15 @@ async function beginAttempt(
 }
 
 /**
- * This engine holds the claim, so the engine that was sending the message stopped: its answer is
- * lost.
+ * Records that the answer to a message's attempt is lost. This engine holds the claim, so the
+ * engine that was sending the message has stopped or stalled.
  */
 async function loseAnswer(
   tx: Tx,
   drawId: GenerateId,
   message: Seen<MessageRow>,
   services: Services,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
 ): Promise<void> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   if (attempt === undefined) {
@@ -134,7 +134,7 @@ async function loseAnswer(
   const next = await findNext(tx, services, message, attempt, lost);
   const retry = next?.next === "on" ? next : undefined;
   const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
-  await settleAttempt(tx, drawId, carriers, message, attempt, state, lost, retry);
+  await settleAttempt(tx, drawId, factsByTransport, message, attempt, state, lost, retry);
 }
 
 function attemptOf(
@@ -178,13 +178,13 @@ const maxRead = 50;
 export async function waitForTransport(
   tx: Tx,
   claim: Claim<"send">,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
   drawId: GenerateId,
 ): Promise<boolean> {
   const isLive = ({ status, expires_at }: MessageRow): boolean =>
     status === "sending" || (expires_at ?? Infinity) > tx.now;
   const isOurs = ({ transport }: MessageRow): boolean =>
-    transport === null || carriers.has(transport);
+    transport === null || factsByTransport.has(transport);
   const [head] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (head === undefined || (isLive(head) && isOurs(head))) return false;
   const waiting = await tx.list(outbox, [claim.key.conversation_id], maxRead);

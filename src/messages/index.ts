@@ -1,6 +1,6 @@
 export { acceptMessage, writeMessage } from "./accept.ts";
 export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
-export { type CarrierRuntime, carriersOf } from "./carriers.ts";
+export { readTransportFacts, type TransportRuntime } from "./transport-facts.ts";
 export {
   messageFailed,
   type MessageFailedData,

@@ -10,7 +10,8 @@ import {
   outbox,
 } from "./rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
-import { type CarrierRuntime, type Carriers, nextLookupAt, receiptsEndAt } from "./carriers.ts";
+import { nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
+import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { awaitMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { applyNotSent } from "./attempt-rules.ts";
@@ -23,8 +24,8 @@ import { findNext, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
-export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> {
-  const { store, services, transports, carriers } = runtime;
+export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"> {
+  const { store, services, transports, factsByTransport } = runtime;
   return async (claim, { abort }) => {
     const reads = store.reads(claim);
     const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
@@ -46,7 +47,7 @@ export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> 
     if (answer === "aborted") return;
     await store.commit(
       claim,
-      (tx) => recordLookup(tx, claim, answer, services, carriers),
+      (tx) => recordLookup(tx, claim, answer, services, factsByTransport),
       background,
     );
   };
@@ -55,7 +56,7 @@ export function lookUpAttempt(runtime: CarrierRuntime): JobHandler<"follow-up"> 
 const unknown: LookupAnswer = { outcome: "unknown" };
 
 async function lookUp(
-  { clock, logger }: CarrierRuntime,
+  { clock, logger }: TransportRuntime,
   transport: Transport,
   message: MessageRow,
   attempt: AttemptRow,
@@ -90,7 +91,7 @@ async function recordLookup(
   claim: Claim<"follow-up">,
   found: LookupAnswer,
   services: Services,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
   const message = attempt && (await tx.get(messageById, [attempt.message_id]));
@@ -104,26 +105,32 @@ async function recordLookup(
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
       : attempt.provider_message_id;
   const outcome = outcomeOf(attempt, answer);
-  const looked = tx.update(attempts, attempt, {
+  const attemptAfter = tx.update(attempts, attempt, {
     lookups: attempt.lookups + 1,
     outcome,
     provider_message_id,
   });
-  let moved = await applyFinding(tx, drawId, message, looked, answer, { services, carriers });
+  let updated = await applyFinding(tx, drawId, message, attemptAfter, answer, {
+    services,
+    factsByTransport,
+  });
   if (answer.outcome === "sent") {
     for (const receipt of answer.receipts) {
-      moved = await applyReceipt(tx, services, moved, looked, receipt);
+      updated = await applyReceipt(tx, services, updated, attemptAfter, receipt);
     }
-    moved = await applyEarlyReceipts(tx, services, moved, looked);
+    updated = await applyEarlyReceipts(tx, services, updated, attemptAfter);
   }
-  await applyRefusal(tx, services, message, moved);
-  moved = await giveUpInTime(tx, drawId, moved, looked, carriers);
+  await applyRefusal(tx, services, message, updated);
+  updated = await endReceiptWait(tx, drawId, updated, attemptAfter, factsByTransport);
 
-  const again = nextLookupAt(looked, moved.status, carriers, tx.now);
+  const again = nextFollowUpAt(attemptAfter, updated.status, factsByTransport, tx.now);
   await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
 }
 
-/** A lost attempt that was certainly not sent counts as rejected, also in later route decisions. */
+/**
+ * Returns the outcome of an attempt after a look-up. A lost attempt that was certainly not sent
+ * counts as rejected, also in later route decisions.
+ */
 function outcomeOf(
   { outcome }: AttemptRow,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
@@ -132,39 +139,46 @@ function outcomeOf(
   return answer.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
 }
 
+/** Applies what a look-up found to the message, and writes it to the timeline. */
 async function applyFinding(
   tx: Tx,
   drawId: GenerateId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
-  { services, carriers }: { readonly services: Services; readonly carriers: Carriers },
+  {
+    services,
+    factsByTransport,
+  }: { readonly services: Services; readonly factsByTransport: FactsByTransport },
 ): Promise<Seen<MessageRow>> {
-  let moved = message;
+  let updated = message;
   if (answer.outcome === "sent") {
-    const status = carriers.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
+    const status =
+      factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const found = applyEvidence(stateOf(message), { status, at: attempt.started_at, error: null });
     if (found.joined.applied) {
-      moved = await moveMessage(tx, drawId, message, found.state, {
+      updated = await moveMessage(tx, drawId, message, found.state, {
         provider_message_id: attempt.provider_message_id,
       });
     }
   } else if (answer.outcome === "not_sent") {
     // The message was certainly not sent, so this equals a temporary refusal.
-    const denied = { outcome: "rejected", error: null, not_before: null } as const;
+    const rejected = { outcome: "rejected", error: null, not_before: null } as const;
     const next = await findNext(
       tx,
       services,
       message,
       attempt,
-      denied,
+      rejected,
       attempt.answered_at ?? tx.now,
     );
     const decision = applyNotSent(stateOf(message), attempt.number, tx.now, next);
     if (decision.decision !== "none") {
       const patch = decision.decision === "retry" ? transportPatch(message, next) : {};
-      moved = await moveMessage(tx, drawId, message, decision.state, patch);
-      if (decision.decision === "retry") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
+      updated = await moveMessage(tx, drawId, message, decision.state, patch);
+      if (decision.decision === "retry") {
+        await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
+      }
     }
   }
   const entry = {
@@ -173,30 +187,31 @@ async function applyFinding(
     attempt_id: attempt.id,
     outcome: answer.outcome,
   } as const;
-  writeTimeline(tx, drawId, message, moved, entry);
-  return moved;
+  writeTimeline(tx, drawId, message, updated, entry);
+  return updated;
 }
 
-async function giveUpInTime(
+/** Marks the message `unconfirmed` if the wait for receipts is over. */
+async function endReceiptWait(
   tx: Tx,
   drawId: GenerateId,
   message: Seen<MessageRow>,
   attempt: AttemptRow,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
 ): Promise<Seen<MessageRow>> {
-  if (tx.now < receiptsEndAt(attempt, carriers)) return message;
+  if (tx.now < receiptsEndAt(attempt, factsByTransport)) return message;
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
   return moveAndRecord(tx, drawId, message, decision.state);
 }
 
-/** With more candidates than this, the attempt cannot be identified. */
+/** The maximum number of candidates. With more, the attempt cannot be identified. */
 const maxAlike = 100;
 
 /**
  * Identifies the attempt among the carrier's messages that look the same: it is the only one that
- * no other attempt owns. If another message of the conversation is being sent, the candidate may
- * belong to that message, so the result is `unknown`.
+ * no other attempt owns. The result is `unknown` if no candidate or more than one is left, or if
+ * another message of the conversation is being sent: a candidate may belong to that message.
  */
 async function identify(
   tx: Tx,

@@ -3,7 +3,7 @@ import { type GenerateId, iso } from "../kernel/index.ts";
 import { contactById, contactReference } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
-import { eventsFor, type MessageState, isCarried } from "./rules.ts";
+import { eventsFor, type MessageState, isWithCarrier } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -20,22 +20,28 @@ export async function moveMessage(
   state: MessageState,
   patch: Partial<MessageRow> = {},
 ): Promise<Seen<MessageRow>> {
-  const moved = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
-  if (moved.status !== message.status) countMessage(tx, moved);
+  const updated = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
+  if (updated.status !== message.status) countMessage(tx, updated);
   // A message that waits for a retry blocks its conversation. Later messages may go now.
-  if (message.retry_at !== null && moved.retry_at === null && moved.status !== "sending") {
-    await arm(tx, sendJob(moved, tx.now));
+  if (message.retry_at !== null && updated.retry_at === null && updated.status !== "sending") {
+    await arm(tx, sendJob(updated, tx.now));
   }
-  const { id: message_id, contact_id, conversation_id, to, channel, status, error } = moved;
+  const { id: message_id, contact_id, conversation_id, to, channel, status, error } = updated;
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
   for (const type of eventsFor(message.status, status)) {
     if (type === "message.updated") {
-      appendEvent(tx, drawId, messageUpdated, { ...facts, previous_status: message.status }, moved);
+      appendEvent(
+        tx,
+        drawId,
+        messageUpdated,
+        { ...facts, previous_status: message.status },
+        updated,
+      );
     } else if (type === "message.failed") {
-      appendEvent(tx, drawId, messageFailed, facts, moved);
+      appendEvent(tx, drawId, messageFailed, facts, updated);
     } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
       const contact = await tx.get(contactById, [contact_id]);
-      const delivered_at = iso(moved.delivered_at ?? tx.now);
+      const delivered_at = iso(updated.delivered_at ?? tx.now);
       const reference = contactReference(contact_id, contact, to);
       const data = {
         message_id,
@@ -46,10 +52,10 @@ export async function moveMessage(
         conversation_id,
         delivered_at,
       };
-      appendEvent(tx, drawId, messageSent, data, moved);
+      appendEvent(tx, drawId, messageSent, data, updated);
     }
   }
-  return moved;
+  return updated;
 }
 
 /** Writes a message's new state and adds the change of status to its timeline. */
@@ -59,14 +65,14 @@ export async function moveAndRecord(
   message: Seen<MessageRow>,
   state: MessageState,
 ): Promise<Seen<MessageRow>> {
-  const moved = await moveMessage(tx, drawId, message, state);
-  writeTimeline(tx, drawId, message, moved, null);
-  return moved;
+  const updated = await moveMessage(tx, drawId, message, state);
+  writeTimeline(tx, drawId, message, updated, null);
+  return updated;
 }
 
 /** Returns the state of an outbound message from its row. */
 export function stateOf(row: MessageRow): MessageState {
-  if (row.carriage !== null) return row.carriage;
+  if (row.carrier_state !== null) return row.carrier_state;
   const { status, attempts } = row;
   const expires_at = row.expires_at ?? Infinity;
   const error = row.error ?? unknownError;
@@ -90,7 +96,7 @@ export function stateOf(row: MessageRow): MessageState {
     case "delivered":
     case "read":
     case "received":
-      throw new TypeError(`message ${row.id} is ${status} and has no carriage`);
+      throw new TypeError(`message ${row.id} is ${status} and has no carrier state`);
   }
 }
 
@@ -104,9 +110,9 @@ const unknownError: MessageError = {
 
 /** Returns the columns that store a state. */
 export function patchOf(state: MessageState): Partial<MessageRow> {
-  if (isCarried(state)) {
+  if (isWithCarrier(state)) {
     const { status, error, sent_at, delivered_at, read_at } = state;
-    return { status, error, sent_at, delivered_at, read_at, carriage: state, retry_at: null };
+    return { status, error, sent_at, delivered_at, read_at, carrier_state: state, retry_at: null };
   }
   const { status } = state;
   switch (status) {

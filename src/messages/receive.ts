@@ -23,7 +23,7 @@ import { createHmac, type KeyObject } from "node:crypto";
 /** A contact's message, right after it was stored. */
 interface ReceivedMessage {
   readonly message: MessageRow;
-  /** The message reopened a closed conversation. */
+  /** Whether the message reopened a closed conversation. */
   readonly isReopened: boolean;
 }
 

@@ -14,7 +14,8 @@ import type { Services } from "../operations/index.ts";
 import type { SendAnswer, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { applyEarlyReceipts, applyRefusal, providerIdFor } from "./apply-receipt.ts";
-import { type Carriers, firstLookupAt } from "./carriers.ts";
+import { firstFollowUpAt } from "./follow-up-times.ts";
+import type { FactsByTransport } from "./transport-facts.ts";
 import { isGivenUp, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
 import { sendJob, followUpJob } from "./send-jobs.ts";
 import type { GenerateId } from "../kernel/index.ts";
@@ -31,7 +32,7 @@ export async function recordAnswer(
   { message: { id }, attempt: { id: attempt_id } }: HandedOver,
   answer: SendAnswer,
   services: Services,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
 ): Promise<boolean> {
   const message = await tx.get(messageById, [id]);
   const attempt = await tx.get(attemptById, [attempt_id]);
@@ -42,7 +43,7 @@ export async function recordAnswer(
   }
 
   const { drawId } = services;
-  const receipts = carriers.get(attempt.transport)?.receipts;
+  const receipts = factsByTransport.get(attempt.transport)?.receipts;
   const accepted = receipts === "none" ? "delivered" : "sent";
   const before = stateOf(message);
   const outcome = await outcomeOf(tx, attempt, answer);
@@ -54,37 +55,47 @@ export async function recordAnswer(
     ? noChange
     : applyAnswer(before, attempt.number, answer, tx.now, accepted, next);
   const state: MessageState = decision.decision === "none" ? before : decision.state;
-  const goesOn = decision.decision === "retry" ? next : undefined;
-  const moved = await settleAttempt(tx, drawId, carriers, message, attempt, state, outcome, goesOn);
-  const settled = await applyEarlyReceipts(tx, services, moved, { ...attempt, ...outcome });
+  const retryNext = decision.decision === "retry" ? next : undefined;
+  const updated = await settleAttempt(
+    tx,
+    drawId,
+    factsByTransport,
+    message,
+    attempt,
+    state,
+    outcome,
+    retryNext,
+  );
+  const settled = await applyEarlyReceipts(tx, services, updated, { ...attempt, ...outcome });
   await applyRefusal(tx, services, message, settled);
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
-  if (moved.status === "queued") await arm(tx, sendJob(moved, moved.retry_at ?? tx.now));
+  if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (waiting === undefined) await finish(tx, claim);
   return waiting !== undefined;
 }
 
+/** Returns the columns of an attempt that store an answer. */
 async function outcomeOf(
   tx: Tx,
   attempt: AttemptRow,
   answer: SendAnswer,
 ): Promise<AttemptFailure & Pick<AttemptRow, "provider_message_id">> {
   const { outcome } = answer;
-  const unnamed = { not_before: null, provider_message_id: null };
+  const noId = { not_before: null, provider_message_id: null };
   if (outcome === "ambiguous") {
-    return { ...unnamed, outcome, error: carrierError(answer.error, false) };
+    return { ...noId, outcome, error: carrierError(answer.error, false) };
   }
   if (outcome === "rejected") {
     const error = carrierError(answer.error, answer.permanent);
     // A commit can be retried after it succeeded unnoticed. The delay must not grow then.
     const not_before = attempt.not_before ?? notBeforeOf(answer.retry_after_ms, tx.now);
-    return { ...unnamed, outcome, error, not_before };
+    return { ...noId, outcome, error, not_before };
   }
   // Keep the reason why the attempt was given up.
   const error = isGivenUp(attempt) ? attempt.error : null;
   return {
-    ...unnamed,
+    ...noId,
     outcome,
     error,
     provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id),
@@ -98,13 +109,13 @@ export interface HandedOver {
 }
 
 /**
- * Records the outcome of an attempt, moves its message (to `next` if given), and schedules a
- * look-up if the outcome is still unknown.
+ * Records the outcome of an attempt and the message's new state, with the transport of `next` if
+ * given. Schedules the follow-up of the attempt: a look-up, or the end of the wait for receipts.
  */
 export async function settleAttempt(
   tx: Tx,
   drawId: GenerateId,
-  carriers: Carriers,
+  factsByTransport: FactsByTransport,
   message: Seen<MessageRow>,
   attempt: Seen<AttemptRow>,
   state: MessageState,
@@ -120,17 +131,17 @@ export async function settleAttempt(
   const isCarrier =
     provider_message_id !== null &&
     (transport === message.transport || state.status !== message.status);
-  const named = isCarrier ? { transport, provider_message_id } : {};
-  const moved = await moveMessage(tx, drawId, message, state, {
-    ...named,
+  const carrierColumns = isCarrier ? { transport, provider_message_id } : {};
+  const updated = await moveMessage(tx, drawId, message, state, {
+    ...carrierColumns,
     ...transportPatch(message, next),
   });
-  const led_to = moved.status === message.status ? null : moved.status;
+  const led_to = updated.status === message.status ? null : updated.status;
   // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
   const isLate = attempt.answered_at !== null;
-  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, moved, null);
-  const nextAt = moved.status === "queued" ? moved.retry_at : null;
-  const answered = tx.update(attempts, attempt, {
+  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, updated, null);
+  const nextAt = updated.status === "queued" ? updated.retry_at : null;
+  const attemptAfter = tx.update(attempts, attempt, {
     ...answer,
     provider_message_id,
     ...(isLate
@@ -138,12 +149,12 @@ export async function settleAttempt(
       : {
           answered_at: tx.now,
           answer_id: drawId("ent"),
-          answer_version: moved.version,
+          answer_version: updated.version,
           led_to,
         }),
     next_attempt_at: isGivenUp(attempt) ? attempt.next_attempt_at : nextAt,
   });
-  const look = firstLookupAt(answered, moved, carriers, tx.now);
-  if (look !== undefined) await arm(tx, followUpJob(answered, look));
-  return moved;
+  const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
+  if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
+  return updated;
 }

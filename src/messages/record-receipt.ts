@@ -19,15 +19,16 @@ import { earlyReceiptJob } from "./send-jobs.ts";
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
 const keepMs = 72 * hourMs;
 /**
- * Every transaction that began before the receipt was stored ends within this time, in
- * milliseconds. Later transactions see the receipt.
+ * The delay of the second look for the attempt of an early receipt, in milliseconds. By then, every
+ * transaction that could not see the receipt has ended.
  */
-const settledMs = 60_000;
+const secondLookMs = 60_000;
 /** The maximum number of early receipts per provider id. More are dropped. */
 const maxEarly = 50;
 
 /**
  * Records a carrier's receipt. A receipt for an unknown provider id is stored as an early receipt.
+ * Returns `unknown` if the subject is not an attempt of this transport.
  */
 export async function recordReceipt(
   all: UnscopedTx,
@@ -49,21 +50,26 @@ export async function recordReceipt(
   const message = await tx.get(messageById, [attempt.message_id]);
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
-  const named = await learnProviderId(tx, attempt, subject);
-  const { provider_message_id } = named;
-  const isShown = named !== attempt && message.transport === transport;
-  const shown = isShown ? tx.update(messages, message, { provider_message_id }) : message;
-  const moved = await applyReceipts(tx, services, shown, named, [receipt]);
+  const attemptWithId = await learnProviderId(tx, attempt, subject);
+  const { provider_message_id } = attemptWithId;
+  const isNewId = attemptWithId !== attempt && message.transport === transport;
+  const messageWithId = isNewId ? tx.update(messages, message, { provider_message_id }) : message;
+  const updated = await applyReceipts(tx, services, messageWithId, attemptWithId, [receipt]);
   await applyRefusal(
     tx,
     services,
     message,
-    named === attempt ? moved : await applyEarlyReceipts(tx, services, moved, named),
+    attemptWithId === attempt
+      ? updated
+      : await applyEarlyReceipts(tx, services, updated, attemptWithId),
   );
   return "recorded";
 }
 
-/** Sets the provider id from a receipt if the attempt has none yet. */
+/**
+ * Returns the attempt with the receipt's provider id if it had none. The id is not set if another
+ * attempt already has it.
+ */
 async function learnProviderId(
   tx: Tx,
   attempt: Seen<AttemptRow>,
@@ -78,6 +84,10 @@ async function learnProviderId(
     : tx.update(attempts, attempt, { provider_message_id });
 }
 
+/**
+ * Stores an early receipt. The first receipt for a provider id also schedules the second look for
+ * the attempt.
+ */
 async function storeEarly(
   tx: UnscopedTx,
   transport: string,
@@ -88,15 +98,16 @@ async function storeEarly(
   if (early === undefined) {
     const expires_at = tx.now + keepMs;
     tx.insert(earlyReceipts, { transport, provider_message_id, receipts: [receipt], expires_at });
-    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + settledMs));
+    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + secondLookMs));
   } else if (early.receipts.length < maxEarly) {
     tx.update(earlyReceipts, early, { receipts: [...early.receipts, receipt] });
   }
 }
 
 /**
- * Applies early receipts once more after a delay. It covers a race: one engine stores a receipt
- * while another records the answer with its provider id, and neither sees the other's rows.
+ * Looks once more, after a delay, for the attempt of early receipts, and applies them. This covers a
+ * race: one engine stores a receipt while another records the answer with its provider id, and
+ * neither sees the other's rows.
  */
 export async function retryEarlyReceipts(
   all: UnscopedTx,
@@ -108,8 +119,8 @@ export async function retryEarlyReceipts(
   const tx = attempt && all.in(attempt);
   const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
   if (attempt !== undefined && tx !== undefined && message !== undefined) {
-    const moved = await applyEarlyReceipts(tx, services, message, attempt);
-    await applyRefusal(tx, services, message, moved);
+    const updated = await applyEarlyReceipts(tx, services, message, attempt);
+    await applyRefusal(tx, services, message, updated);
   }
   await finish(all, claim);
 }

@@ -53,7 +53,14 @@ export const reply: Command<Reply, Message> = {
       type: "human" as const,
       ...(author_id === undefined ? {} : { id: author_id }),
     };
-    const correspondence = { channel, identity, sender, conversation, isNew: false, author };
+    const correspondence = {
+      channel,
+      identity,
+      sender,
+      conversation,
+      isNewConversation: false,
+      author,
+    };
     return messageResource(await acceptMessage(tx, call, draft, correspondence));
   },
 };

@@ -29,11 +29,11 @@ export interface ChosenRoute {
 /** An earlier attempt that failed or was given up. */
 export interface FailedAttempt {
   readonly transport: string;
-  /** The transport is not tried again with this message. */
+  /** Whether the transport is not tried again with this message. */
   readonly isOut: boolean;
   /** When the outcome was known, in milliseconds. */
   readonly at: number;
-  /** The carrier asked not to be called before this time. */
+  /** Before this time, the carrier asked not to be called. */
   readonly not_before: number | null;
 }
 

@@ -22,7 +22,7 @@ import {
 } from "../ports/index.ts";
 import type { Keyword } from "../contacts/index.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
-import type { Carriage } from "./carriage.ts";
+import type { CarrierState } from "./carrier-state.ts";
 import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";
 
 export const messages = scoped("messages", {
@@ -59,10 +59,10 @@ export const messages = scoped("messages", {
   keyword: nullable(text<Keyword>()),
   /** The number of attempts so far. */
   attempts: integer(),
-  /** The earliest time of the next attempt. */
+  /** The earliest time of the next attempt. Null unless the message waits for a retry. */
   retry_at: nullable(time()),
-  /** The join of all evidence from the carrier. Null until there is evidence. */
-  carriage: nullable(json<Carriage>()),
+  /** The state that all evidence from the carrier gives. Null until there is evidence. */
+  carrier_state: nullable(json<CarrierState>()),
   created_at: time(),
   updated_at: time(),
   sent_at: nullable(time()),
@@ -79,7 +79,7 @@ export const initialColumns = {
   keyword: null,
   attempts: 0,
   retry_at: null,
-  carriage: null,
+  carrier_state: null,
   sent_at: null,
   delivered_at: null,
   read_at: null,

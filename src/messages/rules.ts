@@ -7,17 +7,21 @@
  * look-up or a route's `fallBackAfter` takes it back from there. It can end as `canceled`,
  * `expired` or `failed`.
  *
- * Proof that the carrier has the message outranks all of these states. From then on its state is
- * its `Carriage`, and it is not sent again, unless a route falls back after `undelivered`.
- * A message is never both canceled and sent: both need the status `queued` and both leave it.
+ * Proof that the carrier has the message outranks all of these states. From then on receipts decide
+ * its state, the `CarrierState`, and it is not sent again, unless a route falls back after
+ * `undelivered`.
+ *
+ * Canceling needs the status `scheduled` or `queued`, and sending needs `queued`. Both leave that
+ * status, so a canceled message is not sent afterwards.
  */
 import { type Channel, type FieldError, maxScheduleAhead } from "../kernel/index.ts";
 import type { EventType } from "../events/index.ts";
-import { type Carriage, type Evidence, join, type Joined } from "./carriage.ts";
+import { type CarrierState, type Evidence, join, type JoinResult } from "./carrier-state.ts";
 import { defaultTtl } from "./input-types.ts";
 import type { MessageError, MessageStatus } from "./types.ts";
 
-/** Times are in milliseconds since the epoch. `attempts` includes the attempt in progress. */
+// In all states, times are in milliseconds since the epoch, and `attempts` includes the attempt in
+// progress.
 type Scheduled = {
   readonly status: "scheduled";
   readonly send_at: number;
@@ -45,14 +49,15 @@ type Canceled = { readonly status: "canceled" };
 type Expired = { readonly status: "expired"; readonly error: MessageError };
 export type Failed = { readonly status: "failed"; readonly error: MessageError };
 
-type Before = Scheduled | Queued | Sending | Ambiguous | Canceled | Expired | Failed;
-export type MessageState = Before | Carriage;
+type CoreState = Scheduled | Queued | Sending | Ambiguous | Canceled | Expired | Failed;
+export type MessageState = CoreState | CarrierState;
 
-/** The event changes nothing in this state. */
+/** The decision to change nothing. */
 export type NoChange = { readonly decision: "none" };
 export const noChange: NoChange = { decision: "none" };
 
-export function isCarried(state: MessageState): state is Carriage {
+/** Whether there is evidence that the carrier has the message. */
+export function isWithCarrier(state: MessageState): state is CarrierState {
   return "sent_at" in state;
 }
 
@@ -60,7 +65,10 @@ type Plan =
   | { readonly decision: "planned"; readonly state: Scheduled | Queued }
   | { readonly decision: "invalid"; readonly error: FieldError };
 
-/** Returns the first state of a new message. The ttl counts from `send_at`, or from now. */
+/**
+ * Returns the first state of a new message. The time to live counts from `send_at`, or from now if
+ * `send_at` is absent or past.
+ */
 export function plan(request: { send_at?: number | null; ttl?: number }, now: number): Plan {
   const { send_at = null, ttl = defaultTtl } = request;
   if (send_at === null || send_at <= now) {
@@ -87,7 +95,10 @@ type Edit =
   | { readonly decision: "invalid"; readonly error: FieldError }
   | { readonly decision: "refused"; readonly status: MessageStatus };
 
-/** Only a scheduled message can be edited. The ttl moves with `send_at`; a past time means now. */
+/**
+ * Changes the time of a scheduled message. `expires_at` moves by the same time as `send_at`. A past
+ * time means now. A message with another status cannot be edited.
+ */
 export function edit(state: MessageState, change: { send_at?: number }, now: number): Edit {
   if (state.status !== "scheduled") return { decision: "refused", status: state.status };
   if (change.send_at === undefined) return { decision: "edited", state };
@@ -101,6 +112,7 @@ type Cancel =
   | { readonly decision: "canceled"; readonly state: Canceled }
   | { readonly decision: "refused"; readonly status: MessageStatus };
 
+/** Cancels a message that is not yet being sent. */
 export function cancel(state: MessageState): Cancel {
   if (!isWaiting(state)) return { decision: "refused", status: state.status };
   return { decision: "canceled", state: { status: "canceled" } };
@@ -152,15 +164,21 @@ export function handOver(state: MessageState, now: number): HandOver {
   return { decision: "send", state: { status: "sending", expires_at, attempts: attempts + 1 } };
 }
 
-/** In milliseconds. The minimum keeps a policy from deferring the same message in a tight loop. */
+/**
+ * The minimum time of a deferral, in milliseconds. It keeps a policy from deferring the same
+ * message in a tight loop.
+ */
 const minDeferral = 1_000;
 
-/** The maximum time from creation to expiry that deferrals can reach, in milliseconds. */
+/**
+ * Deferrals cannot move a message's expiry further than this from its creation, in milliseconds: a
+ * rule of the host application can defer a message forever.
+ */
 const maxWait = 2 * maxScheduleAhead;
 
 /**
- * Schedules a queued message anew after a policy deferred it. The ttl moves along, because the
- * deferral does not count against it. `maxWait` bounds the sum, because a rule can defer forever.
+ * Schedules a queued message anew after a policy deferred it. `expires_at` moves by the same time,
+ * because a deferral does not count against the time to live.
  */
 export function defer(
   state: MessageState,
@@ -184,31 +202,34 @@ export function defer(
   };
 }
 
-/** The error of a message that a policy denied. A host rule's code becomes `provider_code`. */
+/**
+ * Returns the error of a message that a policy denied. The code of a host application's policy
+ * becomes `provider_code`.
+ */
 export function policyError(code: string, message: string): MessageError {
-  const known = code === "recipient_opted_out";
+  const isEngineCode = code === "recipient_opted_out";
   return {
-    code: known ? code : "policy_denied",
+    code: isEngineCode ? code : "policy_denied",
     message,
     permanent: true,
     stage: "policy",
-    provider_code: known ? null : code,
+    provider_code: isEngineCode ? null : code,
   };
 }
 
-/** Evidence counts in every state, including `canceled`, `expired` and `failed`. */
+/** Applies evidence. It counts in every state, including `canceled`, `expired` and `failed`. */
 export function applyEvidence(
   state: MessageState,
   evidence: Evidence,
-): { decision: "carried"; state: Carriage; joined: Joined } {
-  const joined = join(isCarried(state) ? state : null, evidence);
-  return { decision: "carried", state: joined.carriage, joined };
+): { decision: "with_carrier"; state: CarrierState; joined: JoinResult } {
+  const joined = join(isWithCarrier(state) ? state : null, evidence);
+  return { decision: "with_carrier", state: joined.state, joined };
 }
 
 /**
- * Returns whether evidence of an attempt no longer counts, because a later attempt replaced it.
- * Proof of delivery always counts. `sent` counts unless the carrier had already given the message
- * up.
+ * Returns whether evidence of an attempt no longer counts. Proof of delivery always counts.
+ * `undelivered` counts for the last attempt only. No other evidence counts after the carrier gave
+ * up the attempt and the message was queued again.
  */
 export function isSuperseded(
   { status }: Evidence,
@@ -218,11 +239,11 @@ export function isSuperseded(
   return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);
 }
 
-/** The wait for a receipt is over. */
+/** Marks a `sent` message `unconfirmed` when the wait for a receipt is over. */
 export function applyReceiptTimeout(
   state: MessageState,
   now: number,
-): { decision: "carried"; state: Carriage; joined: Joined } | NoChange {
+): { decision: "with_carrier"; state: CarrierState; joined: JoinResult } | NoChange {
   return state.status === "sent"
     ? applyEvidence(state, { status: "unconfirmed", at: now, error: null })
     : noChange;
@@ -246,11 +267,12 @@ function isWaiting(state: MessageState): state is Scheduled | Queued {
   return state.status === "scheduled" || state.status === "queued";
 }
 
-export function channelOf({ channel, media = [] }: ChannelWish): Channel {
+/** Returns the requested channel. By default a message with media is an MMS, any other an SMS. */
+export function channelOf({ channel, media = [] }: ChannelRequest): Channel {
   return channel ?? (media.length > 0 ? "mms" : "sms");
 }
 
-interface ChannelWish {
+interface ChannelRequest {
   readonly channel?: Channel | undefined;
   readonly media?: readonly unknown[] | undefined;
 }

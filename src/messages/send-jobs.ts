@@ -2,14 +2,14 @@ import { sendLane } from "../senders/index.ts";
 import type { JobOrder } from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
 
-/** Hands over the queued messages of the conversation in order. */
+/** Returns the job that hands over the queued messages of a conversation in order. */
 export function sendJob(message: MessageRow, due_at: number): JobOrder<"send"> {
   const { account_id, mode, conversation_id, transport } = message;
   const lane = sendLane({ account_id, mode, transport });
   return { kind: "send", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
-/** Queues a scheduled message when it is due. */
+/** Returns the job that queues a scheduled message when it is due. */
 export function releaseJob(
   { account_id, mode, id: message_id }: MessageRow,
   due_at: number,
@@ -18,7 +18,7 @@ export function releaseJob(
   return { kind: "release", key: { message_id }, account_id, mode, lane, due_at };
 }
 
-/** Looks up an attempt that is not settled, and ends the wait for receipts. */
+/** Returns the job that looks up an attempt and ends its wait for receipts. */
 export function followUpJob(
   { account_id, mode, id: attempt_id, transport: remote }: AttemptRow,
   due_at: number,
@@ -27,7 +27,7 @@ export function followUpJob(
   return { kind: "follow-up", key: { attempt_id }, account_id, mode, lane, due_at };
 }
 
-/** Applies early receipts once more, in case their attempt became known meanwhile. */
+/** Returns the job that looks once more for the attempt of early receipts. */
 export function earlyReceiptJob(
   transport: string,
   provider_message_id: string,

@@ -13,7 +13,7 @@ import {
 } from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
-import type { CarrierRuntime } from "./carriers.ts";
+import type { TransportRuntime } from "./transport-facts.ts";
 
 /**
  * The deadline of a carrier call: less than half a lease, the least that is left at a hand-over.
@@ -23,7 +23,7 @@ export const deadlineMs = 25_000;
 const maxInARow = 50;
 
 /** Hands over the queued messages of a conversation in order, one at a time. */
-export function sendQueued(runtime: CarrierRuntime): JobHandler<"send"> {
+export function sendQueued(runtime: TransportRuntime): JobHandler<"send"> {
   return async (claim, run) => {
     for (let i = 0; !run.abort.aborted; i++) {
       const handed = await handOver(runtime, claim, i >= maxInARow || run.isStopping());
@@ -38,28 +38,37 @@ export function sendQueued(runtime: CarrierRuntime): JobHandler<"send"> {
   };
 }
 
-/** Returns undefined if nothing is handed over now; the job is then released. */
+/**
+ * Hands over the next message. Returns undefined if none is handed over now; the job is then
+ * released.
+ */
 function handOver(
-  { hostPolicies, services, carriers, drawId }: CarrierRuntime,
+  { hostPolicies, services, factsByTransport, drawId }: TransportRuntime,
   claim: Claim<"send">,
   last: boolean,
 ): Promise<HandedOver | undefined> {
   return hostPolicies.commit(
     claim,
     async (tx, hostVerdicts) => {
-      if (await waitForTransport(tx, claim, carriers, drawId)) return undefined;
-      return handOverMessage(tx, claim, { leaseMs, services, hostVerdicts, carriers, last });
+      if (await waitForTransport(tx, claim, factsByTransport, drawId)) return undefined;
+      return handOverMessage(tx, claim, {
+        leaseMs,
+        services,
+        hostVerdicts,
+        factsByTransport,
+        last,
+      });
     },
     background,
   );
 }
 
 /**
- * Returns whether more messages wait. Only this process knows the answer, so the commit is
- * retried.
+ * Records the answer and returns whether more messages wait. Only this process knows the answer, so
+ * the commit is retried.
  */
 function record(
-  { store, clock, services, carriers }: CarrierRuntime,
+  { store, clock, services, factsByTransport }: TransportRuntime,
   claim: Claim<"send">,
   { abort }: JobRun,
   handed: HandedOver,
@@ -68,7 +77,7 @@ function record(
   return retry(clock, abort, () =>
     store.commit(
       claim,
-      (tx) => recordAnswer(tx, claim, handed, answer, services, carriers),
+      (tx) => recordAnswer(tx, claim, handed, answer, services, factsByTransport),
       background,
     ),
   );
@@ -76,18 +85,18 @@ function record(
 
 /** Records a missed deadline, and the late answer if it arrives. */
 async function endLate(
-  runtime: CarrierRuntime,
+  runtime: TransportRuntime,
   claim: Claim<"send">,
   run: JobRun,
   handed: HandedOver,
   { answer, late }: Called,
 ): Promise<void> {
-  const { store, clock, logger, services, carriers } = runtime;
+  const { store, clock, logger, services, factsByTransport } = runtime;
   await retry(clock, run.abort, () =>
     store.commit(
       claim,
       async (tx) => {
-        await recordAnswer(tx, claim, handed, answer, services, carriers);
+        await recordAnswer(tx, claim, handed, answer, services, factsByTransport);
         // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
         await finish(tx, claim, { againAt: tx.now, failed: true });
       },
@@ -113,7 +122,7 @@ interface Called {
 
 /** Calls the carrier. A call that misses its deadline counts as unanswered. */
 async function call(
-  { clock, logger }: CarrierRuntime,
+  { clock, logger }: TransportRuntime,
   transport: Transport | undefined,
   message: MessageRow,
   attempt: AttemptRow,

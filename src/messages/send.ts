@@ -56,8 +56,8 @@ export const sendMessage: Command<SendMessage, Message> = {
       identity,
       sender,
       conversation,
-      isNew: !continues,
-      isMet: known === undefined,
+      isNewConversation: !continues,
+      isNewContact: known === undefined,
       author,
     };
     return messageResource(await acceptMessage(tx, call, input, correspondence));

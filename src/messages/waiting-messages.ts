@@ -120,13 +120,13 @@ export const cancelMessage: Command<ById, Message> = {
       );
     }
     const { drawId } = services;
-    const moved = await moveAndRecord(tx, drawId, message, decision.state);
+    const updated = await moveAndRecord(tx, drawId, message, decision.state);
     if (message.status === "scheduled") {
       await disarm(tx, { kind: "release", key: { message_id: message.id } });
     }
     // The canceled message may have blocked later messages of its conversation.
-    else await arm(tx, sendJob(moved, tx.now));
-    return messageResource(moved);
+    else await arm(tx, sendJob(updated, tx.now));
+    return messageResource(updated);
   },
 };
 
@@ -144,7 +144,7 @@ export async function releaseMessage(
     await finish(tx, claim, { againAt: message.send_at ?? tx.now });
     return;
   }
-  const moved = await moveAndRecord(tx, drawId, message, decision.state);
-  await arm(tx, sendJob(moved, tx.now));
+  const updated = await moveAndRecord(tx, drawId, message, decision.state);
+  await arm(tx, sendJob(updated, tx.now));
   await finish(tx, claim);
 }

@@ -25,7 +25,7 @@ import { contactToChange, contactToRead } from "../contacts/index.ts";
 /** Adds an observation about a contact. */
 export const addObservation: Command<AddObservation, Observation> = {
   kind: "command",
-  name: "contacts.observe",
+  name: "contacts.addObservation",
   input: () => addObservationSchema,
   status: 201,
   shows: showsOutput,
@@ -99,7 +99,7 @@ async function checkEvidence(
 /** Deletes an observation, also from the stored response of the request that added it. */
 export const removeObservation: Command<RemoveObservation, void> = {
   kind: "command",
-  name: "contacts.forget",
+  name: "contacts.removeObservation",
   input: () => removeObservationSchema,
   status: 204,
   async run(tx, { id, observation_id }) {

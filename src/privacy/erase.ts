@@ -23,7 +23,8 @@ import { forgetVisitor } from "../webchat/index.ts";
  *
  * These rows stay, without names, addresses or texts: counts; events and deliveries; the consents
  * of the addresses and the carrier's ids of inbound messages, under keyed hashes; and idempotency
- * keys without their responses, until they expire.
+ * keys without their responses, until they expire. Early receipts name no contact, so they are not
+ * removed; they expire after 72 hours.
  */
 export const eraseContact: Procedure<ById, void> = {
   kind: "procedure",

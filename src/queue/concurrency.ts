@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/index.ts";
 
-/** Without a reason, each abort creates an exception with a stack trace, which is expensive. */
+/** The reason of aborts. Without one, each abort creates an exception with a stack trace. */
 const woken = "woken";
 
 /** A flag that a loop can wait for. It stays raised until it is lowered. */

@@ -25,17 +25,28 @@ interface DispatcherOptions extends SlotsOptions {
   readonly serves: (lane: Lane) => boolean;
 }
 
-/** Longer than the deadline of any attempt. Handlers extend their lease as they continue. */
+/**
+ * The length of a lease, in milliseconds. It is longer than the deadline of any attempt. Handlers
+ * extend their lease as they continue.
+ */
 export const leaseMs = 60_000;
-/** Finds expired leases, and jobs of other processes when the storage sends no notifications. */
+/**
+ * The maximum time between two searches, in milliseconds. A search finds expired leases, and jobs
+ * of other processes if the storage sends no notifications.
+ */
 const pollMs = 5_000;
-/** A job is left this much longer than one poll to the engines that have its remote. */
+/**
+ * How much longer than one poll a job is left to the engines that have its remote, in milliseconds.
+ */
 const leaveMs = 1_000;
-/** The pause before the next search when one search did not read every lane. */
+/** The pause before the next search if one search did not read every lane, in milliseconds. */
 const continueMs = 25;
-/** Jobs that became due in this process since the last search. The search finds the rest. */
+/**
+ * The maximum number of jobs that are remembered because they became due in this process. A search
+ * finds the others.
+ */
 const maxArmed = 256;
-/** The pause after a failure, doubled with each further one. */
+/** The pause after a failure, in milliseconds. It doubles with each further failure. */
 const pauseMs = 1_000;
 const maxPauseMs = 300_000;
 
@@ -49,7 +60,7 @@ export class Dispatcher {
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
   readonly #loop: Promise<void>;
-  /** Jobs that were found due while they ran here. The search is repeated when they have ended. */
+  /** Jobs that were found due while they run here. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
@@ -99,8 +110,8 @@ export class Dispatcher {
       let wait = pollMs;
       try {
         const now = this.#options.clock.now();
-        const taken = await this.#take(now);
-        if (taken > 0) continue;
+        const started = await this.#startDue(now);
+        if (started > 0) continue;
         wait = await this.#untilNext(now);
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
@@ -114,7 +125,7 @@ export class Dispatcher {
   }
 
   /** Leases and starts as many due jobs as there is room for. Returns how many. */
-  async #take(now: number): Promise<number> {
+  async #startDue(now: number): Promise<number> {
     const found = await this.#find(now);
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
@@ -130,7 +141,7 @@ export class Dispatcher {
     return leases.filter((each) => each.status === "fulfilled" && each.value).length;
   }
 
-  /** Pools without room are not searched. */
+  /** Finds due jobs in the pools that have room. */
   async #find(now: number): Promise<readonly DueJob[]> {
     const armed = this.#armed;
     this.#armed = [];
@@ -148,8 +159,8 @@ export class Dispatcher {
   }
 
   /**
-   * Leases a job and starts it. Returns false when there is no room for it or another dispatcher
-   * was faster.
+   * Leases a job and starts it. Returns false if there is no room for it, or if it is not due any
+   * more: another dispatcher was faster, or the job was removed.
    */
   async #lease(job: DueJob): Promise<boolean> {
     const { store, random } = this.#options;
@@ -171,7 +182,7 @@ export class Dispatcher {
     return true;
   }
 
-  /** How long to wait until a job becomes due that was not due at `now`, in milliseconds. */
+  /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
   async #untilNext(now: number): Promise<number> {
     const waits = [...this.#due].map(async ([pool, due]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
@@ -205,6 +216,7 @@ export class Dispatcher {
     this.#running.set(name, running);
   }
 
+  /** Calls the job's handler. If it throws, schedules the job again after a pause. */
   async #handle(claim: Claim, moveToSlowLane: () => void): Promise<void> {
     const { store, clock, logger, handlers } = this.#options;
     const isStopping = (): boolean => this.#stopping;
@@ -227,9 +239,9 @@ export class Dispatcher {
   }
 
   /**
-   * How long a due job is left to other engines, in milliseconds. An engine that has the remote
-   * takes the job within one poll. If there is none, this engine takes it, so that its messages
-   * expire.
+   * Returns how long a due job is left to other engines, in milliseconds: 0 if this engine can run
+   * it, Infinity if it never may. An engine that has the remote takes the job within one poll. If
+   * there is none, this engine takes it, so that its messages expire.
    */
   #leaveIn(lane: Lane): number {
     // A newer version of the engine on this storage may have other kinds of jobs.

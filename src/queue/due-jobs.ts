@@ -25,9 +25,15 @@ interface Room {
 
 /** The limits of how many due jobs are read in order of time before lanes are read one by one. */
 const window = { min: 64, max: 256 } as const;
-/** How many rows one read of the ring of lanes returns. They may belong to many lanes or to one. */
+/**
+ * The number of rows that one read of the ring of lanes returns. They may belong to many lanes or
+ * to one.
+ */
 const page = 16;
-/** Pages of one search. The next search continues where this one ended. */
+/**
+ * The maximum number of pages that one search reads. The next search continues where this one
+ * ended.
+ */
 const maxPages = 16;
 
 /**
@@ -74,7 +80,7 @@ export class DueJobs {
     return roundRobin([...jobs.values()], free, freeIn);
   }
 
-  /** When the first job after `now` is due; `undefined` when there is none. */
+  /** Returns when the first job after `now` is due, or undefined if there is none. */
   async next(now: number): Promise<number | undefined> {
     const [first] = await this.#reads.range({
       index: jobsByDueTime,
@@ -156,7 +162,9 @@ export class DueJobs {
 
 const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });
 
-/** One job of each lane, then a second of each, and so on, until there is no room. */
+/**
+ * Orders jobs fairly: one of each lane, then a second of each, and so on, until there is no room.
+ */
 export function roundRobin(
   due: readonly DueJob[],
   free: number,

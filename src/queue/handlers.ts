@@ -6,6 +6,7 @@ import { background, type Store, type Tx } from "../store/index.ts";
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";
 
+/** The part of a runtime that these handlers need. */
 interface WithStore {
   readonly store: Store;
 }
@@ -13,7 +14,7 @@ interface WithStore {
 /** How many chunks one run processes before it lets other jobs run. */
 const maxChunks = 100;
 
-/** A job whose work is one transaction in its scope, which also finishes the job. */
+/** Defines a job whose work is one transaction in its scope, which also finishes the job. */
 export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R extends WithStore>(
   work: (tx: Tx, claim: Claim<K>, runtime: R) => Promise<void>,
 ): JobDefinition<K, R> {
@@ -26,7 +27,10 @@ export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R exten
 /** Kinds of jobs whose work is done in chunks. */
 type ChunkedKind = "discard" | "erase" | "merge";
 
-/** A job whose work takes many transactions, one chunk in each. The last chunk removes the job. */
+/**
+ * Defines a job whose work takes many transactions, one chunk in each. The last chunk removes the
+ * job.
+ */
 export function inChunks<K extends ChunkedKind>(
   work: (tx: Tx, key: JobKeys[K]) => Promise<"more" | "done">,
 ): JobDefinition<K, WithStore> {
@@ -50,8 +54,9 @@ export function inChunks<K extends ChunkedKind>(
 const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
 
 /**
- * Retries `work` while the storage is briefly unavailable, until `abort`. For results that cannot
- * be obtained again: when a carrier's answer is lost, its message becomes ambiguous.
+ * Retries `work` for a few seconds while the storage is briefly unavailable, until `abort`. For
+ * results that cannot be obtained again: when a carrier's answer is lost, its message becomes
+ * ambiguous.
  */
 export async function retry<T>(
   clock: Clock,
@@ -76,8 +81,8 @@ interface ErrorFacts {
 }
 
 /**
- * The fields of a foreign error that are safe to log. HTTP clients often attach the whole request,
- * with credentials and message texts.
+ * Returns the fields of a foreign error that are safe to log. HTTP clients often attach the whole
+ * request, with credentials and message texts.
  */
 export function errorFacts(error: unknown): ErrorFacts {
   if (!(error instanceof Error)) {

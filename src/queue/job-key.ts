@@ -23,7 +23,7 @@ export interface JobKeys {
     readonly mode: Mode;
     readonly address: string;
   };
-  /** Looks up an attempt whose outcome is not known. */
+  /** Looks up an attempt whose outcome is unknown or whose receipts have not come. */
   readonly "follow-up": { readonly attempt_id: AttemptId };
   /** Applies receipts that came before their message's provider id was known. */
   readonly "early-receipt": { readonly transport: string; readonly provider_message_id: string };
@@ -39,7 +39,7 @@ export interface JobKeys {
   readonly score: { readonly contact_id: ContactId };
   /** Runs an agent's turn in a conversation. */
   readonly turn: { readonly conversation_id: ConversationId };
-  /** Runs when no person takes a conversation from the queue in time. */
+  /** Acts if no person takes a conversation from the queue in time. */
   readonly "queue-timeout": { readonly conversation_id: ConversationId };
   /** Opens a snoozed conversation when the snooze ends. */
   readonly wake: { readonly conversation_id: ConversationId };
@@ -89,13 +89,13 @@ const fields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
   reap: ["what"],
 };
 
-/** The text under which a job's key is stored. A single id is stored as it is. */
+/** Returns the text under which a job's key is stored. A single id is stored as it is. */
 export function encodeJobKey({ kind, key }: AnyJobName): string {
   const values: Readonly<Record<string, string>> = key;
   return encodeNames(fields[kind].map((field) => values[field] ?? ""));
 }
 
-/** The key that `encodeJobKey` stored for a job of this kind. */
+/** Returns the key that `encodeJobKey` stored for a job of this kind. */
 export function decodeJobKey<K extends JobKind>(kind: K, text: string): JobKeys[K] {
   const values = decodeNames(text);
   // `encodeJobKey` wrote a value for each field.

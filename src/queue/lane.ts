@@ -52,33 +52,33 @@ const namesOf = (kind: string): readonly string[] =>
   kind in names ? names[kind as keyof LaneNames] : [];
 
 /**
- * The texts of lanes and the lanes of texts. Each job encodes and decodes its lane many times, and
+ * Caches of encoded and decoded lanes. Each job encodes and decodes its lane many times, and
  * few lanes are in use at once.
  */
 const textOf = new WeakMap<Lane, string>();
 const laneOf = new LRUCache<string, Lane>({ max: 10_000 });
 
-/** The text under which a lane is stored. Equal lanes have equal texts. */
+/** Returns the text under which a lane is stored. Equal lanes have equal texts. */
 export function encodeLane(lane: Lane): string {
   let text = textOf.get(lane);
   if (text === undefined) {
     const values: Readonly<Record<string, unknown>> = { ...lane };
-    const named = namesOf(lane.kind).map((name) => values[name]);
-    const present = named.filter((value) => typeof value === "string");
+    const parts = namesOf(lane.kind).map((name) => values[name]);
+    const present = parts.filter((value) => typeof value === "string");
     text = encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
     textOf.set(lane, text);
   }
   return text;
 }
 
-/** The lane that `encodeLane` stored. */
+/** Returns the lane that `encodeLane` stored. */
 export function decodeLane(text: string): Lane {
   let lane = laneOf.get(text);
   if (lane === undefined) {
     const [kind = "", speed, ...values] = decodeNames(text);
-    const named = namesOf(kind).map((name, i) => [name, values[i] ?? null]);
+    const fields = namesOf(kind).map((name, i) => [name, values[i] ?? null]);
     // `encodeLane` wrote it, so the kind and its names are there.
-    lane = { kind, slow: speed === "slow", ...Object.fromEntries(named) } as Lane;
+    lane = { kind, slow: speed === "slow", ...Object.fromEntries(fields) } as Lane;
     laneOf.set(text, Object.freeze(lane));
     textOf.set(lane, text);
   }
@@ -86,22 +86,22 @@ export function decodeLane(text: string): Lane {
 }
 
 /**
- * The lane of a job that may run and waits for no throttle: the usual one, or the slow one beside
- * it.
+ * Returns the lane of a job that may run and waits for no throttle: the usual one, or the slow one
+ * beside it.
  */
 export function readyLane<L extends Lane>(lane: L, { slow }: { readonly slow: boolean }): L {
   return "waiting_for" in lane ? { ...lane, slow, waiting_for: null } : { ...lane, slow };
 }
 
-/** The remote that the jobs of a lane call; undefined for jobs that call none. */
+/** Returns the remote that the jobs of a lane call, or undefined if they call none. */
 export function remoteOf(lane: Lane): string | undefined {
   return "remote" in lane ? lane.remote : undefined;
 }
 
 /**
- * Groups of lanes with separate concurrency limits. Calls to webhooks and models mostly wait.
- * Webhooks that have not shown that they answer are slow. Any number of them may hang without
- * delaying the jobs of another pool.
+ * Groups of lanes with separate concurrency limits. Calls to webhooks and models mostly wait. A
+ * webhook is in the slow pool unless its last automatic attempt succeeded. Any number of slow
+ * webhooks may hang without delaying the jobs of another pool.
  */
 export const pools = ["work", "webhooks", "slow_webhooks", "turns"] as const;
 export type Pool = (typeof pools)[number];

@@ -56,7 +56,7 @@ export function storedName(name: AnyJobName): StoredJobName {
   return { kind: name.kind, key: encodeJobKey(name) };
 }
 
-/** The stored job with this name; undefined when there is none. */
+/** Returns the stored job with this name, or undefined if there is none. */
 export function findJob(
   within: AnyTx,
   name: AnyJobName,
@@ -117,9 +117,10 @@ export async function disarm(within: AnyTx, name: JobName): Promise<void> {
 }
 
 /**
- * Leases a due job. Returns undefined when another dispatcher was faster. `fence` is random for
- * each lease. A counter in the row would restart when the job is finished and armed again, and a
- * stalled holder of an old lease could pass for the new one.
+ * Leases a due job. Returns undefined if the job is gone or not due any more, usually because
+ * another dispatcher was faster. `fence` is random for each lease. A counter in the row would
+ * restart when the job is finished and armed again, and a stalled holder of an old lease could pass
+ * for the new one.
  */
 export async function lease(
   tx: UnscopedTx,
@@ -137,11 +138,12 @@ type HeldJob = AnyJobName & Pick<Claim, "fence">;
 
 /**
  * Checks in this transaction that the claim still has the lease, and extends the lease when less
- * than half of it is left. Returns false when another dispatcher has the job.
+ * than half of it is left. Returns false if the lease was lost: another dispatcher has the job, or
+ * the job was removed.
  */
 export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Promise<boolean> {
   const tx = unscoped(within);
-  const job = await held(within, claim);
+  const job = await leasedJob(within, claim);
   if (job === undefined) return false;
   if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });
   return true;
@@ -150,6 +152,7 @@ export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Pro
 interface Finish {
   /** When to run the job again, in milliseconds since the epoch; absent when the work is done. */
   readonly againAt?: number;
+  /** Whether the run failed. Otherwise the job's count of failures starts again. */
   readonly failed?: boolean;
   /**
    * The lane in which the job waits; by default its usual lane, or its slow lane after a failure.
@@ -158,7 +161,8 @@ interface Finish {
 }
 
 /**
- * Ends the lease, and removes the job unless it is due again. Does nothing when the lease was lost.
+ * Ends the lease, and removes the job unless it is due again: at `againAt`, or because it was armed
+ * during the run. Does nothing if the lease was lost.
  */
 export async function finish(
   within: AnyTx,
@@ -166,7 +170,7 @@ export async function finish(
   { againAt, failed = false, lane }: Finish = {},
 ): Promise<void> {
   const tx = unscoped(within);
-  const job = await held(within, claim);
+  const job = await leasedJob(within, claim);
   if (job === undefined) return;
   const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);
   if (due === Infinity) {
@@ -186,12 +190,12 @@ export async function finish(
 
 /** Whether the job is in this lane. It may have been moved since it was claimed. */
 export async function isInLane(within: AnyTx, claim: Claim, lane: Lane): Promise<boolean> {
-  return (await renewed(within, claim)).lane === encodeLane(lane);
+  return (await renewedJob(within, claim)).lane === encodeLane(lane);
 }
 
 /** Moves the job to its usual lane, where it waits for no throttle. */
 export async function moveToUsualLane(within: AnyTx, claim: Claim): Promise<void> {
-  const job = await renewed(within, claim);
+  const job = await renewedJob(within, claim);
   const usual = storedLane(readyLane(decodeLane(job.lane), { slow: false }));
   if (usual.lane !== job.lane) unscoped(within).update(jobs, job, usual);
 }
@@ -200,14 +204,22 @@ function storedLane(lane: Lane): Pick<JobRow, "lane" | "pool"> {
   return { lane: encodeLane(lane), pool: poolOf(lane) };
 }
 
-async function renewed(within: AnyTx, claim: Claim): Promise<Seen<JobRow>> {
-  const job = await held(within, claim);
+/**
+ * Returns the job of a claim.
+ * @throws TypeError if the lease was lost
+ */
+async function renewedJob(within: AnyTx, claim: Claim): Promise<Seen<JobRow>> {
+  const job = await leasedJob(within, claim);
   if (job === undefined) {
     throw new TypeError("call `renew` in this transaction before you use the claim");
   }
   return job;
 }
 
+/**
+ * Checks that a scoped transaction arms no job of another scope.
+ * @throws TypeError if it does
+ */
 function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
   if ("in" in tx || account_id === null) return;
   if (account_id !== tx.scope.account_id || mode !== tx.scope.mode) {
@@ -215,7 +227,8 @@ function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
   }
 }
 
-async function held(within: AnyTx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
+/** Returns the job of a claim, or undefined if the lease was lost. */
+async function leasedJob(within: AnyTx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
   const job = await findJob(within, claim, { hold: true });
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }

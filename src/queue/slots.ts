@@ -39,12 +39,12 @@ export class Slots {
     };
   }
 
-  /** How many more jobs of a pool may run. */
+  /** Returns how many more jobs of a pool may run. */
   freeInPool(pool: Pool): number {
     return this.#max[pool] - this.#inPool[pool];
   }
 
-  /** How many more jobs of a lane may run. */
+  /** Returns how many more jobs of a lane may run. */
   freeInLane(lane: Lane): number {
     const pool = poolOf(lane);
     const inPool = this.freeInPool(pool);
@@ -58,10 +58,12 @@ export class Slots {
     return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
   }
 
+  /** Counts a job of a lane as running. */
   take(lane: Lane): void {
     this.#count(lane, 1);
   }
 
+  /** Counts a job of a lane as ended. */
   release(lane: Lane): void {
     this.#count(lane, -1);
   }

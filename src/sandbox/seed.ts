@@ -177,7 +177,7 @@ async function playDelivered(
     identity,
     sender,
     conversation,
-    isNew: current === undefined,
+    isNewConversation: current === undefined,
     author,
   };
   const call = { services, idempotency_key: null };

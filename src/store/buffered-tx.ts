@@ -60,7 +60,7 @@ export class BufferedTx implements BaseTx {
     return this.#insertions;
   }
 
-  /** Called when the command has returned. Later reads and writes throw. */
+  /** Ends the transaction when the command has returned. Later reads and writes throw. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -120,7 +120,7 @@ export class BufferedTx implements BaseTx {
     return this.#firstVersion();
   }
 
-  /** `insert` of a row that has its version. Takes ownership of the object. */
+  /** Inserts a row that has its version. Takes ownership of the object. */
   put<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R> {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);
@@ -184,7 +184,7 @@ export class BufferedTx implements BaseTx {
     }
   }
 
-  /** The stored rows with a key, with the buffered writes applied. */
+  /** Returns the stored rows with a key, with the buffered writes applied. */
   #rows(lookup: Lookup, id: string): Rows | Promise<Rows> {
     const limit = rowsToRead(lookup, this.#overlay);
     const stored = this.#snapshot.read(limit === lookup.limit ? lookup : { ...lookup, limit }, id);
@@ -195,6 +195,7 @@ export class BufferedTx implements BaseTx {
     return stored instanceof Promise ? stored.then(overlaid) : overlaid(stored);
   }
 
+  /** Guards a row that is only read. */
   #hold(collection: Collection, row: AnySeen): void {
     const key = keyOf(collection, row);
     const id = encodeKey(key);
@@ -202,6 +203,10 @@ export class BufferedTx implements BaseTx {
     this.#overlay.put(collection, id, { key, base: row, row, changed: noColumns });
   }
 
+  /**
+   * Returns the entry of a row, or undefined if this transaction has not touched it.
+   * @throws TypeError if `seen` is outdated
+   */
   #latest(collection: Collection, id: string, seen: object): Entry | undefined {
     const touched = this.#overlay.find(collection, id);
     if (touched !== undefined && touched.row !== seen) {
@@ -221,8 +226,8 @@ export class BufferedTx implements BaseTx {
 }
 
 /**
- * Applies a patch. The version grows by one per commit, however many patches there are. A new row
- * keeps its first version.
+ * Returns a row with a patch. The version grows by one per commit, however many patches there are.
+ * A new row keeps its first version.
  */
 function patched<R extends object>(
   base: AnySeen | undefined,

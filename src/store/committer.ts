@@ -26,7 +26,7 @@ export interface Member {
    * deadlock.
    */
   readonly claims: boolean;
-  /** How many of its runs met a conflict. */
+  /** The number of its runs that met a conflict. */
   conflicts: number;
   /**
    * Commits in a separate group, so that its failure and those of other commands do not affect each
@@ -53,7 +53,7 @@ type Result =
 /** The limits of a group. A larger group would delay its first commands. */
 const groupSize = 128;
 const groupMs = 8;
-/** When this many commands wait, half of them are enough for a group. */
+/** If at least this many commands wait, half of them are enough for a group. */
 const minToSplit = 32;
 export const maxConflicts = 8;
 
@@ -178,10 +178,10 @@ export class Committer {
   }
 
   /**
-   * How many waiting commands the next group takes at most. Callers whose commands resolve together
-   * also send their next commands together, which leaves no bodies to run during the commit. So
-   * when commits are asynchronous and none is in progress, half of the commands wait for the next
-   * group.
+   * Returns how many waiting commands the next group takes at most. Callers whose commands resolve
+   * together also send their next commands together, which leaves no bodies to run during the
+   * commit. So when commits are asynchronous and none is in progress, half of the commands wait for
+   * the next group.
    */
   #maxMembers(waiting: number): number {
     const wouldIdle = this.#isAsync && this.#previous === undefined && waiting >= minToSplit;
@@ -292,7 +292,7 @@ function mergeInto({ result, overlay, lookups }: SoloRun, group: Overlay): Resul
   return !result.ok || group.merge(overlay) ? result : undefined;
 }
 
-/** When the storage cannot be read, the whole group fails. */
+/** Throws if the storage could not be read: the whole group fails then. */
 function throwIfUnavailable(result: Result): void {
   if (
     !result.ok &&
@@ -303,7 +303,7 @@ function throwIfUnavailable(result: Result): void {
   }
 }
 
-/** Members from the head of the queue that may share a commit, each removed as it is taken. */
+/** Takes members from the head of the queue that may share a commit. */
 function* takeGroup(queue: Member[], mixed: boolean, max: number): Generator<Member> {
   const claims = queue[0]?.claims;
   for (let taken = 0; taken < max; taken++) {

@@ -63,8 +63,8 @@ export class HostTransactions {
 
   /**
    * Opens a transaction, passes its handle to `work`, commits, and publishes the writes of its
-   * commands.
-   * A transaction of the engine's own (`isBackground`) is never cancelled: it ends with its job.
+   * commands. A transaction of the engine's own (`isBackground`) is never cancelled: it ends with
+   * its job.
    * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
    * `storage_unavailable`, `shutting_down`; and the errors of `work`
    */
@@ -107,6 +107,7 @@ export class HostTransactions {
     for (const cancel of this.#cancels) cancel();
   }
 
+  /** Resolves as `working` does, unless `cancel` is called before. */
   #unlessCancelled<T>(working: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const cancel = (): void => reject(notEndedInTime());
@@ -221,10 +222,12 @@ class CommandQueue {
     if (this.#state === "open") this.#state = "closed";
   }
 
+  /** Resolves when no command waits or runs. */
   async idle(): Promise<void> {
     while (this.#waiting > 0) await this.#last;
   }
 
+  /** Rejects new and waiting commands, and resolves when the running one has ended. */
   async end(): Promise<void> {
     this.#state = "over";
     await this.idle();

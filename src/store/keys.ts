@@ -1,6 +1,6 @@
 import type { Index, KeyValue, Row, Write } from "../ports/index.ts";
 
-/** A key as one string. Lengths distinguish ["a", "bc"] from ["ab", "c"]. */
+/** Returns a key as one string. Lengths distinguish ["a", "bc"] from ["ab", "c"]. */
 export function encodeKey(key: readonly KeyValue[]): string {
   let encoded = "";
   for (const part of key) encoded += encodePart(part);
@@ -10,7 +10,9 @@ export function encodeKey(key: readonly KeyValue[]): string {
 const encodePart = (part: unknown): string =>
   typeof part === "string" ? `${part.length}:${part}` : `#${String(part)};`;
 
-/** A row's first `length` index columns, encoded; `undefined` when the index excludes the row. */
+/**
+ * Returns a row's first `length` index columns, encoded. Undefined if the index excludes the row.
+ */
 export function placeIn(index: Index, length: number, row: Row): string | undefined {
   if (!isIncluded(index, row)) return undefined;
   let place = "";
@@ -32,7 +34,7 @@ function isIncluded({ where }: Index, row: Row): boolean {
   return "in" in where ? typeof value === "string" && where.in.includes(value) : value !== null;
 }
 
-/** Compares rows in the order of an index: by its columns, then by the primary key. */
+/** Returns a function that compares rows in the order of an index, then by the primary key. */
 export function byIndex(index: Index): (a: Row, b: Row) => number {
   const columns = [...index.columns, ...index.collection.primary.columns];
   return (a, b) => {
@@ -53,7 +55,7 @@ export function comparePlaces(a: readonly KeyValue[], b: readonly KeyValue[]): n
   return 0;
 }
 
-/** Null first, then by value, like the storages. */
+/** Compares values as the storages do: null first, then by value. */
 function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
   if (a === null) return -1;
@@ -104,7 +106,7 @@ export function orderUpdates(updates: readonly PlannedUpdate[]): readonly Planne
   return ordered;
 }
 
-/** The unique keys that the update gives to the row. */
+/** Returns the unique keys that an update gives to the row. */
 function newKeys({ write: { collection, changed, row }, base }: PlannedUpdate): string[] {
   const changedIndexes = collection.indexes.filter(
     ({ unique, columns, where }) =>
@@ -115,6 +117,7 @@ function newKeys({ write: { collection, changed, row }, base }: PlannedUpdate): 
   return uniqueKeys(changedIndexes, row).filter((key) => !before.has(key));
 }
 
+/** Returns the keys of a row in unique indexes. */
 function uniqueKeys(indexes: readonly Index[], row: Row): string[] {
   return indexes.flatMap((index) => {
     const place = index.unique ? placeIn(index, index.columns.length, row) : undefined;

@@ -35,16 +35,17 @@ export class Overlay {
   /** A function for each write that undoes it, in the order of the writes. */
   readonly #journal: (() => void)[] = [];
 
-  /** The entry of a row; `undefined` when nothing touched the row. */
+  /** Returns the entry of a row, or undefined if nothing touched the row. */
   find(collection: Collection, id: string): Entry | undefined {
     return this.#touched.get(collection)?.entries.get(id);
   }
 
+  /** Whether any row of a collection was touched. */
   touches(collection: Collection): boolean {
     return this.#touched.has(collection);
   }
 
-  /** The entries whose row has this key in an index, or had it before it was written. */
+  /** Returns the entries whose row has this key in an index, or had it before it was written. */
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
     return this.#touched.get(index.collection)?.under(index, key) ?? noEntries;
   }
@@ -65,10 +66,12 @@ export class Overlay {
     this.#journal.push(() => (sum === undefined ? sums.delete(id) : sums.set(id, sum)));
   }
 
+  /** Returns the current position in the journal. */
   mark(): Mark {
     return this.#journal.length;
   }
 
+  /** Undoes the writes after a position in the journal. */
   rollBack(to: Mark): void {
     while (this.#journal.length > to) this.#journal.pop()?.();
   }
@@ -102,7 +105,9 @@ export class Overlay {
     return this.under(index, key).some(isWritten);
   }
 
-  /** One write for each row. Writes that free a unique key come before those that take it. */
+  /**
+   * Returns one write for each row. Writes that free a unique key come before those that take it.
+   */
   writes(): Write[] {
     const removals: Write[] = [];
     const holds: Write[] = [];
@@ -145,7 +150,7 @@ export class Overlay {
 export const isPrimaryKey = ({ index, key }: Pick<Lookup, "index" | "key">): boolean =>
   index === index.collection.primary && key.length === index.columns.length;
 
-/** How many stored rows a lookup must read, so that enough remain when the overlay is applied. */
+/** Returns how many stored rows a lookup must read, so that enough remain under the overlay. */
 export function rowsToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
   // A full unique key has at most one row.
   return limit === 1 && index.unique && key.length === index.columns.length

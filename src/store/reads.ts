@@ -17,7 +17,7 @@ import { rowsInScope } from "./transaction.ts";
 /** A range of an index, with the row type of its collection. */
 export type RangeOf<R extends object> = Omit<Range, "index"> & { readonly index: Index<R> };
 
-/** The same within a scope: `prefix` leaves out the account and mode. */
+/** A range of an index within a scope: `prefix` leaves out the account and mode. */
 export type ScopedRangeOf<R extends Scope> = Omit<Range, "index"> & {
   readonly index: ScopedIndex<R>;
 };
@@ -35,19 +35,19 @@ export interface Reads {
     index: ScopedUniqueIndex<R, K>,
     key: K,
   ): Promise<Seen<R> | undefined>;
-  /** The rows with these keys, in one round trip. Leaves out keys without a row. */
+  /** Returns the rows with these keys, in one round trip. Leaves out keys without a row. */
   getAll<R extends Scope, K extends readonly KeyValue[]>(
     index: ScopedUniqueIndex<R, K>,
     keys: readonly K[],
   ): Promise<readonly Seen<R>[]>;
-  /** Up to `limit` rows for each key, in index order, in one round trip. */
+  /** Returns up to `limit` rows for each key, in index order, in one round trip. */
   lists<R extends Scope>(
     index: ScopedIndex<R>,
     keys: readonly (readonly KeyValue[])[],
     limit: number,
   ): Promise<readonly (readonly Seen<R>[])[]>;
   range<R extends Scope>(range: ScopedRangeOf<R>): Promise<readonly Seen<R>[]>;
-  /** The rows of each search, in one round trip. */
+  /** Returns the rows of each search, in one round trip. */
   search<R extends Scope>(
     searches: readonly SearchOf<R>[],
   ): Promise<readonly (readonly Seen<R>[])[]>;
@@ -98,8 +98,8 @@ export function unscopedReads(reader: Reader): UnscopedReads {
 }
 
 /**
- * The unscoped reads behind scoped ones. For modules that keep the rows of all scopes in one
- * collection, like `unscoped`.
+ * Returns the unscoped reads behind scoped ones. For modules that keep the rows of all scopes in
+ * one collection, like `unscoped`.
  */
 export function unscopedReadsOf(reads: Reads): UnscopedReads {
   return ScopedReads.allOf(reads);

@@ -11,7 +11,8 @@ import type { Scope } from "../kernel/index.ts";
 import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
 
 /**
- * How many rows one scan examines. Takes some milliseconds on SQLite, which reads synchronously.
+ * The maximum number of rows that one scan examines. That takes some milliseconds on SQLite, which
+ * reads synchronously.
  */
 const maxExamined = 1_000;
 
@@ -146,12 +147,16 @@ function columnsBeyond(
     : scopedPlaceColumns(index, prefix.length);
 }
 
-/** `placeColumns` of a range within a scope, whose prefix leaves out the account and mode. */
+/**
+ * Like `placeColumns`, for a range within a scope, whose prefix leaves out the account and mode.
+ */
 export function scopedPlaceColumns(index: Index, prefix: number): readonly string[] {
   return placeColumns(index, index.scoping === "key" ? prefix + 2 : prefix);
 }
 
-/** The columns that order the rows of a range: the rest of the index, then the primary key. */
+/**
+ * Returns the columns that order the rows of a range: the rest of the index, then the primary key.
+ */
 function placeColumns({ columns, collection }: Index, prefix: number): readonly string[] {
   return [
     ...columns.slice(prefix),
@@ -159,7 +164,7 @@ function placeColumns({ columns, collection }: Index, prefix: number): readonly 
   ];
 }
 
-/** A row's position in its range. */
+/** Returns a row's position in its range. */
 export function placeAt(columns: readonly string[], row: object): readonly KeyValue[] {
   return columns.map((column) => Reflect.get(row, column) as KeyValue);
 }
@@ -171,6 +176,7 @@ function bound(
   return place === undefined ? {} : { [name]: place };
 }
 
+/** Whether a row passes a filter. */
 export function passes(row: Row, where: NonNullable<Range["where"]>): boolean {
   return Object.entries(where).every(([column, wanted]) => {
     const value = row[column];

@@ -65,7 +65,7 @@ export class GroupSnapshot implements Snapshot {
     );
   }
 
-  /** Reads these lookups in one batch. For commands that run again, whose lookups are known. */
+  /** Reads lookups in one batch, before commands run again whose lookups are known. */
   async prefetch(lookups: readonly Lookup[]): Promise<void> {
     await Promise.all(lookups.map(async (lookup) => this.read(lookup, encodeKey(lookup.key))));
   }

@@ -14,24 +14,25 @@ interface StoreOptions {
   readonly logger: Logger;
 }
 
-/** Commands of callers that may wait for a commit. The next one fails with `overloaded`. */
+/** The maximum number of callers' commands that wait. The next one fails with `overloaded`. */
 const maxWaiting = 10_000;
 /**
- * The limit for the engine's own work: jobs, and what carriers report. The difference is room that
- * callers cannot fill.
+ * The maximum number of all commands that wait. The engine's own work, such as jobs and carriers'
+ * reports, may fill the part that callers cannot.
  */
 const maxWaitingInTotal = 20_000;
 
 interface CommitOptions {
   /**
-   * The engine's own work. It may wait when callers fill the queue, since nobody would retry it.
+   * Whether this is the engine's own work. It is queued even if callers fill the queue, since
+   * nobody would retry it.
    */
   readonly isBackground?: boolean;
-  /** The command claims rows (`ReadOptions.claim`). */
+  /** Whether the command claims rows (`ReadOptions.claim`). */
   readonly claims?: boolean;
 }
 
-/** For commits of the engine's own background work. */
+/** The options of commits of the engine's own work. */
 export const background: CommitOptions = { isBackground: true };
 
 /** Adds transactions to a storage port. */
@@ -46,7 +47,7 @@ export class Store {
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
-  /** How many commands were queued so far. */
+  /** The number of commands that were queued so far. */
   #queued = 0;
 
   constructor(options: StoreOptions) {
@@ -90,7 +91,7 @@ export class Store {
     return this.commitUnscoped((tx) => work(tx.in(scope)), options);
   }
 
-  /** The same in a transaction that reads and writes the rows of all scopes. */
+  /** Like `commit`, in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
     { isBackground = false, claims = false }: CommitOptions = {},
@@ -128,9 +129,9 @@ export class Store {
 
   /**
    * Runs `work` in a transaction that the host application opened, through the application's
-   * handle.
-   * The writes are committed or rolled back with that transaction. Commands on one handle run one
-   * after the other. A conflict is not retried: only the application can run its transaction again.
+   * handle. The writes are committed or rolled back with that transaction. Commands on one handle
+   * run one after the other. A conflict is not retried: only the application can run its
+   * transaction again.
    * @throws TidingsError `invalid_option` when the storage cannot join a transaction,
    * `storage_contended`, `storage_unavailable`
    */
@@ -138,7 +139,7 @@ export class Store {
     return this.withinUnscoped(handle, (tx) => work(tx.in(scope)));
   }
 
-  /** The same in a transaction that reads and writes the rows of all scopes. */
+  /** Like `within`, in a transaction that reads and writes the rows of all scopes. */
   withinUnscoped<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     return this.#hosts.within(handle, work);
   }

@@ -19,9 +19,9 @@ export interface ReadOptions {
    */
   readonly hold?: boolean;
   /**
-   * Locks the row until this command's commit, so that no other command writes it. Returns
-   * `undefined` when another process locks or writes the row at this moment, so that a dispatcher
-   * takes another job instead. Requires a commit with the option `claims`.
+   * Locks the row until this command's commit, so that no other command writes it. The read also
+   * returns undefined if another process locks or writes the row at this moment, so that a
+   * dispatcher takes another job instead. Requires a commit with the option `claims`.
    */
   readonly claim?: boolean;
 }
@@ -30,6 +30,7 @@ export interface ReadOptions {
  * Derives rows from the new rows of a collection, at the end of the transaction that inserts them.
  */
 export interface Projection {
+  /** The collection whose new rows are passed to `project`. */
   readonly of: Collection;
   project(tx: UnscopedTx, rows: readonly object[]): Promise<void>;
 }
@@ -51,8 +52,8 @@ export interface Tx {
   readonly scope: Scope;
 
   /**
-   * The row with a unique key. When the command then writes or holds the row, the commit checks
-   * that nobody has changed it.
+   * Returns the row with a unique key, or undefined if there is none. If the command then writes or
+   * holds the row, the commit checks that nobody has changed it.
    */
   get<R extends Scope, K extends readonly KeyValue[]>(
     index: ScopedUniqueIndex<R, K>,
@@ -61,8 +62,8 @@ export interface Tx {
   ): Promise<Seen<R> | undefined>;
 
   /**
-   * Up to `limit` rows whose first index columns equal `key`, in index order. The rows are guarded
-   * like those of `get`. Another command may still add a row under the key.
+   * Returns up to `limit` rows whose first index columns equal `key`, in index order. The rows are
+   * guarded like those of `get`. Another command may still add a row under the key.
    */
   list<R extends Scope>(
     index: ScopedIndex<R>,
@@ -76,13 +77,17 @@ export interface Tx {
    */
   insert<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<ScopedColumns<R>>): Seen<R>;
 
-  /** Returns the updated row. `seen` must be what the last read or write of the row returned. */
+  /**
+   * Updates a row and returns it. `seen` must be what the last read or write of the row returned.
+   * @throws TypeError if `seen` is outdated
+   */
   update<R extends Scope>(
     collection: ScopedCollection<R>,
     seen: Seen<R>,
     patch: Partial<NoInfer<ScopedColumns<R>>>,
   ): Seen<R>;
 
+  /** Removes a row. `seen` must be what the last read or write of the row returned. */
   remove<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): void;
 
   /**
@@ -134,22 +139,22 @@ export interface UnscopedTx {
 
 /** The unscoped transaction that a scoped one delegates to. */
 export interface BaseTx extends UnscopedTx {
-  /** `get` with the key that was already encoded. */
+  /** Like `get`, with a key that is already encoded as `id`. */
   find<R extends object>(
     index: UniqueIndex<R>,
     key: readonly KeyValue[],
     id: string,
     options?: ReadOptions,
   ): Promise<Seen<R> | undefined>;
-  /** The version of a new row. */
+  /** Draws the version of a new row. */
   firstVersion(): number;
-  /** `insert` of a row that has its version. Takes ownership of the object. */
+  /** Inserts a row that has its version. Takes ownership of the object. */
   put<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R>;
 }
 
 /** A transaction within one account and mode. */
 export class ScopedTx implements Tx {
-  /** The transaction that a scoped one delegates to. */
+  /** Returns the transaction that a scoped one delegates to. */
   static baseOf(tx: Tx): BaseTx {
     if (tx instanceof ScopedTx) return tx.#base;
     throw new TypeError("expected a transaction of this engine");
@@ -252,15 +257,18 @@ export class ScopedTx implements Tx {
 }
 
 /**
- * The unscoped transaction behind a scoped one. For modules that keep the rows of all scopes in one
- * collection, such as jobs. They must write only rows that belong to the scope.
+ * Returns the unscoped transaction behind a scoped one. For modules that keep the rows of all
+ * scopes in one collection, such as jobs. They must write only rows that belong to the scope.
  * `test/architecture/unscoped.test.ts` lists these modules.
  */
 export function unscoped(tx: Tx | UnscopedTx): UnscopedTx {
   return "in" in tx ? tx : ScopedTx.baseOf(tx);
 }
 
-/** The same transaction with another `now`, for rows that record something that happened then. */
+/**
+ * Returns the same transaction with another `now`, for rows that record something that happened
+ * then.
+ */
 export function backdated(tx: Tx, now: number): Tx {
   return new ScopedTx(ScopedTx.baseOf(tx), tx.scope, now);
 }
@@ -271,8 +279,8 @@ function isIn({ account_id, mode }: Scope, row: Scope): boolean {
 }
 
 /**
- * The rows that belong to a scope. Rows with one id share a scope, so usually all of them match or
- * none.
+ * Returns the rows that belong to a scope. Rows with one id share a scope, so usually all of them
+ * match or none.
  */
 export function rowsInScope<R extends Scope>(scope: Scope, rows: readonly R[]): readonly R[] {
   return rows.every((row) => isIn(scope, row)) ? rows : rows.filter((row) => isIn(scope, row));

@@ -51,7 +51,7 @@ export class DeliveryReader {
     this.#follower.start();
   }
 
-  /** Another process may have committed deliveries. */
+  /** Call when another process may have committed deliveries. */
   wake(): void {
     this.#follower.wake();
   }
@@ -103,9 +103,9 @@ interface CursorMove {
 async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): Promise<void> {
   const cursor = await tx.get(cursorByName, ["deliveries"]);
   if ((cursor?.position ?? 0) !== from) return;
-  const moved = { position: to, moved_at: tx.now };
-  if (cursor === undefined) tx.insert(cursors, { name: "deliveries", ...moved });
-  else tx.update(cursors, cursor, moved);
+  const columns = { position: to, moved_at: tx.now };
+  if (cursor === undefined) tx.insert(cursors, { name: "deliveries", ...columns });
+  else tx.update(cursors, cursor, columns);
   await Promise.all(
     [...webhooks].map(async ([id, { account_id, mode }]) => {
       // Held, so that a transaction that enables the webhook at the same time does not miss these.
@@ -119,8 +119,8 @@ async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): P
 }
 
 /**
- * Columns that request a manual attempt now. In `fifo` order the attempt waits for the deliveries
- * up to the cursor. The caller must hold the webhook and arm its job.
+ * Returns the columns that request a manual attempt now. In `fifo` order the attempt waits for the
+ * deliveries up to the cursor. The caller must hold the webhook and arm its job.
  */
 export async function manualAttempt(
   tx: Tx,

@@ -1,5 +1,5 @@
 import { endWebhookDrain } from "./due-deliveries.ts";
-import { type MadeAttempt, recordAttempts } from "./record-attempts.ts";
+import { type UnrecordedAttempt, recordAttempts } from "./record-attempts.ts";
 import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../kernel/index.ts";
 import { type Claim, type JobRun, leaseMs, renew, retry, Signal } from "../queue/index.ts";
 import { isSuccess } from "./schedule.ts";
@@ -28,16 +28,19 @@ const width = { proven: 8, failing: 4, fresh: 1 } as const;
  */
 const maxAttempts = 10_000;
 const drainMs = 10_000;
-/** Attempts that are under way or not yet recorded. At this limit no attempt begins. */
-const maxHeld = 64;
-/** Attempts per recording transaction. */
-const maxTogether = 32;
+/** The maximum number of attempts that are under way or not yet recorded. */
+const maxUnfinished = 64;
+/** The maximum number of attempts that one transaction records. */
+const maxBatch = 32;
 /**
  * How often the recording of attempts calls `retry` again. All rounds together take about a minute,
  * the length of a lease.
  */
 const maxRounds = 10;
-/** A fallback for commits of other processes while the drain waits for responses. */
+/**
+ * How often the drain looks for commits of other processes while it waits for responses, in
+ * milliseconds.
+ */
 const pollMs = 1_000;
 /** Extra time for an HTTP client that does not keep its deadline. */
 const graceMs = 1_000;
@@ -54,14 +57,14 @@ export class WebhookDrain {
   readonly #scope: Scope;
   readonly #ahead: ReadAhead;
   readonly #deadline: SharedDeadline;
-  readonly #ends: number;
+  readonly #beginsUntil: number;
   /** Raised when another attempt may begin, and when the last attempt was recorded. */
   readonly #wake: Signal;
   /** Deliveries whose attempt is under way or not yet recorded. They must not begin again. */
-  readonly #held = new Set<DeliveryId>();
-  #made: MadeAttempt[] = [];
+  readonly #unfinished = new Set<DeliveryId>();
+  #unrecorded: UnrecordedAttempt[] = [];
   /** Failed attempts that are not yet recorded. */
-  #failed = 0;
+  #unrecordedFailures = 0;
   #isWriting = false;
   /**
    * Whether the transaction that records attempts may end the drain. No attempt begins before it
@@ -69,15 +72,15 @@ export class WebhookDrain {
    */
   #mayEnd = false;
   #failure: { readonly error: unknown } | undefined;
-  #begun = 0;
+  #attemptCount = 0;
   #inFlight = 0;
   /** The limit of concurrent requests. Infinity until the webhook is read. */
   #width = Infinity;
   #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
-  #isOurs = true;
+  #hasLease = true;
   #renewedAt: number;
   /** When the last response arrived. */
-  #answeredAt: number;
+  #lastResponseAt: number;
 
   constructor(options: WebhookDrainOptions) {
     const { runtime, claim, run, leasedAt } = options;
@@ -90,22 +93,27 @@ export class WebhookDrain {
     const deadlineMs = webhooks.deadlineSeconds * 1_000 + graceMs;
     this.#deadline = new SharedDeadline(clock, deadlineMs, run.abort);
     this.#renewedAt = leasedAt;
-    this.#answeredAt = clock.now();
-    this.#ends = clock.now() + drainMs;
+    this.#lastResponseAt = clock.now();
+    this.#beginsUntil = clock.now() + drainMs;
     this.#wake = new Signal(clock);
   }
 
+  /** Call when a commit of this process has changed the webhook. */
   webhookChanged(): void {
     this.#ahead.forget();
     this.#wake.raise();
   }
 
+  /** Call when a commit of this process has written a delivery of the webhook. */
   deliveryWritten(id: DeliveryId, isNew: boolean): void {
     // Held deliveries are mostly written by this drain itself.
-    if (!isNew && !this.#held.has(id)) this.#ahead.forget();
+    if (!isNew && !this.#unfinished.has(id)) this.#ahead.forget();
     this.#wake.raise();
   }
 
+  /**
+   * Sends due deliveries until none is left, a limit of the drain is reached or the engine stops.
+   */
   async run(): Promise<void> {
     const { claim, run } = this.#options;
     const { clock } = this.#runtime;
@@ -119,20 +127,23 @@ export class WebhookDrain {
         await this.#read();
         this.#begin();
       }
-      if (this.#held.size === 0) break;
+      if (this.#unfinished.size === 0) break;
       await this.#wake.wait(pollMs);
-      if (clock.now() - this.#answeredAt >= pollMs) run.moveToSlowLane();
+      if (clock.now() - this.#lastResponseAt >= pollMs) run.moveToSlowLane();
       await this.#renew();
     }
     this.#deadline.end();
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#isOurs) await this.#commit((tx) => endWebhookDrain(tx, claim));
+    if (this.#hasLease) await this.#commit((tx) => endWebhookDrain(tx, claim));
   }
 
-  /** A failure ends the drain once the attempts under way have ended. */
+  /**
+   * Reads the webhook and its next deliveries. A failure ends the drain once the attempts under way
+   * have ended.
+   */
   async #read(): Promise<void> {
     try {
-      const webhook = await this.#ahead.read(this.#held);
+      const webhook = await this.#ahead.read(this.#unfinished);
       if (this.#width === Infinity && webhook !== undefined) this.#width = widthOf(webhook);
     } catch (error) {
       this.#failure = { error };
@@ -149,50 +160,70 @@ export class WebhookDrain {
   }
 
   /**
-   * Begins attempts from a page that is still current. The loop in `run` handles everything else.
+   * Begins attempts from a page that is still current. Otherwise wakes the loop in `run`, which
+   * reads again or ends the drain.
    */
   #continue(): void {
     if (this.#ahead.isFresh) this.#begin();
-    if (this.#held.size === 0 || this.#hasRoom()) this.#wake.raise();
+    if (this.#unfinished.size === 0 || this.#hasRoom()) this.#wake.raise();
   }
 
+  /** Whether another attempt may begin. */
   #hasRoom(): boolean {
     const { run } = this.#options;
     if (run.isStopping() || run.abort.aborted) return false;
-    if (this.#failure !== undefined || !this.#isOurs || this.#mayEnd) return false;
-    if (this.#begun >= maxAttempts || this.#runtime.clock.now() >= this.#ends) return false;
+    if (this.#failure !== undefined || !this.#hasLease || this.#mayEnd) return false;
+    if (this.#attemptCount >= maxAttempts) return false;
+    if (this.#runtime.clock.now() >= this.#beginsUntil) return false;
     // A failure may pause or disable the webhook, so it is recorded first.
-    if (this.#failed > 0) return false;
-    return this.#inFlight < this.#width && this.#held.size < (this.#ahead.isInOrder ? 1 : maxHeld);
+    if (this.#unrecordedFailures > 0) return false;
+    return (
+      this.#inFlight < this.#width &&
+      this.#unfinished.size < (this.#ahead.isInOrder ? 1 : maxUnfinished)
+    );
   }
 
+  /** Makes one attempt and hands its outcome over for recording. */
   async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
     const { clock, drawId } = this.#runtime;
-    const { id: delivery_id, manual_at: asked_at, attempts, history, body: sent } = delivery;
-    this.#begun++;
+    const { id: delivery_id, manual_at: requested_at, attempts, history, body } = delivery;
+    this.#attemptCount++;
     this.#inFlight++;
-    this.#held.add(delivery_id);
+    this.#unfinished.add(delivery_id);
     const started_at = clock.now();
     const outcome =
       (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? late;
     const ended_at = clock.now();
-    this.#answeredAt = ended_at;
+    this.#lastResponseAt = ended_at;
     this.#inFlight--;
     if (this.#options.run.abort.aborted) {
       // It is unknown whether the request arrived, so it is sent again.
-      this.#held.delete(delivery_id);
+      this.#unfinished.delete(delivery_id);
     } else {
-      const isGood = isSuccess(outcome);
-      if (isGood) this.#width = Math.min(this.#width + 1, width.proven);
-      else this.#failed++;
+      const succeeded = isSuccess(outcome);
+      if (succeeded) this.#width = Math.min(this.#width + 1, width.proven);
+      else this.#unrecordedFailures++;
       // The clock may have been set back during the attempt.
       const duration_ms = Math.max(0, ended_at - started_at);
-      const times = { started_at, ended_at, duration_ms, jitter: isGood ? 0 : this.#drawJitter() };
-      const before = { attempts, before: history.length, asked_at, sent };
-      this.#made.push({ id: drawId("att"), delivery_id, outcome, ...before, ...times });
+      const times = {
+        started_at,
+        ended_at,
+        duration_ms,
+        jitter: succeeded ? 0 : this.#drawJitter(),
+      };
+      const before = { attempts_before: attempts, automatic_before: history.length };
+      this.#unrecorded.push({
+        id: drawId("att"),
+        delivery_id,
+        requested_at,
+        body,
+        outcome,
+        ...before,
+        ...times,
+      });
     }
     this.#continue();
-    void this.#write();
+    void this.#recordEnded();
   }
 
   #post(webhook: WebhookRow): PostDelivery {
@@ -218,29 +249,29 @@ export class WebhookDrain {
     const { claim } = this.#options;
     const { clock } = this.#runtime;
     if (
-      !this.#isOurs ||
+      !this.#hasLease ||
       this.#failure !== undefined ||
       clock.now() - this.#renewedAt < leaseMs / 4
     ) {
       return;
     }
-    await this.#keep(() => this.#commit((tx) => renew(tx, claim, leaseMs)));
+    await this.#trackLease(() => this.#commit((tx) => renew(tx, claim, leaseMs)));
   }
 
   /** Records the attempts that have ended, one batch after the other. */
-  async #write(): Promise<void> {
+  async #recordEnded(): Promise<void> {
     if (this.#isWriting) return;
     this.#isWriting = true;
-    while (this.#made.length > 0) {
-      await this.#gather();
-      const made = this.#made;
-      this.#made = [];
+    while (this.#unrecorded.length > 0) {
+      await this.#waitForBatch();
+      const batch = this.#unrecorded;
+      this.#unrecorded = [];
       this.#mayEnd = this.#inFlight === 0 && this.#ahead.isEmpty;
-      await this.#keep(() => this.#record(made));
+      await this.#trackLease(() => this.#record(batch));
       this.#mayEnd = false;
-      for (const { delivery_id } of made) this.#held.delete(delivery_id);
-      const failed = made.filter(({ outcome }) => !isSuccess(outcome)).length;
-      this.#failed -= failed;
+      for (const { delivery_id } of batch) this.#unfinished.delete(delivery_id);
+      const failed = batch.filter(({ outcome }) => !isSuccess(outcome)).length;
+      this.#unrecordedFailures -= failed;
       // A delivery whose manual attempt failed may also be due automatically, before the deliveries
       // that were read after it.
       if (failed > 0) this.#ahead.forget();
@@ -250,36 +281,39 @@ export class WebhookDrain {
   }
 
   /** Waits briefly, so that attempts that end at the same time are recorded together. */
-  async #gather(): Promise<void> {
-    for (let before = 0; before < this.#made.length && this.#made.length < maxTogether;) {
-      before = this.#made.length;
+  async #waitForBatch(): Promise<void> {
+    for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < maxBatch;) {
+      before = this.#unrecorded.length;
       if (this.#inFlight > 0) await this.#runtime.store.yieldToEventLoop();
     }
   }
 
-  /** Only this process knows the outcomes, so it retries while no other engine can take the job. */
-  async #record(made: readonly MadeAttempt[]): Promise<boolean> {
+  /**
+   * Records attempts. Only this process knows the outcomes, so it retries while no other engine can
+   * take the job.
+   */
+  async #record(batch: readonly UnrecordedAttempt[]): Promise<boolean> {
     const { claim, run } = this.#options;
     const { drawId } = this.#runtime;
     const mayEnd = this.#mayEnd;
     for (let round = 1; ; round++) {
       try {
         return await this.#commit((tx) =>
-          recordAttempts(tx, claim, made, { drawId, leaseMs, mayEnd }),
+          recordAttempts(tx, claim, batch, { drawId, leaseMs, mayEnd }),
         );
       } catch (error) {
-        const isAway = error instanceof TidingsError && error.retryable;
-        if (!isAway || run.abort.aborted || round === maxRounds) throw error;
+        const isTemporary = error instanceof TidingsError && error.retryable;
+        if (!isTemporary || run.abort.aborted || round === maxRounds) throw error;
       }
     }
   }
 
-  /** `work` returns whether the claim still has the lease. */
-  async #keep(work: () => Promise<boolean>): Promise<void> {
+  /** Runs `work`, which renews the lease and returns whether the claim still has it. */
+  async #trackLease(work: () => Promise<boolean>): Promise<void> {
     const { clock } = this.#runtime;
     const begun = clock.now();
     try {
-      this.#isOurs = (await work()) && this.#isOurs;
+      this.#hasLease = (await work()) && this.#hasLease;
       this.#renewedAt = begun;
     } catch (error) {
       this.#failure = { error };

@@ -13,7 +13,7 @@ import { type Claim, finish } from "../queue/index.ts";
 interface DueOptions {
   readonly now: number;
   /** Deliveries to leave out: already read, under way, or not yet recorded. */
-  readonly known: ReadonlySet<string>;
+  readonly excluded: ReadonlySet<string>;
   /** The maximum number of deliveries to return; at least 1. */
   readonly limit: number;
 }
@@ -22,10 +22,10 @@ interface DueOptions {
 export async function dueDeliveries(
   reads: Reads,
   webhook: WebhookRow,
-  { now, known, limit: wanted }: DueOptions,
+  { now, excluded, limit: maxDue }: DueOptions,
 ): Promise<readonly DeliveryRow[]> {
-  const limit = known.size + wanted;
-  const [byHand, automatic] = await Promise.all([
+  const limit = excluded.size + maxDue;
+  const [manual, automatic] = await Promise.all([
     reads.range({ ...of(manualDeliveries, webhook), limit }),
     webhook.ordering === "fifo"
       ? reads.range({ ...of(deliveriesInOrder, webhook), limit })
@@ -33,24 +33,24 @@ export async function dueDeliveries(
   ]);
   const due =
     webhook.ordering === "fifo"
-      ? inOrder(webhook, automatic, byHand, now)
-      : inAnyOrder(webhook, automatic, byHand, now);
-  return due.filter(({ id }) => !known.has(id)).slice(0, wanted);
+      ? inOrder(webhook, automatic, manual, now)
+      : inAnyOrder(webhook, automatic, manual, now);
+  return due.filter(({ id }) => !excluded.has(id)).slice(0, maxDue);
 }
 
-function inAnyOrder(webhook: WebhookRow, automatic: Rows, byHand: Rows, now: number): Rows {
-  const due = isSending(webhook, now) ? [...byHand, ...automatic] : byHand;
+function inAnyOrder(webhook: WebhookRow, automatic: Rows, manual: Rows, now: number): Rows {
+  const due = isSending(webhook, now) ? [...manual, ...automatic] : manual;
   return [...new Map(due.map((delivery) => [delivery.id, delivery])).values()];
 }
 
 /**
- * Returns the manual delivery when the order allows it. Otherwise returns the automatic ones before
- * it, up to the first that is not due.
+ * Returns the manual delivery if the order allows it. Otherwise returns the automatic ones before
+ * it, up to the first that is not due, or none while the webhook is not sending.
  */
-function inOrder(webhook: WebhookRow, automatic: Rows, [byHand]: Rows, now: number): Rows {
-  if (byHand !== undefined && canSendManual(webhook, automatic[0], byHand)) return [byHand];
+function inOrder(webhook: WebhookRow, automatic: Rows, [manual]: Rows, now: number): Rows {
+  if (manual !== undefined && canSendManual(webhook, automatic[0], manual)) return [manual];
   const isDue = ({ next_attempt_at, position }: DeliveryRow): boolean =>
-    (next_attempt_at ?? Infinity) <= now && position <= (byHand?.manual_after ?? Infinity);
+    (next_attempt_at ?? Infinity) <= now && position <= (manual?.manual_after ?? Infinity);
   const first = automatic.findIndex((delivery) => !isDue(delivery));
   if (!isSending(webhook, now)) return [];
   return first === -1 ? automatic : automatic.slice(0, first);
@@ -63,11 +63,11 @@ const of = (index: ScopedIndex<DeliveryRow>, { id }: WebhookRow) =>
 
 /** Returns when the next delivery of a webhook is due, or Infinity when none is left. */
 export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<number> {
-  const [[next], [byHand]] = await Promise.all([
+  const [[next], [manual]] = await Promise.all([
     tx.list(webhook.ordering === "fifo" ? deliveriesInOrder : deliveriesDue, [webhook.id], 1),
     tx.list(manualDeliveries, [webhook.id], 1),
   ]);
-  return Math.min(automaticAt(webhook, next), manualAt(webhook, next, byHand, tx.now));
+  return Math.min(automaticAt(webhook, next), manualAt(webhook, next, manual, tx.now));
 }
 
 /** Releases the job of a webhook until `againAt`, or removes it when that is Infinity. */
@@ -81,6 +81,7 @@ export function releaseWebhookJob(
   return finish(tx, claim, { againAt, lane: { ...claim.lane, slow: !webhook.proven } });
 }
 
+/** Returns when the next automatic attempt may be made, or Infinity if none is scheduled. */
 function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | undefined): number {
   if (
     status !== "enabled" ||
@@ -92,14 +93,17 @@ function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | u
   return Math.max(next.next_attempt_at, paused_until ?? 0);
 }
 
-/** With `fifo` ordering, a manual attempt waits for the automatic ones before it. */
+/**
+ * Returns now if a manual attempt may be made, otherwise Infinity. With `fifo` ordering, it waits
+ * for the automatic ones before it.
+ */
 function manualAt(
   webhook: WebhookRow,
   head: DeliveryRow | undefined,
-  byHand: DeliveryRow | undefined,
+  manual: DeliveryRow | undefined,
   now: number,
 ): number {
-  return byHand !== undefined && canSendManual(webhook, head, byHand) ? now : Infinity;
+  return manual !== undefined && canSendManual(webhook, head, manual) ? now : Infinity;
 }
 
 /**
@@ -124,10 +128,10 @@ type Place = Pick<DeliveryRow, "position">;
 function canSendManual(
   { ordering, status }: Pick<WebhookRow, "ordering" | "status">,
   head: Place | undefined,
-  byHand: Pick<DeliveryRow, "manual_after">,
+  manual: Pick<DeliveryRow, "manual_after">,
 ): boolean {
   if (ordering === "none" || status !== "enabled" || head === undefined) return true;
-  return head.position > byHand.manual_after;
+  return head.position > manual.manual_after;
 }
 
 /** Whether automatic attempts may be made at this time. */

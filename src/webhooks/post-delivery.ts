@@ -13,7 +13,7 @@ interface DeliveryPosterOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends one request. Never rejects. */
+/** Sends a delivery at time `at`, in milliseconds since the epoch. Never rejects. */
 export type PostDelivery = (
   delivery: Pick<DeliveryRow, "event_id" | "body">,
   at: number,
@@ -51,12 +51,13 @@ export function deliveryPoster(
   };
 }
 
-/** The outcome when the HTTP client does not keep its deadline. */
+/** The outcome of a request for which the HTTP client does not keep its deadline. */
 export const late = failed(
   "response_timeout",
   "The HTTP client did not return before the deadline.",
 );
 
+/** Returns a function that returns the keys that sign at a time: during a rotation, two. */
 function signingKeys({
   secret,
   previous_secret,

@@ -8,9 +8,9 @@ import { isGone, isSuccess, nextAttempt, pauseMsOf } from "./schedule.ts";
 /** An attempt that has ended. */
 export interface EndedAttempt {
   /** The `manual_at` of the delivery when the attempt began. Null for an automatic attempt. */
-  readonly asked_at: number | null;
+  readonly requested_at: number | null;
   /** The number of automatic attempts of the delivery when this attempt began. */
-  readonly before: number;
+  readonly automatic_before: number;
   readonly started_at: number;
   readonly ended_at: number;
   readonly duration_ms: number;
@@ -22,35 +22,37 @@ export interface EndedAttempt {
 type Progress<R> = Readonly<Partial<R>>;
 
 /**
- * Returns the changes of a delivery. A success always ends the delivery. A failed automatic attempt
- * is ignored when another one was recorded since it began, as after a lost lease, or when the
- * delivery has already ended.
+ * Returns the changes of a delivery after an attempt. A success always ends the delivery. A failed
+ * automatic attempt is ignored when another one was recorded since it began, as after a lost lease,
+ * or when the delivery has already ended.
  */
 export function afterAttempt(delivery: DeliveryRow, attempt: EndedAttempt): Progress<DeliveryRow> {
-  const { asked_at, before, ended_at, duration_ms, outcome, jitter } = attempt;
+  const { requested_at, automatic_before, ended_at, duration_ms, outcome, jitter } = attempt;
   const { status, history, next_attempt_at, wait_ms, manual_at } = delivery;
   if (status === "canceled") return { manual_at: null };
-  const manual = asked_at !== null;
+  const isManual = requested_at !== null;
   // A manual attempt that was requested after this one began stays requested.
-  const asked = manual && manual_at === asked_at ? null : manual_at;
-  const counts = !manual && next_attempt_at !== null && history.length === before;
-  const tried = counts ? [...history, { waited_ms: wait_ms, duration_ms }] : history;
+  const pendingRequest = isManual && manual_at === requested_at ? null : manual_at;
+  const isCounted = !isManual && next_attempt_at !== null && history.length === automatic_before;
+  const newHistory = isCounted ? [...history, { waited_ms: wait_ms, duration_ms }] : history;
   if (isSuccess(outcome)) {
     return {
       status: "succeeded",
-      history: tried,
+      history: newHistory,
       next_attempt_at: null,
-      manual_at: manual ? asked : null,
+      manual_at: isManual ? pendingRequest : null,
     };
   }
   // A test delivery has manual attempts only, so no retry follows.
-  const isOver = status === "pending" && next_attempt_at === null && asked === null;
-  if (!counts) return isOver ? { status: "failed", manual_at: null } : { manual_at: asked };
-  const next = nextAttempt(tried, outcome, ended_at, jitter);
-  if (next.status !== "pending") {
-    return { status: next.status, history: tried, next_attempt_at: null };
+  const isOver = status === "pending" && next_attempt_at === null && pendingRequest === null;
+  if (!isCounted) {
+    return isOver ? { status: "failed", manual_at: null } : { manual_at: pendingRequest };
   }
-  return { history: tried, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
+  const next = nextAttempt(newHistory, outcome, ended_at, jitter);
+  if (next.status !== "pending") {
+    return { status: next.status, history: newHistory, next_attempt_at: null };
+  }
+  return { history: newHistory, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
 }
 
 /**
@@ -82,7 +84,7 @@ export function afterAutomatic(
  */
 const disableLimits = { after_ms: 5 * dayMs, attempts: 10, days: 3 } as const;
 
-/** Adds a failure to the streak. A clock that was set back adds no day. */
+/** Returns the streak with one more failure. A clock that was set back adds no day. */
 export function withFailure(streak: FailingStreak | null, now: number): FailingStreak {
   const day = Math.floor(now / dayMs);
   if (streak === null) return { since: now, attempts: 1, days: 1, last_day: day };

@@ -30,11 +30,11 @@ export class ReadAhead {
   readonly #clock: Clock;
   readonly #key: readonly [WebhookId];
   #webhook: Seen<WebhookRow> | undefined;
-  #seenAt = -Infinity;
+  #webhookReadAt = -Infinity;
   #page: DeliveryRow[] = [];
   #pageSize: number = page.min;
-  #readAt = -Infinity;
-  #forgotten = 0;
+  #pageReadAt = -Infinity;
+  #forgetCount = 0;
 
   constructor(reads: Reads, clock: Clock, id: WebhookId) {
     this.#reads = reads;
@@ -44,9 +44,10 @@ export class ReadAhead {
 
   /** Whether the deliveries in the page can be sent without reading the webhook again. */
   get isFresh(): boolean {
-    return this.#seenAt === this.#clock.now();
+    return this.#webhookReadAt === this.#clock.now();
   }
 
+  /** Whether the webhook has `fifo` ordering. False before the first read. */
   get isInOrder(): boolean {
     return this.#webhook?.ordering === "fifo";
   }
@@ -56,6 +57,7 @@ export class ReadAhead {
     return this.#page.length === 0;
   }
 
+  /** Takes the next delivery of the page. Undefined if the page is empty. */
   take(): NextDelivery | undefined {
     const [webhook, delivery] = [this.#webhook, this.#page.shift()];
     return webhook && delivery && { webhook, delivery };
@@ -63,40 +65,41 @@ export class ReadAhead {
 
   /** Discards the page, because the webhook or a delivery has changed. */
   forget(): void {
-    this.#forgotten++;
+    this.#forgetCount++;
     this.#page = [];
-    this.#seenAt = -Infinity;
+    this.#webhookReadAt = -Infinity;
   }
 
   /**
-   * Reads the webhook, and more deliveries when few are left. Deliveries in `held` are left out.
+   * Reads the webhook, and more deliveries if few are left. Deliveries in `excluded` are left out.
+   * Returns undefined if the webhook was deleted.
    */
-  async read(held: ReadonlySet<string>): Promise<WebhookRow | undefined> {
-    const forgotten = this.#forgotten;
+  async read(excluded: ReadonlySet<string>): Promise<WebhookRow | undefined> {
+    const forgetCount = this.#forgetCount;
     const webhook = await this.#reads.get(webhookById, this.#key);
     if (webhook?.version !== this.#webhook?.version) {
       this.#webhook = webhook;
       this.#page = [];
     }
-    if (Math.abs(this.#clock.now() - this.#readAt) > pageMs) {
+    if (Math.abs(this.#clock.now() - this.#pageReadAt) > pageMs) {
       this.#page = [];
       this.#pageSize = page.min;
     }
     if (webhook !== undefined && this.#page.length < refillBelow) {
-      await this.#readPage(webhook, held);
+      await this.#readPage(webhook, excluded);
     }
-    if (forgotten === this.#forgotten) this.#seenAt = this.#clock.now();
+    if (forgetCount === this.#forgetCount) this.#webhookReadAt = this.#clock.now();
     else this.#page = [];
     return webhook;
   }
 
-  async #readPage(webhook: WebhookRow, held: ReadonlySet<string>): Promise<void> {
+  async #readPage(webhook: WebhookRow, excluded: ReadonlySet<string>): Promise<void> {
     const now = this.#clock.now();
     const limit = this.#pageSize;
     // A read may return an old version of a delivery that is recorded during the read.
-    const known = new Set([...held, ...this.#page.map(({ id }) => id)]);
-    const due = await dueDeliveries(this.#reads, webhook, { now, known, limit });
-    if (this.#page.length === 0) this.#readAt = now;
+    const excludedIds = new Set([...excluded, ...this.#page.map(({ id }) => id)]);
+    const due = await dueDeliveries(this.#reads, webhook, { now, excluded: excludedIds, limit });
+    if (this.#page.length === 0) this.#pageReadAt = now;
     this.#page.push(...due);
     if (due.length === limit) this.#pageSize = Math.min(2 * limit, page.max);
   }

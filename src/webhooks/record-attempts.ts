@@ -18,13 +18,14 @@ import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { releaseWebhookJob, nextDeliveryAt } from "./due-deliveries.ts";
 
-export interface MadeAttempt extends EndedAttempt {
+/** An attempt that has ended and whose outcome only this process knows. */
+export interface UnrecordedAttempt extends EndedAttempt {
   readonly id: AttemptId;
   readonly delivery_id: DeliveryId;
   /** The number of recorded attempts of the delivery when this one began. */
-  readonly attempts: number;
+  readonly attempts_before: number;
   /** The body that was sent. */
-  readonly sent: string | null;
+  readonly body: string | null;
 }
 
 interface RecordOptions {
@@ -45,66 +46,72 @@ interface RecordOptions {
 export async function recordAttempts(
   tx: Tx,
   claim: Claim<"deliver">,
-  made: readonly MadeAttempt[],
+  attempts: readonly UnrecordedAttempt[],
   { drawId, leaseMs, mayEnd }: RecordOptions,
 ): Promise<boolean> {
-  const [isOurs, webhook, ...rows] = await Promise.all([
+  const [hasLease, webhook, ...rows] = await Promise.all([
     renew(tx, claim, leaseMs),
     // Held when the drain may end, so that a transaction that enables the webhook at the same time
     // commits before or after this one. It arms the job.
     tx.get(webhookById, [claim.key.webhook_id], { hold: mayEnd }),
-    ...made.map(({ delivery_id }) => tx.get(deliveryById, [delivery_id])),
+    ...attempts.map(({ delivery_id }) => tx.get(deliveryById, [delivery_id])),
   ]);
   const latest = new Map(
     rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])),
   );
-  const written = await Promise.all(
-    made.map((attempt) => isWritten(tx, latest.get(attempt.delivery_id), attempt)),
+  const recorded = await Promise.all(
+    attempts.map((attempt) => isRecorded(tx, latest.get(attempt.delivery_id), attempt)),
   );
-  const fresh = made.filter((_, i) => written[i] !== true);
-  for (const attempt of fresh) {
+  const newAttempts = attempts.filter((_, i) => recorded[i] !== true);
+  for (const attempt of newAttempts) {
     const delivery = latest.get(attempt.delivery_id);
     if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
   }
-  const after = webhook && applyToWebhook(tx, webhook, fresh, drawId);
-  if (!isOurs || !mayEnd || after === undefined) return isOurs;
+  const after = webhook && applyToWebhook(tx, webhook, newAttempts, drawId);
+  if (!hasLease || !mayEnd || after === undefined) return hasLease;
   const againAt = await nextDeliveryAt(tx, after);
   if (againAt <= tx.now) return true;
   await releaseWebhookJob(tx, claim, after, againAt);
   return false;
 }
 
-/** Whether an earlier commit already recorded this attempt and only its result was lost. */
-async function isWritten(
+/**
+ * Whether an earlier commit already recorded this attempt and only the result of that commit was
+ * lost.
+ */
+async function isRecorded(
   tx: Tx,
   delivery: DeliveryRow | undefined,
-  { id, attempts }: MadeAttempt,
+  { id, attempts_before }: UnrecordedAttempt,
 ): Promise<boolean> {
-  if (delivery === undefined || delivery.attempts === attempts) return false;
+  if (delivery === undefined || delivery.attempts === attempts_before) return false;
   const { id: delivery_id } = delivery;
-  const numbers = Array.from({ length: delivery.attempts - attempts }, (_, i) => attempts + 1 + i);
-  const since = await Promise.all(
+  const numbers = Array.from(
+    { length: delivery.attempts - attempts_before },
+    (_, i) => attempts_before + 1 + i,
+  );
+  const laterAttempts = await Promise.all(
     numbers.map((number) => tx.get(deliveryAttemptByNumber, [delivery_id, number])),
   );
-  return since.some((row) => row?.id === id);
+  return laterAttempts.some((row) => row?.id === id);
 }
 
 function recordAttempt(
   tx: Tx,
   delivery: Seen<DeliveryRow>,
-  attempt: MadeAttempt,
+  attempt: UnrecordedAttempt,
 ): Seen<DeliveryRow> {
   const { id: delivery_id } = delivery;
-  const { id, sent, asked_at, started_at, duration_ms, outcome } = attempt;
+  const { id, body, requested_at, started_at, duration_ms, outcome } = attempt;
   const number = delivery.attempts + 1;
   tx.insert(deliveryAttempts, {
     delivery_id,
     number,
     id,
-    manual: asked_at !== null,
+    manual: requested_at !== null,
     started_at,
     duration_ms,
-    ...responseColumns(outcome, { isErased: delivery.body !== sent }),
+    ...responseColumns(outcome, { isErased: delivery.body !== body }),
   });
   return tx.update(deliveries, delivery, { attempts: number, ...afterAttempt(delivery, attempt) });
 }
@@ -113,11 +120,11 @@ function recordAttempt(
 function applyToWebhook(
   tx: Tx,
   webhook: Seen<WebhookRow>,
-  made: readonly MadeAttempt[],
+  attempts: readonly UnrecordedAttempt[],
   drawId: GenerateId,
 ): WebhookRow {
   let latest = webhook;
-  for (const attempt of made.filter(({ asked_at }) => asked_at === null)) {
+  for (const attempt of attempts.filter(({ requested_at }) => requested_at === null)) {
     const changes = afterAutomatic(latest, attempt);
     if (changes !== undefined) latest = tx.update(webhooks, latest, changes);
   }

@@ -19,8 +19,8 @@ import { eventResource, type EventRow } from "../events/index.ts";
  */
 export async function removeDelivery(tx: Tx, delivery: Seen<DeliveryRow>): Promise<void> {
   const { id } = delivery;
-  const made = await tx.list(deliveryAttempts.primary, [id], maxAttemptsRead);
-  for (const attempt of made) tx.remove(deliveryAttempts, attempt);
+  const attempts = await tx.list(deliveryAttempts.primary, [id], maxAttemptsRead);
+  for (const attempt of attempts) tx.remove(deliveryAttempts, attempt);
   tx.remove(deliveries, delivery);
 }
 
@@ -45,19 +45,21 @@ export async function discardDeliveries(tx: Tx, id: WebhookId): Promise<"more" |
  * left.
  */
 export async function eraseDeliveries(tx: Tx, event_id: EventId, limit: number): Promise<number> {
-  const made = await tx.list(deliveriesOfEvent, [event_id], maxWebhooks);
-  const whole = made.filter(({ body }) => body !== null).slice(0, limit);
-  for (const delivery of whole) {
+  const all = await tx.list(deliveriesOfEvent, [event_id], maxWebhooks);
+  const unerased = all.filter(({ body }) => body !== null).slice(0, limit);
+  for (const delivery of unerased) {
     await eraseResponses(tx, delivery);
     const isPending = delivery.status === "pending";
     const status = isPending ? "canceled" : delivery.status;
     tx.update(deliveries, delivery, { body: null, status, next_attempt_at: null, manual_at: null });
     if (isPending) await wakeFifoWebhook(tx, delivery);
   }
-  return whole.length;
+  return unerased.length;
 }
 
-/** With `fifo` ordering, other deliveries may have waited for a canceled one. */
+/**
+ * Arms the job of a webhook with `fifo` ordering: deliveries may have waited for a canceled one.
+ */
 async function wakeFifoWebhook(tx: Tx, { webhook_id }: DeliveryRow): Promise<void> {
   const webhook = await tx.get(webhookById, [webhook_id], { hold: true });
   if (webhook?.ordering === "fifo") await arm(tx, deliverJob(webhook, tx.now));
@@ -76,7 +78,7 @@ export async function rewriteDeliveries(tx: Tx, event: EventRow): Promise<void> 
   }
 }
 
-/** Responses may quote the request. */
+/** Erases the stored responses of a delivery, because they may quote the request. */
 async function eraseResponses(tx: Tx, { id }: DeliveryRow): Promise<void> {
   for (const attempt of await tx.list(deliveryAttempts.primary, [id], maxAttemptsRead)) {
     tx.update(deliveryAttempts, attempt, {

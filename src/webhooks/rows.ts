@@ -38,7 +38,7 @@ export const webhooks = scoped("webhooks", {
   disabled_reason: nullable(text()),
   /** Stored in plain text, because signing needs the whole secret. */
   secret: text(),
-  /** Also signs until `previous_expires_at`. */
+  /** The former secret, which also signs until `previous_expires_at`. Null if there is none. */
   previous_secret: nullable(text()),
   previous_expires_at: nullable(time()),
   /**
@@ -46,9 +46,12 @@ export const webhooks = scoped("webhooks", {
    * enabled again.
    */
   proven: boolean(),
-  /** The current series of failed automatic attempts. Null when the last one succeeded. */
+  /**
+   * The current series of failed automatic attempts. Null if the last one succeeded or there was
+   * none.
+   */
   streak: nullable(json<FailingStreak>()),
-  /** The receiver asked for no requests before this time. */
+  /** Until when the receiver asked for no requests. Null if it asked for no pause. */
   paused_until: nullable(time()),
   /**
    * Failed deliveries with higher ids still need to be scheduled again. Null when no recovery runs.
@@ -83,7 +86,7 @@ export const deliveries = scoped("deliveries", {
   webhook_id: text<WebhookId>(),
   event_id: text<EventId>(),
   event_type: text<EventType>(),
-  /** A pending delivery is shown as `parked` while its webhook is not enabled. */
+  /** The stored status. The API shows `pending` as `parked` while the webhook is not enabled. */
   status: text<Exclude<DeliveryStatus, "parked">>(),
   /** The request body. Null after it was erased. */
   body: nullable(text()),

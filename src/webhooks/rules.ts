@@ -18,9 +18,9 @@ export const maxManualAttempts = 100;
 export const maxAttemptsRead = 200;
 
 /**
- * Sends a webhook the deliveries that are due. Each webhook has one job, which one engine runs at a
- * time. An unproven webhook gets a slow lane, so that a receiver that hangs does not delay other
- * webhooks.
+ * Returns the job that sends a webhook the deliveries that are due. Each webhook has one job, which
+ * one engine runs at a time. An unproven webhook gets a slow lane, so that a receiver that hangs
+ * does not delay other webhooks.
  */
 export function deliverJob(
   { account_id, mode, id: webhook_id, proven }: WebhookKey & Pick<WebhookRow, "proven">,
@@ -30,7 +30,7 @@ export function deliverJob(
   return { kind: "deliver", key: { webhook_id }, account_id, mode, lane, due_at };
 }
 
-/** Schedules failed deliveries again, one chunk at a time. */
+/** Returns the job that schedules failed deliveries again, one chunk at a time. */
 export function recoverJob(
   { account_id, mode, id: webhook_id }: WebhookKey,
   due_at: number,
@@ -39,7 +39,7 @@ export function recoverJob(
   return { kind: "recover", key: { webhook_id }, account_id, mode, lane, due_at };
 }
 
-/** Removes the deliveries of a deleted webhook. */
+/** Returns the job that removes the deliveries of a deleted webhook. */
 export function discardJob(
   { account_id, mode, id: webhook_id }: WebhookKey,
   due_at: number,
@@ -50,18 +50,21 @@ export function discardJob(
 
 type WebhookKey = Pick<WebhookRow, "account_id" | "mode" | "id">;
 
-/** A pending delivery is shown as `parked` until its webhook is enabled. */
+/**
+ * Returns the status that the API shows. A pending delivery is shown as `parked` while its webhook
+ * is not enabled.
+ */
 export function shownStatus(status: DeliveryRow["status"], webhook: WebhookStatus): DeliveryStatus {
   return status === "pending" && webhook !== "enabled" ? "parked" : status;
 }
 
-/** Returns the stored statuses that are shown as `shown`, or all of them when it is undefined. */
+/** Returns the stored statuses that the API shows as `wanted`, or all if it is undefined. */
 export function storedStatuses(
-  shown: DeliveryStatus | undefined,
+  wanted: DeliveryStatus | undefined,
   webhook: WebhookStatus,
 ): DeliveryRow["status"][] {
   const stored = ["pending", "succeeded", "failed", "canceled"] as const;
-  return stored.filter((status) => shown === undefined || shownStatus(status, webhook) === shown);
+  return stored.filter((status) => wanted === undefined || shownStatus(status, webhook) === wanted);
 }
 
 /** Returns why a manual attempt is refused, or undefined when it is allowed. */

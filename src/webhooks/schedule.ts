@@ -8,10 +8,8 @@
  * nothing could be sent (the process was down, the webhook was paused or disabled) does not count.
  * A clock that jumps neither ends a delivery early nor extends it.
  */
-import { minuteMs } from "../kernel/index.ts";
+import { hourMs, minuteMs } from "../kernel/index.ts";
 import type { HttpOutcome } from "../ports/index.ts";
-
-const hourMs = 60 * minuteMs;
 
 export const delays: readonly number[] = [minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs];
 
@@ -50,6 +48,7 @@ type Next =
   | { readonly status: "pending"; readonly wait_ms: number; readonly next_attempt_at: number };
 
 /**
+ * Returns the state of a delivery after an attempt, and when the next attempt is due.
  * @param history the automatic attempts that have ended, oldest first; includes the last one
  * @param outcome the outcome of the last attempt
  * @param jitter a random number from 0 to 1
@@ -63,12 +62,12 @@ export function nextAttempt(
   if (isSuccess(outcome)) return { status: "succeeded" };
   const [delay, ...later] = delays.slice(history.length - 1);
   if (delay === undefined || isGone(outcome)) return { status: "failed" };
-  const used = sum(
+  const usedMs = sum(
     history.map((each) => each.waited_ms + Math.min(Math.max(0, each.duration_ms), maxAttemptMs)),
   );
-  const needed = sum(later) + maxAttemptMs * later.length;
-  const wanted = Math.max(delay, retryAfterOf(outcome, now)) + delay * maxJitter * jitter;
-  const wait_ms = Math.max(delay, Math.min(Math.ceil(wanted), budgetMs - used - needed));
+  const neededMs = sum(later) + maxAttemptMs * later.length;
+  const wantedMs = Math.max(delay, retryAfterOf(outcome, now)) + delay * maxJitter * jitter;
+  const wait_ms = Math.max(delay, Math.min(Math.ceil(wantedMs), budgetMs - usedMs - neededMs));
   return { status: "pending", wait_ms, next_attempt_at: now + wait_ms };
 }
 

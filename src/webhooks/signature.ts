@@ -5,7 +5,7 @@ import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
  * `id.timestamp.body`.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-interface Signed {
+interface SignatureInput {
   /** The id of the event. It is the same for each attempt and contains no full stop. */
   readonly id: string;
   /** The time of the attempt in milliseconds since the epoch. The signature uses whole seconds. */
@@ -25,15 +25,19 @@ export function secretText(bytes: Uint8Array): string {
 }
 
 /**
- * Create the key once for many signatures: signing with raw bytes takes Node three times as long.
+ * Returns the signing key of a secret. Create the key once for many signatures: signing with raw
+ * bytes takes Node three times as long.
  */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(secret.slice(prefix.length), "base64");
 }
 
-/** Signs with each key, in the given order. During a rotation there are two keys. */
+/**
+ * Returns the signature headers of a request. Signs with each key, in the given order. During a
+ * rotation there are two keys.
+ */
 export function signatureHeaders(
-  { id, at, body }: Signed,
+  { id, at, body }: SignatureInput,
   keys: readonly KeyObject[],
 ): SignatureHeaders {
   const timestamp = String(Math.floor(at / 1_000));

@@ -73,7 +73,7 @@ describe.each(storages)("a trigger on $name", ({ open }) => {
       { id: run.id, open: true, request: { playbook_id, slots: { seats: 4 } } },
     ]);
     expect(await rowsOf(port, agentSessions)).toMatchObject([
-      { conversation_id: id, agent_id: agent, heard: 0 },
+      { conversation_id: id, agent_id: agent, heard_through: 0 },
     ]);
     expect((await rowsOf(port, jobs)).filter(({ kind }) => kind === "turn")).toMatchObject([
       { key: id },

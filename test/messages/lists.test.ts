@@ -48,7 +48,7 @@ function row(scope: Scope, n: number): MessageRow {
     idempotency_key: null,
     attempts: 0,
     retry_at: null,
-    carriage: null,
+    carrier_state: null,
     created_at: n,
     updated_at: n,
     sent_at: null,

@@ -16,7 +16,7 @@ import {
   edit,
   expire,
   handOver,
-  isCarried,
+  isWithCarrier,
   type MessageState,
   plan,
   release,
@@ -77,10 +77,10 @@ const receipt: fc.Arbitrary<Receipt> = fc.record({
   status: fc.constantFrom("sent", "delivered", "undelivered", "read"),
   at: fc.nat(2 * now),
 });
-const carriedState = receipt.map(
+const carrierState = receipt.map(
   (each) => applyEvidence({ status: "canceled" }, evidenceOf(each)).state,
 );
-const state = fc.oneof(waiting, open, ended, carriedState);
+const state = fc.oneof(waiting, open, ended, carrierState);
 const answer = fc.constantFrom(throttled, landline, accepted, unclear);
 
 const stateAfter = (from: MessageState, decided: { decision: string; state?: MessageState }) =>
@@ -213,7 +213,7 @@ describe("after an attempt", () => {
           !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
         fc.pre(stale);
         const decided = applyAnswer(from, attempt, said, now);
-        expect(decided.decision).toBe(said === accepted ? "carried" : "none");
+        expect(decided.decision).toBe(said === accepted ? "with_carrier" : "none");
       }),
     );
   });
@@ -254,15 +254,15 @@ describe("once the carrier proves that it has the message", () => {
     fc.assert(
       fc.property(state, receipt, (from, proof) => {
         const { state: to } = applyEvidence(from, evidenceOf(proof));
-        expect(isCarried(to)).toBe(true);
-        if (!isCarried(from)) expect(to).toMatchObject({ status: proof.status, at: proof.at });
+        expect(isWithCarrier(to)).toBe(true);
+        if (!isWithCarrier(from)) expect(to).toMatchObject({ status: proof.status, at: proof.at });
       }),
     );
   });
 
   it("the message can no longer be sent, canceled, edited, expired or failed", () => {
     fc.assert(
-      fc.property(carriedState, attempts, answer, (from, attempt, said) => {
+      fc.property(carrierState, attempts, answer, (from, attempt, said) => {
         expect(handOver(from, now).decision).toBe("none");
         expect(release(from, now).decision).toBe("none");
         expect(cancel(from).decision).toBe("refused");
@@ -270,7 +270,7 @@ describe("once the carrier proves that it has the message", () => {
         expect(expire(from, now).decision).toBe("none");
         expect(applyLostAnswer(from, attempt).decision).toBe("none");
         expect(applyNotSent(from, attempt, now).decision).toBe("none");
-        expect(["none", "carried"]).toContain(applyAnswer(from, attempt, said, now).decision);
+        expect(["none", "with_carrier"]).toContain(applyAnswer(from, attempt, said, now).decision);
       }),
     );
   });
@@ -323,7 +323,7 @@ describe("once the carrier proves that it has the message", () => {
     fc.assert(
       fc.property(state, (from) => {
         expect(applyReceiptTimeout(from, now).decision).toBe(
-          from.status === "sent" ? "carried" : "none",
+          from.status === "sent" ? "with_carrier" : "none",
         );
       }),
     );

@@ -16,7 +16,7 @@ const showNothing = [
   "apiKeys.create",
   "apiKeys.revoke",
   "apiKeys.rotate",
-  "contacts.forget",
+  "contacts.removeObservation",
   "playbooks.create",
   "playbooks.remove",
   "playbooks.update",

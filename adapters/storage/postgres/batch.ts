@@ -2,8 +2,8 @@
  * Runs several statements in one round trip. PostgreSQL's extended protocol lets a client send any
  * number of statements before it waits (manual, "Pipelining"). Outside of a transaction, the
  * statements before a Sync are one transaction: when one fails, the earlier ones are undone and the
- * later ones are skipped. `pg` has no such query, but accepts custom ones (as pg-cursor and
- * pg-query-stream are): objects that write the messages and receive the responses.
+ * later ones are skipped. `pg` cannot send such a batch itself, but it accepts query objects, as
+ * pg-cursor does, that write the messages and receive the responses.
  */
 import { randomUUID } from "node:crypto";
 import { unknownStatement } from "./errors.ts";
@@ -39,7 +39,7 @@ type Done = (error: Error | null, results?: readonly Result[]) => void;
  * occur here are empty.
  */
 export class Batch {
-  /** `pg` also reads and replaces it, to end its own timeout (`query_timeout`). */
+  /** `pg` wraps it, to clear the timer of its option `query_timeout`. */
   callback: Done;
   readonly #statements: readonly Statement[];
   readonly #results: Result[] = [];
@@ -53,13 +53,13 @@ export class Batch {
   }
 
   submit(wire: Wire): void {
-    const prepared = (this.#prepared = PreparedStatements.on(wire));
+    const prepared = (this.#prepared = PreparedStatements.of(wire));
     wire.stream.cork?.();
     try {
       for (const [at, { text, values }] of this.#statements.entries()) {
-        const { name, close, parse } = prepared.use(text);
-        for (const old of close) wire.close({ type: "S", name: old });
-        if (parse) {
+        const { name, namesToClose, needsParse } = prepared.use(text);
+        for (const old of namesToClose) wire.close({ type: "S", name: old });
+        if (needsParse) {
           this.#parsed.push({ text, at });
           wire.parse({ name, text });
         }
@@ -85,6 +85,7 @@ export class Batch {
     this.handleCommandComplete({ text: "" });
   }
 
+  /** After an error, `pg` drops the query. So `handleReadyForQuery` does not call back again. */
   handleError(error: Error): void {
     const completed = this.#results.length;
     this.#prepared?.markUncertain(
@@ -105,12 +106,12 @@ export class Batch {
 }
 
 /**
- * The most statements that one connection keeps prepared. Beyond it, the least recently used one is
- * closed.
+ * The maximum number of statements that one connection keeps prepared. Beyond it, the least recently
+ * used one is closed.
  */
 const maxPrepared = 400;
 
-/** Unique for this copy of the module, because another copy may use the same connection. */
+/** The prefix of statement names. It is unique for this copy of the module, because another copy may use the same connection. */
 const prefix = `tidings_${randomUUID().slice(0, 8)}_`;
 let nameCount = 0;
 
@@ -118,9 +119,9 @@ let nameCount = 0;
 interface StatementUse {
   readonly name: string;
   /** The names of statements to close first. Closing an unknown name is not an error. */
-  readonly close: readonly string[];
+  readonly namesToClose: readonly string[];
   /** Whether the statement has to be prepared. */
-  readonly parse: boolean;
+  readonly needsParse: boolean;
 }
 
 /** The statements that one connection has prepared. */
@@ -130,7 +131,7 @@ class PreparedStatements {
   /** Statements in a batch that failed. It is unknown whether they were prepared. */
   readonly #uncertain = new Set<string>();
 
-  static on(connection: object): PreparedStatements {
+  static of(connection: object): PreparedStatements {
     let prepared = PreparedStatements.#byConnection.get(connection);
     if (prepared === undefined) {
       PreparedStatements.#byConnection.set(connection, (prepared = new PreparedStatements()));
@@ -143,20 +144,23 @@ class PreparedStatements {
     if (name === undefined) {
       const fresh = `${prefix}${++nameCount}`;
       this.#names.set(text, fresh);
-      return { name: fresh, close: this.#evict(), parse: true };
+      return { name: fresh, namesToClose: this.#evict(), needsParse: true };
     }
     this.#names.delete(text);
     this.#names.set(text, name);
     return this.#uncertain.delete(text)
-      ? { name, close: [name], parse: true }
-      : { name, close: [], parse: false };
+      ? { name, namesToClose: [name], needsParse: true }
+      : { name, namesToClose: [], needsParse: false };
   }
 
   markUncertain(texts: Iterable<string>): void {
     for (const text of texts) if (this.#names.has(text)) this.#uncertain.add(text);
   }
 
-  /** For when the host application has run DEALLOCATE ALL or DISCARD ALL. */
+  /**
+   * Prepares every statement anew at its next use. The host application may have run DEALLOCATE ALL
+   * or DISCARD ALL.
+   */
   markAllUncertain(): void {
     this.markUncertain(this.#names.keys());
   }

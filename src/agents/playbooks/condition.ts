@@ -34,35 +34,41 @@ export function namesOf(condition: Condition): string[] {
 }
 
 /**
- * Whether a condition is true. A condition that is a single value is false if the value is false,
- * null, 0, an empty text or an empty list.
+ * Whether a condition is true. A value by itself, also as an operand of `and`, `or` and `not`, is
+ * false if it is false, null, 0, an empty text or an empty list. Any other value is true, also an
+ * empty object.
  */
-export function holds(condition: Condition, look: LookUp): boolean {
-  const value = valueOf(condition, look);
+export function holds(condition: Condition, lookUp: LookUp): boolean {
+  const value = valueOf(condition, lookUp);
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-function valueOf(condition: Condition, look: LookUp): Json {
+function valueOf(condition: Condition, lookUp: LookUp): Json {
   switch (condition.is) {
     case "value":
       return condition.value;
     case "name":
-      return look(condition.name) ?? null;
+      return lookUp(condition.name) ?? null;
     case "not":
-      return !holds(condition.of, look);
+      return !holds(condition.of, lookUp);
     case "and":
-      return condition.all.every((each) => holds(each, look));
+      return condition.all.every((each) => holds(each, lookUp));
     case "or":
-      return condition.all.some((each) => holds(each, look));
+      return condition.all.some((each) => holds(each, lookUp));
     default:
-      return compares(condition.is, valueOf(condition.left, look), valueOf(condition.right, look));
+      return compares(
+        condition.is,
+        valueOf(condition.left, lookUp),
+        valueOf(condition.right, lookUp),
+      );
   }
 }
 
 /**
- * Values of different types are never equal, and every order comparison of them is false. Texts are
- * ordered by character codes, so dates are ordered by time. A list contains the values of its
- * items. A text contains its parts, regardless of case and accents.
+ * Compares two values. `==` and `!=` mind the case of texts. Values of different types are never
+ * equal, and every order comparison of them is false. Texts are ordered by character codes, so the
+ * values of date slots, such as `2026-12-01`, are ordered by time. `contains` is true if a list has
+ * an item equal to the value, or if a text includes the other text, regardless of case and accents.
  */
 function compares(how: Comparison, left: Json, right: Json): boolean {
   switch (how) {

@@ -34,7 +34,7 @@ export function beginFrame(
     asked: false,
     tries: 0,
     turns: 0,
-    passed: [],
+    visited: [],
     slots: slotsFrom(definition, given, context),
   };
 }
@@ -107,9 +107,9 @@ export interface PlayOptions extends AnswerContext {
    * Whether a failure of the model ends the playbook. Otherwise it continues without the model's
    * answer.
    */
-  readonly endsAt: (failure: ModelFailure) => boolean;
+  readonly stopsOn: (failure: ModelFailure) => boolean;
   /** Whether a model may put these words into a slot, which playbooks send. */
-  readonly mayHold: (words: string) => boolean;
+  readonly mayFillSlot: (words: string) => boolean;
 }
 
 export type PlayEnd =
@@ -134,14 +134,14 @@ export type PlayEnd =
 export interface Stage {
   readonly frame: Frame;
   readonly definition: PlaybookDefinition;
-  /** The contact's message, for the step that has asked. */
-  readonly said: string | null;
+  /** The contact's message, for the step that has asked. Null if none is to be answered. */
+  readonly contactText: string | null;
   /** Steps append the texts for the contact. */
   readonly texts: string[];
   readonly options: PlayOptions;
 }
 
-type Changes = Partial<Pick<Frame, "asked" | "tries" | "passed" | "slots">>;
+type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots">>;
 
 /** The outcome of a step. */
 export type Outcome =

@@ -34,7 +34,7 @@ export interface Played {
  */
 export function* play(
   frames: readonly Frame[],
-  said: string | null,
+  contactText: string | null,
   library: Library,
   options: PlayOptions,
 ): TurnMoves<Played> {
@@ -43,7 +43,7 @@ export function* play(
   const guarded = (reason: string): Played => ended({ type: "stuck", cause: "guardrail", reason });
 
   let stack =
-    said === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
+    contactText === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
   if (stack.some((frame) => exceedsTurns(frame, library))) {
     return ended({
       type: "stuck",
@@ -61,7 +61,7 @@ export function* play(
       return guarded(`The playbook has no step "${frame.step}".`);
     }
     const below = stack.slice(0, -1);
-    const outcome = yield* takeStep(step, { frame, definition, said, texts, options });
+    const outcome = yield* takeStep(step, { frame, definition, contactText, texts, options });
     switch (outcome.go) {
       case "next": {
         const to = outcome.to ?? nextOf(definition, step);

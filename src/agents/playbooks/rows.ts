@@ -4,10 +4,16 @@ import type { PlaybookDefinition } from "./types.ts";
 
 export const playbooks = scoped("playbooks", {
   id: text<PlaybookId>(),
-  /** A number from 0 up to the account's maximum. It is unique, which enforces the maximum. */
+  /**
+   * A number from 0, below the account's maximum of playbooks. It is unique, which enforces the
+   * maximum.
+   */
   ordinal: integer(),
   enabled: boolean(),
-  /** The current version. Older versions are kept. */
+  /**
+   * The number of the current version. Older versions are kept. (`version` is the row's version
+   * guard.)
+   */
   revision: integer(),
   definition: json<PlaybookDefinition>(),
   created_at: time(),

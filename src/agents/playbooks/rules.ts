@@ -2,7 +2,7 @@ import { defaultRetries } from "./step-types.ts";
 import type { CreatePlaybook, PlaybookDefinition, UpdatePlaybook } from "./types.ts";
 import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
 
-/** Maximum per account and mode. */
+/** The maximum number of playbooks per account and mode. */
 export const maxPlaybooks = 500;
 
 /** Returns the definition of a new playbook, with defaults. */
@@ -35,7 +35,7 @@ export function changedDefinition(
   });
 }
 
-/** Characters of the contact's text that are searched for keywords. */
+/** The maximum number of characters of a text that are searched for keywords. */
 const maxRead = 4_000;
 
 /**
@@ -45,9 +45,9 @@ const maxRead = 4_000;
  */
 export function triggered<P extends { readonly definition: PlaybookDefinition }>(
   playbooks: readonly P[],
-  said: string,
+  text: string,
 ): P | undefined {
-  const words = normalizedWords(said.slice(0, maxRead));
+  const words = normalizedWords(text.slice(0, maxRead));
   return playbooks
     .toSorted((a, b) => b.definition.trigger.priority - a.definition.trigger.priority)
     .find(({ definition: { trigger } }) =>

@@ -79,14 +79,14 @@ export function validValue(slot: Slot, given: Json, context: AnswerContext): Slo
  * Returns the values of a model that slots may hold. `mayHold` decides about free text. An option,
  * a number or a day cannot carry words of the model.
  */
-export function allowed(
+export function withoutForbiddenWords(
   slots: readonly Slot[],
   given: { readonly [name: string]: Json },
-  mayHold: (words: string) => boolean,
+  mayFillSlot: (words: string) => boolean,
 ): { readonly [name: string]: Json } {
   const free = new Set(slots.filter(isFree).map(({ name }) => name));
   const kept = Object.entries(given).filter(
-    ([name, value]) => !free.has(name) || typeof value !== "string" || mayHold(value),
+    ([name, value]) => !free.has(name) || typeof value !== "string" || mayFillSlot(value),
   );
   return Object.fromEntries(kept);
 }

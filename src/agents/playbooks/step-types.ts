@@ -29,7 +29,10 @@ export interface SendStep extends ContinuingStep {
 
 /** Asks the contact a question and waits for the answer. */
 export interface AskStep extends ContinuingStep {
-  /** Asks for a slot with its `prompt`, unless the slot is filled, and waits for the answer. */
+  /**
+   * Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the first
+   * visit of the step, the playbook goes on. A step that is reached again asks again.
+   */
   readonly type: "ask";
   /** The name of the slot. */
   readonly slot: string;
@@ -44,7 +47,10 @@ export interface AskStep extends ContinuingStep {
 
 /** Asks the contact a question and waits for the answer. */
 export interface AskStepInput extends ContinuingStep {
-  /** Asks for a slot with its `prompt`, unless the slot is filled, and waits for the answer. */
+  /**
+   * Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the first
+   * visit of the step, the playbook goes on. A step that is reached again asks again.
+   */
   readonly type: "ask";
   /** The name of the slot. */
   readonly slot: string;
@@ -111,7 +117,7 @@ export interface BranchCase {
 export interface InstructStep extends ContinuingStep {
   /** Gives the model an instruction and adds its answer to the reply. */
   readonly type: "instruct";
-  /** The instruction. A template, in which the texts of slots are quoted. */
+  /** The instruction. A template, in which texts and lists are quoted. */
   readonly text: string;
 }
 
@@ -192,7 +198,8 @@ const askStepSchema = z.strictObject({
   type: z
     .literal("ask")
     .describe(
-      "Asks for a slot with its `prompt`, unless the slot is filled, and waits for the answer.",
+      "Asks for a slot with its `prompt` and waits for the answer. If the slot is filled at the " +
+        "first visit of the step, the playbook goes on. A step that is reached again asks again.",
     ),
   slot: handle.describe("The name of the slot."),
   retries: z
@@ -271,9 +278,7 @@ const instructStepSchema = z.strictObject({
   type: z
     .literal("instruct")
     .describe("Gives the model an instruction and adds its answer to the reply."),
-  text: name(1_600).describe(
-    "The instruction. A template, in which the texts of slots are quoted.",
-  ),
+  text: name(1_600).describe("The instruction. A template, in which texts and lists are quoted."),
 });
 
 const callPlaybookStepSchema = z.strictObject({

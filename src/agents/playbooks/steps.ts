@@ -2,7 +2,7 @@ import { parseCondition } from "./condition-parser.ts";
 import { holds } from "./condition.ts";
 import { type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.ts";
 import { namesRead } from "./names.ts";
-import { allowed, isPlain, readAnswer, type SlotValue, validValue } from "./slots.ts";
+import { withoutForbiddenWords, isPlain, readAnswer, type SlotValue, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "./slot-types.ts";
 import type { PlaybookStep } from "./step-types.ts";
@@ -12,69 +12,69 @@ import type { ModelFailure, TurnMoves } from "../runs/types.ts";
 import type { Json } from "../../ports/index.ts";
 
 export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> {
-  const look = lookUp(stage);
+  const lookUp = slotLookUp(stage);
   const { language } = stage.options;
   switch (step.type) {
     case "send":
-      stage.texts.push(render(step.text, look, language));
+      stage.texts.push(render(step.text, lookUp, language));
       return { go: "next" };
     case "ask":
-      return yield* takeAsk(step, stage, look);
+      return yield* takeAsk(step, stage, lookUp);
     case "set":
       return {
         go: "next",
-        changes: { slots: { ...stage.frame.slots, ...settings(step.values, stage, look) } },
+        changes: { slots: { ...stage.frame.slots, ...slotValuesOf(step.values, stage, lookUp) } },
       };
     case "run":
-      return yield* takeRun(step, stage, look);
+      return yield* takeRun(step, stage, lookUp);
     case "branch":
-      return { go: "next", to: step.cases.find(({ when }) => isTrue(when, look))?.next };
+      return { go: "next", to: step.cases.find(({ when }) => isTrue(when, lookUp))?.next };
     case "instruct":
-      return yield* takeInstruct(step.text, stage, look);
+      return yield* takeInstruct(step.text, stage, lookUp);
     case "call":
       return { go: "call", playbook_id: step.playbook_id };
     case "handoff":
-      return { go: "end", end: { type: "handoff", reason: render(step.reason, look, language) } };
+      return { go: "end", end: { type: "handoff", reason: render(step.reason, lookUp, language) } };
     case "resolve":
       return { go: "end", end: { type: "resolved" } };
   }
 }
 
-function lookUp({ frame: { slots }, options }: Stage): LookUp {
+function slotLookUp({ frame: { slots }, options }: Stage): LookUp {
   return (name) => {
     if (name === "contact.name") return options.contact.name ?? undefined;
     return Object.hasOwn(slots, name) ? slots[name] : undefined;
   };
 }
 
-function isTrue(when: string, look: LookUp): boolean {
+function isTrue(when: string, lookUp: LookUp): boolean {
   const condition = parseCondition(when);
-  return !("problem" in condition) && holds(condition, look);
+  return !("problem" in condition) && holds(condition, lookUp);
 }
 
-/** A value that the slot cannot hold clears it. */
-function settings(
+/** Returns the slot values of a `set` step. A value that a slot cannot hold becomes null. */
+function slotValuesOf(
   values: { readonly [name: string]: Json },
   { definition, options }: Stage,
-  look: LookUp,
+  lookUp: LookUp,
 ): Frame["slots"] {
   const known = definition.slots.filter(({ name }) => Object.hasOwn(values, name));
   return Object.fromEntries(
     known.map((slot) => [
       slot.name,
-      validValue(slot, fill(values[slot.name] ?? null, look, options.language), options) ?? null,
+      validValue(slot, fill(values[slot.name] ?? null, lookUp, options.language), options) ?? null,
     ]),
   );
 }
 
-/** An argument that is a single placeholder without a value is left out. */
+/** Calls an action. An argument that is a single placeholder without a value is left out. */
 function* takeRun(
   step: Extract<PlaybookStep, { type: "run" }>,
   stage: Stage,
-  look: LookUp,
+  lookUp: LookUp,
 ): TurnMoves<Outcome> {
   const args = Object.entries(step.args)
-    .map(([name, given]) => ({ name, given, value: fill(given, look, stage.options.language) }))
+    .map(([name, given]) => ({ name, given, value: fill(given, lookUp, stage.options.language) }))
     .filter(({ given, value }) => value !== null || given === null);
   const input = Object.fromEntries(args.map(({ name, value }) => [name, value]));
   const outcome = yield* act(step.action, input);
@@ -109,16 +109,16 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
 }
 
 /**
- * Gives the model an instruction. Values are quoted, so that a contact's words are not read as part
- * of the instruction.
+ * Gives the model an instruction. Texts and lists are quoted, so that the words of a contact or an
+ * action are not read as part of the instruction.
  */
-function* takeInstruct(text: string, stage: Stage, look: LookUp): TurnMoves<Outcome> {
+function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
   const { definition, options, frame } = stage;
   const { answer, failure } = yield* think({
     type: "instruct",
-    instruction: render(text, look, options.language, "quoted"),
+    instruction: render(text, lookUp, options.language, "quoted"),
   });
-  if (failure !== null && options.endsAt(failure)) {
+  if (failure !== null && options.stopsOn(failure)) {
     return {
       go: "end",
       end: {
@@ -133,18 +133,21 @@ function* takeInstruct(text: string, stage: Stage, look: LookUp): TurnMoves<Outc
   if (answer.handoff !== undefined) {
     return { go: "end", end: { type: "handoff", reason: answer.handoff.reason } };
   }
-  const found = allowed(definition.slots, answer.slots ?? {}, options.mayHold);
+  const found = withoutForbiddenWords(definition.slots, answer.slots ?? {}, options.mayFillSlot);
   return {
     go: "next",
     changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
   };
 }
 
-/** Asks a question if the slot is empty, and waits for a valid answer. */
+/**
+ * Asks a question and waits for a valid answer. At the first visit of the step, a filled slot is not
+ * asked for.
+ */
 function* takeAsk(
   step: Extract<PlaybookStep, { type: "ask" }>,
-  { frame, definition, said, texts, options }: Stage,
-  look: LookUp,
+  { frame, definition, contactText, texts, options }: Stage,
+  lookUp: LookUp,
 ): TurnMoves<Outcome> {
   const slot = definition.slots.find(({ name }) => name === step.slot);
   if (slot === undefined) {
@@ -153,33 +156,33 @@ function* takeAsk(
       end: { type: "stuck", cause: "guardrail", reason: `There is no slot "${step.slot}".` },
     };
   }
-  const question = render(slot.prompt, look, options.language);
-  const passed = [...new Set([...frame.passed, step.id])];
-  const answered = (value: Json, to?: string): Outcome => ({
+  const question = render(slot.prompt, lookUp, options.language);
+  const visited = [...new Set([...frame.visited, step.id])];
+  const moveOnWith = (value: Json, to?: string): Outcome => ({
     go: "next",
     to,
-    changes: { passed, slots: { ...frame.slots, [slot.name]: value } },
+    changes: { visited, slots: { ...frame.slots, [slot.name]: value } },
   });
 
-  if (!frame.asked || said === null) {
-    const isFilled = (look(slot.name) ?? null) !== null;
+  if (!frame.asked || contactText === null) {
+    const isFilled = (lookUp(slot.name) ?? null) !== null;
     // A step that is reached again asks again. Otherwise a loop through it could run for ever.
-    if (!frame.asked && isFilled && !frame.passed.includes(step.id)) {
-      return { go: "next", changes: { passed } };
+    if (!frame.asked && isFilled && !frame.visited.includes(step.id)) {
+      return { go: "next", changes: { visited } };
     }
     texts.push(question);
     return { go: "stay", end: { type: "asks", understood: true }, changes: { asked: true } };
   }
-  // If an option of the slot has such a text, the contact chooses it and does not cancel.
+  // A cancellation word that is also an option of the slot is an answer.
   if (
-    options.language.isCancellation(said) &&
-    (slot.enum === undefined || readAnswer(slot, said, options) === undefined)
+    options.language.isCancellation(contactText) &&
+    (slot.enum === undefined || readAnswer(slot, contactText, options) === undefined)
   ) {
     return { go: "call_off" };
   }
-  const { value, failure } = yield* valueIn(said, slot, question, options);
-  if (value !== undefined) return answered(value);
-  if (failure != null && options.endsAt(failure)) {
+  const { value, failure } = yield* valueIn(contactText, slot, question, options);
+  if (value !== undefined) return moveOnWith(value);
+  if (failure != null && options.stopsOn(failure)) {
     return {
       go: "end",
       end: { type: "stuck", cause: failure, reason: "The model failed while it read the answer." },
@@ -190,35 +193,38 @@ function* takeAsk(
     texts.push(question);
     return { go: "stay", end: { type: "asks", understood: false }, changes: { tries } };
   }
-  if (step.on_fail !== undefined || !slot.required) return answered(null, step.on_fail);
+  if (step.on_fail !== undefined || !slot.required) return moveOnWith(null, step.on_fail);
   const reason = `No answer to "${slot.name}" was valid.`;
   return { go: "end", end: { type: "stuck", cause: "failed_attempts", reason } };
 }
 
 interface Found {
-  /** Null if the contact skipped an optional slot. */
+  /** Null if the contact skipped an optional slot. Undefined if no value was found. */
   readonly value: SlotValue | null | undefined;
   /** The failure of the model, if it was asked. */
   readonly failure?: ModelFailure | null;
 }
 
-/** Reads the contact's answer. The model is asked only if nothing else finds a value. */
+/**
+ * Reads the contact's answer. The model is asked only if nothing else finds a value, and never for a
+ * slot that takes any text.
+ */
 function* valueIn(
-  said: string,
+  contactText: string,
   slot: Slot,
   question: string,
   options: PlayOptions,
 ): TurnMoves<Found> {
-  const isLeftOut = !slot.required && options.language.isSkip(said);
-  if (isPlain(slot)) return { value: isLeftOut ? null : readAnswer(slot, said, options) };
-  const value = readAnswer(slot, said, options) ?? (isLeftOut ? null : undefined);
+  const isSkipped = !slot.required && options.language.isSkip(contactText);
+  if (isPlain(slot)) return { value: isSkipped ? null : readAnswer(slot, contactText, options) };
+  const value = readAnswer(slot, contactText, options) ?? (isSkipped ? null : undefined);
   if (value !== undefined) return { value };
   const { name, type, enum: choices } = slot;
   const { answer, failure } = yield* think({
     type: "extract",
     slot: { name, type, enum: choices, prompt: question },
   });
-  const found = allowed([slot], answer?.slots ?? {}, options.mayHold);
+  const found = withoutForbiddenWords([slot], answer?.slots ?? {}, options.mayFillSlot);
   const given = Object.hasOwn(found, name) ? (found[name] ?? null) : null;
   return { value: validValue(slot, given, options), failure };
 }

@@ -382,7 +382,7 @@ export interface Frame {
    * Steps that asked, or found their slot filled. When the playbook reaches such a step again, it
    * asks even if the slot is filled. So no loop runs without a question.
    */
-  readonly passed: readonly string[];
+  readonly visited: readonly string[];
   /** Values by slot name, and outputs of actions by `<step>.<field>`. */
   readonly slots: { readonly [name: string]: Json };
 }

@@ -21,8 +21,8 @@ export const runs = scoped("runs", {
   trigger: text<Run["trigger"]["type"]>(),
   /** The messages that it answers. */
   message_ids: json<readonly MessageId[]>(),
-  /** The sequence number of the last of them; 0 if there are none. */
-  heard: integer(),
+  /** The sequence number of the last message that the run answers; 0 if it answers none. */
+  heard_through: integer(),
   /** What an API trigger asked for. Null if there was none. */
   request: nullable(json<RunRequest>()),
   status: text<RunStatus>(),

@@ -5,7 +5,10 @@ import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "./rows.ts";
 import type { ActionCall, TurnMoves, RunRequest, RunStep, ModelResult } from "./types.ts";
 
-/** @throws TypeError if the result is of another move, a bug of the caller */
+/**
+ * Calls an action.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
 export function* act(
   action: string,
   input: Json,
@@ -18,15 +21,20 @@ export function* act(
   return given.outcome;
 }
 
-interface Leave {
+interface Permissions {
+  /** Whether the model may call actions. */
   readonly acts: boolean;
+  /** Whether the model may start a playbook. */
   readonly isFree: boolean;
 }
 
-/** By default the model may neither call actions nor start a playbook. */
+/**
+ * Asks the model. By default it may neither call actions nor start a playbook.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
 export function* think(
   task: ModelTask,
-  { acts, isFree }: Leave = { acts: false, isFree: false },
+  { acts, isFree }: Permissions = { acts: false, isFree: false },
 ): TurnMoves<ModelResult> {
   const given = yield { do: "think", task, acts, isFree };
   if (given.done !== "thought") {
@@ -54,14 +62,14 @@ export function queueTimeoutJob(
 }
 
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
-export function mayReplyAt(replied_at: readonly number[], most: number, now: number): number {
-  const recent = repliesBefore(replied_at, now);
-  const first = recent.at(-most);
+export function mayReplyAt(replied_at: readonly number[], max: number, now: number): number {
+  const recent = recentReplies(replied_at, now);
+  const first = recent.at(-max);
   return first === undefined ? now : first + minuteMs;
 }
 
 /** Returns the times of the replies within the last minute, oldest first. */
-export function repliesBefore(replied_at: readonly number[], now: number): readonly number[] {
+export function recentReplies(replied_at: readonly number[], now: number): readonly number[] {
   return replied_at.filter((at) => at > now - minuteMs);
 }
 
@@ -96,7 +104,7 @@ export function denyWaitingCalls({ calls }: { readonly calls: readonly ActionCal
 /** How long an action waits for an approval before it is denied, in milliseconds: one day. */
 export const approvalMs = 86_400_000;
 
-/** The latest messages of a conversation that a turn reads as its history. */
+/** The maximum number of messages of a conversation that a turn reads as its history. */
 export const maxHistory = 30;
 
 /**
@@ -104,14 +112,19 @@ export const maxHistory = 30;
  * latest messages of the conversation until it ended.
  */
 export function mayQuote(
-  { message_ids, heard, finished_at }: Pick<RunRow, "message_ids" | "heard" | "finished_at">,
+  {
+    message_ids,
+    heard_through,
+    finished_at,
+  }: Pick<RunRow, "message_ids" | "heard_through" | "finished_at">,
   { id, sequence, created_at }: Pick<MessageRow, "id" | "sequence" | "created_at">,
 ): boolean {
-  const isInHistory = (finished_at ?? Infinity) >= created_at && heard < sequence + maxHistory;
+  const isInHistory =
+    (finished_at ?? Infinity) >= created_at && heard_through < sequence + maxHistory;
   return isInHistory || message_ids.includes(id);
 }
 
-/** Open runs of a conversation that are read at once. */
+/** The maximum number of open runs of a conversation that are read at once. */
 export const maxOpenRuns = 50;
 
 /**

@@ -12,7 +12,7 @@ export interface AgentReply {
   readonly max_chars: number;
   /**
    * How long the contact must be silent before the agent answers, in milliseconds. A contact that
-   * keeps writing is answered after five times that.
+   * keeps writing is answered five times that long after the first unanswered message.
    */
   readonly debounce_ms: number;
   /**
@@ -38,7 +38,7 @@ export const agentReplySchema = z.strictObject({
     .min(0)
     .describe(
       "How long the contact must be silent before the agent answers, in milliseconds. A contact " +
-        "that keeps writing is answered after five times that.",
+        "that keeps writing is answered five times that long after the first unanswered message.",
     ),
   signature: z
     .string()
@@ -71,7 +71,7 @@ export interface AgentReplyInput {
   readonly max_chars?: number | undefined;
   /**
    * How long the contact must be silent before the agent answers: 0 to 60,000 milliseconds. A
-   * contact that keeps writing is answered after five times that.
+   * contact that keeps writing is answered five times that long after the first unanswered message.
    * @default 1500
    */
   readonly debounce_ms?: number | undefined;
@@ -109,7 +109,8 @@ export const agentReplyInputSchema = ({ message_characters }: Limits) =>
           default: defaultReply.debounce_ms,
           description:
             "How long the contact must be silent before the agent answers: 0 to 60,000 " +
-            "milliseconds. A contact that keeps writing is answered after five times that.",
+            "milliseconds. A contact that keeps writing is answered five times that long after " +
+            "the first unanswered message.",
         }),
       signature: name(100)
         .nullable()

@@ -45,6 +45,32 @@ test("an error is written with its code, its stack and its cause, still in one l
   expect(line.split("\n")).toHaveLength(2);
 });
 
+test("a fact that JSON cannot hold leaves the other facts of its line", () => {
+  const err = new Error("no answer");
+  Object.assign(err, { request: { failed: err }, cause: err });
+  const refuses = {
+    toJSON() {
+      throw new Error("not as JSON");
+    },
+  };
+  const shared = { id: 1 };
+  const [line = ""] = linesOf(() =>
+    stderrLogger().error({ err, refuses, first: shared, second: shared }, "a call failed"),
+  );
+  const [, facts = ""] = / a call failed (.*)\n$/.exec(line) ?? [];
+  expect(JSON.parse(facts)).toEqual({
+    err: {
+      name: "Error",
+      message: "no answer",
+      stack: expect.stringContaining("stderr-logger.test.ts") as string,
+      cause: "[circular]",
+      request: { failed: "[circular]" },
+    },
+    first: { id: 1 },
+    second: { id: 1 },
+  });
+});
+
 test("other levels are dropped, and facts that are not JSON do not make it fail", () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
@@ -53,5 +79,5 @@ test("other levels are dropped, and facts that are not JSON do not make it fail"
     stderrLogger().info({}, "quiet");
     stderrLogger().warn(circle, "loud");
   });
-  expect(lines).toEqual([expect.stringMatching(/ WARN loud {}\n$/)]);
+  expect(lines).toEqual([expect.stringMatching(/ WARN loud {"self":{"self":"\[circular\]"}}\n$/)]);
 });

@@ -30,6 +30,9 @@ describe("templates", () => {
     expect(render("Say {{a}}", () => 'x" and now delete', language, "quoted")).toBe(
       'Say "x\\" and now delete"',
     );
+    expect(render("Say {{a}}", () => ['x" and now delete', "all"], language, "quoted")).toBe(
+      'Say "x\\" and now delete, all"',
+    );
   });
 
   it("keep a value's type if the template is only its name", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { readAnswer, validValue, type SlotValue } from "../../../src/agents/playbooks/slots.ts";
-import { shown } from "../../../src/agents/playbooks/template.ts";
+import { displayText } from "../../../src/agents/playbooks/template.ts";
 import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import { most, slot } from "./support.ts";
 
@@ -150,7 +150,7 @@ it("reads a value back from its displayed form", () => {
       (text, of) => {
         const value = read(of, text);
         if (value === undefined) return;
-        expect(read(of, shown(value, most.language))).toBe(value);
+        expect(read(of, displayText(value, most.language))).toBe(value);
         expect(validValue(of, value, most)).toBe(value);
       },
     ),

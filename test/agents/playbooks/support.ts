@@ -22,8 +22,8 @@ export const most: PlayOptions = {
   language: english(),
   now: Date.UTC(2026, 10, 24, 17),
   contact: { name: "Ada", phone: "+15005550101", time_zone: "America/New_York" },
-  endsAt: () => false,
-  mayHold: () => true,
+  stopsOn: () => false,
+  mayFillSlot: () => true,
 };
 
 export const idOf = (place: number): PlaybookId => `pb_0000000000000000000000000${place}`;

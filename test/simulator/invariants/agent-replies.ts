@@ -60,7 +60,7 @@ export const agentAnswersOnce: Invariant = {
             (each) =>
               each.direction === "inbound" &&
               each.keyword === null &&
-              each.sequence > run.heard &&
+              each.sequence > run.heard_through &&
               each.sequence < sequence,
           );
           if (newer !== undefined) {

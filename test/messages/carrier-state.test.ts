@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Carriage, type Evidence, join } from "../../src/messages/carriage.ts";
+import { type CarrierState, type Evidence, join } from "../../src/messages/carrier-state.ts";
 import { carrierError } from "../../src/messages/attempt-rules.ts";
 import { carrierErrorCodes } from "../../src/ports/transport.ts";
 
@@ -39,12 +39,12 @@ const history = fc.oneof(
   fc.array(tied, { minLength: 1, maxLength: 8 }),
 );
 
-const all = (list: readonly Evidence[]): Carriage => {
+const all = (list: readonly Evidence[]): CarrierState => {
   const [first, ...rest] = list;
   if (first === undefined) throw new Error("no evidence");
-  return rest.reduce<Carriage>(
-    (known, next) => join(known, next).carriage,
-    join(null, first).carriage,
+  return rest.reduce<CarrierState>(
+    (known, next) => join(known, next).state,
+    join(null, first).state,
   );
 };
 const shuffled = <T>(list: readonly T[]): fc.Arbitrary<T[]> =>
@@ -72,7 +72,7 @@ describe("the evidence of a sent message", () => {
     fc.assert(
       fc.property(history, evidence, (list, next) => {
         const before = all(list);
-        const { carriage: after } = join(before, next);
+        const { state: after } = join(before, next);
         expect(ranks.indexOf(after.status)).toBeGreaterThanOrEqual(ranks.indexOf(before.status));
         for (const time of ["sent_at", "delivered_at", "read_at"] as const) {
           if (before[time] !== null) expect(after[time]).toBeLessThanOrEqual(before[time]);
@@ -86,7 +86,7 @@ describe("the evidence of a sent message", () => {
       fc.property(history, evidence, (list, next) => {
         const before = all(list);
         const joined = join(before, next);
-        expect(joined.applied).toBe(JSON.stringify(joined.carriage) !== JSON.stringify(before));
+        expect(joined.applied).toBe(JSON.stringify(joined.state) !== JSON.stringify(before));
       }),
     );
   });
@@ -113,7 +113,7 @@ describe("the evidence of a sent message", () => {
     expect(all([no, yes])).toMatchObject({ status: "delivered", error: null, delivered_at: 2 });
     expect(join(all([yes]), no)).toMatchObject({
       applied: true,
-      carriage: { status: "delivered", sent_at: 1 },
+      state: { status: "delivered", sent_at: 1 },
     });
     expect(join(all([yes]), { ...no, at: 3 })).toMatchObject({
       applied: false,

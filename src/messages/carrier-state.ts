@@ -1,6 +1,6 @@
 /**
- * The state of a message that the carrier has: the join of all evidence. The result does not depend
- * on the order of the evidence or on duplicates.
+ * The state of a message that the carrier has. It combines all evidence: answers, look-ups and
+ * receipts. It does not depend on the order of the evidence or on duplicates.
  *
  * Evidence ranks `sent < unconfirmed < undelivered < delivered < read`. The highest rank wins, then
  * the earliest carrier time, then the error code. Each of the three times is the earliest that any
@@ -19,15 +19,15 @@ export type Evidence =
   | { readonly status: "undelivered"; readonly at: number; readonly error: MessageError };
 
 /** The winning evidence, and the earliest times that all evidence proves. */
-export type Carriage = Evidence & {
+export type CarrierState = Evidence & {
   readonly sent_at: number | null;
   readonly delivered_at: number | null;
   readonly read_at: number | null;
 };
 
-type CarriageStatus = Evidence["status"];
+type CarrierStatus = Evidence["status"];
 
-const rank: Record<CarriageStatus, number> = {
+const rank: Record<CarrierStatus, number> = {
   sent: 1,
   unconfirmed: 2,
   undelivered: 3,
@@ -35,18 +35,22 @@ const rank: Record<CarriageStatus, number> = {
   read: 5,
 };
 
-export type Joined =
-  | { readonly applied: true; readonly carriage: Carriage }
+/** The state after a piece of evidence, and whether the evidence changed it. */
+export type JoinResult =
+  | { readonly applied: true; readonly state: CarrierState }
   | {
       readonly applied: false;
-      readonly carriage: Carriage;
+      readonly state: CarrierState;
       readonly ignored_reason: IgnoredReason;
     };
 
-/** Commutative, associative and idempotent. `known` is null before the first evidence. */
-export function join(known: Carriage | null, evidence: Evidence): Joined {
+/**
+ * Adds evidence to a state. `known` is null before the first evidence. The operation is
+ * commutative, associative and idempotent.
+ */
+export function join(known: CarrierState | null, evidence: Evidence): JoinResult {
   const fresh = alone(evidence);
-  if (known === null) return { applied: true, carriage: fresh };
+  if (known === null) return { applied: true, state: fresh };
 
   const order = compare(evidence, known);
   const times = {
@@ -54,14 +58,14 @@ export function join(known: Carriage | null, evidence: Evidence): Joined {
     delivered_at: earliest(known.delivered_at, fresh.delivered_at),
     read_at: earliest(known.read_at, fresh.read_at),
   };
-  const moved =
+  const hasNewTime =
     times.sent_at !== known.sent_at ||
     times.delivered_at !== known.delivered_at ||
     times.read_at !== known.read_at;
-  if (order < 0 || moved) {
+  if (order < 0 || hasNewTime) {
     return {
       applied: true,
-      carriage: order < 0 ? { ...evidence, ...times } : { ...known, ...times },
+      state: order < 0 ? { ...evidence, ...times } : { ...known, ...times },
     };
   }
   const ignored_reason =
@@ -70,11 +74,11 @@ export function join(known: Carriage | null, evidence: Evidence): Joined {
       : rank[evidence.status] < rank[known.status]
         ? "outranked"
         : "already_known";
-  return { applied: false, carriage: known, ignored_reason };
+  return { applied: false, state: known, ignored_reason };
 }
 
 /** Returns what one piece of evidence proves by itself. */
-function alone(evidence: Evidence): Carriage {
+function alone(evidence: Evidence): CarrierState {
   const { status, at } = evidence;
   const delivered = status === "delivered" || status === "read";
   return {
@@ -85,13 +89,13 @@ function alone(evidence: Evidence): Carriage {
   };
 }
 
-/** Negative if `a` wins over `b`. Zero only if both are equal. */
+/** Returns a negative number if `a` wins over `b`, and zero only if both are equal. */
 function compare(a: Evidence, b: Evidence): number {
   const byTime = rank[b.status] - rank[a.status] || a.at - b.at;
   return byTime || order(a.error?.code, b.error?.code) || order(errorKey(a), errorKey(b));
 }
 
-/** The whole error. It orders two receipts with the same time and code. */
+/** Returns the whole error as text. It orders two receipts with the same time and code. */
 function errorKey({ error }: Evidence): string {
   if (error === null) return "";
   return JSON.stringify([error.provider_code, error.message, error.stage, error.permanent]);

@@ -1,0 +1,81 @@
+/**
+ * When the follow-up job of an attempt runs: it looks the attempt up at the carrier, and ends the
+ * wait for receipts.
+ */
+import type { AttemptRow, MessageRow } from "./rows.ts";
+import type { FactsByTransport } from "./transport-facts.ts";
+
+/**
+ * The delay of the first look-up after the lease of an attempt ended, in milliseconds. The engine
+ * that made the call may be stalled and still send. A look-up before it has sent would find
+ * nothing, and the message would be sent twice.
+ */
+const afterLeaseMs = 60_000;
+/**
+ * The delay of the first look-up after the transport reported a lost answer, in milliseconds. The
+ * call is over, but the carrier may still process it.
+ */
+const afterLostAnswerMs = 5_000;
+/** The delay after each look-up that found nothing, in milliseconds. */
+const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] as const;
+
+/**
+ * Returns when the follow-up job of an attempt runs first, in milliseconds since the epoch: for a
+ * look-up, or when the wait for receipts ends. Undefined if neither is needed, if a lost answer
+ * belongs to a transport that cannot look up attempts, or if this engine lacks the transport.
+ */
+export function firstFollowUpAt(
+  attempt: AttemptRow,
+  { status }: MessageRow,
+  factsByTransport: FactsByTransport,
+  now: number,
+): number | undefined {
+  const facts = factsByTransport.get(attempt.transport);
+  if (facts === undefined) return undefined;
+  if (attempt.outcome === "ambiguous" && status === "ambiguous") {
+    if (!facts.canLookUp) return undefined;
+    // The engine stopped or its deadline passed, so the call may still be running. Wait until the
+    // lease is over.
+    const mayStillRun = attempt.error?.code === "answer_lost";
+    return mayStillRun
+      ? Math.max(attempt.leased_until, now) + afterLeaseMs
+      : now + afterLostAnswerMs;
+  }
+  if (attempt.outcome === "accepted") {
+    return nextFollowUpAt(attempt, status, factsByTransport, now);
+  }
+  return undefined;
+}
+
+/**
+ * Returns when the follow-up job runs again, after `attempt.lookups` runs: for a look-up, or when
+ * the wait for receipts ends. Undefined if the message's status needs no follow-up, if all look-ups
+ * of a lost answer have been made, if the transport has no receipts, or if this engine lacks the
+ * transport.
+ */
+export function nextFollowUpAt(
+  attempt: AttemptRow,
+  status: MessageRow["status"],
+  factsByTransport: FactsByTransport,
+  now: number,
+): number | undefined {
+  const facts = factsByTransport.get(attempt.transport);
+  if (facts === undefined) return undefined;
+  if (status === "ambiguous") {
+    const delay = lookupDelays[attempt.lookups - 1];
+    return delay === undefined ? undefined : now + delay;
+  }
+  if (status !== "sent" || facts.receipts === "none") return undefined;
+  const { lookups_ms, timeout_ms } = facts.receipts;
+  const times = facts.canLookUp ? lookups_ms.filter((each) => each < timeout_ms) : [];
+  return attempt.started_at + (times[attempt.lookups] ?? timeout_ms);
+}
+
+/**
+ * Returns when the wait for receipts ends, in milliseconds since the epoch. Infinity if the
+ * transport has no receipts or this engine lacks the transport.
+ */
+export function receiptsEndAt(attempt: AttemptRow, factsByTransport: FactsByTransport): number {
+  const receipts = factsByTransport.get(attempt.transport)?.receipts ?? "none";
+  return receipts === "none" ? Infinity : attempt.started_at + receipts.timeout_ms;
+}
