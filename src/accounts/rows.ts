@@ -19,7 +19,7 @@ export const accounts = collection("accounts", {
   plan: text(),
   /** The limit of each API key. */
   requests_per_second: integer(),
-  /** Null for the engine option `timeZone`. */
+  /** Null means that the engine option `timeZone` applies. */
   time_zone: nullable(text()),
   created_at: time(),
 });

@@ -11,13 +11,13 @@ import type { ContactId, MessageId, PlaybookId } from "../kernel/index.ts";
 import type { Language, ModelMessage } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 
-/** Limits of the history that a turn reads. */
+/** Limits of the history and the observations that a turn reads. */
 const maxCharacters = 12_000;
 const maxObservations = 20;
 /** The maximum number of playbooks that are loaded, including those reached through calls. */
-const maxPlaybooks = 100;
+const maxLoaded = 100;
 
-/** The session of a single action from a trigger, which has none. */
+/** Stands in for the session: a single action from a trigger has none. */
 const blank = { frames: [], paused_by: null, turns: 0, tokens: 0, failed_attempts: 0 } as const;
 
 /** Reads the facts of a turn. They cover only this conversation and its contact. */
@@ -105,13 +105,13 @@ async function lowestScore(
 }
 
 /**
- * Returns the history of a turn from rows with the newest message first. Messages after the turn's
- * start are left to the next turn.
+ * Returns the history of a turn from rows with the newest message first. The contact's messages that
+ * the run does not answer yet are left out.
  */
 function historyFrom(
   rows: readonly MessageRow[],
   heard_through: number,
-  answered: ReadonlySet<string>,
+  unansweredIds: ReadonlySet<string>,
 ): MessageHistory {
   const messages: ModelMessage[] = [];
   let characters = 0;
@@ -126,7 +126,7 @@ function historyFrom(
     if (characters > maxCharacters && messages.length > 0) break;
     const from = direction === "inbound" ? "contact" : speaker(author_type);
     messages.unshift({ from, text: text.slice(0, maxCharacters), at: created_at });
-    if (answered.has(id)) unanswered = messages.length;
+    if (unansweredIds.has(id)) unanswered = messages.length;
   }
   return { messages, unanswered };
 }
@@ -164,10 +164,8 @@ async function readLibrary(
     pinned.set(`${id} ${revision}`, { id, revision, definition });
   }
   let wanted = [...ids, ...ordered, ...versions.flatMap(({ definition }) => calledBy(definition))];
-  for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxPlaybooks;) {
-    const next = [...new Set(wanted)]
-      .filter((id) => !seen.has(id))
-      .slice(0, maxPlaybooks - seen.size);
+  for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxLoaded;) {
+    const next = [...new Set(wanted)].filter((id) => !seen.has(id)).slice(0, maxLoaded - seen.size);
     for (const id of next) seen.add(id);
     const rows = await reads.getAll(
       playbookById,

@@ -54,7 +54,7 @@ export const listAgents: Query<PageQuery, Page<Agent>> = {
   },
 };
 
-/** `definition` is the definition of the current version. */
+/** Shows an agent with the definition of its current version. */
 export function agentResource(
   { id, enabled, revision, created_at, updated_at }: AgentRow,
   { name, ...others }: AgentDefinition,

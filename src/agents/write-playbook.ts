@@ -116,15 +116,15 @@ async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> 
 }
 
 /**
- * The maximum number of playbooks that one playbook can lead to through calls. Further ones count
+ * The maximum number of playbooks that one playbook can reach through calls. Further ones count
  * as unknown.
  */
 const maxCalled = 100;
 
 /**
- * Checks that a playbook can be played. `id` is its own id if it exists already. The called
- * playbooks are written too: a concurrent removal of one of them then conflicts with this
- * transaction.
+ * Checks that a playbook can be played. `id` is its own id if it exists already. It also
+ * updates the called playbooks without a change, so that a concurrent removal of one of them
+ * conflicts with this transaction.
  * @throws TidingsError `validation_failed`, with a pointer to each problem
  */
 async function checkPlaybook(
@@ -184,8 +184,8 @@ interface PlaybookFields {
 }
 
 /**
- * Inserts a playbook and its first version. Rows of playbooks are only written in this file, so
- * that every version is kept.
+ * Inserts a playbook and its first version. Definitions of playbooks are only changed in
+ * this file, so that every version is kept.
  * @throws TidingsError `conflict` when the account has reached the maximum
  */
 export async function insertPlaybook(

@@ -36,7 +36,7 @@ export const messageStatuses = [
 
 /**
  * The status of a message. Before the hand-over to the carrier, an outbound message is `scheduled`,
- * `queued` and `sending`, and can end as `canceled`, `expired` or `failed`. `ambiguous` means that
+ * `queued` or `sending`, and can end as `canceled`, `expired` or `failed`. `ambiguous` means that
  * the carrier was called and its answer was lost. After the hand-over, the message is `sent`,
  * `unconfirmed` (no receipt arrived in time), `undelivered`, `delivered` or `read`. An inbound
  * message is always `received`.
@@ -47,7 +47,7 @@ export const messageStatusSchema = z.enum(messageStatuses).meta({
   id: "MessageStatus",
   description:
     "The status of a message. Before the hand-over to the carrier, an outbound message is " +
-    "`scheduled`, `queued` and `sending`, and can end as `canceled`, `expired` or `failed`. " +
+    "`scheduled`, `queued` or `sending`, and can end as `canceled`, `expired` or `failed`. " +
     "`ambiguous` means that the carrier was called and its answer was lost. After the hand-over, " +
     "the message is `sent`, `unconfirmed` (no receipt arrived in time), `undelivered`, " +
     "`delivered` or `read`. An inbound message is always `received`.",
@@ -192,7 +192,7 @@ export interface Message {
   /** When the message is due, if it was scheduled or a policy deferred it. Otherwise null. */
   readonly send_at: string | null;
   /**
-   * The message is not handed over to a carrier after this time. Null for an inbound message.
+   * The message is not handed over to a carrier from this time on. Null for an inbound message.
    */
   readonly expires_at: string | null;
   /** Why the message failed, expired, was not delivered or is ambiguous. Otherwise null. */
@@ -264,7 +264,7 @@ export const messageSchema = z
     expires_at: timestamp
       .nullable()
       .describe(
-        "The message is not handed over to a carrier after this time. Null for an inbound message.",
+        "The message is not handed over to a carrier from this time on. Null for an inbound message.",
       ),
     error: messageErrorSchema
       .nullable()

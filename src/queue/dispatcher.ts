@@ -36,7 +36,8 @@ export const leaseMs = 60_000;
  */
 const pollMs = 5_000;
 /**
- * How much longer than one poll a job is left to the engines that have its remote, in milliseconds.
+ * A job of a remote that this engine lacks is left to other engines for one poll and this much
+ * longer, in milliseconds.
  */
 const leaveMs = 1_000;
 /** The pause before the next search if one search did not read every lane, in milliseconds. */
@@ -46,7 +47,10 @@ const continueMs = 25;
  * finds the others.
  */
 const maxArmed = 256;
-/** The pause after a failure, in milliseconds. It doubles with each further failure. */
+/**
+ * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause of
+ * a job doubles with each further failure.
+ */
 const pauseMs = 1_000;
 const maxPauseMs = 300_000;
 
@@ -85,8 +89,8 @@ export class Dispatcher {
   }
 
   /**
-   * Takes no more jobs and waits up to `deadlineMs` for the running ones, then aborts them.
-   * Unfinished jobs are due again when their leases expire.
+   * Takes no more jobs and waits up to `deadlineMs` for the running ones. Then it aborts them and
+   * waits until their handlers have ended. Unfinished jobs are due again when their leases expire.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
@@ -151,7 +155,7 @@ export class Dispatcher {
         now,
         free: this.#slots.freeInPool(pool),
         freeIn: (lane) => this.#slots.freeInLane(lane),
-        leaveIn: (lane) => this.#leaveIn(lane),
+        leaveIn: (lane) => this.#waitForOthersMs(lane),
         armed: armed.filter(({ lane }) => poolOf(lane) === pool),
       }),
     );
@@ -189,7 +193,7 @@ export class Dispatcher {
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
       const next = (await due.next(now)) ?? Infinity;
       const wait = Math.max(next - this.#options.clock.now(), 0);
-      return due.isThrough ? wait : Math.min(wait, continueMs);
+      return due.hasReadAllLanes ? wait : Math.min(wait, continueMs);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
   }
@@ -243,7 +247,7 @@ export class Dispatcher {
    * it, Infinity if it never may. An engine that has the remote takes the job within one poll. If
    * there is none, this engine takes it, so that its messages expire.
    */
-  #leaveIn(lane: Lane): number {
+  #waitForOthersMs(lane: Lane): number {
     // A newer version of the engine on this storage may have other kinds of jobs.
     if (!(lane.kind in this.#options.handlers) || !this.#options.serves(lane)) return Infinity;
     const remote = remoteOf(lane);

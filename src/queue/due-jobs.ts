@@ -47,7 +47,7 @@ export class DueJobs {
   readonly #pool: Pool;
   /** The lane that was read last, encoded. */
   #lane = "";
-  #isThrough = true;
+  #hasReadAllLanes = true;
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
@@ -55,8 +55,8 @@ export class DueJobs {
   }
 
   /** False when the last search did not read every lane: another search may find more at once. */
-  get isThrough(): boolean {
-    return this.#isThrough;
+  get hasReadAllLanes(): boolean {
+    return this.#hasReadAllLanes;
   }
 
   async find({
@@ -72,7 +72,7 @@ export class DueJobs {
       const job = dueJob(row);
       return row.due_at <= now - leaveIn(job.lane) ? [job] : [];
     });
-    this.#isThrough = true;
+    this.#hasReadAllLanes = true;
     if (rows.length < limit) return roundRobin(due, free, freeIn);
     const found = await this.#readRing({ now, free, freeIn, leaveIn });
     const ours = armed.filter(({ lane }) => leaveIn(lane) === 0);
@@ -104,14 +104,14 @@ export class DueJobs {
     const found: DueJob[] = [];
     const start = this.#lane;
     let isRound = false;
-    this.#isThrough = false;
+    this.#hasReadAllLanes = false;
     for (let pages = 0; pages < maxPages; pages++) {
       const rows = await this.#readLanes(this.#lane);
       for (const { lane: text, due_at } of rows) {
         // The first job of a lane is the one that is due first.
         if (text === this.#lane) continue;
-        this.#isThrough = isRound && text > start;
-        if (this.#isThrough) return found;
+        this.#hasReadAllLanes = isRound && text > start;
+        if (this.#hasReadAllLanes) return found;
         this.#lane = text;
         const lane = decodeLane(text);
         const until = now - leaveIn(lane);
@@ -120,8 +120,8 @@ export class DueJobs {
         if (found.length >= free) return found;
       }
       if (rows.length < page) {
-        this.#isThrough = isRound || start === "";
-        if (this.#isThrough) return found;
+        this.#hasReadAllLanes = isRound || start === "";
+        if (this.#hasReadAllLanes) return found;
         isRound = true;
         this.#lane = "";
       }

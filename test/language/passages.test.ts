@@ -21,6 +21,15 @@ const worded = fc.record({
 const enough = 0.5;
 
 describe("relevant knowledge", () => {
+  it.each(["Is it step-free?", "Is there a step free entrance?"])(
+    "about access is found by %j",
+    (asked) => {
+      const access = { title: "Access", text: "The restaurant is wheelchair accessible." };
+      const parking = { title: "Parking", text: "Cars park behind the house." };
+      expect(rankPassages([parking, access], asked, 1)).toMatchObject([access]);
+    },
+  );
+
   it("is a subset of the pieces, best first, each once, with a relevance from 0 to 1", () => {
     fc.assert(
       fc.property(

@@ -76,13 +76,13 @@ export const synonyms: readonly (readonly string[])[] = [
   "insurance insured versicherung krankenkasse assurance seguro",
   "size fit measurement groesse grosse taille talla",
   "weekend saturday sunday wochenende samstag sonntag",
-  "wheelchair accessible step-free disabled barrierefrei rollstuhl",
+  "wheelchair accessible stepfree disabled barrierefrei rollstuhl",
   "job vacancy career hiring stelle emploi trabajo",
   "password login account passwort konto compte cuenta",
 ].map((words) => words.split(" "));
 
 /**
- * Phrases with the meaning of a word. No pattern has nested repetition, so that each takes time in
+ * Phrases with the meaning of one or more words. No pattern has nested repetition, so that each takes time in
  * proportion to the text.
  */
 export const phrases: readonly { readonly pattern: RegExp; readonly means: string }[] = [
@@ -126,6 +126,7 @@ export const phrases: readonly { readonly pattern: RegExp; readonly means: strin
   { pattern: /\bwi.fi\b/, means: "wifi" },
   { pattern: /\be.mail\b/, means: "email" },
   { pattern: /\bcheck.up\b/, means: "checkup" },
+  { pattern: /\bstep.free\b/, means: "stepfree" },
   { pattern: /\bgluten\b/, means: "allergy" },
 ];
 

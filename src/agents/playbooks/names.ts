@@ -133,8 +133,11 @@ function knownNames({ slots, steps }: PlaybookDefinition): (name: string) => boo
     names.has(name) || (name.includes(".") && runs.has(name.slice(0, name.indexOf("."))));
 }
 
-/** Whether a slot can hold a value depends neither on the time nor on the contact. */
-const anyone = { now: 0, contact: { phone: null, time_zone: null } };
+/**
+ * A fixed value is checked as for a contact without a phone number and a time zone. So a value that
+ * only fits for some contacts, such as 04/05/2026, is rejected.
+ */
+const unknownContact = { now: 0, contact: { phone: null, time_zone: null } };
 
 /** Finds values without placeholders that their slot cannot hold. Null clears any slot. */
 function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): Finding[] {
@@ -148,7 +151,7 @@ function unfitValues({ slots, steps }: PlaybookDefinition, language: Language): 
         if (value === null || textsIn(value, []).some(({ text }) => namesIn(text).length > 0)) {
           return false;
         }
-        return validValue(slot, value, { ...anyone, language }) === undefined;
+        return validValue(slot, value, { ...unknownContact, language }) === undefined;
       })
       .map((slot) => ({
         path: ["steps", place, "values", slot.name],

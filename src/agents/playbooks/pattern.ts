@@ -94,7 +94,10 @@ function waysOfPiece(reader: Reader): number | "end" | undefined {
   return reader.take(/[^|)]/uy) === undefined ? "end" : 1;
 }
 
-/** Returns the minimum and maximum repeats. No maximum exceeds an answer's length. */
+/**
+ * Returns the minimum and maximum repeats. An open maximum counts as the minimum and the length of
+ * the longest answer.
+ */
 function repeats(quantifier: string | undefined): readonly [number, number] {
   switch (quantifier) {
     case undefined:

@@ -109,7 +109,7 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
 }
 
 /**
- * Gives the model an instruction. Texts and lists are quoted, so that the words of a contact or an
+ * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the words of a contact or an
  * action are not read as part of the instruction.
  */
 function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
