@@ -2,8 +2,8 @@ import { LRUCache } from "lru-cache";
 import {
   accountById,
   keyById,
-  keyByPreviousSecret,
-  keyBySecret,
+  keyByPreviousHash,
+  keyBySecretHash,
   type KeyRow,
   keys,
 } from "./rows.ts";
@@ -153,7 +153,7 @@ export class KeyRing {
     const read_at = clock.now();
     const generation = this.#generation;
     const key =
-      (await reads.get(keyBySecret, [hash])) ?? (await reads.get(keyByPreviousSecret, [hash]));
+      (await reads.get(keyBySecretHash, [hash])) ?? (await reads.get(keyByPreviousHash, [hash]));
     const account = key && (await reads.get(accountById, [key.account_id]));
     if (key === undefined || account === undefined) return undefined;
     return { key, requests_per_second: account.requests_per_second, read_at, generation };

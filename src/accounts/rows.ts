@@ -50,8 +50,8 @@ export const keys = scoped("api_keys", {
 export interface KeyRow extends RowOf<typeof keys> {}
 
 export const keyById = keys.key("id");
-export const keyBySecret = keys.acrossScopes.unique("by_secret_hash", ["secret_hash"]);
-export const keyByPreviousSecret = keys.acrossScopes.unique("by_previous_hash", ["previous_hash"], {
+export const keyBySecretHash = keys.acrossScopes.unique("by_secret_hash", ["secret_hash"]);
+export const keyByPreviousHash = keys.acrossScopes.unique("by_previous_hash", ["previous_hash"], {
   where: { column: "previous_hash", present: true },
 });
 

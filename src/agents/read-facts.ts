@@ -29,7 +29,7 @@ export async function readFacts(
 ): Promise<TurnFacts> {
   const { contact_id } = conversation;
   const { frames, paused_by } = session ?? blank;
-  const [contact, history, noticed, awaited, library] = await Promise.all([
+  const [contact, history, noticed, pausingRun, library] = await Promise.all([
     reads.get(contactById, [contact_id]),
     reads.range({
       index: messagesOfConversation,
@@ -47,7 +47,7 @@ export async function readFacts(
     readLibrary(reads, {
       ids: agent.playbook_ids,
       // A triggered playbook need not be one of the agent's own.
-      ordered: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
+      requested: run.request?.type === "playbook" ? [run.request.playbook_id] : [],
       frames,
     }),
   ]);
@@ -69,13 +69,14 @@ export async function readFacts(
     observations: noticed
       .filter(({ expires_at }) => expires_at === null || expires_at > now)
       .map(({ content }) => content),
-    playbooks: library.options,
+    playbooks: library.startable,
     library: library.find,
     request: run.request,
     isResumed: run.resumed,
-    isAwaited: awaited?.id === run.id,
+    isAwaited: pausingRun?.id === run.id,
     approved: run.calls.filter(({ status }) => status === "approved"),
-    isPaused: awaited !== undefined && awaited.id !== run.id && awaited.finished_at === null,
+    isPaused:
+      pausingRun !== undefined && pausingRun.id !== run.id && pausingRun.finished_at === null,
     now,
   };
 }
@@ -137,12 +138,12 @@ function speaker(author: MessageRow["author_type"]): ModelMessage["from"] {
 
 interface LibraryOf {
   readonly ids: readonly PlaybookId[];
-  readonly ordered: readonly PlaybookId[];
+  readonly requested: readonly PlaybookId[];
   readonly frames: readonly Frame[];
 }
 
 interface LoadedLibrary {
-  readonly options: readonly PinnedPlaybook[];
+  readonly startable: readonly PinnedPlaybook[];
   readonly find: TurnFacts["library"];
 }
 
@@ -152,7 +153,7 @@ interface LoadedLibrary {
  */
 async function readLibrary(
   reads: Reads,
-  { ids, ordered, frames }: LibraryOf,
+  { ids, requested, frames }: LibraryOf,
 ): Promise<LoadedLibrary> {
   const current = new Map<string, PinnedPlaybook>();
   const pinned = new Map<string, PinnedPlaybook>();
@@ -163,7 +164,11 @@ async function readLibrary(
   for (const { playbook_id: id, revision, definition } of versions) {
     pinned.set(`${id} ${revision}`, { id, revision, definition });
   }
-  let wanted = [...ids, ...ordered, ...versions.flatMap(({ definition }) => calledBy(definition))];
+  let wanted = [
+    ...ids,
+    ...requested,
+    ...versions.flatMap(({ definition }) => calledBy(definition)),
+  ];
   for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxLoaded;) {
     const next = [...new Set(wanted)].filter((id) => !seen.has(id)).slice(0, maxLoaded - seen.size);
     for (const id of next) seen.add(id);
@@ -177,7 +182,7 @@ async function readLibrary(
     wanted = rows.flatMap(({ definition }) => calledBy(definition));
   }
   return {
-    options: ids.flatMap((id) => current.get(id) ?? []),
+    startable: ids.flatMap((id) => current.get(id) ?? []),
     find: (id, revision) =>
       revision === undefined
         ? current.get(id)

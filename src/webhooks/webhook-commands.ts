@@ -84,8 +84,8 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
       updated_at: tx.now,
     });
     await writePatterns(tx, after, before.events, after.events);
-    // Enabling releases the deliveries that were kept. Pausing or a change of ordering can make
-    // another delivery due, because manual attempts no longer wait for automatic ones.
+    // Enabling releases the deliveries that were kept. Pausing and a change of ordering end the wait
+    // of manual attempts for automatic ones, so a delivery may be due earlier.
     if (after.status !== before.status || after.ordering !== before.ordering) {
       await arm(tx, deliverJob(after, tx.now));
     }
@@ -99,8 +99,8 @@ function statusChanges(status: "enabled" | "paused"): Partial<WebhookRow> {
 }
 
 /**
- * Gives a webhook a new secret. The old secret also signs for the grace period. An older secret
- * stops signing now.
+ * Gives a webhook a new secret. The replaced secret also signs until the grace period ends. The one
+ * before it stops signing at once.
  */
 export const rotateWebhookSecret: Command<RotateWebhookSecret, CreatedWebhook> = {
   kind: "command",

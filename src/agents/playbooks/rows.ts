@@ -11,8 +11,8 @@ export const playbooks = scoped("playbooks", {
   ordinal: integer(),
   enabled: boolean(),
   /**
-   * The number of the current version. Older versions are kept. (`version` is the row's version
-   * guard.)
+   * The number of the current version. Older versions are kept. The column is not called `version`,
+   * because that is the row's version guard.
    */
   revision: integer(),
   definition: json<PlaybookDefinition>(),
