@@ -19,7 +19,7 @@ export const entries = {
   node: "adapters/http/node.ts",
   fetch: "adapters/http/fetch.ts",
   transactions: "adapters/transactions/index.ts",
-  testing: "src/testing/index.ts",
+  testing: "adapters/testing/index.ts",
 };
 
 /** Worker threads: separate files that are not exported. */

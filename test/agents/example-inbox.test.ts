@@ -11,7 +11,7 @@ import { shop } from "../../examples/inbox/app.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import { simulated } from "../../src/testing/index.ts";
+import { simulated } from "../../adapters/testing/index.ts";
 import { stopped } from "../support/world.ts";
 
 const phone = "+15005550001";

@@ -3,7 +3,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import type { Policy } from "../../src/ports/policy.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";

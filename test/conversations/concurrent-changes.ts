@@ -11,7 +11,7 @@ import {
 } from "../../src/conversations/rows.ts";
 import { messagesOfConversation } from "../../src/messages/rows.ts";
 import type { Reads } from "../../src/store/reads.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
 import {
   apply,

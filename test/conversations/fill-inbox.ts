@@ -7,7 +7,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { type ContactId, type ConversationId, idSource } from "../../src/kernel/ids.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import { simulated } from "../../src/testing/index.ts";
+import { simulated } from "../../adapters/testing/index.ts";
 
 export interface Filling {
   readonly id: ConversationId;

@@ -5,7 +5,7 @@ import { rules } from "../../adapters/models/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
-import { simulated } from "../../src/testing/index.ts";
+import { simulated } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 
 const good: EngineOptions = { storage: memory(), transports: [carrier()], ...simulated() };

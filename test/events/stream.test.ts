@@ -13,7 +13,7 @@ import { defaultLimits } from "../../src/kernel/limits.ts";
 import { standardConsent } from "../../src/operations/consent-settings.ts";
 import type { Reader, StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import { simulated, type VirtualClock } from "../../src/testing/index.ts";
+import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { unscopedReads } from "../../src/store/reads.ts";
 import { type StorageCase, storages } from "../support/storages.ts";
 

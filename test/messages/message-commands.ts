@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
 import { type Evidence, ModelMessage, type Plan } from "./message-model.ts";
 

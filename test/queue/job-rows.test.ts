@@ -6,7 +6,7 @@ import type { Lane } from "../../src/queue/lane.ts";
 import type { Claim, JobOrder } from "../../src/queue/types.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
-import { seededRandom, virtualClock } from "../../src/testing/index.ts";
+import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment.ts";
 import type { SentimentAnalyzer } from "../../src/ports/language.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";

@@ -5,7 +5,7 @@ import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/s
 import { messageScores } from "../../src/sentiment/rows.ts";
 import type { SentimentAnalyzer } from "../../src/ports/language.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../src/testing/index.ts";
+import { seededRandom } from "../../adapters/testing/index.ts";
 
 /** All randomness of the simulation. The same seed draws the same numbers. */
 export class Dice {

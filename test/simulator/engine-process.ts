@@ -2,7 +2,7 @@ import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/index.ts";
 import type { Clock, Logger } from "../../src/ports/environment.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
-import { seededRandom } from "../../src/testing/index.ts";
+import { seededRandom } from "../../adapters/testing/index.ts";
 import { agentModel } from "./agent-model.ts";
 import { type CarrierTransport, carrierTransport } from "./carrier-transport.ts";
 import { faultyStorage } from "./faulty-storage.ts";

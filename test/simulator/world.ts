@@ -2,7 +2,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
-import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";
+import { type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
 import { LateStorage } from "../support/late-storage.ts";
 import { ActionBackend, type ActionEffect } from "./action-backend.ts";
 import { Carrier, type CarrierCall } from "./carrier.ts";

@@ -3,7 +3,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
-import { simulated } from "../../src/testing/index.ts";
+import { simulated } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 
 const event = (id: `evt_${string}`): EventRow => ({

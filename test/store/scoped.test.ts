@@ -4,7 +4,7 @@ import { silent } from "../../src/ports/environment.ts";
 import { integer, scoped, text } from "../../src/ports/define-collection.ts";
 import { schemaOf } from "../../src/ports/collection.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
-import { seededRandom, virtualClock } from "../../src/testing/index.ts";
+import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 
 const notes = scoped("notes", { id: text(), thread_id: text(), count: integer() });

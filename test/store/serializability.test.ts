@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { seededRandom, virtualClock } from "../../src/testing/index.ts";
+import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
 import { type ConnectionOptions, LateStorage } from "../support/late-storage.ts";

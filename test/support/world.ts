@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { simulated, type VirtualClock } from "../../src/testing/index.ts";
+import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { carrier } from "./carrier.ts";
 
 export interface LogLine {

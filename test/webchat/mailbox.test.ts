@@ -9,7 +9,7 @@ import type { WebchatSession } from "../../src/webchat/types.ts";
 import type { OutboundMessage } from "../../src/ports/transport.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import { seededRandom } from "../../src/testing/index.ts";
+import { seededRandom } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { webchatTransport } from "../../src/webchat/transport.ts";
 import { call } from "../api/call.ts";

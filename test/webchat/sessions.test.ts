@@ -6,7 +6,7 @@ import type { WebchatSession } from "../../src/webchat/types.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import { seededRandom } from "../../src/testing/index.ts";
+import { seededRandom } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { call, jsonOf } from "../api/call.ts";

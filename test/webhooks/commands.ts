@@ -5,7 +5,7 @@ import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import type { DeliveryStatus } from "../../src/webhooks/delivery-types.ts";
 import type { WebhookStatus } from "../../src/webhooks/types.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { all, outcome } from "../contacts/helpers.ts";
 import { isGenuine, type Receivers } from "./receivers.ts";
 

@@ -7,7 +7,7 @@ import { idSource } from "../../src/kernel/ids.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
-import { simulated } from "../../src/testing/index.ts";
+import { simulated } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { fanOut } from "../../src/webhooks/fan-out.ts";
 import { all, mortal, outcome } from "../contacts/helpers.ts";

@@ -1,7 +1,7 @@
 /** Receivers on a virtual clock. Tests define their answers, and they record their requests. */
 import { Webhook as Verifier } from "standardwebhooks";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../src/ports/http-client.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 
 /** A request as a receiver saw it. */
 export interface ReceivedRequest {

@@ -15,7 +15,7 @@ import type { Collection, Index } from "../../src/ports/collection.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import type { CreatedWebhook, CreateWebhook } from "../../src/webhooks/types.ts";
-import type { VirtualClock } from "../../src/testing/index.ts";
+import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { type LogLine, world } from "../support/world.ts";
 import type { Ground } from "../support/storages.ts";
 import { type Behaviour, receivers, type Receivers } from "./receivers.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import { storageConformance } from "../../../src/testing/storage-conformance/index.ts";
+import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
 
 storageConformance({ describe, it }, "memory", async () => {
   const storage = memory();

@@ -20,7 +20,7 @@ import {
 } from "../../../src/ports/collection.ts";
 import type { Range, Row, SearchedWord, Write } from "../../../src/ports/storage.ts";
 import { schema } from "../../../src/modules.ts";
-import { schema as conformance } from "../../../src/testing/storage-conformance/collections.ts";
+import { schema as conformance } from "../../../adapters/testing/storage-conformance/collections.ts";
 import { type Database, makeDatabase } from "../../support/postgres-database.ts";
 import { serverUrl } from "../../support/postgres.ts";
 

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
-import { itemById, itemsByTime } from "../../../src/testing/storage-conformance/collections.ts";
+import {
+  itemById,
+  itemsByTime,
+} from "../../../adapters/testing/storage-conformance/collections.ts";
 import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";

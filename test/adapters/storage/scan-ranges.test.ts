@@ -7,7 +7,7 @@ import {
   items,
   itemsByTime,
   schema,
-} from "../../../src/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/storage-conformance/collections.ts";
 import { type Scan, scanAcross } from "../../../src/store/scan.ts";
 import { unscopedReads as readsOf } from "../../../src/store/reads.ts";
 import { runs } from "../../support/runs.ts";

@@ -9,7 +9,7 @@ import {
   itemsByRank,
   itemsByTime,
   schema,
-} from "../../../src/testing/storage-conformance/collections.ts";
+} from "../../../adapters/testing/storage-conformance/collections.ts";
 import { type Scan, scan } from "../../../src/store/scan.ts";
 import {
   unscopedReads as readsOf,

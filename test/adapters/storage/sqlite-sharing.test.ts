@@ -7,7 +7,7 @@ import { Reads } from "../../../adapters/storage/sqlite/reads.ts";
 import { Table } from "../../../adapters/storage/sqlite/tables.ts";
 import type { Index } from "../../../src/ports/collection.ts";
 import { type Group, StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
-import * as conformance from "../../../src/testing/storage-conformance/collections.ts";
+import * as conformance from "../../../adapters/testing/storage-conformance/collections.ts";
 import { closing, notes, Peer, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 

@@ -6,7 +6,7 @@ import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { StorageConflict } from "../../../src/ports/storage.ts";
-import { storageConformance } from "../../../src/testing/storage-conformance/index.ts";
+import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
 import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { CallbackResult, Transport } from "../../../src/ports/transport.ts";
-import { type Need, transportConformance } from "../../../src/testing/index.ts";
+import { type Need, transportConformance } from "../../../adapters/testing/index.ts";
 import { twilioUnderTest } from "./stand-ins.ts";
 
 const unable: Partial<Record<Need, string>> = { pushes: "its carrier calls back" };

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
-import { type CarrierBehavior, transportConformance } from "../../../src/testing/index.ts";
+import { type CarrierBehavior, transportConformance } from "../../../adapters/testing/index.ts";
 import { message } from "./world.ts";
 import { telnyxUnderTest, twilioUnderTest } from "./stand-ins.ts";
 

@@ -8,7 +8,7 @@ import type {
   CarrierCallbacks,
   CarrierBehavior,
   TransportUnderTest,
-} from "../../../src/testing/index.ts";
+} from "../../../adapters/testing/index.ts";
 import {
   accountSid,
   answered,

@@ -5,7 +5,7 @@ import type { MessagingEngine } from "../../../src/engine.ts";
 import type { Consumer } from "../../../src/events/consumers.ts";
 import { TidingsError } from "../../../src/kernel/errors.ts";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
-import type { VirtualClock } from "../../../src/testing/index.ts";
+import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { over } from "../../support/over.ts";
 import { runs } from "../../support/runs.ts";
 import { stopped, world } from "../../support/world.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
-import type { VirtualClock } from "../../../src/testing/index.ts";
+import type { VirtualClock } from "../../../adapters/testing/index.ts";
 import { hosts, note } from "../../adapters/transactions/hosts.ts";
 
 export interface Place {

@@ -1,5 +1,5 @@
-import { StorageConflict } from "../../ports/index.ts";
-import type { Store, UnscopedTx } from "../../store/index.ts";
+import { StorageConflict } from "../../../src/ports/index.ts";
+import type { Store, UnscopedTx } from "../../../src/store/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import {
   entries,

@@ -5,7 +5,7 @@ import {
   type Row,
   type StoragePort,
   type Write,
-} from "../../ports/index.ts";
+} from "../../../src/ports/index.ts";
 import { entries, entry, type Item, itemById, items, places } from "./collections.ts";
 
 export const insert = (row: Item): Write => ({

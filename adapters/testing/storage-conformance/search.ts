@@ -3,7 +3,7 @@ import {
   StorageConflict,
   type StoragePort,
   type Write,
-} from "../../ports/index.ts";
+} from "../../../src/ports/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { type Book, books, booksByWords } from "./collections.ts";
 import { type Cases, failsAs, same, write } from "./harness.ts";

@@ -1,4 +1,4 @@
-import type { Index, KeyValue, Range, Row } from "../../ports/index.ts";
+import type { Index, KeyValue, Range, Row } from "../../../src/ports/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import {
   entries,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type VirtualClock, virtualClock } from "../../src/testing/index.ts";
+import { type VirtualClock, virtualClock } from "../../../adapters/testing/index.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,4 +1,4 @@
-import type { AttemptId } from "../../kernel/index.ts";
+import type { AttemptId } from "../../../src/kernel/index.ts";
 import {
   type CallbackRequest,
   type InboundMessage,
@@ -9,7 +9,7 @@ import {
   type SendContext,
   silent,
   type Transport,
-} from "../../ports/index.ts";
+} from "../../../src/ports/index.ts";
 import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import { holds } from "../storage-conformance/harness.ts";
 

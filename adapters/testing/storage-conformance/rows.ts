@@ -1,4 +1,4 @@
-import { type Row, StorageConflict, StorageRefusal } from "../../ports/index.ts";
+import { type Row, StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
 import {
   item,
   itemByLabel,

@@ -1,4 +1,4 @@
-import type { StoragePort } from "../../ports/index.ts";
+import type { StoragePort } from "../../../src/ports/index.ts";
 import { transactionCases } from "./transactions.ts";
 import { raceCases } from "./races.ts";
 import { rangeCases } from "./ranges.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../ports/index.ts";
+import type { Random } from "../../src/ports/index.ts";
 
 /**
  * Random bytes that depend only on the seed. Any number is a seed. Different numbers give different

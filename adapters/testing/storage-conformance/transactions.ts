@@ -1,4 +1,4 @@
-import type { Store, UnscopedTx } from "../../store/index.ts";
+import type { Store, UnscopedTx } from "../../../src/store/index.ts";
 import {
   entries,
   entry,

@@ -1,5 +1,5 @@
 /** Tools for tests of applications and adapters. */
-import type { Random } from "../ports/index.ts";
+import type { Random } from "../../src/ports/index.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { virtualClock } from "./virtual-clock.ts";
 import type { Time, VirtualClock } from "./virtual-clock.ts";

@@ -1,10 +1,10 @@
-import { TidingsError } from "../../kernel/index.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   CallbackRequest,
   CallbackResult,
   InboundMessage,
   Receipt,
-} from "../../ports/index.ts";
+} from "../../../src/ports/index.ts";
 import type { Bench, CarrierCallbacks, Case } from "./bench.ts";
 import { holds, same } from "../storage-conformance/harness.ts";
 

@@ -5,8 +5,8 @@
  * So the same calls give the same order of events. The clock does not wait for sockets, files or
  * threads: await their results before you advance the time.
  */
-import { TidingsError, dayMs } from "../kernel/index.ts";
-import type { Clock } from "../ports/index.ts";
+import { TidingsError, dayMs } from "../../src/kernel/index.ts";
+import type { Clock } from "../../src/ports/index.ts";
 
 /** A clock whose time a test controls. Time stands still until the test advances it. */
 export interface VirtualClock extends Clock {

@@ -1,4 +1,4 @@
-import { StorageConflict, type Write } from "../../ports/index.ts";
+import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { entriesByPosition, item, items, sumByDay, sums } from "./collections.ts";
 import { type Cases, failsAs, holds, same, write } from "./harness.ts";
 

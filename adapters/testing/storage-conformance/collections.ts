@@ -11,7 +11,7 @@ import {
   schemaOf,
   text,
   time,
-} from "../../ports/index.ts";
+} from "../../../src/ports/index.ts";
 
 /** Has a column of every type, and nulls in key columns. */
 export const items = collection("conformance_items", {

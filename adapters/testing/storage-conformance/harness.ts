@@ -1,6 +1,6 @@
-import { type ErrorCode, TidingsError } from "../../kernel/index.ts";
-import { type Group, silent, type StoragePort, type Write } from "../../ports/index.ts";
-import { Store } from "../../store/index.ts";
+import { type ErrorCode, TidingsError } from "../../../src/kernel/index.ts";
+import { type Group, silent, type StoragePort, type Write } from "../../../src/ports/index.ts";
+import { Store } from "../../../src/store/index.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { virtualClock } from "../virtual-clock.ts";
 import { schema } from "./collections.ts";

@@ -5,7 +5,7 @@ import {
   type OutboundMessage,
   type SendAnswer,
   type SendContext,
-} from "../../ports/index.ts";
+} from "../../../src/ports/index.ts";
 import type { Bench, Case, CarrierBehavior } from "./bench.ts";
 import { holds, same } from "../storage-conformance/harness.ts";
 

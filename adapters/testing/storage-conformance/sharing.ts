@@ -3,7 +3,7 @@ import {
   StorageConflict,
   type StoragePort,
   type Write,
-} from "../../ports/index.ts";
+} from "../../../src/ports/index.ts";
 import {
   entries,
   entriesByPosition,
