@@ -125,7 +125,9 @@ async function findTurn(
     );
     if (wait > tx.now) return wait;
     const under = own.find((run) => !answersNoMessages(run));
-    const run = under ? addMessages(tx, under, messages) : newRun(tx, drawId, session, messages);
+    const run = under
+      ? addMessages(tx, under, messages)
+      : newRun(tx, drawId, conversation, session, messages);
     return { run, conversation, session, agent: definition };
   }
   const updatedSession =
@@ -183,19 +185,19 @@ async function leave(
 function newRun(
   tx: Tx,
   drawId: GenerateId,
+  conversation: Seen<ConversationRow>,
   session: AgentSessionRow,
   messages: readonly MessageRow[],
 ): Seen<RunRow> {
-  const { agent_id, agent_revision, conversation_id, frames } = session;
+  const { agent_id, agent_revision, frames } = session;
   const playbook_id = frames[0]?.playbook_id ?? null;
   const begun = {
     agent_id,
     agent_revision,
-    conversation_id,
     playbook_id,
     trigger: "inbound",
   } as const;
-  return beginRun(tx, drawId, { ...begun, ...messageColumns(messages) });
+  return beginRun(tx, drawId, conversation, { ...begun, ...messageColumns(messages) });
 }
 
 interface Waiting {

@@ -126,11 +126,10 @@ export async function assignToAgent(
   if (isChanged) await cancelAnswerRuns(tx, drawId, conversation);
   if (messages.length === 0) return conversation;
   if (isChanged) {
-    beginRun(tx, drawId, {
+    beginRun(tx, drawId, conversation, {
       agent_id: agent.id,
       agent_revision,
       playbook_id: null,
-      conversation_id: conversation.id,
       trigger: "handback",
       ...messageColumns(messages),
     });

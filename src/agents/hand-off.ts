@@ -5,7 +5,7 @@ import { contactById, sentimentOf } from "../contacts/index.ts";
 import {
   changeConversation,
   type ConversationRow,
-  showConversation,
+  conversationOfEvent,
 } from "../conversations/index.ts";
 import { appendEvent, handoffEventId } from "../events/index.ts";
 import { arm } from "../queue/index.ts";
@@ -48,7 +48,7 @@ export async function handOff(
   });
   const { contact_id, assignee_id } = conversation;
   const [shown, contact, last_message_ids] = await Promise.all([
-    showConversation(tx, conversation),
+    conversationOfEvent(tx, conversation),
     tx.get(contactById, [contact_id]),
     lastMessageIds(tx, conversation),
   ]);

@@ -2,28 +2,33 @@ import { agentRunCompleted } from "./events.ts";
 import { runForEvent } from "./runs/reads.ts";
 import { openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, maxOpenRuns } from "./runs/rules.ts";
-import type { ConversationRow } from "../conversations/index.ts";
+import { type ConversationRow, conversations } from "../conversations/index.ts";
 import { appendEvent, completedEventId } from "../events/index.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
-type Begun = Pick<
-  RunRow,
-  "agent_id" | "agent_revision" | "playbook_id" | "conversation_id" | "trigger"
->;
+type Begun = Pick<RunRow, "agent_id" | "agent_revision" | "playbook_id" | "trigger">;
 type Cause = Pick<RunRow, "message_ids" | "heard_through"> | Pick<RunRow, "request">;
 
 /**
  * Inserts a run, for messages of the contact or for a trigger. The conversation's next turn works
  * on it.
  */
-export function beginRun(tx: Tx, drawId: GenerateId, run: Begun & Cause): Seen<RunRow> {
+export function beginRun(
+  tx: Tx,
+  drawId: GenerateId,
+  conversation: Seen<ConversationRow>,
+  run: Begun & Cause,
+): Seen<RunRow> {
+  // Written without a change: a redaction under way must find the run, which reads the messages.
+  tx.update(conversations, conversation, {});
   return tx.insert(runs, {
     id: drawId("run"),
     message_ids: [],
     heard_through: 0,
     request: null,
+    conversation_id: conversation.id,
     ...run,
     status: "running",
     open: true,

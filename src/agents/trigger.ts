@@ -49,11 +49,10 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
         ? { agent_revision: agent.revision }
         : await openSession(tx, found, agent);
     const conversation = await assignIfFree(tx, drawId, found, agent);
-    const run = beginRun(tx, drawId, {
+    const run = beginRun(tx, drawId, conversation, {
       agent_id: agent.id,
       agent_revision,
       playbook_id: request.type === "playbook" ? request.playbook_id : null,
-      conversation_id: conversation.id,
       trigger: "api",
       request,
     });

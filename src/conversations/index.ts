@@ -21,7 +21,7 @@ export {
   type ConversationUpdatedData,
 } from "./events.ts";
 export { contactActivity } from "./reads.ts";
-export { assigneeOf, contactAddress, showConversation } from "./show.ts";
+export { assigneeOf, contactAddress, conversationOfEvent, showConversation } from "./show.ts";
 export {
   conversationById,
   conversationLabels,

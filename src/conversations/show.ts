@@ -7,18 +7,51 @@ import {
 } from "../contacts/index.ts";
 import type { ConversationRow, NoteRow } from "./rows.ts";
 import type { Assignee, Conversation, LastMessage, Note } from "./types.ts";
-import { messageById, type MessageRow } from "../messages/rows.ts";
+import { messageById, type MessageRow, messages } from "../messages/rows.ts";
+import type { Seen } from "../ports/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { iso, isoOrNull } from "../kernel/index.ts";
 
-/** The public form of a conversation. */
+/** The public form of a conversation, for a response. */
 export async function showConversation(tx: Tx, row: ConversationRow): Promise<Conversation> {
-  const { contact_id, medium, last_message_id } = row;
+  const { contact, last } = await readRelated(tx, row);
+  // Written without a change: the response may be stored, and a redaction under way must find it.
+  if (last !== undefined) tx.update(messages, last, {});
+  return resourceWith(tx, row, contact, last);
+}
+
+/**
+ * A conversation as events show it. Only `message.received` holds the text of a message, so that a
+ * redaction changes one event.
+ */
+export async function conversationOfEvent(tx: Tx, row: ConversationRow): Promise<Conversation> {
+  const { contact, last } = await readRelated(tx, row);
+  return resourceWith(tx, row, contact, last && { ...last, body: null });
+}
+
+interface Related {
+  readonly contact: ContactRow | undefined;
+  readonly last: Seen<MessageRow> | undefined;
+}
+
+async function readRelated(
+  tx: Tx,
+  { contact_id, last_message_id }: ConversationRow,
+): Promise<Related> {
   const [contact, last] = await Promise.all([
     tx.get(contactById, [contact_id]),
-    // Locked: a concurrent redaction must not miss the preview in the stored response.
-    last_message_id === null ? undefined : tx.get(messageById, [last_message_id], { hold: true }),
+    last_message_id === null ? undefined : tx.get(messageById, [last_message_id]),
   ]);
+  return { contact, last };
+}
+
+async function resourceWith(
+  tx: Tx,
+  row: ConversationRow,
+  contact: ContactRow | undefined,
+  last: MessageRow | undefined,
+): Promise<Conversation> {
+  const { contact_id, medium } = row;
   const address =
     knownName(contact, last) ??
     (await tx.list(identitiesOfContact, [contact_id, medium], 1))[0]?.address ??
@@ -130,17 +163,6 @@ function lastMessageOf({ id, direction, body, created_at }: Last): LastMessage {
     preview: [...start].slice(0, previewCharacters).join(""),
     created_at: iso(created_at),
   };
-}
-
-/**
- * A conversation as events show it. Only `message.received` holds the text of a message, so that a
- * redaction changes one event.
- */
-export function withoutPreview(conversation: Conversation): Conversation {
-  const { last_message } = conversation;
-  return last_message === null
-    ? conversation
-    : { ...conversation, last_message: { ...last_message, preview: "" } };
 }
 
 /** The contact's address in a message. */

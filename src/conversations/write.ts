@@ -1,6 +1,6 @@
 import { conversationClosed, conversationUpdated } from "./events.ts";
 import { type GenerateId, notFound, TidingsError } from "../kernel/index.ts";
-import { showConversation, withoutPreview } from "./show.ts";
+import { conversationOfEvent } from "./show.ts";
 import {
   conversationById,
   conversationLabelByName,
@@ -58,13 +58,7 @@ export async function changeConversation(
   const closes = after.status === "closed" && before.status !== "closed";
   const event = closes ? conversationClosed : conversationUpdated;
   const about = { contact_id: after.contact_id, conversation_id: after.id };
-  appendEvent(
-    tx,
-    drawId,
-    event,
-    { conversation: withoutPreview(await showConversation(tx, after)) },
-    about,
-  );
+  appendEvent(tx, drawId, event, { conversation: await conversationOfEvent(tx, after) }, about);
   return after;
 }
 

@@ -91,7 +91,8 @@ async function findReceived(tx: Tx, id_hash: string): Promise<MessageRow | undef
   const seen = await tx.get(inboundByHash, [id_hash]);
   if (seen === undefined) return undefined;
   const message = await tx.get(messageById, [seen.message_id]);
-  if (message !== undefined) return message;
+  // Written without a change: the response may be stored, and a redaction under way must find it.
+  if (message !== undefined) return tx.update(messages, message, {});
   throw new TidingsError("erased", "The message has been erased.");
 }
 

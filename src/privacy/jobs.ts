@@ -6,16 +6,8 @@ import {
   type Runtime,
 } from "../operations/index.ts";
 import { eraseHistory } from "./erase-history.ts";
-import { finishRedaction } from "./redact.ts";
 import { moveHistory } from "./move-history.ts";
-import {
-  finish,
-  inChunks,
-  inTransaction,
-  type JobHandler,
-  type JobOrder,
-  type JobTable,
-} from "../queue/index.ts";
+import { finish, inChunks, type JobHandler, type JobOrder, type JobTable } from "../queue/index.ts";
 import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
 import { observations, observationsByExpiry } from "../observations/index.ts";
 import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
@@ -24,14 +16,12 @@ import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 import { eventReaper } from "../events/index.ts";
 import { background, type UnscopedTx } from "../store/index.ts";
 
-export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "redact" | "reap"> = {
+export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "reap"> = {
   reap,
 
   // These two finish a procedure whose process ended early.
   merge: inChunks((tx, { contact_id }) => moveHistory(tx, contact_id)),
   erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
-
-  redact: inTransaction((tx, claim) => finishRedaction(tx, claim)),
 };
 
 const everyMs = 600_000;

@@ -6,15 +6,7 @@ import {
   handoffEventId,
   receivedEventId,
 } from "../events/index.ts";
-import {
-  type ById,
-  byIdSchema,
-  iso,
-  type MessageId,
-  millis,
-  notFound,
-  TidingsError,
-} from "../kernel/index.ts";
+import { type ById, byIdSchema, iso, notFound, TidingsError } from "../kernel/index.ts";
 import {
   type Message,
   messageById,
@@ -31,6 +23,7 @@ import {
   runsOfConversation,
   redactedRun,
 } from "../agents/index.ts";
+import { conversationById } from "../conversations/index.ts";
 import { observations } from "../observations/index.ts";
 import {
   type Command,
@@ -40,7 +33,6 @@ import {
   showsOutput,
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { arm, type Claim, finish, type JobOrder } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 import { rewriteDeliveries } from "../webhooks/index.ts";
 
@@ -81,8 +73,9 @@ export const redactMessage: Command<ById, Message> = {
       );
     }
     if (message.body === null) return messageResource(message);
+    // Held: a run that begins meanwhile writes the conversation.
+    await tx.get(conversationById, [message.conversation_id], { hold: true });
     const quoting = await runsQuoting(tx, message);
-    refuseOpenRun(quoting);
 
     const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
     writeTimeline(tx, services.drawId, message, redacted, {
@@ -100,120 +93,37 @@ export const redactMessage: Command<ById, Message> = {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
-    await removeCopies(tx, message, quoting, () => true);
-    await arm(tx, redactJob(message, tx.now + maxCommitMs, tx.now));
+    for (const run of quoting) await redactRun(tx, run);
+    for (const noticed of await tx.list(
+      observations.primary,
+      [message.contact_id],
+      maxObservations,
+    )) {
+      const isQuote = noticed.source === "model" || noticed.source === "rule";
+      if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
+        tx.remove(observations, noticed);
+      }
+    }
+    // Stored responses about the conversation may show the start of the message. A command that
+    // stores another one meanwhile writes the message, and so conflicts.
+    for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
+      for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
+        tx.update(idempotency, stored, { response: null });
+      }
+    }
     return messageResource(redacted);
   },
 };
 
 /**
- * The job that removes the copies of a redacted message's text that the redaction did not see.
- * `before` is a time after the redaction's commit: a run that begins later has read no text.
+ * @throws TidingsError `conflict` while one of the runs is in progress, because it needs the text
+ * that it has read
  */
-function redactJob(
-  { account_id, mode, id: message_id }: Pick<MessageRow, "account_id" | "mode" | "id">,
-  before: number,
-  due_at: number,
-): JobOrder<"redact"> {
-  const lane = { kind: "redact", slow: false } as const;
-  const key = { message_id, before: iso(before) };
-  return { kind: "redact", key, account_id, mode, lane, due_at };
-}
-
-/** The longest time that a redaction may take to commit, in milliseconds. */
-const maxCommitMs = 10_000;
-/** How long to wait for a run that may quote the message to end, in milliseconds. */
-const openRunMs = 60_000;
-
-/**
- * Removes the copies of a redacted message's text once more. A command that committed shortly
- * before the redaction may have stored a copy after the redaction looked for copies. None can
- * follow: a command that shows the message holds it, so it runs again and finds no text, and a run
- * that begins later reads none.
- */
-export async function finishRedaction(tx: Tx, claim: Claim<"redact">): Promise<void> {
-  const { message_id, before } = claim.key;
-  const message = await tx.get(messageById, [message_id]);
-  if (message === undefined) return finish(tx, claim);
-  const latest = Math.min(millis(before), tx.now);
-  const quoting = (await runsQuoting(tx, message)).filter(({ created_at }) => created_at <= latest);
-  if (openRun(quoting) !== undefined) {
-    await arm(tx, redactJob(message, latest, tx.now + openRunMs));
-    return finish(tx, claim);
-  }
-  // Responses that were stored after the redaction, such as its own, show no text and stay.
-  await removeCopies(tx, message, quoting, (response) => showsText(response, message_id));
-  return finish(tx, claim);
-}
-
-/**
- * Removes what runs, observations and stored responses contain of a message. `isCopy` tells which
- * responses about the message or its conversation contain text of it.
- */
-async function removeCopies(
-  tx: Tx,
-  message: MessageRow,
-  quoting: readonly Seen<RunRow>[],
-  isCopy: (response: string) => boolean,
-): Promise<void> {
-  for (const run of quoting) {
-    await redactRun(tx, run);
-    await forgetResponses(tx, run.id, () => true);
-  }
-  for (const noticed of await tx.list(
-    observations.primary,
-    [message.contact_id],
-    maxObservations,
-  )) {
-    const isQuote = noticed.source === "model" || noticed.source === "rule";
-    if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
-      tx.remove(observations, noticed);
-    }
-  }
-  await forgetResponses(tx, message.id, isCopy);
-  // Responses about the conversation may show the start of the message.
-  await forgetResponses(tx, message.conversation_id, isCopy);
-}
-
-async function forgetResponses(
-  tx: Tx,
-  shown: string,
-  isCopy: (response: string) => boolean,
-): Promise<void> {
-  for (const stored of await tx.list(idempotencyAlsoShowing, [shown], maxAnswers)) {
-    if (stored.response === null || !isCopy(stored.response)) continue;
-    tx.update(idempotency, stored, { response: null });
-  }
-}
-
-/** Whether a response shows the message with its text, as a message or in a conversation. */
-function showsText(response: string, id: MessageId): boolean {
-  if (!response.includes(id)) return false;
-  let found = false;
-  JSON.parse(response, (_, value: unknown) => {
-    if (typeof value !== "object" || value === null || !("id" in value) || value.id !== id) {
-      return value;
-    }
-    found ||= "body" in value && value.body !== null;
-    found ||= "preview" in value && value.preview !== "";
-    return value;
-  });
-  return found;
-}
-
-/** The runs that may contain text of the message. */
 async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]> {
   const ran = await tx.list(runsOfConversation, [message.conversation_id], maxRuns);
-  return ran.filter((run) => mayQuote(run, message));
-}
-
-const openRun = (quoting: readonly RunRow[]): RunRow | undefined =>
-  quoting.find(({ finished_at }) => finished_at === null);
-
-/** An open run needs the text that it has read. */
-function refuseOpenRun(quoting: readonly RunRow[]): void {
-  const open = openRun(quoting);
-  if (open === undefined) return;
+  const quoting = ran.filter((run) => mayQuote(run, message));
+  const open = quoting.find(({ finished_at }) => finished_at === null);
+  if (open === undefined) return quoting;
   const what =
     open.status === "awaiting_approval" ? "approve or deny its action" : "wait until it has ended";
   throw new TidingsError("conflict", `An agent's run may quote the message: ${what}.`, {

@@ -47,8 +47,6 @@ export interface JobKeys {
   readonly merge: { readonly contact_id: ContactId };
   /** Removes the remaining data of an erased contact. */
   readonly erase: { readonly contact_id: ContactId };
-  /** Removes the remaining copies of a redacted message's text. */
-  readonly redact: { readonly message_id: MessageId; readonly before: string };
   /** Removes expired rows. */
   readonly reap: { readonly what: "expired" };
 }
@@ -85,7 +83,6 @@ const fields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
   wake: ["conversation_id"],
   merge: ["contact_id"],
   erase: ["contact_id"],
-  redact: ["message_id", "before"],
   reap: ["what"],
 };
 

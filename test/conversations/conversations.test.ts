@@ -2,10 +2,6 @@ import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { EventType } from "../../src/events/types.ts";
 import { addScore, type SentimentState, sentimentOf } from "../../src/contacts/sentiment.ts";
-import { idempotency } from "../../src/operations/idempotency.ts";
-import { messages } from "../../src/messages/rows.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { beforeCommits } from "../support/before-commits.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -25,41 +21,6 @@ function listener(account: AccountHandle) {
     return fresh.map(({ type, data: told }) => ({ type, data: told }));
   };
 }
-
-it("a response that is stored while its message is redacted loses the text too", async () => {
-  const { clock, engine } = world();
-  const storage = memory();
-  let redacting: string | undefined;
-  const one = engine(
-    beforeCommits(storage, async (writes) => {
-      const redacts = writes.some(
-        ({ kind, collection }) => kind === "update" && collection === messages,
-      );
-      if (!redacts || redacting === undefined) return;
-      const id = redacting;
-      redacting = undefined;
-      const shown = await other.conversations.update(id, {}, { idempotencyKey: "k" });
-      expect(shown.last_message?.preview).toContain("swordfish");
-    }),
-  );
-  const other = engine(storage);
-  const { id, conversation_id } = await one.sandbox.inbound({ from: phone, body: "swordfish" });
-  await one.start();
-  await clock.settle();
-  redacting = conversation_id;
-  const redacted = await one.messages.redact(id, { idempotencyKey: "redact" });
-  expect(redacting).toBeUndefined();
-  await clock.settle();
-  expect(await one.messages.redact(id, { idempotencyKey: "redact" })).toEqual(redacted);
-  const stored = await storage.reader.range({
-    index: idempotency.primary,
-    prefix: [],
-    order: "ascending",
-    limit: 100,
-  });
-  expect(stored).toHaveLength(2);
-  expect(JSON.stringify(stored)).not.toContain("swordfish");
-});
 
 describe.each(storages)("a conversation on $name", ({ open }) => {
   async function begun() {

@@ -37,16 +37,7 @@ const lanes: fc.Arbitrary<Lane> = fc.oneof(
   fc.record({ kind: kind("deliver"), slow, webhook_id: id<WebhookId>("wh") }),
   fc.record({ kind: kind("turn"), slow, ...scope }),
   fc.record({
-    kind: kind(
-      "release",
-      "redact",
-      "throttle",
-      "early-receipt",
-      "recover",
-      "discard",
-      "wake",
-      "reap",
-    ),
+    kind: kind("release", "throttle", "early-receipt", "recover", "discard", "wake", "reap"),
     slow,
   }),
   fc.record({ kind: kind("queue-timeout", "merge", "erase"), slow }),
@@ -60,10 +51,6 @@ const names: fc.Arbitrary<JobName> = fc.oneof(
   fc.record({
     kind: kind("release"),
     key: fc.record({ message_id: id<`msg_${string}`>("msg") }),
-  }),
-  fc.record({
-    kind: kind("redact"),
-    key: fc.record({ message_id: id<`msg_${string}`>("msg"), before: name }),
   }),
   fc.record({ kind: kind("throttle"), key: fc.record({ ...scope, address: name }) }),
   fc.record({

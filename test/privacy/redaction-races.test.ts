@@ -1,0 +1,120 @@
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { Message } from "../../src/messages/types.ts";
+import { messages } from "../../src/messages/rows.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import { idempotency } from "../../src/operations/idempotency.ts";
+import { action } from "../../src/ports/action.ts";
+import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { agency, visitor } from "../agents/world.ts";
+import { carrier } from "../support/carrier.ts";
+import { world } from "../support/world.ts";
+
+const pay = action({
+  name: "pay_out",
+  description: "Pays out.",
+  input: z.strictObject({ said: z.string() }),
+  risk: "approval",
+  idempotent: false,
+  execute: () => ({ paid: 1 }),
+});
+
+/** Quotes what the contact wrote in the input of the action. */
+const quoting = ({ calls, messages: heard }: ModelTurn): ModelAnswer =>
+  calls.length === 0
+    ? { calls: [{ action: "pay_out", input: { said: heard.map(({ text }) => text).join(" ") } }] }
+    : { text: "Thanks" };
+
+/** Whether a commit writes the row of a message: a redaction, and nothing else in these tests. */
+const redacts = (writes: readonly Write[]): boolean =>
+  writes.some(({ kind, collection }) => kind === "update" && collection === messages);
+
+const storedResponses = (storage: StoragePort): Promise<readonly object[]> =>
+  storage.reader.range({ index: idempotency.primary, prefix: [], order: "ascending", limit: 100 });
+
+const keyed = { idempotencyKey: "k" };
+
+/** Commands that show a message without changing it. */
+const showing: Readonly<
+  Record<string, (engine: MessagingEngine, message: Message) => Promise<unknown>>
+> = {
+  "an update of its conversation": ({ conversations }, { conversation_id }) =>
+    conversations.update(conversation_id, {}, keyed),
+  "opening its conversation": ({ conversations }, { contact_id }) =>
+    conversations.open({ to: contact_id }, keyed),
+  "a receipt that came before": ({ sandbox }, { id }) =>
+    sandbox.receipts(id, [{ status: "sent" }], keyed),
+};
+
+it.each(Object.entries(showing))(
+  "the response to %s loses the text of a message that is redacted meanwhile",
+  async (_name, show) => {
+    const storage = memory();
+    const { clock, engine } = world();
+    const options = { transports: [carrier()] };
+    const other = engine(storage, options);
+    await other.start();
+    const { id } = await other.messages.send({ to: visitor, body: "swordfish" });
+    await clock.advance(60_000);
+    const message = await other.messages.get(id);
+    let isRedacting = false;
+    const one = engine(
+      beforeCommits(storage, async (writes) => {
+        if (!isRedacting || !redacts(writes)) return;
+        isRedacting = false;
+        expect(JSON.stringify(await show(other, message))).toContain("swordfish");
+      }),
+      options,
+    );
+    isRedacting = true;
+    const redacted = await one.messages.redact(id, { idempotencyKey: "redact" });
+    expect(isRedacting).toBe(false);
+    expect(await one.messages.redact(id, { idempotencyKey: "redact" })).toEqual(redacted);
+    const stored = await storedResponses(storage);
+    expect(stored).toHaveLength(2);
+    expect(JSON.stringify(stored)).not.toContain("swordfish");
+  },
+);
+
+it("a redaction that a new run overtakes is refused until the run has ended", async () => {
+  const storage = memory();
+  const { engine, world, agent, line } = await agency(storage, { actions: [pay] });
+  await engine.stop({ deadlineMs: 0 });
+  // The run has begun and waits for the model when the redaction commits.
+  const respond = async (turn: ModelTurn): Promise<ModelAnswer> => {
+    await world.clock.sleep(3_000);
+    return quoting(turn);
+  };
+  const agents = { model: { respond }, actions: [pay] };
+  const worker = world.engine(storage, { transports: [line], agents });
+  let isRedacting = false;
+  const front = world.engine(
+    beforeCommits(storage, async (writes) => {
+      if (!isRedacting || !redacts(writes)) return;
+      isRedacting = false;
+      await worker.start();
+      await world.clock.advance(2_000);
+    }),
+    { transports: [line] },
+  );
+  const { id } = await front.sandbox.inbound({ from: visitor, body: "swordfish" });
+  isRedacting = true;
+  await expect(front.messages.redact(id)).rejects.toMatchObject({ code: "conflict" });
+  expect(isRedacting).toBe(false);
+
+  await world.clock.advance(60_000);
+  const [run] = (await worker.agents.runs(agent.id)).data;
+  expect(JSON.stringify(run?.steps)).toContain("swordfish");
+  const decision = { decision: "approve" } as const;
+  await worker.agents.approve(agent.id, run?.id ?? "", decision, { idempotencyKey: "k" });
+  await world.clock.advance(60_000);
+  await front.messages.redact(id);
+  const [ended] = (await worker.agents.runs(agent.id)).data;
+  expect(ended?.status).toBe("completed");
+  const stored = await storedResponses(storage);
+  expect(stored).toHaveLength(1);
+  expect(JSON.stringify([ended, stored])).not.toContain("swordfish");
+});
