@@ -34,6 +34,11 @@ export interface Layout {
   decode(values: readonly Stored[]): Row;
 }
 
+/** Whether a column can hold null. */
+export function isNullable(collection: Collection, column: string): boolean {
+  return collection.columns[column]?.nullable === true;
+}
+
 /** Returns the layout of a collection's rows. */
 export function layoutOf(collection: Collection): Layout {
   const versioned = collection.kind !== "counter";

@@ -1,5 +1,5 @@
-import type { Collection, Range } from "../../src/ports/index.ts";
-import { orderOf } from "./layout.ts";
+import type { Range } from "../../src/ports/index.ts";
+import { isNullable, orderOf } from "./layout.ts";
 
 /**
  * A part of a range that SQL comparisons can select. `notNull` means that the first column after
@@ -71,8 +71,4 @@ function withoutBounds({ index, prefix, order, where, limit }: Range): Range {
 function isEmpty({ index: { columns, where }, prefix }: Range): boolean {
   if (where === undefined || !("present" in where)) return false;
   return prefix[columns.indexOf(where.column)] === null;
-}
-
-function isNullable(collection: Collection, column: string): boolean {
-  return collection.columns[column]?.nullable === true;
 }

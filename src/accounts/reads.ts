@@ -8,11 +8,11 @@ import {
   type Page,
   type PageQuery,
   pageQuerySchema,
+  noInput,
 } from "../kernel/index.ts";
 import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
 import { type Account, type GetUsage, getUsageSchema, type Usage } from "./types.ts";
 import type { ApiKey } from "./key-types.ts";
-import { z } from "zod";
 import { unscopedReadsOf } from "../store/index.ts";
 
 export function accountResource(
@@ -30,8 +30,6 @@ export function accountResource(
     created_at: iso(created_at),
   };
 }
-
-const noInput = z.strictObject({});
 
 /** Returns the caller's account with its plan and limits. */
 export const getAccount: Query<Record<string, never>, Account> = {

@@ -9,6 +9,8 @@ import {
   name,
   text,
   timestamp,
+  type Limits,
+  limitsSchema,
 } from "../kernel/index.ts";
 import { type CreatedKey, createdKeySchema } from "./key-types.ts";
 
@@ -35,53 +37,6 @@ export const planSchema = z
 
 export const standardPlan: Plan = { name: "standard", requests_per_second: 100 };
 
-/** The limits of requests. The host application sets them for all accounts. */
-export interface AccountLimits {
-  /** Maximum size of a request body, in bytes. */
-  readonly body_bytes: number;
-  /** Maximum size of the request body of a batch or an import, in bytes. */
-  readonly batch_body_bytes: number;
-  /** Maximum number of characters in a message's body. */
-  readonly message_characters: number;
-  /** Maximum number of media items of a message. */
-  readonly media_items: number;
-  /** Maximum number of messages in a batch, and of contacts in an import as JSON. */
-  readonly batch_items: number;
-  /** Maximum number of rows in an import as lines of JSON. */
-  readonly import_rows: number;
-  /** Maximum number of keys in metadata, and in the attributes of a contact. */
-  readonly metadata_keys: number;
-  /** Maximum number of characters in one value of metadata or attributes. */
-  readonly metadata_characters: number;
-  /** Maximum number of nested objects and arrays in a body. */
-  readonly json_depth: number;
-}
-
-export const accountLimitsSchema = z
-  .strictObject({
-    body_bytes: z.int().describe("Maximum size of a request body, in bytes."),
-    batch_body_bytes: z
-      .int()
-      .describe("Maximum size of the request body of a batch or an import, in bytes."),
-    message_characters: z.int().describe("Maximum number of characters in a message's body."),
-    media_items: z.int().describe("Maximum number of media items of a message."),
-    batch_items: z
-      .int()
-      .describe("Maximum number of messages in a batch, and of contacts in an import as JSON."),
-    import_rows: z.int().describe("Maximum number of rows in an import as lines of JSON."),
-    metadata_keys: z
-      .int()
-      .describe("Maximum number of keys in metadata, and in the attributes of a contact."),
-    metadata_characters: z
-      .int()
-      .describe("Maximum number of characters in one value of metadata or attributes."),
-    json_depth: z.int().describe("Maximum number of nested objects and arrays in a body."),
-  })
-  .meta({
-    id: "AccountLimits",
-    description: "The limits of requests. The host application sets them for all accounts.",
-  });
-
 /**
  * One tenant, with its own contacts, senders, keys and data. A host application without tenants
  * uses the default account.
@@ -94,7 +49,7 @@ export interface Account {
   /** The plan of the account. */
   readonly plan: Plan;
   /** The limits of the account's requests. */
-  readonly limits: AccountLimits;
+  readonly limits: Limits;
   /**
    * The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use it for
    * contacts whose time zone is unknown.
@@ -109,7 +64,7 @@ export const accountSchema = z
     id: ids.account.describe("The id of the account."),
     name: z.string().describe("The name of the account."),
     plan: planSchema.describe("The plan of the account."),
-    limits: accountLimitsSchema.describe("The limits of the account's requests."),
+    limits: limitsSchema.describe("The limits of the account's requests."),
     time_zone: z
       .string()
       .describe(

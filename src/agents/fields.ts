@@ -1,5 +1,9 @@
 /** Schemas that the settings of agents and playbooks share. */
 import { z } from "zod";
+import type { Json } from "../ports/index.ts";
+
+/** Any JSON value. */
+export const json: z.ZodType<Json> = z.json();
 
 /** The name of an action or a slot, or the id of a step. */
 export const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {

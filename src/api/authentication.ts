@@ -11,7 +11,7 @@ import { tokenField, parseQuery } from "./inputs.ts";
 const visitorRequestsPerSecond = 20;
 
 /** Authenticates the API key, checks its scopes and counts the request against its rate limit. */
-export async function authenticateKey(
+export async function admitKey(
   { prepared, keyRing, keyLimiter }: ApiBackend,
   { request, headers }: Exchange,
   scopes: readonly string[],
@@ -33,7 +33,7 @@ export async function authenticateKey(
 }
 
 /** Authenticates the token of the session and counts the request against its rate limit. */
-export async function authenticateVisitor(
+export async function admitVisitor(
   backend: ApiBackend,
   { request, headers }: Exchange,
   session_id: string,

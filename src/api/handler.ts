@@ -14,7 +14,7 @@ import {
   type VisitorCaller,
 } from "../operations/index.ts";
 import { type Scope, TidingsError } from "../kernel/index.ts";
-import { authenticateKey, authenticateVisitor } from "./authentication.ts";
+import { admitKey, admitVisitor } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
 import { readBytes, readJson, refuseEncoded } from "./body.ts";
 import { maxCallbackBytes } from "./callbacks.ts";
@@ -105,8 +105,8 @@ export class RequestHandler implements ApiHandler {
     if (isGuarded(route)) {
       const { scope, caller } =
         "visitor" in route
-          ? await authenticateVisitor(this.#backend, exchange, params["id"] ?? "")
-          : await authenticateKey(this.#backend, exchange, route.scopes);
+          ? await admitVisitor(this.#backend, exchange, params["id"] ?? "")
+          : await admitKey(this.#backend, exchange, route.scopes);
       return this.#runOperation({ ...exchange, route, params, scope, caller });
     }
     if (route.operation.kind === "callback") return this.#receiveCallback(exchange, params);

@@ -196,6 +196,9 @@ export function pageSchema<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
   });
 }
 
+/** The input of an operation that takes none. */
+export const noInput = z.strictObject({});
+
 /** The input of an operation whose path has one id. */
 export interface ById {
   /** The id of the resource. */

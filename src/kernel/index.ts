@@ -28,6 +28,7 @@ export {
   metadataInput,
   modeSchema,
   name,
+  noInput,
   type Page,
   pageFields,
   type PageQuery,
@@ -74,7 +75,7 @@ export {
   type WebchatSessionId,
   type WebhookId,
 } from "./ids.ts";
-export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
+export { defaultLimits, type Limits, limitsSchema, maxScheduleAhead } from "./limits.ts";
 export { problem, type Problem, problemSchema } from "./problem.ts";
 export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
 export {

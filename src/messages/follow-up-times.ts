@@ -41,7 +41,8 @@ export function firstFollowUpAt(
       ? Math.max(attempt.leased_until, now) + afterLeaseMs
       : now + afterLostAnswerMs;
   }
-  if (attempt.outcome === "accepted") {
+  // A late answer to an earlier attempt must not arm a look-up of it.
+  if (attempt.outcome === "accepted" && status === "sent") {
     return nextFollowUpAt(attempt, status, factsByTransport, now);
   }
   return undefined;

@@ -14,6 +14,7 @@ import {
   reference,
   senderAddress,
   text,
+  hourMs,
 } from "../kernel/index.ts";
 import type { Media } from "../ports/index.ts";
 import { person } from "../conversations/index.ts";
@@ -26,7 +27,7 @@ import {
 } from "./types.ts";
 
 /** The default time to live of a message: four hours, in milliseconds. */
-export const defaultTtl = 4 * 3_600_000;
+export const defaultTtl = 4 * hourMs;
 
 /**
  * Unvalidated input. The cross-field rules below read it before its fields are known to be valid.

@@ -52,23 +52,20 @@ const namesOf = (kind: string): readonly string[] =>
   kind in names ? names[kind as keyof LaneNames] : [];
 
 /**
- * Caches of encoded and decoded lanes. Each job encodes and decodes its lane many times, and
- * few lanes are in use at once.
+ * The decoded lanes, and their texts. The dispatcher decodes and encodes the lane of a job many
+ * times, and few lanes are in use at once.
  */
 const textOf = new WeakMap<Lane, string>();
 const laneOf = new LRUCache<string, Lane>({ max: 10_000 });
 
 /** Returns the text under which a lane is stored. Equal lanes have equal texts. */
 export function encodeLane(lane: Lane): string {
-  let text = textOf.get(lane);
-  if (text === undefined) {
-    const values: Readonly<Record<string, unknown>> = { ...lane };
-    const parts = namesOf(lane.kind).map((name) => values[name]);
-    const present = parts.filter((value) => typeof value === "string");
-    text = encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
-    textOf.set(lane, text);
-  }
-  return text;
+  const known = textOf.get(lane);
+  if (known !== undefined) return known;
+  const values: Readonly<Record<string, unknown>> = { ...lane };
+  const parts = namesOf(lane.kind).map((name) => values[name]);
+  const present = parts.filter((value) => typeof value === "string");
+  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
 }
 
 /** Returns the lane that `encodeLane` stored. */

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { agentSessions, runs } from "../agents/index.ts";
 import {
   consentEvidence,
@@ -17,6 +16,7 @@ import {
   messages,
   timeline,
 } from "../messages/index.ts";
+import { noInput } from "../kernel/index.ts";
 import { messageScores } from "../sentiment/index.ts";
 import { observations } from "../observations/index.ts";
 import type { SandboxResetResult } from "./types.ts";
@@ -37,8 +37,6 @@ import { requireSandbox } from "./simulate.ts";
 /** The number of rows that one transaction removes. */
 const chunk = 200;
 
-const nothing = z.strictObject({});
-
 /**
  * Removes the sandbox's messages, contacts, conversations and events. Keys, senders, webhooks,
  * agents, playbooks and counts stay. Jobs of removed rows find nothing to do and end.
@@ -46,7 +44,7 @@ const nothing = z.strictObject({});
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
   name: "sandbox.reset",
-  input: () => nothing,
+  input: () => noInput,
   status: 200,
   keepsAnswer: true,
   async run(steps, _input, { scope, services }) {

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { type Scenario, scenarios, type ScenarioMessage } from "./scenarios.ts";
 import type { SandboxSeedResult } from "./types.ts";
 import {
@@ -16,7 +15,7 @@ import type { Command, Services } from "../operations/index.ts";
 import { backdated, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 import { seedAgent } from "./seed-agent.ts";
-import { type GenerateId, iso, minuteMs } from "../kernel/index.ts";
+import { type GenerateId, iso, minuteMs, noInput } from "../kernel/index.ts";
 import {
   beginConversation,
   changeConversation,
@@ -41,7 +40,6 @@ import { sandboxAddress, sandboxInbox, senderByAddress, type SenderRow } from ".
 import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
 
-const nothing = z.strictObject({});
 /**
  * Creates sample contacts and conversations on every channel. Also creates an agent if the engine
  * has the option `agents`. A repeated call adds nothing.
@@ -49,7 +47,7 @@ const nothing = z.strictObject({});
 export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
   kind: "command",
   name: "sandbox.seed",
-  input: () => nothing,
+  input: () => noInput,
   status: 201,
   async run(tx, _input, call) {
     const { scope, services } = call;
@@ -156,7 +154,7 @@ async function recordScore(tx: Tx, message: MessageRow, score: number): Promise<
   }
 }
 
-/** Writes a message that was already delivered. Its send job finds nothing queued. */
+/** Writes a message that was already delivered. Its send job finds noInput queued. */
 async function playDelivered(
   tx: Tx,
   services: Services,
@@ -239,7 +237,7 @@ function routed(handler: Scenario["conversation"]["handler"]): Partial<Conversat
 function endOf(end: Scenario["conversation"]["end"], now: number): Partial<ConversationRow> {
   if (end === "open") return {};
   if (end === "closed") return statusPatch({ status: "closed", closed_at: now });
-  return statusPatch({ status: "snoozed", snoozed_until: now + end.snoozedForMinutes * 60_000 });
+  return statusPatch({ status: "snoozed", snoozed_until: now + end.snoozedForMinutes * minuteMs });
 }
 
 async function identityOf(tx: Tx, scenario: Scenario): Promise<Seen<IdentityRow>> {

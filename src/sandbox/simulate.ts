@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { type Query, type Command, showsOutput, type Services } from "../operations/index.ts";
 import {
   type SandboxNumbers,
@@ -21,7 +20,7 @@ import {
   applyReceipts,
 } from "../messages/index.ts";
 import { sandboxAddress, senderByAddress } from "../senders/index.ts";
-import { invalid, millis, notFound, TidingsError, type Scope } from "../kernel/index.ts";
+import { invalid, millis, notFound, TidingsError, type Scope, noInput } from "../kernel/index.ts";
 import { type Contact, contactById, mergedError, showContact } from "../contacts/index.ts";
 import { type AnyEvent, appendEvent, eventResource } from "../events/index.ts";
 import { sampleData } from "./event-samples.ts";
@@ -41,13 +40,11 @@ import {
 import type { Tx } from "../store/index.ts";
 import { arm } from "../queue/index.ts";
 
-const nothing = z.strictObject({});
-
 /** Lists the numbers that the sandbox's transports simulate, and the behaviour of each. */
 export const listSandboxNumbers: Query<Record<string, never>, SandboxNumbers> = {
   kind: "query",
   name: "sandbox.numbers",
-  input: () => nothing,
+  input: () => noInput,
   run(_reads, _input, { services }) {
     const simulated = services.transports.filter(({ capabilities }) =>
       capabilities.modes.includes("sandbox"),

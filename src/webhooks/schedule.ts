@@ -8,7 +8,7 @@
  * nothing could be sent (the process was down, the webhook was paused or disabled) does not count.
  * A clock that jumps neither ends a delivery early nor extends it.
  */
-import { hourMs, minuteMs } from "../kernel/index.ts";
+import { dayMs, hourMs, minuteMs } from "../kernel/index.ts";
 import type { HttpOutcome } from "../ports/index.ts";
 
 export const delays: readonly number[] = [minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs];
@@ -101,7 +101,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** The longest wait that is accepted. Larger values are reduced to it. */
-export const maxRetryAfterMs = 86_400_000;
+export const maxRetryAfterMs = dayMs;
 
 /**
  * The start of the three date forms of RFC 9110, 5.6.7. `Date.parse` reads all of them, but also

@@ -1,12 +1,7 @@
 /** Models for agents: rules, the AI SDK's mocks, and its provider for OpenAI-compatible servers. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { onTestFinished } from "vitest";
 import { type GenerateOptions, languageModel, rules } from "tidings/models";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
+import { openAiModel } from "../support/openai-model.ts";
 import { specifications } from "../adapters/models/mocks.ts";
 import { type Prompt, respondTo, type Tool } from "./stand-in-model.ts";
 
@@ -75,51 +70,36 @@ interface ChatRequest {
 }
 
 /** The same stand-in behind a real server on loopback. */
-async function openAiServer(took: (tool: string) => void): Promise<AgentModel> {
-  const server = createServer((request, response) => {
-    void json(request).then((body) => {
-      const asked = body as ChatRequest;
-      const { text = null, calls = [] } = respondTo(promptOfRequest(asked));
-      for (const { name } of calls) took(name);
-      const tool_calls = calls.map(({ name, input }, index) => ({
-        id: `call_${index}`,
-        type: "function",
-        function: { name, arguments: JSON.stringify(input) },
-      }));
-      const message = {
-        role: "assistant",
-        content: text,
-        ...(calls.length > 0 ? { tool_calls } : {}),
-      };
-      const finish_reason = calls.length > 0 ? "tool_calls" : "stop";
-      const usage = { prompt_tokens: 210, completion_tokens: 12, total_tokens: 222 };
-      const choices = [{ index: 0, message, finish_reason }];
-      response.setHeader("content-type", "application/json");
-      response.end(
-        JSON.stringify({
-          id: "1",
-          object: "chat.completion",
-          created: 0,
-          model: asked.model,
-          choices,
-          usage,
-        }),
-      );
-    });
+function openAiServer(took: (tool: string) => void): Promise<AgentModel> {
+  return openAiModel((body, response) => {
+    const asked = body as ChatRequest;
+    const { text = null, calls = [] } = respondTo(promptOfRequest(asked));
+    for (const { name } of calls) took(name);
+    const tool_calls = calls.map(({ name, input }, index) => ({
+      id: `call_${index}`,
+      type: "function",
+      function: { name, arguments: JSON.stringify(input) },
+    }));
+    const message = {
+      role: "assistant",
+      content: text,
+      ...(calls.length > 0 ? { tool_calls } : {}),
+    };
+    const finish_reason = calls.length > 0 ? "tool_calls" : "stop";
+    const usage = { prompt_tokens: 210, completion_tokens: 12, total_tokens: 222 };
+    const choices = [{ index: 0, message, finish_reason }];
+    response.setHeader("content-type", "application/json");
+    response.end(
+      JSON.stringify({
+        id: "1",
+        object: "chat.completion",
+        created: 0,
+        model: asked.model,
+        choices,
+        usage,
+      }),
+    );
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const provider = createOpenAICompatible({
-    name: "local",
-    baseURL: `http://127.0.0.1:${port}/v1`,
-    apiKey: "none",
-  });
-  return languageModel(provider("small"));
 }
 
 function promptOfRequest({ messages, tools = [] }: ChatRequest): Prompt {

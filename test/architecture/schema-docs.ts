@@ -148,7 +148,13 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
   ): void {
     const [found, ...others] = objectsOf(json, document);
     const [own, ...members] = objectTypes(type);
-    if (found === undefined || own === undefined || seen.has(found)) return;
+    if (found === undefined || seen.has(found)) return;
+    if (own === undefined) {
+      // Unvalidated rows are `unknown`.
+      if (!holdsUnknown(type))
+        differences.push(`${path}: the schema has fields, the type has none`);
+      return;
+    }
     if (others.length > 0 || members.length > 0) {
       for (const each of [found, ...others]) {
         const same = [own, ...members].find((candidate) => isSame(candidate, each));
@@ -189,6 +195,12 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
       return items.flatMap(({ valueType }) => objectTypes(valueType, within));
     }
     return checker.getPropertiesOfType(type).length === 0 ? [] : [type];
+  }
+
+  function holdsUnknown(type: Type): boolean {
+    const items = checker.isArrayType(type) ? checker.getIndexInfosOfType(type) : [];
+    const unknown = checker.getUnknownType();
+    return items.some(({ valueType }) => checker.isTypeAssignableTo(unknown, valueType));
   }
 
   /** True if the constants of the schema are the literals of the type. */

@@ -1,10 +1,10 @@
 import type { Collection, KeyValue, Range } from "../../../src/ports/index.ts";
-import { orderOf } from "../layout.ts";
+import { isNullable, orderOf } from "../layout.ts";
 import { type RangePart, splitAtNulls } from "../null-ranges.ts";
 import type { Statement } from "./batch.ts";
 import { type GivenValue, scanConditions, scanOrder, whereClause } from "./index-scans.ts";
 import { quoted } from "./names.ts";
-import { isNullable, type Table, typeOf } from "./tables.ts";
+import { type Table, typeOf } from "./tables.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
 
 /**

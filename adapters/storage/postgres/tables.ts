@@ -8,7 +8,7 @@ import {
   type KeyValue,
   type Row,
 } from "../../../src/ports/index.ts";
-import { type Layout, layoutOf, orderOf, type Stored } from "../layout.ts";
+import { isNullable, type Layout, layoutOf, orderOf, type Stored } from "../layout.ts";
 import { literal, type Names, prefix, quoted } from "./names.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
 
@@ -61,16 +61,7 @@ export class Table {
 
 /** Returns a column's type. The version is an integer. */
 export function typeOf(collection: Collection, column: string): ColumnType {
-  return columnNamed(collection, column)?.type ?? "integer";
-}
-
-/** Whether a column can hold null. */
-export function isNullable(collection: Collection, column: string): boolean {
-  return columnNamed(collection, column)?.nullable === true;
-}
-
-function columnNamed(collection: Collection, column: string): Column | undefined {
-  return collection.columns[column];
+  return collection.columns[column]?.type ?? "integer";
 }
 
 /** Returns the columns that order an index, up to the first that make its rows unique. */

@@ -1,8 +1,8 @@
 import type { Index, KeyValue, Lookup, Range, Row } from "../../../src/ports/index.ts";
-import { orderOf, storedKey, storedValue, type Stored } from "../layout.ts";
+import { isNullable, orderOf, storedKey, storedValue, type Stored } from "../layout.ts";
 import { type RangePart, splitAtNulls } from "../null-ranges.ts";
 import type { Connection } from "./connection.ts";
-import { conditionSql, indexedBy, isNullable, quoted, sortColumns, type Table } from "./tables.ts";
+import { conditionSql, indexedBy, quoted, sortColumns, type Table } from "./tables.ts";
 
 /**
  * The plus keeps SQLite from planning for the bound number. It would plan again for each number,

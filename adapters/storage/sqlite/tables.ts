@@ -144,17 +144,8 @@ export function conditionSql(where: Condition): string {
     : `${column} IS NOT NULL`;
 }
 
-/** Whether a column can hold null. */
-export function isNullable(collection: Collection, column: string): boolean {
-  return columnNamed(collection, column)?.nullable === true;
-}
-
 function typeOf(collection: Collection, column: string): Column["type"] | undefined {
-  return columnNamed(collection, column)?.type;
-}
-
-function columnNamed(collection: Collection, column: string): Column | undefined {
-  return collection.columns[column];
+  return collection.columns[column]?.type;
 }
 
 const isLog = (collection: Collection): boolean => positionColumnOf(collection) !== undefined;

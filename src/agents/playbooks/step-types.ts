@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ids, name, type PlaybookId, wholeRecord } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { atMost, handle } from "../fields.ts";
+import { atMost, handle, json } from "../fields.ts";
 import { playbookLimits } from "./limits.ts";
 
 export const defaultRetries = 2;
@@ -168,8 +168,6 @@ const place = {
   id,
   next: handle.optional().describe("The step that follows. Default: the next one in the list."),
 };
-
-const json: z.ZodType<Json> = z.json();
 
 /** The limits keep the filled-in JSON at some kilobytes. */
 const values = wholeRecord(

@@ -2,13 +2,11 @@
 import { z } from "zod";
 import { name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
-import { handle } from "../fields.ts";
+import { handle, json } from "../fields.ts";
 import { type RunStatus, runStatusSchema } from "./types.ts";
 
 /** Characters of an input as JSON. */
 const maxInput = 16_384;
-
-const json: z.ZodType<Json> = z.json();
 
 /** Has an agent run a playbook or call one action, for a contact or in a conversation. */
 export interface TriggerAgent {

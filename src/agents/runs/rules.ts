@@ -1,5 +1,5 @@
 import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
-import { type ConversationId, minuteMs, type Scope } from "../../kernel/index.ts";
+import { type ConversationId, minuteMs, type Scope, dayMs } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "./rows.ts";
@@ -102,7 +102,7 @@ export function denyWaitingCalls({ calls }: { readonly calls: readonly ActionCal
 }
 
 /** How long an action waits for an approval before it is denied, in milliseconds: one day. */
-export const approvalMs = 86_400_000;
+export const approvalMs = dayMs;
 
 /** The maximum number of messages of a conversation that a turn reads as its history. */
 export const maxHistory = 30;

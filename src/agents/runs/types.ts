@@ -1,3 +1,4 @@
+import { json } from "../fields.ts";
 /** Runs: what an agent did for one turn or trigger, step by step. */
 import { z } from "zod";
 import {
@@ -12,7 +13,6 @@ import {
 import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.ts";
 
 /** Values from the host application and the model can be any JSON. */
-const json: z.ZodType<Json> = z.json();
 
 /**
  * - `running`: it is under way, or waits for its turn.

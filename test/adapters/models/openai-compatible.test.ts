@@ -1,10 +1,7 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { expect, it, onTestFinished } from "vitest";
-import { languageModel } from "tidings/models";
+import type { ServerResponse } from "node:http";
+import { expect, it } from "vitest";
+import { openAiModel } from "../../support/openai-model.ts";
 import { never, turnOf } from "./turns.ts";
 
 interface Asked {
@@ -23,25 +20,11 @@ type Serve = (response: ServerResponse) => void;
  */
 async function served(...ways: readonly Serve[]) {
   const asked: Asked[] = [];
-  const server = createServer((request, response) => {
-    void json(request).then((body) => {
-      asked.push(body as Asked);
-      ways[Math.min(asked.length, ways.length) - 1]?.(response);
-    });
+  const agent = await openAiModel((body, response) => {
+    asked.push(body as Asked);
+    ways[Math.min(asked.length, ways.length) - 1]?.(response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const provider = createOpenAICompatible({
-    name: "local",
-    baseURL: `http://127.0.0.1:${port}/v1`,
-    apiKey: "none",
-  });
-  return { agent: languageModel(provider("small")), asked };
+  return { agent, asked };
 }
 
 const completion =

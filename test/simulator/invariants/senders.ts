@@ -139,6 +139,8 @@ export const senderChosen: Invariant = {
         ? addressOf(first ?? null)
         : (phones.find((each) => each.default)?.address ?? "");
     };
+    /** For each contact, the last senders of its removed addresses, and when they were removed. */
+    const removedSenders = new Map<string, { readonly sender: string; readonly until: number }[]>();
     /** The contact of each address. */
     const owners = new Map<string, string>();
     const changesOwner = (writes: readonly Write[], of: string): boolean =>
@@ -148,7 +150,7 @@ export const senderChosen: Invariant = {
     return {
       *commit(engine, writes) {
         const inserted = insertedRows(writes, messages);
-        for (const { id, to, from, body, channel } of inserted) {
+        for (const { id, to, from, body, channel, contact_id } of inserted) {
           const request = clients.requests.find(({ input }) => input.body === body);
           const isAlone = inserted.every(
             (each) => each.id === id || ![each.to, each.from].includes(to),
@@ -166,8 +168,13 @@ export const senderChosen: Invariant = {
           );
           // One commit can erase a contact and create another one with the same address.
           const isNew = recent.length === 0 || changesOwner(writes, to);
+          // A command that read the address before it was removed writes for its old contact.
+          const removed = removedSenders.get(contact_id) ?? [];
           const expected = [
             ...recent.map(({ sender }) => sender),
+            ...removed
+              .filter(({ until }) => until > clock.now() - staleMs)
+              .map((each) => each.sender),
             ...(isNew ? [senderForNew(to)] : []),
           ];
           if (expected.includes(from)) continue;
@@ -186,9 +193,16 @@ export const senderChosen: Invariant = {
           lastSenders.set(address, [...before, { sender, until: Infinity }]);
         }
         for (const write of writes) {
-          if (write.collection === identities && write.kind === "remove") {
-            lastSenders.delete(String(write.key.at(-1)));
+          if (write.collection !== identities || write.kind !== "remove") continue;
+          const address = String(write.key.at(-1));
+          const latest = lastSenders.get(address)?.at(-1);
+          const owner = owners.get(address);
+          if (latest !== undefined && owner !== undefined) {
+            const { sender } = latest;
+            const others = removedSenders.get(owner) ?? [];
+            removedSenders.set(owner, [...others, { sender, until: clock.now() }]);
           }
+          lastSenders.delete(address);
         }
       },
     };
