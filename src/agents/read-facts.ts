@@ -106,8 +106,8 @@ async function lowestScore(
 }
 
 /**
- * Returns the history of a turn from rows with the newest message first. The contact's messages that
- * the run does not answer yet are left out.
+ * Returns the history of a turn from rows with the newest message first. The contact's messages
+ * that the run does not answer yet are left out.
  */
 function historyFrom(
   rows: readonly MessageRow[],

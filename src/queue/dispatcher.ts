@@ -48,8 +48,8 @@ const continueMs = 25;
  */
 const maxArmed = 256;
 /**
- * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause of
- * a job doubles with each further failure.
+ * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause
+ * of a job doubles with each further failure.
  */
 const pauseMs = 1_000;
 const maxPauseMs = 300_000;

@@ -76,8 +76,8 @@ export function validValue(slot: Slot, given: Json, context: AnswerContext): Slo
 }
 
 /**
- * Returns the values of a model that slots may hold. `mayFillSlot` decides about free text. An option,
- * a number or a day cannot carry words of the model.
+ * Returns the values of a model that slots may hold. `mayFillSlot` decides about free text. An
+ * option, a number or a day cannot carry words of the model.
  */
 export function withoutForbiddenWords(
   slots: readonly Slot[],

@@ -109,8 +109,8 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
 }
 
 /**
- * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the words of a contact or an
- * action are not read as part of the instruction.
+ * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the
+ * words of a contact or an action are not read as part of the instruction.
  */
 function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
   const { definition, options, frame } = stage;
@@ -141,8 +141,8 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
 }
 
 /**
- * Asks a question and waits for a valid answer. At the first visit of the step, a filled slot is not
- * asked for.
+ * Asks a question and waits for a valid answer. At the first visit of the step, a filled slot is
+ * not asked for.
  */
 function* takeAsk(
   step: Extract<PlaybookStep, { type: "ask" }>,
@@ -206,8 +206,8 @@ interface Found {
 }
 
 /**
- * Reads the contact's answer. The model is asked only if nothing else finds a value, and never for a
- * slot that takes any text.
+ * Reads the contact's answer. The model is asked only if nothing else finds a value, and never for
+ * a slot that takes any text.
  */
 function* valueIn(
   contactText: string,
