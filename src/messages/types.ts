@@ -123,8 +123,8 @@ export interface MessageError {
   readonly permanent: boolean;
   /**
    * Where the message failed. `policy`: a policy denied it. `queue`: its time to live ended.
-   * `carrier`: the carrier refused or lost it. `handset`: the phone could not be reached. `request`
-   * is reserved.
+   * `carrier`: the carrier refused it, or its answer was lost. `handset`: the phone could not be
+   * reached. `request` is reserved.
    */
   readonly stage: "request" | "policy" | "queue" | "carrier" | "handset";
   /**
@@ -145,8 +145,8 @@ export const messageErrorSchema = z
       .enum(["request", "policy", "queue", "carrier", "handset"])
       .describe(
         "Where the message failed. `policy`: a policy denied it. `queue`: its time to live " +
-          "ended. `carrier`: the carrier refused or lost it. `handset`: the phone could not be " +
-          "reached. `request` is reserved.",
+          "ended. `carrier`: the carrier refused it, or its answer was lost. `handset`: the " +
+          "phone could not be reached. `request` is reserved.",
       ),
     provider_code: z
       .string()

@@ -210,7 +210,7 @@ async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]>
 const openRun = (quoting: readonly RunRow[]): RunRow | undefined =>
   quoting.find(({ finished_at }) => finished_at === null);
 
-/** An open run needs the text that it has read. */
+/** Throws if a run is open: it needs the text that it has read. */
 function refuseOpenRun(quoting: readonly RunRow[]): void {
   const open = openRun(quoting);
   if (open === undefined) return;

@@ -110,6 +110,8 @@ export async function setPools(
 }
 
 function poolFull(channel: Channel): TidingsError {
-  const message = `The pool for ${channel} is full: it has ${maxPoolSize} senders. Remove one first.`;
-  return invalid([{ pointer: "/pool", code: "pool_full", message }]);
+  const problem = `The pool for ${channel} is full: it has ${maxPoolSize} senders.`;
+  return invalid([
+    { pointer: "/pool", code: "pool_full", message: `${problem} Remove one first.` },
+  ]);
 }
