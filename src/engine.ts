@@ -305,9 +305,9 @@ export class MessagingEngine<
 
   /**
    * Stops the event streams, the running work, the transports and the storage, in this order. Work
-   * that still runs at the deadline is aborted, and the engine waits until it has ended. A transport
-   * that has not stopped by then is abandoned.
-   * Repeated calls have no effect. Works without a start.
+   * that still runs at the deadline is aborted, and the engine waits until it has ended. A
+   * transport that has not stopped by then is abandoned. Repeated calls have no effect. Works
+   * without a start.
    */
   stop({ deadlineMs = standardDeadlineMs }: StopOptions = {}): Promise<void> {
     this.#stopping ??= this.#stop(deadlineMs);

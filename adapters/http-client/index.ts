@@ -24,7 +24,8 @@ export interface HttpClientOptions {
 }
 
 /**
- * Returns the client through which the engine sends webhooks and carrier requests. It is built on `node:http` and `node:https`:
+ * Returns the client through which the engine sends webhooks and carrier requests. It is built on
+ * `node:http` and `node:https`:
  *
  * - It speaks HTTP/1.1 and reuses connections.
  * - It never uses a proxy, whatever the environment variables say.

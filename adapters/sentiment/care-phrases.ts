@@ -37,9 +37,11 @@ export const neutralPhrases: readonly RegExp[] = [
 ];
 
 const orderNouns =
-  "(?:order|parcel|package|packet|delivery|item|stuff|money|refund|deposit|driver|courier|shipment)s?";
+  "(?:order|parcel|package|packet|delivery|item|stuff|money|refund|deposit|driver|courier|" +
+  "shipment)s?";
 const arrivalVerbs =
-  "(?:arrived?|come|came|here|received?|got|delivered|shipped|answer(?:ed)?|repl(?:y|ied)|moved?|fixed|sent|heard|called|paid|refunded)";
+  "(?:arrived?|come|came|here|received?|got|delivered|shipped|answer(?:ed)?|repl(?:y|ied)|" +
+  "moved?|fixed|sent|heard|called|paid|refunded)";
 
 /** It did not arrive, or it is late. */
 const waiting: readonly CarePhrase[] = [
@@ -52,7 +54,8 @@ const waiting: readonly CarePhrase[] = [
     weight: -2,
     anyOf: [
       new RegExp(
-        `\\b(?:never|not|nothing|hasn't|haven't|didn't|isn't|wasn't)(?: yet| even| has)? ${arrivalVerbs}\\b`,
+        "\\b(?:never|not|nothing|hasn't|haven't|didn't|isn't|wasn't)(?: yet| even| has)? " +
+          `${arrivalVerbs}\\b`,
         "i",
       ),
     ],

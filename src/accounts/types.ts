@@ -68,8 +68,8 @@ export const accountSchema = z
     time_zone: z
       .string()
       .describe(
-        "The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use it for " +
-          "contacts whose time zone is unknown.",
+        "The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use " +
+          "it for contacts whose time zone is unknown.",
       ),
     created_at: timestamp.describe("When the account was created."),
   })
@@ -115,8 +115,8 @@ export const createAccountSchema = z
       })
       .optional()
       .describe(
-        "The IANA name of the account's time zone, such as `Europe/Berlin`. By default the engine " +
-          "option `timeZone`.",
+        "The IANA name of the account's time zone, such as `Europe/Berlin`. By default the " +
+          "engine option `timeZone`.",
       ),
   })
   .meta({ id: "CreateAccount", description: "A new account." });

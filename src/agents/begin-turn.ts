@@ -25,8 +25,8 @@ import type { Tx } from "../store/index.ts";
 /** How long a turn waits for the sentiment scores of new messages, in milliseconds. */
 const scoreMs = 2_000;
 /**
- * A contact that keeps writing is answered after this many times the debounce time, counted from the
- * first unanswered message.
+ * A contact that keeps writing is answered after this many times the debounce time, counted from
+ * the first unanswered message.
  */
 const maxBurstFactor = 5;
 /**

@@ -59,8 +59,8 @@ export const conversationHandoffDataSchema = z
     summary: z
       .string()
       .describe(
-        "A summary for the person who takes over. If the agent wrote none, what the contact wrote " +
-          "last. Can be empty.",
+        "A summary for the person who takes over. If the agent wrote none, what the contact " +
+          "wrote last. Can be empty.",
       ),
     last_message_ids: z
       .array(ids.message)

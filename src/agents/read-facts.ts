@@ -2,8 +2,9 @@ import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
 import { contactById, type ContactRow, sentimentOf } from "../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
+import { callsOf } from "./playbooks/graph.ts";
 import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
-import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./playbooks/types.ts";
+import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { runById } from "./runs/rows.ts";
 import { maxHistory } from "./runs/rules.ts";
 import { messageScoreById } from "../sentiment/index.ts";
@@ -106,8 +107,8 @@ async function lowestScore(
 }
 
 /**
- * Returns the history of a turn from rows with the newest message first. The contact's messages that
- * the run does not answer yet are left out.
+ * Returns the history of a turn from rows with the newest message first. The contact's messages
+ * that the run does not answer yet are left out.
  */
 function historyFrom(
   rows: readonly MessageRow[],
@@ -164,11 +165,7 @@ async function readLibrary(
   for (const { playbook_id: id, revision, definition } of versions) {
     pinned.set(`${id} ${revision}`, { id, revision, definition });
   }
-  let wanted = [
-    ...ids,
-    ...requested,
-    ...versions.flatMap(({ definition }) => calledBy(definition)),
-  ];
+  let wanted = [...ids, ...requested, ...versions.flatMap(({ definition }) => callsOf(definition))];
   for (const seen = new Set<string>(); wanted.length > 0 && seen.size < maxLoaded;) {
     const next = [...new Set(wanted)].filter((id) => !seen.has(id)).slice(0, maxLoaded - seen.size);
     for (const id of next) seen.add(id);
@@ -179,7 +176,7 @@ async function readLibrary(
     for (const { id, enabled, revision, definition } of rows) {
       if (enabled) current.set(id, { id, revision, definition });
     }
-    wanted = rows.flatMap(({ definition }) => calledBy(definition));
+    wanted = rows.flatMap(({ definition }) => callsOf(definition));
   }
   return {
     startable: ids.flatMap((id) => current.get(id) ?? []),
@@ -192,12 +189,8 @@ async function readLibrary(
 
 /** Finds a playbook that started in this turn. */
 function sameRevision(
-  option: PinnedPlaybook | undefined,
+  current: PinnedPlaybook | undefined,
   revision: number,
 ): PinnedPlaybook | undefined {
-  return option?.revision === revision ? option : undefined;
-}
-
-function calledBy({ steps }: PlaybookDefinition): PlaybookId[] {
-  return steps.flatMap((step) => (step.type === "call" ? [step.playbook_id] : []));
+  return current?.revision === revision ? current : undefined;
 }

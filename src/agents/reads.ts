@@ -33,7 +33,7 @@ export const listAgents: Query<PageQuery, Page<Agent>> = {
   name: "agents.list",
   input: () => pageQuerySchema,
   async run(reads, input, call) {
-    const walk = {
+    const asked = {
       index: agents.primary,
       prefix: [],
       order: "descending",
@@ -41,7 +41,7 @@ export const listAgents: Query<PageQuery, Page<Agent>> = {
       filters: {},
       input,
     } as const;
-    const found = await page(reads, walk, call);
+    const found = await page(reads, asked, call);
     const keys = found.data.map(({ id, revision }) => [id, revision] as const);
     const versions = new Map(
       (await reads.getAll(agentVersionOf, keys)).map((each) => [each.agent_id, each.definition]),

@@ -15,7 +15,8 @@ import type { AgentDefinition } from "./types.ts";
 export const agents = scoped("agents", {
   id: text<AgentId>(),
   /**
-   * A number from 0, below the account's maximum of agents. It is unique, which enforces the maximum.
+   * A number from 0, below the account's maximum of agents. It is unique, which enforces the
+   * maximum.
    */
   ordinal: integer(),
   /** Null if disabled, so that the index contains enabled agents only. */
@@ -65,7 +66,8 @@ export const agentSessions = scoped("agent_sessions", {
   /** The run whose approval the playbook waits for. */
   paused_by: nullable(text<RunId>()),
   /**
-   * Sequence number of the last message that the agent need not answer. Later messages are new to it.
+   * Sequence number of the last message that the agent need not answer. Later messages are new to
+   * it.
    */
   heard_through: integer(),
   /** Replies since the session started or was handed back. */

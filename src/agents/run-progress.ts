@@ -31,8 +31,9 @@ export type RunState =
   | { readonly state: "closed" };
 
 /**
- * Returns how a run stands: whether it may still act and reply. The rows are locked: a concurrent change by a
- * person, the contact or an erasure commits either before this and is seen, or after it.
+ * Returns how a run stands: whether it may still act and reply. The rows are locked: a concurrent
+ * change by a person, the contact or an erasure commits either before this and is seen, or after
+ * it.
  */
 export async function readRunState(
   tx: Tx,

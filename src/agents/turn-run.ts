@@ -61,8 +61,8 @@ export class TurnRun {
   }
 
   /**
-   * Runs the turn and returns its outcome. Undefined if this engine does not end the turn: the lease
-   * was lost, a call must not be made any more, or the engine stops.
+   * Runs the turn and returns its outcome. Undefined if this engine does not end the turn: the
+   * lease was lost, a call must not be made any more, or the engine stops.
    */
   async run(): Promise<TurnOutcome | undefined> {
     const moves = takeTurn(this.#options.facts);

@@ -6,8 +6,8 @@
 import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
 import type { HandoffCause } from "./settings/handoff-rule-types.ts";
 import { beginFrame, play, type Played } from "./playbooks/play.ts";
-import { withoutForbiddenWords } from "./playbooks/slots.ts";
-import { triggered } from "./playbooks/rules.ts";
+import { allowedValues } from "./playbooks/slots.ts";
+import { triggeredPlaybook } from "./playbooks/rules.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { act, think } from "./runs/rules.ts";
 import type { TurnMoves } from "./runs/types.ts";
@@ -39,7 +39,7 @@ export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   if (session.frames.length > 0 && !isPaused) {
     return yield* follow(facts, session.frames, facts.contactText);
   }
-  const playbook = isPaused ? undefined : triggered(facts.playbooks, facts.contactText);
+  const playbook = isPaused ? undefined : triggeredPlaybook(facts.playbooks, facts.contactText);
   if (playbook !== undefined) return yield* begin(facts, playbook);
   return yield* answer(facts);
 }
@@ -74,7 +74,7 @@ function begin(
   playbook: PinnedPlaybook,
   slots: Readonly<Record<string, Json>> = {},
 ): TurnMoves<Ending> {
-  const allowedSlots = withoutForbiddenWords(playbook.definition.slots, slots, (words) =>
+  const allowedSlots = allowedValues(playbook.definition.slots, slots, (words) =>
     mayFillSlot(facts, words),
   );
   return follow(facts, [beginFrame(playbook, allowedSlots, facts)], null);

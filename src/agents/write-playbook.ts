@@ -1,4 +1,4 @@
-import { calledBy, checkGraph } from "./playbooks/graph.ts";
+import { callsOf, checkGraph } from "./playbooks/graph.ts";
 import { playbookResource } from "./playbooks/reads.ts";
 import {
   playbookById,
@@ -46,7 +46,7 @@ export const createPlaybook: Command<CreatePlaybook, Playbook> = {
   async run(tx, input, call) {
     const { enabled = false } = input;
     const definition = playbookDefinitionOf(input);
-    if (enabled) await checkPlaybook(tx, call, definition);
+    if (enabled) await checkAndHoldCalled(tx, call, definition);
     const { drawId } = call.services;
     return playbookResource(await insertPlaybook(tx, drawId, { definition, enabled }));
   },
@@ -65,7 +65,7 @@ export const updatePlaybook: Command<UpdatePlaybook, Playbook> = {
     const before = await playbookToChange(tx, change.id);
     const { enabled = before.enabled } = change;
     const definition = changedDefinition(before.definition, change);
-    if (enabled) await checkPlaybook(tx, call, definition, before.id);
+    if (enabled) await checkAndHoldCalled(tx, call, definition, before.id);
     return playbookResource(writePlaybook(tx, before, { definition, enabled }));
   },
 };
@@ -81,7 +81,8 @@ export const removePlaybook: Command<ById, void> = {
   status: 204,
   async run(tx, { id }) {
     const playbook = await playbookToChange(tx, id);
-    // No race: a transaction that starts to use the playbook writes its row (see `checkPlaybook`).
+    // No race: a transaction that starts to use the playbook writes its row. For callers,
+    // `checkAndHoldCalled` does; for agents, `write-agent.ts`.
     const [agents, others] = await Promise.all([
       tx.list(agentByOrdinal, [], maxAgents),
       tx.list(playbookByOrdinal, [], maxPlaybooks),
@@ -92,7 +93,7 @@ export const removePlaybook: Command<ById, void> = {
     }
     const caller = others.find(
       (each) =>
-        each.enabled && each.id !== playbook.id && calledBy(each.definition).includes(playbook.id),
+        each.enabled && each.id !== playbook.id && callsOf(each.definition).includes(playbook.id),
     );
     if (caller !== undefined) {
       throw inUse(
@@ -116,31 +117,31 @@ async function playbookToChange(tx: Tx, id: string): Promise<Seen<PlaybookRow>> 
 }
 
 /**
- * The maximum number of playbooks that one playbook can reach through calls. Further ones count
- * as unknown.
+ * The maximum number of playbooks that one playbook can reach through calls. Further ones count as
+ * unknown.
  */
 const maxCalled = 100;
 
 /**
- * Checks that a playbook can be played. `id` is its own id if it exists already. It also
- * updates the called playbooks without a change, so that a concurrent removal of one of them
- * conflicts with this transaction.
+ * Checks that a playbook can be played. `id` is its own id if it exists already. Also updates the
+ * called playbooks without a change, so that a concurrent removal of one of them conflicts with
+ * this transaction.
  * @throws TidingsError `validation_failed`, with a pointer to each problem
  */
-async function checkPlaybook(
+async function checkAndHoldCalled(
   tx: Tx,
   { services }: Pick<Call, "services">,
   definition: PlaybookDefinition,
   id?: PlaybookId,
 ): Promise<void> {
   const found = new Map<PlaybookId, Seen<PlaybookRow> | undefined>();
-  for (let next = calledBy(definition); next.length > 0;) {
+  for (let next = callsOf(definition); next.length > 0;) {
     const ids = [...new Set(next)]
       .filter((each) => each !== id && !found.has(each))
       .slice(0, maxCalled - found.size);
     const rows = await Promise.all(ids.map((each) => tx.get(playbookById, [each])));
     for (const [i, each] of ids.entries()) found.set(each, rows[i]);
-    next = rows.flatMap((row) => (row?.enabled === true ? calledBy(row.definition) : []));
+    next = rows.flatMap((row) => (row?.enabled === true ? callsOf(row.definition) : []));
   }
   const errors = [
     ...checkGraph(
@@ -155,7 +156,7 @@ async function checkPlaybook(
     ...unknownActions(definition, services),
   ];
   if (errors.length > 0) throw invalid(errors);
-  for (const called of calledBy(definition)) {
+  for (const called of callsOf(definition)) {
     const row = found.get(called);
     if (row !== undefined) tx.update(playbooks, row, {});
   }
@@ -184,8 +185,8 @@ interface PlaybookFields {
 }
 
 /**
- * Inserts a playbook and its first version. Definitions of playbooks are only changed in
- * this file, so that every version is kept.
+ * Inserts a playbook and its first version. Definitions of playbooks are only changed in this file,
+ * so that every version is kept.
  * @throws TidingsError `conflict` when the account has reached the maximum
  */
 export async function insertPlaybook(

@@ -231,7 +231,8 @@ const securitySchemes = {
     type: "http",
     scheme: "bearer",
     description:
-      "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox or live.",
+      "An API key: `Authorization: Bearer tdg_live_…`. The key determines the mode, sandbox " +
+      "or live.",
   },
   visitorToken: {
     type: "http",

@@ -60,27 +60,38 @@ export function suspectsOptOut(body: string): boolean {
 }
 
 /** Words before the request itself. */
-const lead =
-  /^(?:(?:please|pls|plz|just|ok|okay|hey|hi|hello|kindly|now|no(?! more)|omg|ffs|can you|could you|will you|would you|you (?:must|should|need to|have to)|i said|i told you to|i want you to|i want to|i would like to|id like to|i wish to|how (?:do|can) i|let me) )+/;
+const lead = new RegExp(
+  `^(?:(?:${[
+    "please|pls|plz|just|ok|okay|hey|hi|hello|kindly|now|no(?! more)|omg|ffs",
+    "can you|could you|will you|would you|you (?:must|should|need to|have to)",
+    "i said|i told you to|i want you to|i want to|i would like to|id like to|i wish to",
+    "how (?:do|can) i|let me",
+  ].join("|")}) )+`,
+);
 
 const messages =
-  "(?:texts?|texting|messages?|messaging|sms|spam|spamming|msgs?|alerts?|notifications?|marketing|promos?)";
+  "(?:texts?|texting|messages?|messaging|sms|spam|spamming|msgs?|alerts?|notifications?|" +
+  "marketing|promos?)";
 const verbs =
-  "(?:texting|messaging|sending|contacting|spamming|bothering|harassing|bugging|writing|calling|pestering)";
+  "(?:texting|messaging|sending|contacting|spamming|bothering|harassing|bugging|writing|" +
+  "calling|pestering)";
+/** Words between `stop` and what should stop. */
+const fillers = "(?: (?:all|with|of|the|these|those|this|your|my|sending|any))*";
 
 const requests = new RegExp(
   `^(?:${[
     // "stop", "stop now please", "stop it", "stop texting me", "stop all these messages"
     `stop(?: (?:it|this|that|now|already|please|pls|plz|thanks|thank you|immediately|all))*$`,
     `(?:stop|quit)(?: (?:all|with|it))* ${verbs}\\b.*`,
-    `(?:stop|end|cancel|no more|enough)(?: (?:all|with|of|the|these|those|this|your|my|sending|any))* ${messages}\\b.*`,
+    `(?:stop|end|cancel|no more|enough)${fillers} ${messages}\\b.*`,
     `(?:unsubscribe|unsub|unenroll|deregister)\\b.*`,
     `opt(?:ing)?(?: (?:me|us))? out\\b.*`,
     `optout\\b.*`,
     `(?:take|get) (?:me|us|my (?:number|phone)) off\\b.*`,
     `(?:remove|delete|erase) (?:me|us|my (?:phone )?number|this (?:phone )?number)\\b.*`,
     `leave me alone\\b.*`,
-    `(?:do not|dont|never|quit|stop) (?:text|message|contact|call|write|bother|send)(?: to)? (?:me|us|this|anything|any)\\b.*`,
+    `(?:do not|dont|never|quit|stop) (?:text|message|contact|call|write|bother|send)` +
+      `(?: to)? (?:me|us|this|anything|any)\\b.*`,
     `lose my number\\b.*`,
   ].join("|")})$`,
 );

@@ -83,16 +83,16 @@ export const consentEvidenceSchema = z
       .string()
       .nullable()
       .describe(
-        "The contact's message with the keyword, or the message that the carrier refused. Null for " +
-          "other sources.",
+        "The contact's message with the keyword, or the message that the carrier refused. " +
+          "Null for other sources.",
       ),
     detail: z
       .string()
       .nullable()
       .describe(
-        "For `api` and `import`, the text that you gave. For `carrier`, the carrier's error code. " +
-          "For `keyword`, `near match` if the message only resembled a keyword, otherwise null. " +
-          "Removed when the contact gives up the address.",
+        "For `api` and `import`, the text that you gave. For `carrier`, the carrier's error " +
+          "code. For `keyword`, `near match` if the message only resembled a keyword, " +
+          "otherwise null. Removed when the contact gives up the address.",
       ),
     at: timestamp.describe("When the engine recorded the change."),
   })

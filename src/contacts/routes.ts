@@ -86,15 +86,13 @@ export const contactSearchRoutes: readonly ApiRoute[] = [
     summary: "Import contacts",
     description:
       "Creates or updates each contact by its phone number. An update changes only the given " +
-      "fields. Each contact is " +
-      "reported separately, and an invalid one does not affect the others. A contact that was " +
-      "imported before is " +
-      "`unchanged`, so an interrupted import can simply be sent again. Send large imports as " +
-      "`application/x-ndjson`, with " +
-      "one `ImportContact` per line. The answer then has one `ImportReport` per line as the " +
-      "import proceeds, and at the " +
-      'end `{"result": …}` with the counts, or `{"error": …}` with the problem that ended it early. Such a request ' +
-      "takes no idempotency key, because it can be repeated without one.",
+      "fields. Each contact is reported separately, and an invalid one does not affect the " +
+      "others. A contact that was imported before is `unchanged`, so an interrupted import " +
+      "can simply be sent again. Send large imports as `application/x-ndjson`, with one " +
+      "`ImportContact` per line. The answer then has one `ImportReport` per line as the " +
+      'import proceeds, and at the end `{"result": …}` with the counts, or `{"error": …}` ' +
+      "with the problem that ended it early. Such a request takes no idempotency key, " +
+      "because it can be repeated without one.",
     body: "batch",
     response: importResultSchema,
   },

@@ -80,8 +80,8 @@ export const contactSchema = z
       .string()
       .nullable()
       .describe(
-        "The contact's phone number (E.164). Null if it is unknown. Other numbers of the contact, " +
-          "after a merge, are in `identities`.",
+        "The contact's phone number (E.164). Null if it is unknown. Other numbers of the " +
+          "contact, after a merge, are in `identities`.",
       ),
     email: z.string().nullable().describe("The contact's email address. Null if it is unknown."),
     time_zone: z

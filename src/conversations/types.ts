@@ -24,8 +24,8 @@ export type ConversationStatus = "open" | "snoozed" | "closed";
 export const conversationStatusSchema = z
   .enum(["open", "snoozed", "closed"])
   .describe(
-    "The status of a conversation. A `snoozed` conversation opens again at a set time, or earlier " +
-      "with the contact's next message.",
+    "The status of a conversation. A `snoozed` conversation opens again at a set time, or " +
+      "earlier with the contact's next message.",
   );
 
 /**
@@ -147,8 +147,8 @@ export const conversationSchema = z
       "`open`, `snoozed` until `snoozed_until`, or `closed`.",
     ),
     handler: handlerSchema.describe(
-      "Who is responsible: an agent (`ai`), any available person (`queue`), a person (`human`) or " +
-        "nobody (`none`).",
+      "Who is responsible: an agent (`ai`), any available person (`queue`), a person " +
+        "(`human`) or nobody (`none`).",
     ),
     assignee: assigneeSchema
       .nullable()
@@ -175,8 +175,8 @@ export const conversationSchema = z
     opt_out_suspected: z
       .boolean()
       .describe(
-        "True if a message from the contact resembles an opt-out keyword but is not one. It stays " +
-          "true until a person clears it or the contact's consent changes.",
+        "True if a message from the contact resembles an opt-out keyword but is not one. It " +
+          "stays true until a person clears it or the contact's consent changes.",
       ),
     metadata: metadata.describe(
       "The host application's data about the conversation. The engine does not read it.",

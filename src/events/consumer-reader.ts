@@ -75,7 +75,7 @@ export class ConsumerReader {
     this.#follower.start();
   }
 
-  /** Something may have been committed. */
+  /** Reads the log again. Call this when events may have been committed. */
   wake(): void {
     this.#follower.wake();
   }

@@ -43,8 +43,8 @@ export const parkedEvents = consumerEvents.index("parked", ["consumer", "parked_
 });
 
 /**
- * The wait after each failure, in milliseconds. After one more failure, about an hour and three
- * quarters after the first, the event is parked.
+ * The wait after each failure, in milliseconds. One more failure parks the event, about an hour and
+ * three quarters after the first.
  */
 const delays = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000] as const;
 

@@ -35,8 +35,9 @@ export interface Consumer<E extends AnyEvent = AnyEvent> {
    */
   skip(eventId: string): Promise<void>;
   /**
-   * Stops calling the handler in this engine. Resolves when the running calls have ended. Inside
-   * the handler, do not await it: it would wait for that call until its deadline of 10 seconds.
+   * Stops calling the handler in this engine. Resolves when the running calls have ended. Do not
+   * await it inside the handler: it would wait for the handler's own call, until the deadline of 10
+   * seconds.
    */
   stop(): Promise<void>;
 }
@@ -140,7 +141,7 @@ export class Consumers implements LocalConsumers {
     }
   }
 
-  /** Another process may have committed events. */
+  /** Reads the log again. Call this when another process may have committed events. */
   wake(): void {
     for (const { reader } of this.#running.values()) reader.wake();
   }

@@ -14,9 +14,9 @@ interface FollowerOptions {
 /** `more`: call again now. `through`: wait for new entries. `over`: never call again. */
 export type Step = "more" | "through" | "over";
 
-/** A fallback in case a wake-up is missed. */
+/** The time between two steps if no wake-up arrives, in milliseconds. */
 const pollMs = 5_000;
-/** The pause after a failure. */
+/** The pause after a failure, in milliseconds. */
 const pauseMs = 1_000;
 
 /** Follows a log: runs a step whenever something may have been committed, until it is stopped. */
@@ -35,7 +35,7 @@ export class Follower {
     this.#loop ??= this.#run();
   }
 
-  /** Something may have been committed. */
+  /** Runs the step again. Call this when something may have been committed. */
   wake(): void {
     this.#fresh.raise();
   }

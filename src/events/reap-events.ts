@@ -11,7 +11,7 @@ type FindReferenced = (
   ids: readonly EventId[],
 ) => Promise<readonly EventId[]>;
 
-/** More consumers than any host application has. */
+/** A bound above any real number of consumers. */
 const maxConsumers = 1_000;
 
 /**

@@ -22,7 +22,10 @@ import type { Store } from "../store/index.ts";
 export interface Work {
   /** Checks for new work, because another process may have committed some. */
   wake(): void;
-  /** Starts no more jobs and aborts those that still run at the deadline. */
+  /**
+   * Starts no more jobs. Aborts those that still run at the deadline, and waits until they have
+   * ended.
+   */
   stop(deadlineMs: number): Promise<void>;
 }
 

@@ -69,7 +69,7 @@ export interface ApiKeys {
     options?: CommandOptions,
   ): Promise<CreatedKey>;
   /**
-   * Ends the key at once and for good, with its secret before the last rotation.
+   * Revokes the key at once and permanently. A secret that a rotation replaced stops working too.
    * @throws TidingsError `not_found`
    */
   revoke(id: string, options?: CommandOptions): Promise<void>;
@@ -134,12 +134,12 @@ export interface Webhooks {
    */
   delivery(id: string, deliveryId: string): Promise<DeliveryWithAttempts>;
   /**
-   * Makes one more attempt of the delivery, whatever its status.
+   * Attempts the delivery once more, whatever its status.
    * @throws TidingsError `conflict` when the content was erased, or after 100 attempts
    */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
   /**
-   * Makes one more attempt of each failed delivery since a time. Continues after the call resolves.
+   * Attempts each failed delivery since a time once more. The work goes on after the call resolves.
    */
   recover(
     id: string,
@@ -248,7 +248,7 @@ export interface Sandbox {
     receipts: SandboxReceipts["receipts"],
     options?: CommandOptions,
   ): Promise<Message>;
-  /** Publishes a sample event to handlers, streams and webhooks. */
+  /** Publishes a sample event to handlers, consumers, streams and webhooks. */
   event(input: SandboxEvent, options?: CommandOptions): Promise<AnyEvent>;
   /**
    * Creates sample contacts and conversations on every channel, and a sample agent if the engine

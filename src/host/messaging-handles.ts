@@ -87,7 +87,7 @@ export interface Messages {
    * Permanently removes the text and media of a message, also from its events, webhook deliveries,
    * stored responses and agent runs. Its status and timeline stay.
    * @throws TidingsError `conflict` while the message waits or is being sent, or while an agent's
-   *   run that may quote it goes on
+   *   run is open that may quote it
    */
   redact(id: string, options?: CommandOptions): Promise<Message>;
 }
@@ -243,7 +243,7 @@ export interface Conversations {
     options?: CommandOptions,
   ): Promise<Conversation>;
   /**
-   * Returns the conversation from people to its agent. Without an agent it has no handler then.
+   * Returns the conversation from people to its agent. If it has no agent, it then has no handler.
    * @throws TidingsError `conflict` when the conversation is closed
    */
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;

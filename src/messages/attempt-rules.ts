@@ -56,8 +56,8 @@ export function applyAnswer(
 }
 
 /**
- * Makes a message `ambiguous` after the engine that made attempt number `attempt` stopped without an
- * answer: its lease expired.
+ * Makes a message `ambiguous` after the engine that made attempt number `attempt` stopped without
+ * an answer: its lease expired.
  */
 export function applyLostAnswer(
   state: MessageState,
@@ -177,8 +177,8 @@ function nextAt(next: Next, expires_at: number): number | null {
 }
 
 /**
- * Queues a message again after its last attempt. Only call it if that attempt certainly sent nothing
- * or a duplicate is acceptable.
+ * Queues a message again after its last attempt. Only call it if that attempt certainly sent
+ * nothing or a duplicate is acceptable.
  */
 export function sendAgain(
   { attempts, expires_at }: Pick<Sending, "attempts" | "expires_at">,

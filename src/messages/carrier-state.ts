@@ -52,7 +52,7 @@ export function join(known: CarrierState | null, evidence: Evidence): JoinResult
   const fresh = alone(evidence);
   if (known === null) return { applied: true, state: fresh };
 
-  const order = compare(evidence, known);
+  const compared = compare(evidence, known);
   const times = {
     sent_at: earliest(known.sent_at, fresh.sent_at),
     delivered_at: earliest(known.delivered_at, fresh.delivered_at),
@@ -62,14 +62,14 @@ export function join(known: CarrierState | null, evidence: Evidence): JoinResult
     times.sent_at !== known.sent_at ||
     times.delivered_at !== known.delivered_at ||
     times.read_at !== known.read_at;
-  if (order < 0 || hasNewTime) {
+  if (compared < 0 || hasNewTime) {
     return {
       applied: true,
-      state: order < 0 ? { ...evidence, ...times } : { ...known, ...times },
+      state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },
     };
   }
   const ignored_reason =
-    order === 0
+    compared === 0
       ? "duplicate"
       : rank[evidence.status] < rank[known.status]
         ? "outranked"

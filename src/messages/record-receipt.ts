@@ -105,8 +105,8 @@ async function storeEarly(
 }
 
 /**
- * Looks once more, after a delay, for the attempt of early receipts, and applies them. This covers a
- * race: one engine stores a receipt while another records the answer with its provider id, and
+ * Looks once more, after a delay, for the attempt of early receipts, and applies them. This covers
+ * a race: one engine stores a receipt while another records the answer with its provider id, and
  * neither sees the other's rows.
  */
 export async function retryEarlyReceipts(

@@ -123,8 +123,8 @@ export interface MessageError {
   readonly permanent: boolean;
   /**
    * Where the message failed. `policy`: a policy denied it. `queue`: its time to live ended.
-   * `carrier`: the carrier refused or lost it. `handset`: the phone could not be reached. `request`
-   * is reserved.
+   * `carrier`: the carrier refused it, or its answer was lost. `handset`: the phone could not be
+   * reached. `request` is reserved.
    */
   readonly stage: "request" | "policy" | "queue" | "carrier" | "handset";
   /**
@@ -144,9 +144,9 @@ export const messageErrorSchema = z
     stage: z
       .enum(["request", "policy", "queue", "carrier", "handset"])
       .describe(
-        "Where the message failed. `policy`: a policy denied it. `queue`: its time to live ended. " +
-          "`carrier`: the carrier refused or lost it. `handset`: the phone could not be reached. " +
-          "`request` is reserved.",
+        "Where the message failed. `policy`: a policy denied it. `queue`: its time to live " +
+          "ended. `carrier`: the carrier refused it, or its answer was lost. `handset`: the " +
+          "phone could not be reached. `request` is reserved.",
       ),
     provider_code: z
       .string()
@@ -264,7 +264,8 @@ export const messageSchema = z
     expires_at: timestamp
       .nullable()
       .describe(
-        "The message is not handed over to a carrier from this time on. Null for an inbound message.",
+        "The message is not handed over to a carrier from this time on. Null for an inbound " +
+          "message.",
       ),
     error: messageErrorSchema
       .nullable()

@@ -36,7 +36,7 @@ interface CommitOptions {
 
 type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
 
-/** Maximum duration of one evaluation, in milliseconds. */
+/** Maximum duration of one evaluation of a policy, in milliseconds. */
 const maxPolicyMs = 5_000;
 /** Maximum number of evaluations during one command. */
 const maxEvaluations = 100;

@@ -15,7 +15,7 @@ import type { Reads, Tx } from "../store/index.ts";
  */
 export type Caller = KeyCaller | VisitorCaller | { readonly type: "host" };
 
-/** May only access its own session. */
+/** A visitor's browser. It may only access its own session. */
 export interface VisitorCaller {
   readonly type: "visitor";
   readonly session_id: WebchatSessionId;

@@ -1,6 +1,6 @@
 /**
- * The allowed destinations of requests to URLs that users supply, such as webhooks. A request may go
- * to the public Internet, and to internal hosts only if the host application allows them.
+ * The allowed destinations of requests to URLs that users supply, such as webhooks. A request may
+ * go to the public Internet, and to internal hosts only if the host application allows them.
  * `checkUrl` checks a URL when it is supplied. Names can resolve differently later, so
  * `checkAddress` also checks each address that a socket connects to.
  */

@@ -99,8 +99,8 @@ export interface CarrierError {
   /** The engine's code. A code that the carrier's documentation does not explain is `unknown`. */
   readonly code: CarrierErrorCode;
   /**
-   * An explanation for people, without secrets and phone numbers. The message's `error` shows it. Do
-   * not pass on the carrier's own text, which may quote the number: a receipt that belongs to no
+   * An explanation for people, without secrets and phone numbers. The message's `error` shows it.
+   * Do not pass on the carrier's own text, which may quote the number: a receipt that belongs to no
    * known message is kept for up to 72 hours, also after an erasure.
    */
   readonly message: string;

@@ -95,7 +95,10 @@ const startErasure: Command<ById, Erased> = {
   },
 };
 
-/** The procedure does the work at once. The job takes over when that process has ended. */
+/**
+ * The delay of the job, in milliseconds. The procedure removes the history at once. If its process
+ * ends early, the job continues.
+ */
 const laterMs = 60_000;
 
 /** The job that removes the history of an erased contact. */

@@ -19,13 +19,13 @@ import { background, type UnscopedTx } from "../store/index.ts";
 export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "reap"> = {
   reap,
 
-  // These two finish a procedure whose process ended early.
+  // These two finish a merge or an erasure whose process ended early.
   merge: inChunks((tx, { contact_id }) => moveHistory(tx, contact_id)),
   erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
 };
 
 const everyMs = 600_000;
-/** Rows that one transaction removes. Small, because commands run beside it. */
+/** The number of rows that one transaction removes. It is small because commands run meanwhile. */
 const chunk = 200;
 /** The number of chunks in one run. The next run continues. */
 const maxChunks = 500;

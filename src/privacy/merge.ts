@@ -210,7 +210,10 @@ async function supersede(
   }
 }
 
-/** The procedure does the work at once. The job takes over when that process has ended. */
+/**
+ * The delay of the job, in milliseconds. The procedure moves the history at once. If its process
+ * ends early, the job continues.
+ */
 const laterMs = 60_000;
 
 /** The job that moves the history of a merged contact to its survivor. */

@@ -16,8 +16,8 @@ export const privacyRoutes: readonly ApiRoute[] = [
     description:
       "Permanently removes the contact's data. Its queued and scheduled messages are not sent. " +
       "Counts stay, and so do events without names, addresses and texts, the consents of its " +
-      "addresses under keyed hashes, and idempotency keys until they expire. The response is sent " +
-      "when everything is removed.",
+      "addresses under keyed hashes, and idempotency keys until they expire. The response is " +
+      "sent when everything is removed.",
   },
   {
     tag: "Contacts",

@@ -48,8 +48,8 @@ const continueMs = 25;
  */
 const maxArmed = 256;
 /**
- * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause of
- * a job doubles with each further failure.
+ * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause
+ * of a job doubles with each further failure.
  */
 const pauseMs = 1_000;
 const maxPauseMs = 300_000;
@@ -69,7 +69,7 @@ export class Dispatcher {
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
   #armed: DueJob[] = [];
-  /** Until when the loop sleeps. A job that is due earlier wakes it. */
+  /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
 
   constructor(options: DispatcherOptions) {
@@ -83,7 +83,7 @@ export class Dispatcher {
     this.#loop = this.#run();
   }
 
-  /** Call when another process may have armed jobs. */
+  /** Searches again. Call this when another process may have armed jobs. */
   wake(): void {
     this.#wake.raise();
   }
@@ -155,7 +155,7 @@ export class Dispatcher {
         now,
         free: this.#slots.freeInPool(pool),
         freeIn: (lane) => this.#slots.freeInLane(lane),
-        leaveIn: (lane) => this.#waitForOthersMs(lane),
+        waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
         armed: armed.filter(({ lane }) => poolOf(lane) === pool),
       }),
     );
@@ -168,7 +168,8 @@ export class Dispatcher {
    */
   async #lease(job: DueJob): Promise<boolean> {
     const { store, random } = this.#options;
-    // The lane had room when the job was found, but lanes of one remote share theirs.
+    // The lane had room when the job was found. Other lanes of the same remote may have used it up:
+    // they share one limit.
     if (this.#slots.freeInLane(job.lane) <= 0) return false;
     this.#slots.take(job.lane);
     let claim: Claim | undefined;
@@ -214,7 +215,7 @@ export class Dispatcher {
       this.#running.delete(name);
       this.#slots.release(slot);
       const isDueAgain = this.#dueAgain.delete(name);
-      // Otherwise no job waits for the end of this one or for its slot.
+      // Another job can wait for this one only if the lane was full or this job is due again.
       if (wasFull || isDueAgain) this.#wake.raise();
     });
     this.#running.set(name, running);
@@ -245,7 +246,7 @@ export class Dispatcher {
   /**
    * Returns how long a due job is left to other engines, in milliseconds: 0 if this engine can run
    * it, Infinity if it never may. An engine that has the remote takes the job within one poll. If
-   * there is none, this engine takes it, so that its messages expire.
+   * no engine has it, this one takes the job after that, so that the job's messages expire.
    */
   #waitForOthersMs(lane: Lane): number {
     // A newer version of the engine on this storage may have other kinds of jobs.
@@ -254,7 +255,7 @@ export class Dispatcher {
     return remote === undefined || this.#options.remotes.has(remote) ? 0 : pollMs + leaveMs;
   }
 
-  /** Wakes the loop when a written job is due before the loop means to wake. */
+  /** Wakes the loop when a written job is due before the loop would wake. */
   #onWrites(writes: readonly Write[]): void {
     const now = this.#options.clock.now();
     for (const write of writes) {

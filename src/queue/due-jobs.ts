@@ -15,15 +15,18 @@ interface Room {
   /** How many more jobs of this lane may run. */
   readonly freeIn: (lane: Lane) => number;
   /** How long due jobs of a lane are left to other dispatchers, in milliseconds; by default 0. */
-  readonly leaveIn?: (lane: Lane) => number;
+  readonly waitForOthersMs?: (lane: Lane) => number;
   /**
-   * Jobs that became due in this process just now. A search among many due jobs may not find them
-   * at once.
+   * Jobs that have just become due in this process. If many jobs are due, a search may not find
+   * these at once.
    */
   readonly armed?: readonly DueJob[];
 }
 
-/** The limits of how many due jobs are read in order of time before lanes are read one by one. */
+/**
+ * The minimum and maximum number of due jobs that are read in order of time, before lanes are read
+ * one by one.
+ */
 const window = { min: 64, max: 256 } as const;
 /**
  * The number of rows that one read of the ring of lanes returns. They may belong to many lanes or
@@ -54,7 +57,7 @@ export class DueJobs {
     this.#pool = pool;
   }
 
-  /** False when the last search did not read every lane: another search may find more at once. */
+  /** False if the last search did not read every lane. Another search may then find more jobs. */
   get hasReadAllLanes(): boolean {
     return this.#hasReadAllLanes;
   }
@@ -63,19 +66,19 @@ export class DueJobs {
     now,
     free,
     freeIn,
-    leaveIn = () => 0,
+    waitForOthersMs = () => 0,
     armed = [],
   }: Room): Promise<readonly DueJob[]> {
     const limit = Math.min(Math.max(window.min, 2 * free), window.max);
     const rows = await this.#readDue(now, limit);
     const due = rows.flatMap((row) => {
       const job = dueJob(row);
-      return row.due_at <= now - leaveIn(job.lane) ? [job] : [];
+      return row.due_at <= now - waitForOthersMs(job.lane) ? [job] : [];
     });
     this.#hasReadAllLanes = true;
     if (rows.length < limit) return roundRobin(due, free, freeIn);
-    const found = await this.#readRing({ now, free, freeIn, leaveIn });
-    const ours = armed.filter(({ lane }) => leaveIn(lane) === 0);
+    const found = await this.#readRing({ now, free, freeIn, waitForOthersMs });
+    const ours = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
     const jobs = new Map([...found, ...ours, ...due].map((job) => [`${job.kind} ${job.key}`, job]));
     return roundRobin([...jobs.values()], free, freeIn);
   }
@@ -99,7 +102,7 @@ export class DueJobs {
     now,
     free,
     freeIn,
-    leaveIn,
+    waitForOthersMs,
   }: Required<Omit<Room, "armed">>): Promise<DueJob[]> {
     const found: DueJob[] = [];
     const start = this.#lane;
@@ -114,7 +117,7 @@ export class DueJobs {
         if (this.#hasReadAllLanes) return found;
         this.#lane = text;
         const lane = decodeLane(text);
-        const until = now - leaveIn(lane);
+        const until = now - waitForOthersMs(lane);
         const limit = due_at > until ? 0 : Math.min(freeIn(lane), free);
         if (limit > 0) found.push(...(await this.#readLane(text, until, limit)).map(dueJob));
         if (found.length >= free) return found;

@@ -83,7 +83,7 @@ export function decodeLane(text: string): Lane {
 }
 
 /**
- * Returns the lane of a job that may run and waits for no throttle: the usual one, or the slow one
+ * Returns the lane of a job that does not wait for a throttle: the usual lane, or the slow lane
  * beside it.
  */
 export function readyLane<L extends Lane>(lane: L, { slow }: { readonly slow: boolean }): L {

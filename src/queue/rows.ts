@@ -66,7 +66,7 @@ export function findJob(
 }
 
 /**
- * The jobs of all accounts and of the engine are in one collection, since a dispatcher takes them
+ * The jobs of all accounts and of the engine are in one collection, because a dispatcher takes them
  * all. So these functions use unscoped transactions. `checkOwner` ensures that a scoped transaction
  * arms no job of another scope.
  */
@@ -76,7 +76,7 @@ type AnyTx = Tx | UnscopedTx;
 export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   checkOwner(within, order);
   const tx = unscoped(within);
-  // Holds the job even when nothing is written, so that no dispatcher finishes it meanwhile.
+  // Guards the job even if nothing is written, so that no dispatcher finishes it at the same time.
   const job = await findJob(within, order, { hold: true });
   if (job === undefined) {
     armNew(within, order);
@@ -107,8 +107,7 @@ export function armNew(within: AnyTx, order: JobOrder): void {
 }
 
 /**
- * Removes a job whose work is no longer needed. A handler that runs at this moment finds nothing to
- * do.
+ * Removes a job whose work is no longer needed. If its handler is running, it finds nothing to do.
  */
 export async function disarm(within: AnyTx, name: JobName): Promise<void> {
   const tx = unscoped(within);

@@ -48,7 +48,12 @@ const sandboxHandles = {
 };
 
 export const sandboxModule: Module<object, typeof sandboxHandles> = {
-  tags: [{ name: "Sandbox", description: "Simulation tools for sandbox keys." }],
+  tags: [
+    {
+      name: "Sandbox",
+      description: "Simulated contacts, carriers and events. Requires a sandbox key.",
+    },
+  ],
   routes: sandboxRoutes,
   handles: sandboxHandles,
 };

@@ -16,11 +16,12 @@ import {
 } from "./types.ts";
 import type { ApiRoute } from "../operations/index.ts";
 
-const write = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
+/** All routes have one scope, the reading one too. */
+const sandbox = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
 
 export const sandboxRoutes: readonly ApiRoute[] = [
   {
-    ...write,
+    ...sandbox,
     method: "GET",
     path: "/v1/sandbox/numbers",
     operation: listSandboxNumbers,
@@ -28,7 +29,7 @@ export const sandboxRoutes: readonly ApiRoute[] = [
     response: sandboxNumbersSchema,
   },
   {
-    ...write,
+    ...sandbox,
     method: "POST",
     path: "/v1/sandbox/inbound",
     operation: receiveSandboxMessage,
@@ -36,7 +37,7 @@ export const sandboxRoutes: readonly ApiRoute[] = [
     response: messageSchema,
   },
   {
-    ...write,
+    ...sandbox,
     method: "POST",
     path: "/v1/sandbox/messages/:id/receipts",
     operation: receiveSandboxReceipts,
@@ -46,17 +47,18 @@ export const sandboxRoutes: readonly ApiRoute[] = [
     response: messageSchema,
   },
   {
-    ...write,
+    ...sandbox,
     method: "POST",
     path: "/v1/sandbox/events",
     operation: createSandboxEvent,
     summary: "Simulate an event",
     description:
-      "Publishes an event of any type with sample data to handlers, streams and webhooks.",
+      "Publishes an event of any type with sample data to handlers, consumers, streams and " +
+      "webhooks.",
     response: anyEventSchema,
   },
   {
-    ...write,
+    ...sandbox,
     method: "POST",
     path: "/v1/sandbox/seed",
     operation: seedSandbox,
@@ -64,7 +66,7 @@ export const sandboxRoutes: readonly ApiRoute[] = [
     response: sandboxSeedResultSchema,
   },
   {
-    ...write,
+    ...sandbox,
     method: "POST",
     path: "/v1/sandbox/reset",
     operation: resetSandbox,
@@ -76,7 +78,7 @@ export const sandboxRoutes: readonly ApiRoute[] = [
   },
   {
     tag: "Webhooks",
-    scopes: ["webhooks:write"],
+    scopes: ["webhooks:sandbox"],
     method: "POST",
     path: "/v1/webhooks/:id/test",
     operation: testWebhook,

@@ -61,7 +61,9 @@ export const scenarios: readonly Scenario[] = [
         ago: 2 * day + 88,
         from: "host",
         channel: "sms",
-        body: "Hi Maya, sorry about that. It left the warehouse on Tuesday; let me ask the carrier.",
+        body:
+          "Hi Maya, sorry about that. It left the warehouse on Tuesday; let me ask the " +
+          "carrier.",
       },
       {
         ago: day + 40,

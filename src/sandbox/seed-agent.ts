@@ -131,7 +131,9 @@ export const assistant: Omit<CreateAgent, "playbook_ids"> & { readonly name: str
   knowledge: [
     {
       title: "Opening hours",
-      text: "We are open Monday to Friday from 9 to 18 and on Saturday from 10 to 16. On Sunday we are closed.",
+      text:
+        "We are open Monday to Friday from 9 to 18 and on Saturday from 10 to 16. On Sunday we " +
+        "are closed.",
     },
     {
       title: "Delivery",

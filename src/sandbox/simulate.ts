@@ -25,7 +25,7 @@ import { type Contact, contactById, mergedError, showContact } from "../contacts
 import { type AnyEvent, appendEvent, eventResource } from "../events/index.ts";
 import { sampleData } from "./event-samples.ts";
 import {
-  definitionOf,
+  eventDefinitionOf,
   manualAttempt,
   deliveries,
   deliverJob,
@@ -33,7 +33,7 @@ import {
   deliveryResource,
   type TestWebhook,
   testWebhookSchema,
-  typesOf,
+  eventTypesOf,
   getWebhookForUpdate,
   writeDelivery,
 } from "../webhooks/index.ts";
@@ -122,7 +122,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
   },
 };
 
-/** Publishes a simulated event to handlers, streams and webhooks. */
+/** Publishes a simulated event to handlers, consumers, streams and webhooks. */
 export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
   kind: "command",
   name: "sandbox.event",
@@ -137,7 +137,7 @@ export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
     const data = sampleData(type, { now: tx.now, ...(contact === undefined ? {} : { contact }) });
     const id = drawId("evt");
     const subject = contact === undefined ? {} : { contact_id: contact.id };
-    appendEvent(tx, drawId, definitionOf(type), data, subject, id);
+    appendEvent(tx, drawId, eventDefinitionOf(type), data, subject, id);
     return eventResource({ id, type, created_at: tx.now, data });
   },
 };
@@ -166,7 +166,7 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
   shows: showsOutput,
   async run(tx, { id, type }, { services: { drawId } }) {
     const webhook = await getWebhookForUpdate(tx, id, { hold: true });
-    const [first = "message.received"] = typesOf(webhook.events);
+    const [first = "message.received"] = eventTypesOf(webhook.events);
     const event_type = type ?? first;
     const event_id = drawId("evt");
     const data = sampleData(event_type, { now: tx.now });

@@ -147,8 +147,15 @@ function checkTransport(
 ): void {
   const transport = transports.find((each) => each.name === name);
   if (transport === undefined || !transport.capabilities.modes.includes(mode)) {
-    const message = `No transport ${name} is configured for ${mode}. Name one of the engine's transports.`;
-    throw invalid([{ pointer: "/transport", code: "unknown_transport", message }]);
+    throw invalid([
+      {
+        pointer: "/transport",
+        code: "unknown_transport",
+        message:
+          `No transport ${name} is configured for ${mode}. ` +
+          "Name one of the engine's transports.",
+      },
+    ]);
   }
   const unsupported = channels.filter(
     (channel) => !transport.capabilities.channels.includes(channel),

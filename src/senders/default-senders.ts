@@ -6,7 +6,7 @@ import {
   senders,
 } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
-import { type Channel, invalid } from "../kernel/index.ts";
+import { type Channel, invalid, type TidingsError } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /** Returns the channels that have no default sender yet. */
@@ -97,8 +97,7 @@ export async function setPools(
     const others = known?.pool.filter((each) => each !== id) ?? [];
     const pool = isPooled && channels.includes(channel) ? [...others, id] : others;
     if (pool.length > maxPoolSize) {
-      const message = `The pool for ${channel} is full: it has ${maxPoolSize} senders. Remove one first.`;
-      throw invalid([{ pointer: "/pool", code: "pool_full", message }]);
+      throw poolFull(channel);
     }
     if (known === undefined) {
       if (pool.length > 0) {
@@ -108,4 +107,11 @@ export async function setPools(
       tx.update(defaultSenders, known, { pool });
     }
   }
+}
+
+function poolFull(channel: Channel): TidingsError {
+  const problem = `The pool for ${channel} is full: it has ${maxPoolSize} senders.`;
+  return invalid([
+    { pointer: "/pool", code: "pool_full", message: `${problem} Remove one first.` },
+  ]);
 }

@@ -26,8 +26,8 @@ const about = {
     "Whether the sender is in the pools of its channels. New contacts are spread over a pool's " +
     "senders. A contact keeps its sender.",
   messages_per_second:
-    "The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages beyond " +
-    "it wait.",
+    "The most messages to hand over per second: 0.01 to 1,000. Null for no limit. Messages " +
+    "beyond it wait.",
   daily_cap:
     "The most messages to hand over in any 24 hours: 1 to 1,000,000. Null for no limit. Messages " +
     "beyond it wait.",

@@ -60,7 +60,7 @@ export class BufferedTx implements BaseTx {
     return this.#insertions;
   }
 
-  /** Ends the transaction when the command has returned. Later reads and writes throw. */
+  /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -77,7 +77,7 @@ export class BufferedTx implements BaseTx {
     return this.find(index, key, encodeKey(key), options);
   }
 
-  /** `get` with the key that was already encoded. */
+  /** Like `get`, with a key that is already encoded as `id`. */
   async find<R extends object>(
     index: UniqueIndex<R>,
     key: readonly KeyValue[],

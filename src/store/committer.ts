@@ -21,16 +21,16 @@ export interface Member {
   /** Its position in the order of arrival. */
   readonly place: number;
   /**
-   * The command claims rows. Where groups write concurrently, such commands share a group only with
-   * each other. Claims lock rows in no fixed order, so a group that also waits for other rows could
-   * deadlock.
+   * Whether the command claims rows. If groups write concurrently, such a command shares a group
+   * only with others of its kind. Claims lock rows in no fixed order, so a group that also waited
+   * for other rows could deadlock.
    */
   readonly claims: boolean;
-  /** The number of its runs that met a conflict. */
+  /** How many runs of the command met a conflict. */
   conflicts: number;
   /**
-   * Commits in a separate group, so that its failure and those of other commands do not affect each
-   * other.
+   * Whether the command commits in a group of its own, so that its failure and those of other
+   * commands do not affect each other.
    */
   alone: boolean;
 }
@@ -178,10 +178,10 @@ export class Committer {
   }
 
   /**
-   * Returns how many waiting commands the next group takes at most. Callers whose commands resolve
-   * together also send their next commands together, which leaves no bodies to run during the
-   * commit. So when commits are asynchronous and none is in progress, half of the commands wait for
-   * the next group.
+   * Returns the maximum number of waiting commands that the next group takes. Callers whose
+   * commands resolve together also send their next commands together. If one group took them all,
+   * no body could run during its commit. So if commits are asynchronous and none is in progress,
+   * half of the commands wait for the group after it.
    */
   #maxMembers(waiting: number): number {
     const wouldIdle = this.#isAsync && this.#previous === undefined && waiting >= minToSplit;

@@ -33,7 +33,7 @@ interface HostTransactionsOptions {
 const maxWaiting = 1_000;
 
 /**
- * Transactions that the host application's own statements share with any number of commands.
+ * Transactions in which the host application's own statements commit together with commands.
  */
 export class HostTransactions {
   readonly #options: HostTransactionsOptions;

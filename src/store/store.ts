@@ -71,7 +71,7 @@ export class Store {
     });
   }
 
-  /** Connects and migrates. Later calls return the same promise; after a failure they retry. */
+  /** Connects and migrates. Later calls return the same promise. After a failure they try again. */
   open(): Promise<void> {
     this.#opening ??= this.#options.port.open(this.#options.schema).catch((error: unknown) => {
       this.#opening = undefined;
@@ -239,7 +239,7 @@ export class Store {
   }
 
   /**
-   * Runs the waiting commands, rejects new ones, and closes the storage. Later calls wait for it.
+   * Rejects new commands, runs the waiting ones, and closes the storage. Later calls wait for that.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();

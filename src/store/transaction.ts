@@ -14,8 +14,8 @@ import { encodeKey } from "./keys.ts";
 
 export interface ReadOptions {
   /**
-   * Guards the row even when this command does not write it: the command runs again if another one
-   * has written it meanwhile. For decisions that depend on a row which is only read.
+   * Guards the row even if this command does not write it: if another command writes the row before
+   * the commit, this one runs again. Use it for decisions that depend on a row that is only read.
    */
   readonly hold?: boolean;
   /**
@@ -72,8 +72,8 @@ export interface Tx {
   ): Promise<readonly Seen<R>[]>;
 
   /**
-   * Inserts a row. When its unique key is taken at commit, the command runs again and sees the row
-   * that has the key. So one of several concurrent inserts wins.
+   * Inserts a row. If another row has its unique key at the commit, the command runs again and sees
+   * that row. So one of several concurrent inserts wins.
    */
   insert<R extends Scope>(collection: ScopedCollection<R>, row: NoInfer<ScopedColumns<R>>): Seen<R>;
 

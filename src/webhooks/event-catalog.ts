@@ -117,12 +117,12 @@ const catalog: { readonly [T in EventType]: EventDefinition<T, EventMap[T]> } = 
 };
 
 /** Returns the definition of an event type. */
-export function definitionOf(type: EventType): EventDefinition {
+export function eventDefinitionOf(type: EventType): EventDefinition {
   return catalog[type];
 }
 
 const [firstType, ...otherTypes] = eventTypes;
-const eventOf = (type: EventType) => envelopeSchema(definitionOf(type));
+const eventOf = (type: EventType) => envelopeSchema(eventDefinitionOf(type));
 
 export const anyEventSchema = z
   .discriminatedUnion("type", [eventOf(firstType), ...otherTypes.map(eventOf)])

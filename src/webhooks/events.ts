@@ -22,8 +22,8 @@ export const webhookDisabledDataSchema = z
     reason: z
       .string()
       .describe(
-        "`gone`: the receiver answered 410. `failing`: no attempt succeeded for five days, and at " +
-          "least ten failed, on at least three days.",
+        "`gone`: the receiver answered 410. `failing`: no attempt succeeded for five days, " +
+          "and at least ten failed, on at least three days.",
       ),
   })
   .describe("The engine disabled a webhook. Deliveries wait until you enable it again.");

@@ -17,7 +17,7 @@ export function patternsOf(type: EventType): string[] {
 }
 
 /** Returns the types that a filter matches, in the order of `eventTypes`. */
-export function typesOf(filter: readonly string[]): EventType[] {
+export function eventTypesOf(filter: readonly string[]): EventType[] {
   return eventTypes.filter((type) => patternsOf(type).some((pattern) => filter.includes(pattern)));
 }
 

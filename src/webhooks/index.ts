@@ -5,13 +5,13 @@ export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
 export {
   anyEventSchema,
   type ConsumerHandler,
-  definitionOf,
+  eventDefinitionOf,
   type Event,
   type EventHandler,
   type EventMap,
 } from "./event-catalog.ts";
 export { fanOut, writeDelivery } from "./fan-out.ts";
-export { typesOf } from "./filter.ts";
+export { eventTypesOf } from "./filter.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./options.ts";
 export { deliveryResource } from "./reads.ts";
 export { deliveries } from "./rows.ts";

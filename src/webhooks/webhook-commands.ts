@@ -84,8 +84,8 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
       updated_at: tx.now,
     });
     await writePatterns(tx, after, before.events, after.events);
-    // Enabling releases the deliveries that were kept. Pausing and a change of ordering end the wait
-    // of manual attempts for automatic ones, so a delivery may be due earlier.
+    // Enabling releases the deliveries that were kept. Pausing and a change of ordering end the
+    // wait of manual attempts for automatic ones, so a delivery may be due earlier.
     if (after.status !== before.status || after.ordering !== before.ordering) {
       await arm(tx, deliverJob(after, tx.now));
     }

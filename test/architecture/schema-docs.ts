@@ -151,8 +151,9 @@ export async function schemaDifferences({ program, checker }: Project): Promise<
     if (found === undefined || seen.has(found)) return;
     if (own === undefined) {
       // Unvalidated rows are `unknown`.
-      if (!holdsUnknown(type))
+      if (!holdsUnknown(type)) {
         differences.push(`${path}: the schema has fields, the type has none`);
+      }
       return;
     }
     if (others.length > 0 || members.length > 0) {

@@ -1,4 +1,4 @@
-import { definitionOf } from "../../src/webhooks/event-catalog.ts";
+import { eventDefinitionOf } from "../../src/webhooks/event-catalog.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -233,9 +233,9 @@ it.each(eventTypes)(
   "%s about an erased contact keeps its ids and shape, without personal data",
   (type) => {
     const data = told[type];
-    expect(definitionOf(type).data.safeParse(data).error).toBeUndefined();
+    expect(eventDefinitionOf(type).data.safeParse(data).error).toBeUndefined();
     const erased = erasedData({ type, data });
-    expect(definitionOf(type).data.safeParse(erased).error).toBeUndefined();
+    expect(eventDefinitionOf(type).data.safeParse(erased).error).toBeUndefined();
     expect(JSON.stringify(erased)).not.toContain(secret);
     const idsIn = (each: object): string[] =>
       (JSON.stringify(each).match(/[a-z]+_01J\w+/g) ?? []).toSorted();

@@ -1,4 +1,4 @@
-import { definitionOf, anyEventSchema } from "../../src/webhooks/event-catalog.ts";
+import { eventDefinitionOf, anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/append.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
@@ -143,17 +143,17 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     await store.commit(scope, async (tx) => {
       const work = tx.attempt(async (within) => {
         const { type, data } = told("message.sent");
-        appendEvent(within, drawId, definitionOf(type), data, {});
+        appendEvent(within, drawId, eventDefinitionOf(type), data, {});
         throw new RangeError("taken back");
       });
       await work.catch(() => {});
       const { type, data } = told("contact.created");
-      appendEvent(tx, drawId, definitionOf(type), data, {});
+      appendEvent(tx, drawId, eventDefinitionOf(type), data, {});
     });
     await expect(
       store.commit(scope, async (tx) => {
         const { type, data } = told("message.sent");
-        appendEvent(tx, drawId, definitionOf(type), data, {});
+        appendEvent(tx, drawId, eventDefinitionOf(type), data, {});
         throw new RangeError("all of it");
       }),
     ).rejects.toThrow("all of it");

@@ -2,25 +2,42 @@ import { normalizedWords } from "../../../src/kernel/index.ts";
 import { isDenied } from "./phrases.ts";
 
 /** Words that may precede a person. */
-const some = String.raw`(?:(?:an?|any|some|the|your|one of|another|other|real|actual|live|living|human|proper|different|member of|customer|support|service|sales) ){0,4}`;
+const some = `(?:(?:${[
+  "an?|any|some|the|your|one of|another|other|real|actual|live|living|human|proper|different",
+  "member of|customer|support|service|sales",
+].join("|")}) ){0,4}`;
 const human = "(?:human(?: (?:being|help|support|assistance))?|person)";
 const agent = `(?:${human}|agent|operator|representative|rep|customer (?:service|support|care))`;
 const boss = `(?:${agent}|manager|supervisor|colleague)`;
 /** People whom a contact may want to speak to. Without such a wish these words mean nothing. */
-const anybody = `(?:${boss}|someone|somebody|staff|employee|advis[eo]r|receptionist|owner|boss|team|(?:real|actual) people)`;
+const anybody =
+  `(?:${boss}|someone|somebody|staff|employee|advis[eo]r|receptionist|owner|boss|team|` +
+  "(?:real|actual) people)";
 const manners =
   "(?: (?:please|pls|plz|now|right now|here|there|instead|asap|available|thanks|thank you))*";
 const speak = "(?:speak|talk|chat)";
+const transfer =
+  "(?:transfer|connect|put|pass|switch) (?:me|us) (?:(?:over|on|through|straight|directly) ){0,2}";
+const want =
+  "(?:want|need|id like|would like|prefer|request|get(?: me)?|give me|gimme|can i have|" +
+  "ask(?:ing)? for)(?: to (?:see|get|have))?";
+const areYou = "(?:are you|is this|am i (?:speaking|talking|chatting) (?:to|with))";
+const help =
+  "(?:(?:call|contact|text|phone|ring|help|assist|answer) (?:me|us)|take over|" +
+  "get back to (?:me|us))";
 
 /** Ways to ask for a person. Each pattern is matched with the words of one clause. */
 const wishes = [
-  String.raw`\b(?:${speak}|prefer (?:speaking|talking|chatting)) (?:directly )?(?:to|with|2) ${some}${anybody}\b`,
-  String.raw`\b(?:${anybody}|anyone|anybody) (?:that |who )?(?:i|we) (?:can|could|may) ${speak} (?:to|with)\b`,
-  String.raw`\b(?:transfer|connect|put|pass|switch) (?:me|us) (?:(?:over|on|through|straight|directly) ){0,2}(?:to|with) ${some}(?:${boss}|someone|somebody)\b(?! who)`,
-  String.raw`\b(?:want|need|id like|would like|prefer|request|get(?: me)?|give me|gimme|can i have|ask(?:ing)? for)(?: to (?:see|get|have))? ${some}(?:${agent}|manager|supervisor)${manners}$`,
+  String.raw`\b(?:${speak}|prefer (?:speaking|talking|chatting)) (?:directly )?(?:to|with|2) ` +
+    String.raw`${some}${anybody}\b`,
+  String.raw`\b(?:${anybody}|anyone|anybody) (?:that |who )?(?:i|we) (?:can|could|may) ` +
+    String.raw`${speak} (?:to|with)\b`,
+  String.raw`\b${transfer}(?:to|with) ${some}(?:${boss}|someone|somebody)\b(?! who)`,
+  String.raw`\b${want} ${some}(?:${agent}|manager|supervisor)${manners}$`,
   String.raw`\bis there ${some}${agent}${manners}$`,
-  String.raw`\b(?:are you|is this|am i (?:speaking|talking|chatting) (?:to|with)) ${some}${human}${manners}$`,
-  String.raw`\b(?:can|could|will|would|have|get|let|want|need|like) ${some}${boss} (?:to )?(?:please )?(?:(?:call|contact|text|phone|ring|help|assist|answer) (?:me|us)|take over|get back to (?:me|us))\b`,
+  String.raw`\b${areYou} ${some}${human}${manners}$`,
+  String.raw`\b(?:can|could|will|would|have|get|let|want|need|like) ${some}${boss} ` +
+    String.raw`(?:to )?(?:please )?${help}\b`,
   String.raw`^(?:an? )?(?:(?:real|actual|live) )?${human}${manners}$`,
   String.raw`^(?:an? )?(?:(?:real|actual|live|human) )*${agent} (?:please|pls|plz|now)${manners}$`,
 ].map((wish) => new RegExp(wish));

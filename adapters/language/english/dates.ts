@@ -37,7 +37,9 @@ function distinct(days: readonly NamedDay[]): NamedDay[] {
 }
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
-const month = String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?`;
+const month =
+  String.raw`(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|` +
+  String.raw`sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?`;
 const dayOfMonth = String.raw`(\d{1,2})(?:st|nd|rd|th)?\b`;
 const year = String.raw`(?:,?\s+(\d{4})\b)?`;
 

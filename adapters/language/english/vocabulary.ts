@@ -7,33 +7,43 @@
 export const stopWords: ReadonlySet<string> = new Set(
   [
     // English, with the words that people put around a question.
-    "a about accept after again all already also always am an and another any anybody anyone anything anyway are as ask asked asking at",
-    "be because been before being both but by can cannot cant could couldnt did didnt do does doesnt doing done dont each either else",
-    "ever every few first for from further get gets getting give given go going gonna got had has hasnt have havent having he hello help",
-    "her here hers hey hi him his how however i id if ill im in into is isnt it its ive just kind kindly know let lets like little long",
-    "look looking lot made make many may maybe me mean might more most much must my need needs never new no nor not now of off offer ok",
-    "okay on once one only or other our ours out over own people plan please pls possible possibly provide quick question really right",
-    "said same say see sell shall she should since so some somebody someone something still such sure take takes tell than thank thanks",
-    "that thats the their them then there theres these they thing things think this those through to today too under until up us use used",
-    "very want wanted wants was wasnt way we well were what whats when where which while who whom whose why will with without wonder",
-    "wondering wont would wouldnt yes yet you your youre yours actually back bad come coming exactly folks good great guys hopefully idea",
-    "last later moment morning time near nearby nice own recently somewhere somehow soon tomorrow tonight try trying yesterday",
+    "a about accept after again all already also always am an and another any anybody anyone",
+    "anything anyway are as ask asked asking at be because been before being both but by can",
+    "cannot cant could couldnt did didnt do does doesnt doing done dont each either else ever",
+    "every few first for from further get gets getting give given go going gonna got had has hasnt",
+    "have havent having he hello help her here hers hey hi him his how however i id if ill im in",
+    "into is isnt it its ive just kind kindly know let lets like little long look looking lot made",
+    "make many may maybe me mean might more most much must my need needs never new no nor not now",
+    "of off offer ok okay on once one only or other our ours out over own people plan please pls",
+    "possible possibly provide quick question really right said same say see sell shall she should",
+    "since so some somebody someone something still such sure take takes tell than thank thanks",
+    "that thats the their them then there theres these they thing things think this those through",
+    "to today too under until up us use used very want wanted wants was wasnt way we well were",
+    "what whats when where which while who whom whose why will with without wonder wondering wont",
+    "would wouldnt yes yet you your youre yours actually back bad come coming exactly folks good",
+    "great guys hopefully idea last later moment morning time near nearby nice own recently",
+    "somewhere somehow soon tomorrow tonight try trying yesterday",
     // German
-    "aber als am an auch auf aus bei bin bitte da das dass dein dem den der des die dies diese doch ein eine einem einen einer er es",
-    "fur gibt habe haben hallo hat ich ihr ihre ihren ihnen im in ist ja kann kannst konnen konnte konnten man mein meine meinen meinem meiner mich mir mit",
-    "mochte moglich muss nach nein nicht noch nur oder sich sie sind und uns unser viel vom von vor wann war warum was welche welcher",
-    "welches wenn wer werden wie wieviel wir wird wo zu zum zur uber",
+    "aber als am an auch auf aus bei bin bitte da das dass dein dem den der des die dies diese",
+    "doch ein eine einem einen einer er es fur gibt habe haben hallo hat ich ihr ihre ihren ihnen",
+    "im in ist ja kann kannst konnen konnte konnten man mein meine meinen meinem meiner mich mir",
+    "mit mochte moglich muss nach nein nicht noch nur oder sich sie sind und uns unser viel vom",
+    "von vor wann war warum was welche welcher welches wenn wer werden wie wieviel wir wird wo zu",
+    "zum zur uber",
     // French
-    "ai au aux avec avez avoir bonjour ce cela ces cet cette combien comment dans de des donc du elle en est et etes etre il ils je la le",
-    "les leur lui ma mais me merci mes moi mon ne nos notre nous on ou par pas peut peux plus pour pouvez puis quand que quel quelle",
-    "quelles quels qui sa sans se ses si son sont sur ta te tu un une vos votre vous y",
+    "ai au aux avec avez avoir bonjour ce cela ces cet cette combien comment dans de des donc du",
+    "elle en est et etes etre il ils je la le les leur lui ma mais me merci mes moi mon ne nos",
+    "notre nous on ou par pas peut peux plus pour pouvez puis quand que quel quelle quelles quels",
+    "qui sa sans se ses si son sont sur ta te tu un une vos votre vous y",
     // Spanish, Italian, Portuguese, Dutch
-    "al algun alguna como con cual cuales cuando cuanto cuesta de del donde el ella ellos en eres es esta estan este gracias hay hola la",
-    "las lo los me mi mis muy no nos o para pero por porque puede puedo que quiero se ser si sin son su sus te tiene tienen un una y ya",
-    "che ci come cosa dei del della di dove e gli grazie ho il io la le mio non per piu posso quando quanto se si sono un uno vi",
-    "ao as com da do dos e em eu meu na nao no nos o os ou para por posso qual quando quanto se sem tem um uma voce voces",
-    "aan bent bij dat de deze die dit een en er heb hebben het hoe ik is jij jullie kan kunnen me met mij mijn naar niet of om ook op te",
-    "uw van voor waar wanneer wat wij zijn zijn",
+    "al algun alguna como con cual cuales cuando cuanto cuesta de del donde el ella ellos en eres",
+    "es esta estan este gracias hay hola la las lo los me mi mis muy no nos o para pero por porque",
+    "puede puedo que quiero se ser si sin son su sus te tiene tienen un una y ya che ci come cosa",
+    "dei del della di dove e gli grazie ho il io la le mio non per piu posso quando quanto se si",
+    "sono un uno vi ao as com da do dos e em eu meu na nao no nos o os ou para por posso qual",
+    "quando quanto se sem tem um uma voce voces aan bent bij dat de deze die dit een en er heb",
+    "hebben het hoe ik is jij jullie kan kunnen me met mij mijn naar niet of om ook op te uw van",
+    "voor waar wanneer wat wij zijn zijn",
   ].flatMap((line) => line.split(" ")),
 );
 
@@ -82,8 +92,8 @@ export const synonyms: readonly (readonly string[])[] = [
 ].map((words) => words.split(" "));
 
 /**
- * Phrases with the meaning of one or more words. No pattern has nested repetition, so that each takes time in
- * proportion to the text.
+ * Phrases with the meaning of one or more words. No pattern has nested repetition, so that each
+ * takes time in proportion to the text.
  */
 export const phrases: readonly { readonly pattern: RegExp; readonly means: string }[] = [
   {
@@ -130,6 +140,6 @@ export const phrases: readonly { readonly pattern: RegExp; readonly means: strin
   { pattern: /\bgluten\b/, means: "allergy" },
 ];
 
-/** `24 hours`, `a few hours`: a duration, and no question about opening hours. */
+/** `24 hours`, `a few hours`: a duration, not a question about opening hours. */
 export const durations =
   /\b(\d+|an?|one|two|three|four|five|six|few|several|couple of|viele|zwei|drei) (?:hours?|hrs|stunden?)\b/g;

@@ -92,18 +92,23 @@ function admissionSql({ admissions }: Names): string {
   const now = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now";
   return `
     INSERT INTO ${admissions} AS log (key, times, seen, ahead, admitted)
-    SELECT $1::text, array_fill(now, ARRAY[least($2::integer, $3::integer)]), now, 0, least($2::integer, $3::integer)
+    SELECT $1::text, array_fill(now, ARRAY[least($2::integer, $3::integer)]), now, 0,
+           least($2::integer, $3::integer)
       FROM (${now}) AS clock
     ON CONFLICT (key) DO UPDATE SET (times, seen, ahead, admitted) = (
-      SELECT recent.times || array_fill(steady.time, ARRAY[free.admitted]), clock.now, steady.ahead, free.admitted
+      SELECT recent.times || array_fill(steady.time, ARRAY[free.admitted]),
+             clock.now, steady.ahead, free.admitted
         FROM (${now}) AS clock
         CROSS JOIN LATERAL (SELECT log.ahead + greatest(0, log.seen - clock.now) AS ahead,
-                                   clock.now + log.ahead + greatest(0, log.seen - clock.now) AS time) AS steady
+                                   clock.now + log.ahead + greatest(0, log.seen - clock.now) AS time
+                           ) AS steady
         CROSS JOIN LATERAL (SELECT ARRAY(SELECT each FROM unnest(log.times) AS each
                                           WHERE each > steady.time - $4::bigint) AS times) AS recent
-        CROSS JOIN LATERAL (SELECT least($2::integer, greatest(0, $3::integer - cardinality(recent.times))) AS admitted)
-                   AS free)
-    RETURNING seen + ahead, admitted, cardinality(times), times[greatest(1, cardinality(times) - $3::integer + 1)],
+        CROSS JOIN LATERAL (SELECT least($2::integer,
+                                         greatest(0, $3::integer - cardinality(recent.times)))
+                                   AS admitted) AS free)
+    RETURNING seen + ahead, admitted, cardinality(times),
+              times[greatest(1, cardinality(times) - $3::integer + 1)],
               times[cardinality(times)]`;
 }
 

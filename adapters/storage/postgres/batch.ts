@@ -106,12 +106,15 @@ export class Batch {
 }
 
 /**
- * The maximum number of statements that one connection keeps prepared. Beyond it, the least recently
- * used one is closed.
+ * The maximum number of statements that one connection keeps prepared. Beyond it, the least
+ * recently used one is closed.
  */
 const maxPrepared = 400;
 
-/** The prefix of statement names. It is unique for this copy of the module, because another copy may use the same connection. */
+/**
+ * The prefix of statement names. It is unique for this copy of the module, because another copy may
+ * use the same connection.
+ */
 const prefix = `tidings_${randomUUID().slice(0, 8)}_`;
 let nameCount = 0;
 

@@ -63,7 +63,8 @@ export function scanOrder(
     from,
   );
   if (columns.length === 0) return "";
-  return ` ORDER BY ${columns.map((column) => direction(index.collection, column, order)).join(", ")}`;
+  const directions = columns.map((column) => direction(index.collection, column, order));
+  return ` ORDER BY ${directions.join(", ")}`;
 }
 
 /** Returns a WHERE clause, or nothing without conditions. */

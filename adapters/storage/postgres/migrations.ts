@@ -52,12 +52,14 @@ function statements(schema: Schema, names: Names, from: number): string[] {
     ];
   }
   return [
-    `CREATE TABLE ${names.schemaTable} (version integer NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid());`,
+    `CREATE TABLE ${names.schemaTable} (version integer NOT NULL, ` +
+      `id uuid NOT NULL DEFAULT gen_random_uuid());`,
     `INSERT INTO ${names.schemaTable} (version) VALUES (${version});`,
     `CREATE SEQUENCE ${names.positions};`,
     // Rate limits need not survive a crash of the server.
-    `CREATE UNLOGGED TABLE ${names.admissions} (key text COLLATE "C" PRIMARY KEY, times bigint[] NOT NULL, ` +
-      `seen bigint NOT NULL, ahead bigint NOT NULL, admitted integer NOT NULL);`,
+    `CREATE UNLOGGED TABLE ${names.admissions} (key text COLLATE "C" PRIMARY KEY, ` +
+      `times bigint[] NOT NULL, seen bigint NOT NULL, ahead bigint NOT NULL, ` +
+      `admitted integer NOT NULL);`,
     ...added,
   ];
 }
@@ -130,7 +132,9 @@ async function schemaRow(
 ): Promise<readonly unknown[] | undefined> {
   // Selecting from a missing table would fail the transaction. `to_regclass` is no alternative,
   // because its cache is as old as the transaction.
-  const exists = `SELECT 1 FROM pg_tables WHERE schemaname = ${literal(names.schema)} AND tablename = '${prefix}schema'`;
+  const exists =
+    `SELECT 1 FROM pg_tables WHERE schemaname = ${literal(names.schema)} ` +
+    `AND tablename = '${prefix}schema'`;
   const [found] = await connection.run([{ text: exists, values: [] }]);
   if (found?.rows.length !== 1) return undefined;
   const [read] = await connection.run([
@@ -145,6 +149,7 @@ async function refuseEncoding(connection: Connection): Promise<void> {
   if (encoding === "UTF8") return;
   throw new TidingsError(
     "storage_unavailable",
-    `expected a database with the encoding UTF8, got ${encoding}. Create the database with ENCODING 'UTF8'.`,
+    `expected a database with the encoding UTF8, got ${encoding}. ` +
+      `Create the database with ENCODING 'UTF8'.`,
   );
 }

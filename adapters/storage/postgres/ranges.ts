@@ -128,7 +128,9 @@ function beyondTuple(
     .slice(0, bound.length)
     .map((column, i) => ({ column, sql: param(column, bound[i] ?? null) }));
   if (lead !== undefined) tuple.unshift(lead);
-  return `(${tuple.map(({ column }) => quoted(column)).join(", ")}) ${comparison} (${tuple.map(({ sql }) => sql).join(", ")})`;
+  const names = tuple.map(({ column }) => quoted(column)).join(", ");
+  const values = tuple.map(({ sql }) => sql).join(", ");
+  return `(${names}) ${comparison} (${values})`;
 }
 
 /**
@@ -155,7 +157,8 @@ function beyond(
   });
   // The cases imply the bound on the first column, but only this form lets the index seek.
   const [first = ""] = bounded;
-  return `${quoted(first)} ${comparison}= ${param(first, bound[0] ?? null)} AND (${cases.join(" OR ")})`;
+  const seek = `${quoted(first)} ${comparison}= ${param(first, bound[0] ?? null)}`;
+  return `${seek} AND (${cases.join(" OR ")})`;
 }
 
 type Wanted = KeyValue | readonly KeyValue[];

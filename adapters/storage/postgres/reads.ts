@@ -144,11 +144,15 @@ function lookupStatement({ index, nulls, claim, lookups }: LookupGroup, table: T
     isNull ? [] : [{ sql, type, place }],
   );
   const params = parts.map(({ type }, i) => `$${i + 1}::${sqlTypes[type]}[]`);
+  const maxRows = `$${params.length + 1}::bigint[]`;
+  const names = parts.map(({ place }) => `k${place}`);
+  const conditions = whereClause(scanConditions(index, table, given));
+  const rows = `${conditions}${scanOrder(index, given, "ASC")}`;
   const text =
-    `SELECT wanted.n, found.* FROM unnest(${[...params, `$${params.length + 1}::bigint[]`].join(", ")}) ` +
-    `WITH ORDINALITY AS wanted(${[...parts.map(({ place }) => `k${place}`), "max_rows", "n"].join(", ")}) CROSS JOIN LATERAL (` +
-    `SELECT ${table.selected} FROM ${table.name}${whereClause(scanConditions(index, table, given))}` +
-    `${scanOrder(index, given, "ASC")} LIMIT wanted.max_rows${claim ? " FOR UPDATE SKIP LOCKED" : ""}) AS found`;
+    `SELECT wanted.n, found.* FROM unnest(${[...params, maxRows].join(", ")}) ` +
+    `WITH ORDINALITY AS wanted(${[...names, "max_rows", "n"].join(", ")}) ` +
+    `CROSS JOIN LATERAL (SELECT ${table.selected} FROM ${table.name}${rows} ` +
+    `LIMIT wanted.max_rows${claim ? " FOR UPDATE SKIP LOCKED" : ""}) AS found`;
   const requested = lookups.map(({ lookup }) => lookup);
   return {
     text,

@@ -102,8 +102,8 @@ export function createTable(collection: Collection, names: Names): string[] {
   const name = names.table(collection.name);
   const columns = columnsOf(collection).map(([column, described]) => columnSql(column, described));
   if (layout.versioned) columns.push(`"version" bigint NOT NULL`);
-  const key = collection.primary.columns.map(quoted).join(", ");
-  const table = `CREATE TABLE ${name} (\n  ${[...columns, `PRIMARY KEY (${key})`].join(",\n  ")}\n);`;
+  columns.push(`PRIMARY KEY (${collection.primary.columns.map(quoted).join(", ")})`);
+  const table = `CREATE TABLE ${name} (\n  ${columns.join(",\n  ")}\n);`;
   return layout.position === undefined
     ? [table]
     : [table, createUnplacedIndex(collection, layout.position, names)];
@@ -140,7 +140,8 @@ export function createIndex(index: Index, names: Names): string {
  */
 function createUnplacedIndex({ name }: Collection, position: string, names: Names): string {
   const index = quoted(`${prefix}${name}_unplaced`);
-  return `CREATE INDEX ${index} ON ${names.table(name)} (${quoted(position)}) WHERE ${quoted(position)} < 0;`;
+  const column = quoted(position);
+  return `CREATE INDEX ${index} ON ${names.table(name)} (${column}) WHERE ${column} < 0;`;
 }
 
 function columnSql(name: string, { type, nullable, fill }: Column): string {

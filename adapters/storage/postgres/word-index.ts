@@ -17,8 +17,9 @@ const vector = ({ column }: WordIndex): string =>
 export function createWordIndex(index: WordIndex, names: Names): string {
   const { collection, name, column } = index;
   return (
-    `CREATE INDEX ${quoted(`${prefix}${collection.name}_${name}`)} ON ${names.table(collection.name)} ` +
-    `USING gin (${vector(index)}) WITH (fastupdate = off) WHERE ${quoted(column)} IS NOT NULL;`
+    `CREATE INDEX ${quoted(`${prefix}${collection.name}_${name}`)} ` +
+    `ON ${names.table(collection.name)} USING gin (${vector(index)}) WITH (fastupdate = off) ` +
+    `WHERE ${quoted(column)} IS NOT NULL;`
   );
 }
 

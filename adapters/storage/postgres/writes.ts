@@ -103,25 +103,30 @@ function guards({ table, guarded }: TableWrites): Statement | undefined {
   const version = `$${key.params.length + 1}::bigint[]`;
   // Several groups can hold the same row.
   const lock = guarded.every(({ kind }) => kind === "hold") ? "FOR SHARE" : "FOR NO KEY UPDATE";
+  const rowScan = keyScan(table, table.collection, [`"version" = seen.v`]);
   const text =
     `SELECT CASE WHEN count(*) = cardinality(${version}) THEN 1 ` +
-    `ELSE (${literal(`${conflictMark} ${table.collection.name} `)} || count(*))::integer END FROM (` +
-    `SELECT FROM unnest(${[...key.params, version].join(", ")}) AS seen(${[...key.names, "v"].join(", ")}) ` +
-    `CROSS JOIN LATERAL (SELECT ${keyScan(table, table.collection, [`"version" = seen.v`])} ${lock}) AS locked) AS held`;
+    `ELSE (${literal(`${conflictMark} ${table.collection.name} `)} || count(*))::integer END ` +
+    `FROM (SELECT FROM unnest(${[...key.params, version].join(", ")}) ` +
+    `AS seen(${[...key.names, "v"].join(", ")}) ` +
+    `CROSS JOIN LATERAL (SELECT ${rowScan} ${lock}) AS locked) AS held`;
   return { text, values: [...key.values, versions(sorted)] };
 }
 
 /** Finds the row of each key by its physical place. The row is locked, so it stays there. */
 function joinRows(table: Table): string {
-  return `CROSS JOIN LATERAL (SELECT ctid AS place ${keyScan(table, table.collection)}) AS found WHERE t.ctid = found.place`;
+  return (
+    `CROSS JOIN LATERAL (SELECT ctid AS place ${keyScan(table, table.collection)}) AS found ` +
+    `WHERE t.ctid = found.place`
+  );
 }
 
 function removals({ table, removals: removed }: TableWrites): Statement | undefined {
   if (removed.length === 0) return undefined;
   const key = keyParams(table, removed);
-  const text = `DELETE FROM ${table.name} AS t USING unnest(${key.params.join(", ")}) AS seen(${key.names.join(", ")}) ${joinRows(
-    table,
-  )}`;
+  const text =
+    `DELETE FROM ${table.name} AS t USING unnest(${key.params.join(", ")}) ` +
+    `AS seen(${key.names.join(", ")}) ${joinRows(table)}`;
   return { text, values: key.values };
 }
 
@@ -142,11 +147,11 @@ function updates({ table, updates: updated }: TableWrites): Statement | undefine
     (column, i) => `$${key.params.length + i + 1}::${sqlTypes[table.type(column)]}[]`,
   );
   const names = columns.map((_, i) => `c${i}`);
+  const assignments = columns.map((column, i) => `${quoted(column)} = seen.c${i}`);
   const text =
-    `UPDATE ${table.name} AS t SET ${columns.map((column, i) => `${quoted(column)} = seen.c${i}`).join(", ")} ` +
-    `FROM unnest(${[...key.params, ...params].join(", ")}) AS seen(${[...key.names, ...names].join(", ")}) ${joinRows(
-      table,
-    )}`;
+    `UPDATE ${table.name} AS t SET ${assignments.join(", ")} ` +
+    `FROM unnest(${[...key.params, ...params].join(", ")}) ` +
+    `AS seen(${[...key.names, ...names].join(", ")}) ${joinRows(table)}`;
   const rows = updated.map(({ row }) => row);
   return {
     text,

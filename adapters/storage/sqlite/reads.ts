@@ -79,7 +79,8 @@ function findsOneRow({ unique, columns, collection }: Index, length: number): bo
 
 function planOf(table: Table, index: Index, length: number): LookupPlan {
   const isPoint = findsOneRow(index, length);
-  const from = `${select(table, index)}${where([...equal(index, length), ...indexCondition(index)])}`;
+  const conditions = [...equal(index, length), ...indexCondition(index)];
+  const from = `${select(table, index)}${where(conditions)}`;
   return { sql: isPoint ? from : `${from}${orderBy(index, length, "ASC")}${limitSql}`, isPoint };
 }
 
@@ -125,10 +126,8 @@ function beyond(
   const [first = ""] = bounded;
   const values = storedKey(bound);
   if (!bounded.slice(1).some((column) => isNullable(index.collection, column))) {
-    return {
-      sql: `(${bounded.map(quoted).join(", ")}) ${comparison} (${bounded.map(() => "?").join(", ")})`,
-      values,
-    };
+    const places = bounded.map(() => "?").join(", ");
+    return { sql: `(${bounded.map(quoted).join(", ")}) ${comparison} (${places})`, values };
   }
   const cases = bounded.map((column, i): Condition => {
     const before = bounded.slice(0, i).map((each) => `${quoted(each)} IS ?`);
@@ -167,7 +166,8 @@ function isOneOf(column: string, wanted: readonly KeyValue[]): Condition {
 }
 
 function select(table: Table, index: Index): string {
-  return `SELECT ${table.layout.columns.map(quoted).join(", ")} FROM ${table.name} ${indexedBy(index)}`;
+  const columns = table.layout.columns.map(quoted).join(", ");
+  return `SELECT ${columns} FROM ${table.name} ${indexedBy(index)}`;
 }
 
 function equal(index: Index, length: number): string[] {

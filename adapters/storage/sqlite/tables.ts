@@ -37,7 +37,8 @@ export class Table {
       .map((column) => `${quoted(column)} = ?`)
       .join(" AND ");
     const sums = columns.filter((column) => !key.includes(column)).map(quoted);
-    this.insert = `INSERT INTO ${this.name} (${list(columns)}) VALUES (${columns.map(() => "?").join(", ")})`;
+    const values = columns.map(() => "?").join(", ");
+    this.insert = `INSERT INTO ${this.name} (${list(columns)}) VALUES (${values})`;
     this.remove = `DELETE FROM ${this.name} WHERE ${guard}`;
     this.hold = `SELECT 1 FROM ${this.name} WHERE ${guard}`;
     const added = sums.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
@@ -53,13 +54,12 @@ export class Table {
     let update = this.#updates.get(id);
     if (update === undefined) {
       const columns = [...new Set([...changed, "version"])];
+      const assignments = columns.map((column) => `${quoted(column)} = ?`);
       const guard = [...this.layout.collection.primary.columns, "version"].map(
         (column) => `${quoted(column)} = ?`,
       );
       update = {
-        sql:
-          `UPDATE ${this.name} SET ${columns.map((column) => `${quoted(column)} = ?`).join(", ")} ` +
-          `WHERE ${guard.join(" AND ")}`,
+        sql: `UPDATE ${this.name} SET ${assignments.join(", ")} WHERE ${guard.join(" AND ")}`,
         places: columns.map((column) => this.layout.place(column)),
       };
       this.#updates.set(id, update);

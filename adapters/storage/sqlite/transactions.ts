@@ -175,6 +175,7 @@ class WriteLock {
 function heldTooLong(): TidingsError {
   return new TidingsError(
     "storage_unavailable",
-    `Another transaction of this process has been open for more than ${maxLockWaitMs / 1_000} s. Pass \`tx\` to every command inside a transaction.`,
+    `Another transaction of this process has been open for more than ${maxLockWaitMs / 1_000} s. ` +
+      "Pass `tx` to every command inside a transaction.",
   );
 }

@@ -209,7 +209,8 @@ function providerId(
   attempt: Pick<SendContext, "attempt_id" | "number" | "started_at">,
 ): string {
   const unique = attempt.attempt_id.slice(attempt.attempt_id.indexOf("_") + 1);
-  return `sbx_${to.slice(-4)}_${attempt.number}_${Math.floor(attempt.started_at).toString(36)}_${unique}`;
+  const started = Math.floor(attempt.started_at).toString(36);
+  return `sbx_${to.slice(-4)}_${attempt.number}_${started}_${unique}`;
 }
 
 function receiptOf({ status, at, code }: PlannedReceipt, startedAt: number): Receipt {

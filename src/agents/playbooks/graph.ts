@@ -61,7 +61,7 @@ export function checkGraph(
 }
 
 /** Returns the ids of the playbooks that a playbook calls. */
-export function calledBy({ steps }: PlaybookDefinition): readonly PlaybookId[] {
+export function callsOf({ steps }: PlaybookDefinition): readonly PlaybookId[] {
   return [...new Set(steps.flatMap((step) => (step.type === "call" ? [step.playbook_id] : [])))];
 }
 
@@ -153,7 +153,7 @@ function depthOf(
   let depth = known.get(id);
   if (depth === undefined) {
     const definition = callable(id);
-    const below = definition === undefined ? [] : calledBy(definition);
+    const below = definition === undefined ? [] : callsOf(definition);
     depth = 1 + Math.max(0, ...below.map((each) => depthOf(each, callable, [...above, id], known)));
     known.set(id, depth);
   }

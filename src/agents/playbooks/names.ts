@@ -54,8 +54,8 @@ function textsIn(value: Json, path: Path): PlacedText[] {
 function conditionsIn({ steps }: PlaybookDefinition): PlacedText[] {
   return steps.flatMap((step, place) => {
     const cases = step.type === "branch" ? step.cases : [];
-    return cases.map(({ when }, each) => ({
-      path: ["steps", place, "cases", each, "when"],
+    return cases.map(({ when }, casePlace) => ({
+      path: ["steps", place, "cases", casePlace, "when"],
       text: when,
     }));
   });

@@ -75,6 +75,7 @@ function waysOfSequence(reader: Reader): number | undefined {
     if (ways === "end") return product;
     if (ways === undefined) return undefined;
     const [least, most] = repeats(reader.take(/[*+?]|\{\d+(?:,\d*)?\}/y));
+    // A lazy quantifier matches in as many ways as a greedy one.
     reader.take(/\?/y);
     product *= waysOfRepeats(ways, least, most);
   }

@@ -43,7 +43,7 @@ const maxRead = 4_000;
  * and accents. If several match, the highest priority wins, then the first in the list. Intents and
  * `when` are left to the model.
  */
-export function triggered<P extends { readonly definition: PlaybookDefinition }>(
+export function triggeredPlaybook<P extends { readonly definition: PlaybookDefinition }>(
   playbooks: readonly P[],
   text: string,
 ): P | undefined {

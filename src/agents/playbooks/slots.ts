@@ -38,7 +38,7 @@ export function readAnswer(
   { language, now, contact }: AnswerContext,
 ): SlotValue | undefined {
   const text = answer.trim();
-  if (isPlain(slot)) return readText(text);
+  if (takesAnyText(slot)) return readText(text);
   if (text === "" || text.length > maxRead) return undefined;
   const isNorthAmerican = contact.phone?.startsWith("+1") === true;
   switch (slot.type) {
@@ -76,10 +76,10 @@ export function validValue(slot: Slot, given: Json, context: AnswerContext): Slo
 }
 
 /**
- * Returns the values of a model that slots may hold. `mayFillSlot` decides about free text. An option,
- * a number or a day cannot carry words of the model.
+ * Returns the values of a model that slots may hold. `mayFillSlot` decides about free text. An
+ * option, a number or a day cannot carry words of the model.
  */
-export function withoutForbiddenWords(
+export function allowedValues(
   slots: readonly Slot[],
   given: { readonly [name: string]: Json },
   mayFillSlot: (words: string) => boolean,
@@ -96,7 +96,7 @@ function isFree({ type, enum: options }: Slot): boolean {
 }
 
 /** Whether a slot takes any text. */
-export function isPlain(slot: Slot): boolean {
+export function takesAnyText(slot: Slot): boolean {
   return slot.type === "text" && slot.pattern === undefined && slot.enum === undefined;
 }
 

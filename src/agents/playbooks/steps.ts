@@ -2,7 +2,7 @@ import { parseCondition } from "./condition-parser.ts";
 import { holds } from "./condition.ts";
 import { type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.ts";
 import { namesRead } from "./names.ts";
-import { withoutForbiddenWords, isPlain, readAnswer, type SlotValue, validValue } from "./slots.ts";
+import { allowedValues, takesAnyText, readAnswer, type SlotValue, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "./slot-types.ts";
 import type { PlaybookStep } from "./step-types.ts";
@@ -109,8 +109,8 @@ function withOutput(step: string, output: Json, { frame, definition }: Stage): F
 }
 
 /**
- * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the words of a contact or an
- * action are not read as part of the instruction.
+ * Gives the model an instruction. Values in it that are texts or lists are quoted, so that the
+ * words of a contact or an action are not read as part of the instruction.
  */
 function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
   const { definition, options, frame } = stage;
@@ -133,7 +133,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
   if (answer.handoff !== undefined) {
     return { go: "end", end: { type: "handoff", reason: answer.handoff.reason } };
   }
-  const found = withoutForbiddenWords(definition.slots, answer.slots ?? {}, options.mayFillSlot);
+  const found = allowedValues(definition.slots, answer.slots ?? {}, options.mayFillSlot);
   return {
     go: "next",
     changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
@@ -141,8 +141,8 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
 }
 
 /**
- * Asks a question and waits for a valid answer. At the first visit of the step, a filled slot is not
- * asked for.
+ * Asks a question and waits for a valid answer. At the first visit of the step, a filled slot is
+ * not asked for.
  */
 function* takeAsk(
   step: Extract<PlaybookStep, { type: "ask" }>,
@@ -206,8 +206,8 @@ interface Found {
 }
 
 /**
- * Reads the contact's answer. The model is asked only if nothing else finds a value, and never for a
- * slot that takes any text.
+ * Reads the contact's answer. The model is asked only if nothing else finds a value, and never for
+ * a slot that takes any text.
  */
 function* valueIn(
   contactText: string,
@@ -216,7 +216,9 @@ function* valueIn(
   options: PlayOptions,
 ): TurnMoves<Found> {
   const isSkipped = !slot.required && options.language.isSkip(contactText);
-  if (isPlain(slot)) return { value: isSkipped ? null : readAnswer(slot, contactText, options) };
+  if (takesAnyText(slot)) {
+    return { value: isSkipped ? null : readAnswer(slot, contactText, options) };
+  }
   const value = readAnswer(slot, contactText, options) ?? (isSkipped ? null : undefined);
   if (value !== undefined) return { value };
   const { name, type, enum: choices } = slot;
@@ -224,7 +226,7 @@ function* valueIn(
     type: "extract",
     slot: { name, type, enum: choices, prompt: question },
   });
-  const found = withoutForbiddenWords([slot], answer?.slots ?? {}, options.mayFillSlot);
+  const found = allowedValues([slot], answer?.slots ?? {}, options.mayFillSlot);
   const given = Object.hasOwn(found, name) ? (found[name] ?? null) : null;
   return { value: validValue(slot, given, options), failure };
 }

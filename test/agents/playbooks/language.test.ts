@@ -5,7 +5,7 @@ import { holds } from "../../../src/agents/playbooks/condition.ts";
 import { parseCondition } from "../../../src/agents/playbooks/condition-parser.ts";
 import { fitsPattern, patternProblem } from "../../../src/agents/playbooks/pattern.ts";
 import { fill, render } from "../../../src/agents/playbooks/template.ts";
-import { triggered } from "../../../src/agents/playbooks/rules.ts";
+import { triggeredPlaybook } from "../../../src/agents/playbooks/rules.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";
 import { definition } from "./support.ts";
 
@@ -330,6 +330,6 @@ describe("keywords", () => {
     ["change her time", undefined],
     ["", undefined],
   ])("match whole words, and the highest priority wins: %s", (said, started) => {
-    expect(triggered([low, later, high], said)).toBe(started);
+    expect(triggeredPlaybook([low, later, high], said)).toBe(started);
   });
 });
