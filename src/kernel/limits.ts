@@ -59,8 +59,8 @@ export const limitsSchema = z
   .meta({
     id: "AccountLimits",
     description:
-      "Limits of what the engine accepts, as the option `limits` sets them. Each is a whole number " +
-      "above 0. The defaults are in `defaultLimits`.",
+      "Limits of what the engine accepts, as the option `limits` sets them. Each is a whole " +
+      "number above 0. The defaults are in `defaultLimits`.",
   });
 
 /** The limits that apply where the option `limits` sets none. */
