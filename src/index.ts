@@ -36,7 +36,7 @@ export {
   type Scope,
   TidingsError,
 } from "./kernel/index.ts";
-export type { CommandOptions, ConsentOptions, QuietHours } from "./operations/index.ts";
+export type { CommandOptions, ConsentOptions, KeyScope, QuietHours } from "./operations/index.ts";
 export type {
   OpenWebchatSession,
   WebchatMessage,
@@ -106,7 +106,6 @@ export type {
   CreatedKey,
   CreateKey,
   GetUsage,
-  KeyScope,
   Plan,
   Usage,
 } from "./accounts/index.ts";

@@ -5,8 +5,7 @@ import {
   type CreatedAccount,
   standardPlan,
 } from "./types.ts";
-import { scopes } from "./key-types.ts";
-import type { Command, Services } from "../operations/index.ts";
+import { type Command, keyScopes, type Services } from "../operations/index.ts";
 import { mintKey } from "./key-commands.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
 import type { GenerateId } from "../kernel/index.ts";
@@ -27,7 +26,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
       { id, name, plan: plan.name, requests_per_second, time_zone },
       services,
     );
-    const firstKey = { name: "First sandbox key", scopes: [...scopes], expires_at: null };
+    const firstKey = { name: "First sandbox key", scopes: [...keyScopes], expires_at: null };
     const key = mintKey(unscopedTx.in({ account_id: id, mode: "sandbox" }), firstKey, services);
     return { account: accountResource(account, services), key };
   },

@@ -3,13 +3,18 @@ import {
   type CreateKey,
   createKeySchema,
   defaultGraceSeconds,
-  type KeyScope,
   type RotateKey,
   rotateKeySchema,
-  scopes as allScopes,
 } from "./key-types.ts";
 import { type ById, byIdSchema, invalid, millis, notFound, TidingsError } from "../kernel/index.ts";
-import type { Caller, Command, Services } from "../operations/index.ts";
+import {
+  type Caller,
+  type Command,
+  type KeyScope,
+  keyScopes,
+  missingScopes,
+  type Services,
+} from "../operations/index.ts";
 import { drawKey } from "./key-format.ts";
 import { keyResource } from "./reads.ts";
 import { keyById, type KeyRow, keys } from "./rows.ts";
@@ -27,7 +32,7 @@ export const createKey: Command<CreateKey, CreatedKey> = {
       throw invalid([{ pointer: "/mode", code: "other_mode", message }]);
     }
     const granted: readonly KeyScope[] =
-      caller.type === "key" ? allScopes.filter((each) => caller.scopes.includes(each)) : allScopes;
+      caller.type === "key" ? keyScopes.filter((each) => caller.scopes.includes(each)) : keyScopes;
     const scopes = requested ?? granted;
     checkScopes(scopes, caller);
     const callerExpiry = expiryOf(caller);
@@ -132,11 +137,6 @@ export const revokeKey: Command<ById, void> = {
     if (key.revoked_at === null) tx.update(keys, key, { revoked_at: tx.now });
   },
 };
-
-/** The requested scopes that the calling key lacks. */
-function missingScopes(requested: readonly KeyScope[], granted: readonly string[]): KeyScope[] {
-  return requested.filter((scope) => !granted.includes(scope));
-}
 
 /** Whether a key would stay valid after the calling key has expired. Null means never. */
 function outlives(expires_at: number | null, callerExpiry: number | null): boolean {

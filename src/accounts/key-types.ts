@@ -10,30 +10,9 @@ import {
   reference,
   timestamp,
 } from "../kernel/index.ts";
+import { type KeyScope, keyScopes } from "../operations/index.ts";
 
-/** The scopes of API keys. No scope includes another. */
-export const scopes = [
-  "messages:read",
-  "messages:write",
-  "contacts:read",
-  "contacts:write",
-  "conversations:read",
-  "conversations:write",
-  "agents:read",
-  "agents:write",
-  "agents:trigger",
-  "webhooks:read",
-  "webhooks:write",
-  "events:read",
-  "keys:manage",
-  "senders:manage",
-  "sandbox:write",
-] as const;
-
-/** A permission of an API key. No scope includes another. */
-export type KeyScope = (typeof scopes)[number];
-
-export const keyScopeSchema = z.enum(scopes).meta({
+export const keyScopeSchema = z.enum(keyScopes).meta({
   id: "KeyScope",
   description: "A permission of an API key. No scope includes another.",
 });

@@ -10,8 +10,8 @@ import {
   text,
   time,
 } from "../ports/index.ts";
+import type { KeyScope } from "../operations/index.ts";
 import { type ReadOptions, type Tx, unscoped } from "../store/index.ts";
-import type { KeyScope } from "./key-types.ts";
 
 export const accounts = collection("accounts", {
   id: text<AccountId>(),

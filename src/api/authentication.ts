@@ -1,5 +1,6 @@
 import type { Authenticated } from "../accounts/index.ts";
 import { TidingsError } from "../kernel/index.ts";
+import { type KeyScope, missingScopes } from "../operations/index.ts";
 import type { Admission } from "../ports/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
@@ -14,7 +15,7 @@ const visitorRequestsPerSecond = 20;
 export async function admitKey(
   { prepared, keyRing, keyLimiter }: ApiBackend,
   { request, headers }: Exchange,
-  scopes: readonly string[],
+  scopes: readonly KeyScope[],
 ): Promise<Authenticated> {
   const secret = bearerKey(headerOf(request.headers, "authorization"));
   await prepared();
@@ -82,14 +83,6 @@ export function visitorToken(authorization: string | undefined, query: unknown):
     );
   }
   throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
-}
-
-/** Returns the required scopes that the key lacks. */
-export function missingScopes(
-  needed: readonly string[],
-  granted: readonly string[],
-): readonly string[] {
-  return needed.filter((scope) => !granted.includes(scope));
 }
 
 /**

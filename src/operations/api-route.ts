@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { KeyScope } from "./key-scopes.ts";
 import type { Command, EventStream, Procedure, Query, RowProcedure } from "./operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -39,7 +40,7 @@ interface RouteFacts {
  */
 export type ApiRoute =
   | (RouteFacts & {
-      readonly scopes: readonly string[];
+      readonly scopes: readonly KeyScope[];
       readonly operation:
         Command<unknown, unknown> | Procedure<unknown, unknown> | Query<unknown, unknown>;
       /** The schema of the response. Absent if the response has no body. */
@@ -49,7 +50,10 @@ export type ApiRoute =
       /** Also accepts NDJSON: one row per line, and one line in the response per row. */
       readonly rows?: RowProcedure<unknown, unknown>;
     })
-  | (RouteFacts & { readonly scopes: readonly string[]; readonly operation: EventStream<unknown> })
+  | (RouteFacts & {
+      readonly scopes: readonly KeyScope[];
+      readonly operation: EventStream<unknown>;
+    })
   | (RouteFacts & {
       /**
        * For a visitor's browser. Needs the token of the session in the path instead of an API key.
@@ -65,7 +69,7 @@ export type ApiRoute =
 /** A route that needs a key or a token. Its operation has an input. */
 export type Guarded = Extract<
   ApiRoute,
-  { readonly scopes: readonly string[] } | { readonly visitor: true }
+  { readonly scopes: readonly KeyScope[] } | { readonly visitor: true }
 >;
 
 export const isGuarded = (route: ApiRoute): route is Guarded =>

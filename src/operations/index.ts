@@ -6,6 +6,7 @@ export {
   standardConsent,
 } from "./consent-settings.ts";
 export { type Context, Executor } from "./executor.ts";
+export { type KeyScope, keyScopes, missingScopes } from "./key-scopes.ts";
 export {
   command,
   commandById,

@@ -3,6 +3,7 @@
  * in-process API and the OpenAPI document are derived from the same definitions.
  */
 import type { z } from "zod";
+import type { KeyScope } from "./key-scopes.ts";
 import type { HostVerdicts } from "../ports/index.ts";
 import type { KeyId, Limits, RequestId, Scope, WebchatSessionId } from "../kernel/index.ts";
 import type { Services } from "./runtime.ts";
@@ -24,7 +25,7 @@ export interface VisitorCaller {
 export interface KeyCaller {
   readonly type: "key";
   readonly key_id: KeyId;
-  readonly scopes: readonly string[];
+  readonly scopes: readonly KeyScope[];
   /** When the key expires, in milliseconds since the epoch. Null means never. */
   readonly expires_at: number | null;
   /** The hash of the presented secret, which may expire before the key. */

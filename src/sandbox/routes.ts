@@ -78,7 +78,7 @@ export const sandboxRoutes: readonly ApiRoute[] = [
   },
   {
     tag: "Webhooks",
-    scopes: ["webhooks:sandbox"],
+    scopes: ["webhooks:write"],
     method: "POST",
     path: "/v1/webhooks/:id/test",
     operation: testWebhook,

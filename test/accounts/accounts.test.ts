@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import { type KeyScope, scopes } from "../../src/accounts/key-types.ts";
+import { type KeyScope, keyScopes } from "../../src/operations/key-scopes.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, jsonOf } from "../api/call.ts";
@@ -126,7 +126,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     expect(account).toMatchObject({ name: "A", plan, time_zone: "Europe/Berlin" });
     expect(key).toMatchObject({
       mode: "sandbox",
-      scopes: [...scopes],
+      scopes: [...keyScopes],
       secret: expect.stringMatching(/^tdg_test_[0-9A-Za-z]{38}$/) as string,
     });
     expect(await one.account(account.id).messages.send(hello)).toMatchObject({
@@ -161,7 +161,7 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     const plan = { name: "test", requests_per_second: 100_000 };
     const { account } = await one.accounts.create({ name: "A", plan });
     const { apiKeys } = one.account(account.id);
-    const some = fc.subarray([...scopes], { minLength: 1 });
+    const some = fc.subarray([...keyScopes], { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(some, some, fc.boolean(), async (own, wanted, explicit) => {
         const caller: KeyScope[] = [...new Set<KeyScope>([...own, "keys:manage"])];

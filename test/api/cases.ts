@@ -139,7 +139,7 @@ export const cases: readonly Case[] = [
     request: { ...post("{}"), headers: [auth(keys.reader), json] },
     status: 403,
     code: "insufficient_scope",
-    headers: { "www-authenticate": 'Bearer error="insufficient_scope", scope="notes:write"' },
+    headers: { "www-authenticate": 'Bearer error="insufficient_scope", scope="messages:write"' },
   },
   {
     name: "a route for any key",

@@ -6,6 +6,7 @@ import { RequestHandler } from "../../src/api/handler.ts";
 import type { ApiHandler } from "../../src/api/http.ts";
 import type { Callback, PublicOperation, ApiRoute } from "../../src/operations/api-route.ts";
 import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel/errors.ts";
+import type { KeyScope } from "../../src/operations/key-scopes.ts";
 import type { Context } from "../../src/operations/executor.ts";
 import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/key-ring.ts";
@@ -178,8 +179,8 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   };
 
   const facts = { tag: "Notes" };
-  const write = { ...facts, scopes: ["notes:write"] };
-  const read = { ...facts, scopes: ["notes:read"] };
+  const write = { ...facts, scopes: ["messages:write"] } as const;
+  const read = { ...facts, scopes: ["messages:read"] } as const;
   const routes: readonly ApiRoute[] = [
     {
       ...write,
@@ -266,7 +267,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
 
   const slowKeyId = "key_slow";
   const keyOf = (
-    scopes: readonly string[],
+    scopes: readonly KeyScope[],
     mode: Mode = "sandbox",
     key_id: KeyId = "key_1",
   ): Authenticated => ({
@@ -275,10 +276,10 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     requests_per_second: 100,
   });
   const known = new Map<string, Authenticated>([
-    [keys.all, keyOf(["notes:read", "notes:write"])],
-    [keys.reader, keyOf(["notes:read"])],
-    [keys.slow, keyOf(["notes:read", "notes:write"], "sandbox", slowKeyId)],
-    [keys.live, keyOf(["notes:read", "notes:write"], "live")],
+    [keys.all, keyOf(["messages:read", "messages:write"])],
+    [keys.reader, keyOf(["messages:read"])],
+    [keys.slow, keyOf(["messages:read", "messages:write"], "sandbox", slowKeyId)],
+    [keys.live, keyOf(["messages:read", "messages:write"], "live")],
   ]);
 
   let now = 0;
