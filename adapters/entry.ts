@@ -1,7 +1,7 @@
 /** The package's main entry: the core, with the default adapters. */
 import { MessagingEngine as Engine } from "../src/engine.ts";
 import type { EngineOptions } from "../src/host/index.ts";
-import { english } from "./language/english.ts";
+import { english } from "./language/index.ts";
 import { system } from "./system/index.ts";
 import { stderrLogger } from "./system/stderr-logger.ts";
 

@@ -1,6 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { Names } from "../adapters/storage/postgres/names.ts";
-import { Table as PostgresTable } from "../adapters/storage/postgres/tables.ts";
+import { Names, Table as PostgresTable } from "../adapters/storage/postgres/tables.ts";
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import { createWordIndex } from "../adapters/storage/postgres/word-index.ts";
 import { planWrites } from "../adapters/storage/postgres/writes.ts";

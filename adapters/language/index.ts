@@ -1,2 +1,28 @@
-export { english } from "./english.ts";
+import type { Language } from "../../src/ports/index.ts";
+import { asksForPerson } from "./english/asks-for-person.ts";
+import { formatBoolean, readBoolean, readChoice, readNumber } from "./english/answers.ts";
+import { readDate } from "./english/dates.ts";
+import { rankPassages } from "./english/passages.ts";
+import { isCancellation, isSkip } from "./english/terms.ts";
+
+/**
+ * Understands English, and is the default of the engine option `language`. It works by word lists
+ * and patterns, offline, and reads nothing rather than something wrong: if a text could mean two
+ * things, the contact is asked again. `rankPassages` also matches questions in German, French,
+ * Spanish and other languages of Western Europe, and compares any language by its words.
+ */
+export function english(): Language {
+  return {
+    asksForPerson,
+    isCancellation,
+    isSkip,
+    readBoolean,
+    formatBoolean,
+    readNumber,
+    readDate,
+    readChoice,
+    rankPassages,
+  };
+}
+
 export type { DateContext, Language, Passage, RankedPassage } from "../../src/ports/index.ts";

@@ -1,7 +1,6 @@
 import { TidingsError } from "../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/index.ts";
-import { likeliestIntent, likeliestPlaybook } from "./rules/intents.ts";
-import { noticedIn } from "./rules/noticing.ts";
+import { likeliestIntent, likeliestPlaybook, noticedIn } from "./rules/intents.ts";
 import { smallTalk } from "./rules/small-talk.ts";
 import { wordsFor } from "./rules/slots.ts";
 

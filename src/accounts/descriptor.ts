@@ -1,6 +1,8 @@
-import { accounts, keys, settings, usage } from "./rows.ts";
-import { accountRoutes, apiKeyRoutes } from "./routes.ts";
+import { getAccount, getUsage, listKeys } from "./reads.ts";
+import { accountSchema, usageSchema } from "./types.ts";
+import { apiKeySchema, createdKeySchema } from "./key-types.ts";
 import {
+  type ApiRoute,
   command,
   commandById,
   commandByIdAndInput,
@@ -9,7 +11,73 @@ import {
   query,
 } from "../operations/index.ts";
 import { createKey, revokeKey, rotateKey } from "./key-commands.ts";
-import { getAccount, getUsage, listKeys } from "./reads.ts";
+import { pageSchema } from "../kernel/index.ts";
+import { accounts, keys, settings, usage } from "./rows.ts";
+
+const anyKey = { tag: "Account", scopes: [] } as const;
+
+const accountRoutes: readonly ApiRoute[] = [
+  {
+    ...anyKey,
+    method: "GET",
+    path: "/v1/account",
+    operation: getAccount,
+    summary: "Get the account",
+    description: "Returns the plan and limits of the account. Any key may call this.",
+    response: accountSchema,
+  },
+  {
+    ...anyKey,
+    method: "GET",
+    path: "/v1/usage",
+    operation: getUsage,
+    summary: "Get usage",
+    description:
+      "Returns message counts by day, channel and status in the key's mode. Any key may call this.",
+    response: usageSchema,
+  },
+];
+
+const manage = { tag: "API keys", scopes: ["keys:manage"] } as const;
+
+const apiKeyRoutes: readonly ApiRoute[] = [
+  {
+    ...manage,
+    method: "POST",
+    path: "/v1/api-keys",
+    operation: createKey,
+    summary: "Create an API key",
+    description:
+      "The secret is returned once. A key can't create a key that may do more than itself.",
+    response: createdKeySchema,
+  },
+  {
+    ...manage,
+    method: "GET",
+    path: "/v1/api-keys",
+    operation: listKeys,
+    summary: "List API keys",
+    description: "Lists the keys of this key's mode, newest first. Revoked keys are included.",
+    response: pageSchema(apiKeySchema).meta({ id: "ApiKeyPage" }),
+  },
+  {
+    ...manage,
+    method: "DELETE",
+    path: "/v1/api-keys/:id",
+    operation: revokeKey,
+    summary: "Revoke an API key",
+    description: "The key stops working at once, and so does its secret before the last rotation.",
+  },
+  {
+    ...manage,
+    method: "POST",
+    path: "/v1/api-keys/:id/rotate",
+    operation: rotateKey,
+    summary: "Rotate an API key",
+    description: "Gives the key a new secret. The old secret stays valid for a grace period.",
+    response: createdKeySchema,
+  },
+];
 
 const accountHandles = {
   apiKeys: {

@@ -1,13 +1,12 @@
 import { background } from "../store/index.ts";
-import { type Checked, checkInput, execute, isSameCall } from "./actions.ts";
+import { type AgentRuntime, type Checked, checkInput, execute, isSameCall } from "./actions.ts";
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
-import { recordPendingCall, recordCall } from "./run-progress.ts";
+import { recordCall, recordPendingCall } from "./run-progress.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, errorFacts, leaseMs, retry } from "../queue/index.ts";
 import { withCall } from "./runs/rules.ts";
-import type { ActionCall, MoveResult, Move } from "./runs/types.ts";
+import type { ActionCall, Move, MoveResult } from "./runs/types.ts";
 import type { Action, Json } from "../ports/index.ts";
-import type { AgentRuntime } from "./options.ts";
 
 interface ActionCallsOptions {
   readonly runtime: AgentRuntime;

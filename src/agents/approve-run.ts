@@ -1,10 +1,9 @@
 import type { AgentRow } from "./rows.ts";
-import { answersIn } from "./rules.ts";
+import { answersIn } from "./write-agent.ts";
 import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./runs/inputs.ts";
-import { runResource } from "./runs/reads.ts";
-import { runById, type RunRow, runs } from "./runs/rows.ts";
+import { runById, runResource, type RunRow, runs } from "./runs/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";
 import { iso, notFound, TidingsError } from "../kernel/index.ts";

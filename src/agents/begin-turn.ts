@@ -1,6 +1,6 @@
-import { beginRun, endRun } from "./run-lifecycle.ts";
+import { beginRun, endRun } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { messageColumns, openSession, findUnanswered } from "./session.ts";
+import { findUnanswered, messageColumns, openSession } from "./session.ts";
 import {
   agentById,
   type AgentRow,
@@ -8,9 +8,9 @@ import {
   agentSessions,
   agentVersionOf,
 } from "./rows.ts";
-import { answersIn } from "./rules.ts";
+import { answersIn } from "./write-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { denyWaitingCalls, answersNoMessages, mayReplyAt, maxOpenRuns } from "./runs/rules.ts";
+import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "./runs/rules.ts";
 import type { BegunTurn, TurnContext } from "./turn-types.ts";
 import type { AgentDefinition } from "./types.ts";
 import { consentFor, identityByAddress, stateOf } from "../contacts/index.ts";

@@ -1,6 +1,6 @@
-import { beginRun, cancelAnswerRuns } from "./run-lifecycle.ts";
+import { beginRun, cancelAnswerRuns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { messageColumns, openSession, findUnanswered } from "./session.ts";
+import { findUnanswered, messageColumns, openSession } from "./session.ts";
 import { agentById, type AgentRow, agentSessionOf } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import {

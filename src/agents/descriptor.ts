@@ -1,13 +1,22 @@
-import { agentJobs } from "./jobs.ts";
-import { callAgent } from "./call-agent.ts";
-import { playbooks, playbookVersions } from "./playbooks/rows.ts";
-import { agentRoutes, playbookRoutes } from "./routes.ts";
-import { agents, agentSessions, agentVersions } from "./rows.ts";
-import { runs } from "./runs/rows.ts";
-import { turnJob } from "./runs/rules.ts";
-import { type AssignConversation, conversationById } from "../conversations/index.ts";
-import { onMessageReceived } from "../messages/index.ts";
+import { approveRun } from "./approve-run.ts";
+import { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
+import { getPlaybook, listPlaybooks, playbooks, playbookVersions } from "./playbooks/rows.ts";
+import { playbookPageSchema, playbookSchema } from "./playbooks/types.ts";
+import { getAgent, listAgents } from "./reads.ts";
+import { getRun, listRuns, runs } from "./runs/rows.ts";
+import { runSchema } from "./runs/types.ts";
+import { triggerAgent } from "./trigger.ts";
+import { agentSchema } from "./types.ts";
+import { createAgent, removeAgent, updateAgent } from "./write-agent.ts";
+import { createPlaybook, removePlaybook, updatePlaybook } from "./write-playbook.ts";
 import {
+  type AssignConversation,
+  conversationById,
+  conversationSchema,
+} from "../conversations/index.ts";
+import { pageSchema } from "../kernel/index.ts";
+import {
+  type ApiRoute,
   command,
   commandById,
   commandByIdAndInput,
@@ -20,17 +29,200 @@ import {
   queryById,
   queryByIdAndInput,
 } from "../operations/index.ts";
+import { agentJobs } from "./jobs.ts";
+import { callAgent } from "./session.ts";
+import { agents, agentSessions, agentVersions } from "./rows.ts";
+import { turnJob } from "./runs/rules.ts";
+import { onMessageReceived } from "../messages/index.ts";
 import { arm } from "../queue/index.ts";
 import { onMessageScored } from "../sentiment/index.ts";
-import { approveRun } from "./approve-run.ts";
-import { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
-import { getPlaybook, listPlaybooks } from "./playbooks/reads.ts";
-import { getAgent, listAgents } from "./reads.ts";
-import { getRun, listRuns } from "./runs/reads.ts";
-import { triggerAgent } from "./trigger.ts";
 import type { ApproveRun } from "./runs/inputs.ts";
-import { createAgent, removeAgent, updateAgent } from "./write-agent.ts";
-import { createPlaybook, removePlaybook, updatePlaybook } from "./write-playbook.ts";
+
+const tag = "Agents";
+const read = { tag, scopes: ["agents:read"] } as const;
+const write = { tag, scopes: ["agents:write"] } as const;
+const trigger = { tag, scopes: ["agents:trigger"] } as const;
+
+const agentRoutes: readonly ApiRoute[] = [
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/agents",
+    operation: createAgent,
+    summary: "Create an agent",
+    description:
+      "The agent answers messages that arrive from now on. If several agents match a message, " +
+      "the oldest one answers.",
+    response: agentSchema,
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/agents",
+    operation: listAgents,
+    summary: "List agents",
+    description: "Newest first.",
+    response: pageSchema(agentSchema).meta({ id: "AgentPage" }),
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/agents/:id",
+    operation: getAgent,
+    summary: "Get an agent",
+    response: agentSchema,
+  },
+  {
+    ...write,
+    method: "PATCH",
+    path: "/v1/agents/:id",
+    operation: updateAgent,
+    summary: "Edit an agent",
+    description:
+      "Creates a new version of the agent. Its current conversations keep the version that they " +
+      "started with.",
+    response: agentSchema,
+  },
+  {
+    ...write,
+    method: "DELETE",
+    path: "/v1/agents/:id",
+    operation: removeAgent,
+    summary: "Delete an agent",
+    description:
+      "The agent sends nothing more. Its conversations go to people when their contacts write " +
+      "again.",
+  },
+  {
+    ...trigger,
+    method: "POST",
+    path: "/v1/agents/:id/trigger",
+    operation: triggerAgent,
+    summary: "Have an agent run a playbook or an action",
+    description:
+      "Starts a run for a contact or in a conversation. A conversation without a handler is " +
+      "assigned to the agent. Returns the run at once; it continues in the background.",
+    response: runSchema,
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/agents/:id/runs",
+    operation: listRuns,
+    summary: "List an agent's runs",
+    description: "Newest first.",
+    response: pageSchema(runSchema).meta({ id: "RunPage" }),
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/agents/:id/runs/:run_id",
+    operation: getRun,
+    summary: "Get a run",
+    description: "Returns the run with its steps, its result and the model usage.",
+    response: runSchema,
+  },
+  {
+    ...trigger,
+    method: "POST",
+    path: "/v1/agents/:id/runs/:run_id/approve",
+    operation: approveRun,
+    summary: "Approve or deny an action",
+    description:
+      "Decides about the action that a run waits for. An action is denied after one day without " +
+      "a decision. While people handle the conversation, an approval fails with 409.",
+    response: runSchema,
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write"],
+    response: conversationSchema,
+    method: "POST",
+    path: "/v1/conversations/:id/assign",
+    operation: assignConversation,
+    summary: "Assign a conversation",
+    description:
+      "Assigns the conversation to a person or an agent, who then handles it, or to nobody. " +
+      "When it is assigned to nobody, a conversation of a person goes to the queue, and a " +
+      "conversation of an agent has no handler.",
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write"],
+    response: conversationSchema,
+    method: "POST",
+    path: "/v1/conversations/:id/handoff",
+    operation: handOffConversation,
+    summary: "Hand a conversation off to people",
+    description:
+      "Puts the conversation in the queue for the next free person. A conversation that is " +
+      "already in the queue stays unchanged.",
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write"],
+    response: conversationSchema,
+    method: "POST",
+    path: "/v1/conversations/:id/handback",
+    operation: handBackConversation,
+    summary: "Hand a conversation back to its agent",
+    description: "A conversation without an agent then has no handler.",
+  },
+];
+
+const playbookTag = "Playbooks";
+const readPlaybooks = { tag: playbookTag, scopes: ["agents:read"] } as const;
+const writePlaybooks = { tag: playbookTag, scopes: ["agents:write"] } as const;
+
+const playbookRoutes: readonly ApiRoute[] = [
+  {
+    ...writePlaybooks,
+    method: "POST",
+    path: "/v1/playbooks",
+    operation: createPlaybook,
+    summary: "Create a playbook",
+    description: "If the playbook is created enabled, its steps are checked as a whole.",
+    response: playbookSchema,
+  },
+  {
+    ...readPlaybooks,
+    method: "GET",
+    path: "/v1/playbooks",
+    operation: listPlaybooks,
+    summary: "List playbooks",
+    description: "Newest first.",
+    response: playbookPageSchema,
+  },
+  {
+    ...readPlaybooks,
+    method: "GET",
+    path: "/v1/playbooks/:id",
+    operation: getPlaybook,
+    summary: "Get a playbook",
+    response: playbookSchema,
+  },
+  {
+    ...writePlaybooks,
+    method: "PATCH",
+    path: "/v1/playbooks/:id",
+    operation: updatePlaybook,
+    summary: "Edit a playbook, or enable it",
+    description:
+      "Creates a new version of the playbook. Conversations that are playing it keep the " +
+      "version that they started with.",
+    response: playbookSchema,
+  },
+  {
+    ...writePlaybooks,
+    method: "DELETE",
+    path: "/v1/playbooks/:id",
+    operation: removePlaybook,
+    summary: "Delete a playbook",
+    description:
+      "Fails with `conflict` while an agent uses the playbook or another enabled playbook calls " +
+      "it. The error has the id of that agent or playbook.",
+  },
+];
 
 const agentHandles = {
   agents: {

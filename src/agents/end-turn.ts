@@ -1,10 +1,9 @@
 import { handOff } from "./hand-off.ts";
 import { type AgentSessionRow, agentSessions } from "./rows.ts";
-import { endRun } from "./run-lifecycle.ts";
-import { saveProgress, type RunState, readRunState, newTokens } from "./run-progress.ts";
+import { endRun, newTokens, readRunState, type RunState, saveProgress } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { approvalMs, answersNoMessages, recentReplies } from "./runs/rules.ts";
-import { type SendResult, sendAs } from "./send-as.ts";
+import { answersNoMessages, approvalMs, recentReplies } from "./runs/rules.ts";
+import { sendAs, type SendResult } from "./reply.ts";
 import type {
   BegunTurn,
   CheckedTurn,

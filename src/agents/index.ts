@@ -1,4 +1,4 @@
-export { insertAgent } from "./write-agent.ts";
+export { agentDefinitionOf, insertAgent, maxAgents } from "./write-agent.ts";
 export { insertPlaybook } from "./write-playbook.ts";
 export {
   agentRunCompleted,
@@ -6,8 +6,8 @@ export {
   conversationHandoff,
   type ConversationHandoffData,
 } from "./events.ts";
-export { runResource } from "./runs/reads.ts";
-export type { AgentOptions, AgentRuntime, AgentSettings } from "./options.ts";
+export { runResource, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
+export type { AgentOptions, AgentRuntime, AgentSettings } from "./actions.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export type { Slot } from "./playbooks/slot-types.ts";
@@ -20,20 +20,19 @@ export type {
   UpdatePlaybook,
 } from "./playbooks/types.ts";
 export { agents, agentSessionOf, agentSessions } from "./rows.ts";
-export { agentDefinitionOf, maxAgents } from "./rules.ts";
-export { type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
 export type { Run, RunStatus, RunStep, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";
 export type { HandoffCause, HandoffRule, HandoffRuleInput } from "./settings/handoff-rule-types.ts";
-export type { AgentKnowledge, AgentKnowledgeInput } from "./settings/knowledge-types.ts";
-export type { AgentLimits, AgentLimitsInput } from "./settings/limits-types.ts";
 export type {
   AgentGuideline,
   AgentGuidelineInput,
+  AgentKnowledge,
+  AgentKnowledgeInput,
   AgentPersona,
   AgentPersonaInput,
 } from "./settings/persona-types.ts";
+export type { AgentLimits, AgentLimitsInput } from "./settings/limits-types.ts";
 export type { AgentReply, AgentReplyInput } from "./settings/reply-types.ts";
 export type { Agent, CreateAgent, UpdateAgent } from "./types.ts";

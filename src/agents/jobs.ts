@@ -1,10 +1,9 @@
 import { background } from "../store/index.ts";
-import { toModelAction } from "./actions.ts";
+import { type AgentRuntime, type AgentSettings, toModelAction } from "./actions.ts";
 import { beginTurn } from "./begin-turn.ts";
 import { endTurn, failTurn } from "./end-turn.ts";
-import type { AgentRuntime, AgentSettings } from "./options.ts";
 import { readFacts } from "./read-facts.ts";
-import { timeOutQueue } from "./time-out-queue.ts";
+import { timeOutQueue } from "./hand-off.ts";
 import { TurnRun } from "./turn-run.ts";
 import type { BegunTurn } from "./turn-types.ts";
 import type { ModelAction } from "../ports/index.ts";

@@ -2,7 +2,7 @@ import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
 import { contactById, type ContactRow, sentimentOf } from "../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
-import { callsOf } from "./playbooks/graph.ts";
+import { callsOf } from "./playbooks/rules.ts";
 import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { runById } from "./runs/rows.ts";

@@ -1,4 +1,4 @@
-import { beginRun } from "./run-lifecycle.ts";
+import { beginRun } from "./run-progress.ts";
 import { openSession } from "./session.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
@@ -6,7 +6,7 @@ import type { Slot } from "./playbooks/slot-types.ts";
 import { agentToChange } from "./reads.ts";
 import { type AgentRow, agentSessionOf } from "./rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
-import { runResource } from "./runs/reads.ts";
+import { runResource } from "./runs/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
@@ -19,7 +19,7 @@ import {
   findConversation,
   isActive,
 } from "../conversations/index.ts";
-import { type GenerateId, type FieldError, invalid, TidingsError } from "../kernel/index.ts";
+import { type FieldError, type GenerateId, invalid, TidingsError } from "../kernel/index.ts";
 import { type Command, type Services, showsOutput } from "../operations/index.ts";
 import { type Json, type Seen, StorageConflict } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";

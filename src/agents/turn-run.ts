@@ -4,8 +4,8 @@ import { maySend } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
 import { iso, storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, errorFacts } from "../queue/index.ts";
-import type { MoveResult, Move, RunStep, ModelResult } from "./runs/types.ts";
-import type { AgentRuntime, AgentSettings } from "./options.ts";
+import type { ModelResult, Move, MoveResult, RunStep } from "./runs/types.ts";
+import type { AgentRuntime, AgentSettings } from "./actions.ts";
 import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
 

@@ -21,11 +21,20 @@ import {
   defaultHandoff,
 } from "./settings/handoff-types.ts";
 import {
+  type AgentGuideline,
+  type AgentGuidelineInput,
+  agentGuidelineSchema,
+  agentGuidelinesInputSchema,
   type AgentKnowledge,
   type AgentKnowledgeInput,
   agentKnowledgeListInputSchema,
   agentKnowledgeSchema,
-} from "./settings/knowledge-types.ts";
+  type AgentPersona,
+  type AgentPersonaInput,
+  agentPersonaInputSchema,
+  agentPersonaSchema,
+  defaultPersona,
+} from "./settings/persona-types.ts";
 import {
   type AgentLimits,
   type AgentLimitsInput,
@@ -33,18 +42,7 @@ import {
   agentLimitsSchema,
   defaultAgentLimits,
 } from "./settings/limits-types.ts";
-import { handle, atMost, namesNoneTwice, twice } from "./fields.ts";
-import {
-  type AgentGuideline,
-  type AgentGuidelineInput,
-  agentGuidelineSchema,
-  agentGuidelinesInputSchema,
-  type AgentPersona,
-  type AgentPersonaInput,
-  agentPersonaInputSchema,
-  agentPersonaSchema,
-  defaultPersona,
-} from "./settings/persona-types.ts";
+import { atMost, handle, namesNoneTwice, twice } from "./fields.ts";
 import {
   type AgentReply,
   type AgentReplyInput,

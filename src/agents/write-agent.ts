@@ -1,26 +1,92 @@
-import { agentResource, agentToChange, findDefinition } from "./reads.ts";
-import { playbookById, playbooks } from "./playbooks/rows.ts";
-import { agentByOrdinal, type AgentRow, agents, agentVersions } from "./rows.ts";
-import { agentDefinitionOf, changedDefinition, maxAgents } from "./rules.ts";
+import {
+  type ById,
+  byIdSchema,
+  type Channel,
+  type FieldError,
+  type GenerateId,
+  invalid,
+  TidingsError,
+} from "../kernel/index.ts";
+import type { ConversationStatus, Handler } from "../conversations/index.ts";
 import {
   type Agent,
   type AgentDefinition,
   type CreateAgent,
   createAgentSchema,
+  standard,
   type UpdateAgent,
   updateAgentSchema,
 } from "./types.ts";
-import {
-  type ById,
-  byIdSchema,
-  type GenerateId,
-  type FieldError,
-  invalid,
-  TidingsError,
-} from "../kernel/index.ts";
+import { agentResource, agentToChange, findDefinition } from "./reads.ts";
+import { playbookById, playbooks } from "./playbooks/rows.ts";
+import { agentByOrdinal, type AgentRow, agents, agentVersions } from "./rows.ts";
 import { type Call, canonicalJson, type Command, freeOrdinal } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
+
+/** The maximum number of agents per account and mode. */
+export const maxAgents = 100;
+
+/** Whether an agent answers messages to a sender on a channel. */
+export function answersFor(
+  { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
+  channel: Channel,
+  sender: string,
+): boolean {
+  return channels.includes(channel) && (senders === null || senders.includes(sender));
+}
+
+/** Whether an agent may answer in a conversation. */
+export function answersIn<A extends { readonly id: string; readonly enabled: true | null }>(
+  agent: A | undefined,
+  {
+    handler,
+    status,
+    assignee_id,
+  }: {
+    readonly handler: Handler;
+    readonly status: ConversationStatus;
+    readonly assignee_id: string | null;
+  },
+): agent is A {
+  return (
+    agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
+  );
+}
+
+/** Returns the definition of a new agent, with defaults. */
+export function agentDefinitionOf(given: CreateAgent): AgentDefinition {
+  return changedDefinition({ ...standard, name: given.name, channels: given.channels }, given);
+}
+
+/** Applies a change. Absent fields keep their values, also within objects. Null removes a field. */
+export function changedDefinition(
+  before: AgentDefinition,
+  change: Omit<UpdateAgent, "id">,
+): AgentDefinition {
+  const { enabled: _, persona, guidelines, reply, handoff, limits, senders, ...others } = change;
+  return {
+    ...over(before, others),
+    senders: senders === undefined ? before.senders : senders,
+    persona: over(before.persona, persona),
+    guidelines:
+      guidelines?.map(({ priority = 0, ...each }) => ({ ...each, priority })) ?? before.guidelines,
+    reply: over(before.reply, reply),
+    handoff: over(before.handoff, handoff),
+    limits: over(before.limits, limits),
+  };
+}
+
+type Change<T> = {
+  readonly [K in keyof T]?: T[K] | (undefined extends T[K] ? null : never) | undefined;
+};
+
+/** Null is only accepted for optional fields, so the result is complete. */
+function over<T extends object>(before: T, change: Change<T> = {}): T {
+  const said = Object.entries(change).filter(([, value]) => value !== undefined);
+  const after = Object.entries({ ...before, ...Object.fromEntries(said) });
+  return Object.fromEntries(after.filter(([, value]) => value !== null)) as T;
+}
 
 /** Creates an agent. Unless it is disabled, it answers messages from this commit on. */
 export const createAgent: Command<CreateAgent, Agent> = {

@@ -1,13 +1,18 @@
-import { callsOf, checkGraph } from "./playbooks/graph.ts";
-import { playbookResource } from "./playbooks/reads.ts";
+import {
+  callsOf,
+  changedDefinition,
+  checkGraph,
+  maxPlaybooks,
+  playbookDefinitionOf,
+} from "./playbooks/rules.ts";
 import {
   playbookById,
   playbookByOrdinal,
+  playbookResource,
   type PlaybookRow,
   playbooks,
   playbookVersions,
 } from "./playbooks/rows.ts";
-import { changedDefinition, maxPlaybooks, playbookDefinitionOf } from "./playbooks/rules.ts";
 import {
   type CreatePlaybook,
   createPlaybookSchema,
@@ -17,12 +22,12 @@ import {
   updatePlaybookSchema,
 } from "./playbooks/types.ts";
 import { agentByOrdinal } from "./rows.ts";
-import { maxAgents } from "./rules.ts";
+import { maxAgents } from "./write-agent.ts";
 import {
   type ById,
   byIdSchema,
-  type GenerateId,
   type FieldError,
+  type GenerateId,
   invalid,
   notFound,
   type PlaybookId,

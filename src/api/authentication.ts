@@ -4,9 +4,8 @@ import { type KeyScope, missingScopes } from "../operations/index.ts";
 import type { Admission } from "../ports/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
-import { corsHeaders, rateLimitHeaders } from "./headers.ts";
-import { type Exchange, headerOf } from "./http.ts";
-import { tokenField, parseQuery } from "./inputs.ts";
+import { corsHeaders, type Exchange, headerOf, rateLimitHeaders } from "./http.ts";
+import { parseQuery, tokenField } from "./inputs.ts";
 
 /** The rate limit of a session. A browser only writes, marks messages and reconnects. */
 const visitorRequestsPerSecond = 20;
@@ -83,12 +82,4 @@ export function visitorToken(authorization: string | undefined, query: unknown):
     );
   }
   throw new TidingsError("invalid_visitor_token", "The token is not this session's.");
-}
-
-/**
- * The `WWW-Authenticate` header of a 401 response (RFC 9110, section 11.6.1; RFC 6750, section 3).
- */
-export function challengeOf({ status, code }: TidingsError): string | undefined {
-  if (status !== 401) return undefined;
-  return code.startsWith("missing_") ? "Bearer" : 'Bearer error="invalid_token"';
 }

@@ -12,7 +12,7 @@ import {
 import type { Clock, Logger, StoragePort, Transport } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
-import { Callbacks } from "./callbacks.ts";
+import { Callbacks } from "./service-routes.ts";
 import type { StreamNotifier } from "./stream-notifier.ts";
 
 /** The parts of the engine that the HTTP API uses. */

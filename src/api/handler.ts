@@ -16,17 +16,6 @@ import {
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import { admitKey, admitVisitor } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
-import { readBytes, readJson, refuseEncoded } from "./body.ts";
-import { maxCallbackBytes } from "./callbacks.ts";
-import { corsHeaders, preflightHeaders } from "./headers.ts";
-import {
-  type ApiHandler,
-  type ApiRequest,
-  type ApiResponse,
-  type Exchange,
-  headerOf,
-  headersByName,
-} from "./http.ts";
 import {
   commandInput,
   decodedParams,
@@ -34,11 +23,26 @@ import {
   idempotencyKey,
   parseQuery,
   queryInput,
+  readBytes,
+  readJson,
+  refuseEncoded,
   refuseKey,
   refuseQuery,
   tokenField,
 } from "./inputs.ts";
-import { problemResponse, publicError } from "./problems.ts";
+import { maxCallbackBytes } from "./service-routes.ts";
+import {
+  type ApiHandler,
+  type ApiRequest,
+  type ApiResponse,
+  corsHeaders,
+  type Exchange,
+  headerOf,
+  headersByName,
+  preflightHeaders,
+  problemResponse,
+  publicError,
+} from "./http.ts";
 import { type Match, router } from "./router.ts";
 import {
   encodeEvents,

@@ -1,4 +1,5 @@
-import type { RequestId } from "../kernel/index.ts";
+import { problem, ReplayedError, type RequestId, TidingsError } from "../kernel/index.ts";
+import type { Admission } from "../ports/index.ts";
 
 /**
  * An HTTP request as a plain value, so that any HTTP server can mount the handler cheaply. The
@@ -101,4 +102,94 @@ export function headerOf(headers: readonly string[], name: string): string | und
 export function headersByName(headers: readonly string[]): Record<string, string> {
   const names = new Set(headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()));
   return Object.fromEntries([...names].map((name) => [name, headerOf(headers, name) ?? ""]));
+}
+
+/** How long a browser may cache a preflight response, in seconds. */
+const maxAge = 600;
+
+const methods = "GET, POST";
+const allowed = "Authorization, Content-Type, Idempotency-Key, Last-Event-ID";
+const exposed = "Request-Id, Retry-After, RateLimit, RateLimit-Policy, Idempotent-Replayed";
+
+/**
+ * The CORS headers that let pages of configured origins read a response (WHATWG Fetch, section
+ * 3.2). Credentials are never allowed, because no cookies are used.
+ */
+export function corsHeaders(
+  headers: readonly string[],
+  origins: readonly string[],
+): Record<string, string> {
+  if (origins.length === 0) return {};
+  const origin = headerOf(headers, "origin");
+  // The response depends on the origin, also when the origin is refused, so caches must separate
+  // them.
+  if (origin === undefined || !origins.includes(origin)) return { Vary: "Origin" };
+  return {
+    Vary: "Origin",
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Expose-Headers": exposed,
+  };
+}
+
+/** The additional headers of a preflight response. */
+export function preflightHeaders(
+  headers: readonly string[],
+  cors: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const isPreflight = headerOf(headers, "access-control-request-method") !== undefined;
+  if (!isPreflight || cors["Access-Control-Allow-Origin"] === undefined) return {};
+  return {
+    "Access-Control-Allow-Methods": methods,
+    "Access-Control-Allow-Headers": allowed,
+    "Access-Control-Max-Age": String(maxAge),
+  };
+}
+
+/** Rounds up to whole seconds, so that a client that waits this long is not too early. */
+export const seconds = (ms: number): number => Math.max(0, Math.ceil(ms / 1000));
+
+/** The fields of draft-ietf-httpapi-ratelimit-headers-10. The limit applies to any one second. */
+export function rateLimitHeaders({
+  limit,
+  remaining,
+  reset_ms,
+}: Admission): Record<string, string> {
+  return {
+    "RateLimit-Policy": `"requests";q=${limit};w=1`,
+    RateLimit: `"requests";r=${Math.max(0, remaining)};t=${seconds(reset_ms)}`,
+  };
+}
+
+/** Returns the error that the client sees. It shows no details of errors that are not expected. */
+export function publicError(error: unknown): TidingsError {
+  if (error instanceof TidingsError) return error;
+  return new TidingsError(
+    "internal",
+    "The request failed because of an internal error. Try again later.",
+  );
+}
+
+/** Builds the error response. It keeps the headers that earlier steps added. */
+export function problemResponse(
+  { request_id, headers }: Exchange,
+  error: TidingsError,
+): ApiResponse {
+  const { status, retryAfterMs } = error;
+  if (retryAfterMs !== undefined) headers["Retry-After"] = String(seconds(retryAfterMs));
+  const challenge = challengeOf(error);
+  if (challenge !== undefined) headers["WWW-Authenticate"] = challenge;
+  headers["Content-Type"] = "application/problem+json";
+  if (error instanceof ReplayedError) {
+    headers["Idempotent-Replayed"] = "true";
+    return { status, headers, body: error.body };
+  }
+  return { status, headers, body: JSON.stringify(problem(error, request_id)) };
+}
+
+/**
+ * The `WWW-Authenticate` header of a 401 response (RFC 9110, section 11.6.1; RFC 6750, section 3).
+ */
+export function challengeOf({ status, code }: TidingsError): string | undefined {
+  if (status !== 401) return undefined;
+  return code.startsWith("missing_") ? "Bearer" : 'Bearer error="invalid_token"';
 }

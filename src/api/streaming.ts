@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../operations/index.ts";
 import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
-import { checkDepth } from "./body.ts";
-import { publicError } from "./problems.ts";
+import { checkDepth } from "./inputs.ts";
+import { publicError } from "./http.ts";
 
 export const eventStreamHeaders = {
   "Content-Type": "text/event-stream",

@@ -1,8 +1,43 @@
-import { consentRoutes } from "./routes.ts";
-import { type CommandOptions, method, type Module, queryById } from "../operations/index.ts";
-import { changeConsent } from "./change-consent.ts";
 import { getConsents } from "./reads.ts";
-import type { ConsentMedium, SetConsent } from "../contacts/index.ts";
+import { changeConsent } from "./change-consent.ts";
+import { type ConsentMedium, consentsSchema, type SetConsent } from "../contacts/index.ts";
+import {
+  type ApiRoute,
+  type CommandOptions,
+  method,
+  type Module,
+  queryById,
+} from "../operations/index.ts";
+
+const tag = "Contacts";
+
+const consentRoutes: readonly ApiRoute[] = [
+  {
+    tag,
+    scopes: ["contacts:read"],
+    method: "GET",
+    path: "/v1/contacts/:id/consents",
+    operation: getConsents,
+    summary: "Get a contact's consents",
+    description: "Returns the consent of each address, with its 50 newest pieces of evidence.",
+    response: consentsSchema,
+  },
+  {
+    tag,
+    scopes: ["contacts:write"],
+    method: "PUT",
+    path: "/v1/contacts/:id/consents/:medium",
+    operation: changeConsent,
+    summary: "Opt a contact in or out",
+    description:
+      "Sets the consent of all the contact's addresses on a medium (`text`, `webchat` or " +
+      "`all`). After an opt-out, queued " +
+      "and scheduled messages fail with `recipient_opted_out` when they are due. Returns the " +
+      "new consents with the " +
+      "evidence that this request added.",
+    response: consentsSchema,
+  },
+];
 
 const consentHandles = {
   contacts: {

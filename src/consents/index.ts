@@ -1,9 +1,10 @@
 export {
   checkPolicies,
-  type PolicyContext,
-  throwIfDenied,
   decisionOf,
+  type PolicyContext,
+  type PolicyVerdict,
+  policyVerdictSchema,
+  throwIfDenied,
   toPolicyVerdict,
 } from "./check-policies.ts";
 export { keywordOf, suspectsOptOut } from "./keywords.ts";
-export { type PolicyVerdict, policyVerdictSchema } from "./types.ts";

@@ -1,5 +1,5 @@
 import { contactCreated, contactUpdated } from "./events.ts";
-import { contactResource, showContact } from "./show.ts";
+import { contactResource, showContact } from "./reads.ts";
 import type { Contact } from "./types.ts";
 import {
   type CreateContact,
@@ -9,8 +9,13 @@ import {
 } from "./input-types.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { insertContact, writeContact } from "./write.ts";
-import { forgetAddress, insertIdentity, requireFreePhone } from "./identities.ts";
+import {
+  forgetAddress,
+  insertContact,
+  insertIdentity,
+  requireFreePhone,
+  writeContact,
+} from "./identities.ts";
 import type { KeyObject } from "node:crypto";
 import { type ContactRow, identityByAddress } from "./rows.ts";
 import type { Tx } from "../store/index.ts";

@@ -22,7 +22,7 @@ import {
 import type { GenerateId, Medium, MessageId } from "../kernel/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 import { contactOptedIn, contactOptedOut } from "./events.ts";
-import { contactReference } from "./show.ts";
+import { contactReference } from "./reads.ts";
 import { appendEvent } from "../events/index.ts";
 
 /** The consent of an address without a contact. It may remain from an earlier contact. */

@@ -1,6 +1,9 @@
-import { consentEvidence, consents, contactLabels, contacts, identities } from "./rows.ts";
-import { contactRoutes, contactSearchRoutes } from "./routes.ts";
+import { createContact, updateContact } from "./commands.ts";
+import { getContact, listContacts } from "./reads.ts";
+import { contactPageSchema, contactSchema } from "./types.ts";
+import { importContactRows, importContacts, importResultSchema } from "./import.ts";
 import {
+  type ApiRoute,
   command,
   commandByIdAndInput,
   method,
@@ -8,11 +11,101 @@ import {
   query,
   queryById,
 } from "../operations/index.ts";
-import { createContact, updateContact } from "./commands.ts";
-import { importContactRows } from "./import.ts";
-import { getContact, listContacts } from "./reads.ts";
 import { searchContacts } from "./search.ts";
+import { consentEvidence, consents, contactLabels, contacts, identities } from "./rows.ts";
 import type { ImportContact } from "./input-types.ts";
+
+const tag = "Contacts";
+const read = { tag, scopes: ["contacts:read"] } as const;
+const write = { tag, scopes: ["contacts:write"] } as const;
+const contact = { response: contactSchema } as const;
+
+const contactRoutes: readonly ApiRoute[] = [
+  {
+    ...write,
+    ...contact,
+    method: "POST",
+    path: "/v1/contacts",
+    operation: createContact,
+    summary: "Create a contact",
+    description:
+      "Requires a phone number, an email address or a name. If another contact has the number, " +
+      "the answer is a " +
+      "`conflict` with that contact's id.",
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/contacts",
+    operation: listContacts,
+    summary: "List contacts",
+    description: "Newest first. Merged contacts are left out.",
+    response: contactPageSchema,
+  },
+  {
+    ...read,
+    ...contact,
+    method: "GET",
+    path: "/v1/contacts/:id",
+    operation: getContact,
+    summary: "Get a contact",
+    description: "A merged contact has no data except `merged_into`.",
+  },
+  {
+    ...write,
+    ...contact,
+    method: "PATCH",
+    path: "/v1/contacts/:id",
+    operation: updateContact,
+    summary: "Edit a contact",
+    description:
+      "A number that the contact gives up belongs to no contact. A message from it creates a " +
+      "new contact. Consent stays " +
+      "with the number.",
+  },
+];
+
+const contactSearchRoutes: readonly ApiRoute[] = [
+  {
+    tag,
+    scopes: ["contacts:read"],
+    method: "GET",
+    path: "/v1/contacts/search",
+    operation: searchContacts,
+    summary: "Search contacts",
+    description:
+      "Searches the words of names, email addresses, phone numbers and attributes, and prefixes " +
+      "of phone numbers. Every word " +
+      "of `q` must match a word of the contact or the start of one. Case and accents are " +
+      "ignored. Results are ordered by the " +
+      "number of whole words that match, then by where they match (name, address, attributes), " +
+      "then newest first. The " +
+      "answer is one page without a cursor; add words to narrow the search. When thousands of " +
+      "contacts match a word, " +
+      "a sample of them is ranked.",
+    response: contactPageSchema,
+  },
+  {
+    tag,
+    scopes: ["contacts:write"],
+    method: "POST",
+    path: "/v1/contacts/import",
+    operation: importContacts,
+    rows: importContactRows,
+    summary: "Import contacts",
+    description:
+      "Creates or updates each contact by its phone number. An update changes only the given " +
+      "fields. Each contact is reported separately, and an invalid one does not affect the " +
+      "others. A contact that was imported before is `unchanged`, so an interrupted import " +
+      "can simply be sent again. Send large imports as `application/x-ndjson`, with one " +
+      "`ImportContact` per line. The answer then has one `ImportReport` per line as the " +
+      'import proceeds, and at the end `{"result": …}` with the counts, or `{"error": …}` ' +
+      "with the problem that ended it early. Such a request takes no idempotency key, " +
+      "because it can be repeated without one.",
+    body: "batch",
+    response: importResultSchema,
+  },
+];
 
 const contactHandles = {
   contacts: {

@@ -1,22 +1,98 @@
+import { z } from "zod";
+import {
+  type ContactId,
+  type FieldError,
+  fieldErrorSchema,
+  type GenerateId,
+  ids,
+  parse,
+  TidingsError,
+} from "../kernel/index.ts";
 import {
   type ImportContact,
   type ImportContacts,
   importContactSchema,
   importContactsSchema,
 } from "./input-types.ts";
-import type { ImportCounts, ImportedContact, ImportReport, ImportResult } from "./import-report.ts";
-import { type GenerateId, parse, TidingsError } from "../kernel/index.ts";
 import type { Call, Command, Procedure, RowProcedure, Steps } from "../operations/index.ts";
 import { contactCreated, contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
-import { contactResource, showContact } from "./show.ts";
+import { contactResource, showContact } from "./reads.ts";
 import { contactById, type ContactRow, identityByAddress, type IdentityRow } from "./rows.ts";
 import { StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { setConsent } from "./consent-access.ts";
-import { insertContact, writeContact } from "./write.ts";
-import { insertIdentity } from "./identities.ts";
+import { insertContact, insertIdentity, writeContact } from "./identities.ts";
+
+/** The result of importing one contact. */
+export interface ImportedContact {
+  readonly status: "created" | "updated" | "unchanged";
+  readonly contact_id: ContactId;
+}
+
+/** The result of importing one contact. */
+export interface ImportReport {
+  /** The position in the import, from 0. */
+  readonly index: number;
+  /** What the import did. `unchanged`: the contact had all these values already. */
+  readonly status: "created" | "updated" | "unchanged" | "failed";
+  /** The contact with the phone number. Null when the status is `failed`. */
+  readonly contact_id: ContactId | null;
+  /** The errors of each field when the status is `failed`. */
+  readonly errors: FieldError[];
+}
+
+export const importReportSchema = z
+  .strictObject({
+    index: z.int().describe("The position in the import, from 0."),
+    status: z
+      .enum(["created", "updated", "unchanged", "failed"])
+      .describe("What the import did. `unchanged`: the contact had all these values already."),
+    contact_id: ids.contact
+      .nullable()
+      .describe("The contact with the phone number. Null when the status is `failed`."),
+    errors: z
+      .array(fieldErrorSchema)
+      .describe("The errors of each field when the status is `failed`."),
+  })
+  .meta({ id: "ImportReport", description: "The result of importing one contact." });
+
+const counts = {
+  created: z.int().describe("The number of contacts that were created."),
+  updated: z.int().describe("The number of contacts that were updated."),
+  unchanged: z.int().describe("The number of contacts that had all the values already."),
+  failed: z.int().describe("The number of rows that failed."),
+};
+
+/** The counts of an import. */
+export interface ImportCounts {
+  /** The number of contacts that were created. */
+  readonly created: number;
+  /** The number of contacts that were updated. */
+  readonly updated: number;
+  /** The number of contacts that had all the values already. */
+  readonly unchanged: number;
+  /** The number of rows that failed. */
+  readonly failed: number;
+}
+
+export const importCountsSchema = z
+  .strictObject(counts)
+  .meta({ id: "ImportCounts", description: "The counts of an import." });
+
+/** The reports and counts of an import. */
+export interface ImportResult extends ImportCounts {
+  /** One report for each contact, in the given order. */
+  readonly data: ImportReport[];
+}
+
+export const importResultSchema = z
+  .strictObject({
+    data: z.array(importReportSchema).describe("One report for each contact, in the given order."),
+    ...counts,
+  })
+  .meta({ id: "ImportResult", description: "The reports and counts of an import." });
 
 /** The number of rows in progress at once, which share a commit. It also bounds memory. */
 const chunk = 64;

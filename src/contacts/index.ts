@@ -52,8 +52,16 @@ export {
   mergedError,
   recipientMark,
 } from "./find.ts";
-export { findContact, forgetAddress, insertIdentity, createContactFor } from "./identities.ts";
-export { contactReference, contactResource, media, showContact } from "./show.ts";
+export {
+  createContactFor,
+  findContact,
+  forgetAddress,
+  insertContact,
+  insertIdentity,
+  removeContact,
+  writeContact,
+} from "./identities.ts";
+export { contactReference, contactResource, media, showContact } from "./reads.ts";
 export {
   isLanguage,
   mergedFacts,
@@ -94,5 +102,4 @@ export {
   type SearchContacts,
   type UpdateContact,
 } from "./input-types.ts";
-export type { ImportCounts, ImportReport } from "./import-report.ts";
-export { insertContact, removeContact, writeContact } from "./write.ts";
+export type { ImportCounts, ImportReport } from "./import.ts";

@@ -2,7 +2,7 @@ import type { Contact } from "./types.ts";
 import { type SearchContacts, searchContactsSchema } from "./input-types.ts";
 import { defaultPageSize, type Page } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
-import { showContacts } from "./show.ts";
+import { showContacts } from "./reads.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 import {

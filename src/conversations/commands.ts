@@ -9,19 +9,21 @@ import {
   updateConversationSchema,
 } from "./input-types.ts";
 import type { Conversation, Note } from "./types.ts";
-import { type Command, showsOutput } from "../operations/index.ts";
-import { findRecipient, createContactFor } from "../contacts/index.ts";
+import { type Command, type Runtime, showsOutput } from "../operations/index.ts";
+import { createContactFor, findRecipient } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
-import { type ConversationRow, notes } from "./rows.ts";
-import { changeStatus } from "./rules.ts";
-import { type ById, byIdSchema, invalid, millis } from "../kernel/index.ts";
+import { conversationById, type ConversationRow, notes } from "./rows.ts";
+import { changeStatus, statusPatch } from "./rules.ts";
+import { type ById, byIdSchema, type GenerateId, invalid, millis } from "../kernel/index.ts";
 import {
   changeConversation,
   findOwnConversation,
   supersededError,
   writeConversation,
 } from "./write.ts";
+import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
 
 /**
  * Opens a conversation before the first message. Returns the contact's active one on the medium if
@@ -123,3 +125,20 @@ export const addNote: Command<AddNote, Note> = {
     return noteResource(note);
   },
 };
+
+export const conversationJobs: Pick<JobTable<Runtime>, "wake"> = {
+  wake: inTransaction((tx, claim, { drawId }) => wakeConversation(tx, claim, drawId)),
+};
+
+/**
+ * Opens a snoozed conversation when the snooze ends. If the snooze was extended, the job waits for
+ * the new end.
+ */
+async function wakeConversation(tx: Tx, claim: Claim<"wake">, drawId: GenerateId): Promise<void> {
+  const conversation = await tx.get(conversationById, [claim.key.conversation_id], { hold: true });
+  if (conversation === undefined || conversation.snoozed_until === null) return finish(tx, claim);
+  const { snoozed_until } = conversation;
+  if (snoozed_until > tx.now) return finish(tx, claim, { againAt: snoozed_until });
+  await changeConversation(tx, drawId, conversation, statusPatch({ status: "open" }));
+  return finish(tx, claim);
+}

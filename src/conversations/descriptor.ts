@@ -1,7 +1,21 @@
-import { conversationJobs } from "./jobs.ts";
-import { conversationLabels, conversations, notes } from "./rows.ts";
-import { conversationRoutes } from "./routes.ts";
 import {
+  getConversation,
+  listContactConversations,
+  listConversations,
+  listNotes,
+} from "./reads.ts";
+import {
+  addNote,
+  conversationJobs,
+  labelConversation,
+  markConversationRead,
+  openConversation,
+  updateConversation,
+} from "./commands.ts";
+import { conversationSchema, noteSchema } from "./types.ts";
+import { pageSchema } from "../kernel/index.ts";
+import {
+  type ApiRoute,
   command,
   commandById,
   commandByIdAndInput,
@@ -12,15 +26,101 @@ import {
   queryById,
   queryByIdAndInput,
 } from "../operations/index.ts";
-import {
-  addNote,
-  labelConversation,
-  markConversationRead,
-  openConversation,
-  updateConversation,
-} from "./commands.ts";
-import { listConversations } from "./list.ts";
-import { getConversation, listContactConversations, listNotes } from "./reads.ts";
+import { conversationLabels, conversations, notes } from "./rows.ts";
+
+const tag = "Conversations";
+const read = { tag, scopes: ["conversations:read"] } as const;
+const write = { tag, scopes: ["conversations:write"] } as const;
+const conversation = { response: conversationSchema } as const;
+
+const conversationRoutes: readonly ApiRoute[] = [
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/conversations",
+    operation: listConversations,
+    summary: "List conversations",
+    description:
+      "Lists the conversations of all channels, latest activity first. With `contact_id`, lists " +
+      "them by start time, newest first.",
+    response: pageSchema(conversationSchema).meta({ id: "ConversationPage" }),
+  },
+  {
+    ...write,
+    ...conversation,
+    method: "POST",
+    path: "/v1/conversations",
+    operation: openConversation,
+    summary: "Open a conversation",
+    description: "Returns the contact's active conversation on the medium if there is one.",
+  },
+  {
+    ...read,
+    ...conversation,
+    method: "GET",
+    path: "/v1/conversations/:id",
+    operation: getConversation,
+    summary: "Get a conversation",
+  },
+  {
+    ...write,
+    ...conversation,
+    method: "PATCH",
+    path: "/v1/conversations/:id",
+    operation: updateConversation,
+    summary: "Open, snooze or close a conversation, or edit it",
+    description:
+      "A closed conversation can be reopened unless a newer one has replaced it, which is a " +
+      "`conflict`.",
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/conversations/:id/notes",
+    operation: listNotes,
+    summary: "List the notes of a conversation",
+    description: "Newest first.",
+    response: pageSchema(noteSchema).meta({ id: "NotePage" }),
+  },
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/conversations/:id/notes",
+    operation: addNote,
+    summary: "Write a note",
+    description: "The contact never sees it.",
+    response: noteSchema,
+  },
+  {
+    ...write,
+    ...conversation,
+    method: "PUT",
+    path: "/v1/conversations/:id/labels",
+    operation: labelConversation,
+    summary: "Set the labels of a conversation",
+  },
+  {
+    ...write,
+    ...conversation,
+    method: "POST",
+    path: "/v1/conversations/:id/read",
+    operation: markConversationRead,
+    summary: "Mark a conversation as read",
+    description: "Marks all messages up to the last one as read.",
+  },
+  {
+    tag: "Contacts",
+    scopes: ["contacts:read"],
+    method: "GET",
+    path: "/v1/contacts/:id/conversations",
+    operation: listContactConversations,
+    summary: "List a contact's conversations",
+    description:
+      "Lists by start time, newest first. For a merged contact, lists the conversations of the " +
+      "contact that it was merged into.",
+    response: pageSchema(conversationSchema).meta({ id: "ContactConversationPage" }),
+  },
+];
 
 const conversationHandles = {
   conversations: {

@@ -1,10 +1,58 @@
-import { conversationById, conversationsOfContact, currentConversation, notes } from "./rows.ts";
-import { type ThreadQuery, threadQuerySchema } from "./input-types.ts";
-import type { Conversation, Note } from "./types.ts";
-import { type ById, byIdSchema, mediumSchema, notFound, type Page } from "../kernel/index.ts";
-import { type ContactActivity, mapPage, page, type Query } from "../operations/index.ts";
+import {
+  conversationById,
+  type ConversationLabelRow,
+  type ConversationRow,
+  conversationsOfContact,
+  currentConversation,
+  inbox,
+  inboxByAssignee,
+  inboxByHandler,
+  inboxByLabel,
+  inboxSuspected,
+  inboxUnread,
+  notes,
+} from "./rows.ts";
+import {
+  type ListConversations,
+  listConversationsSchema,
+  type ThreadQuery,
+  threadQuerySchema,
+} from "./input-types.ts";
+import { type Conversation, conversationStatusSchema, type Note } from "./types.ts";
+import {
+  type ById,
+  byIdSchema,
+  mediumOf,
+  mediumSchema,
+  notFound,
+  type Page,
+} from "../kernel/index.ts";
+import {
+  type ContactActivity,
+  mapPage,
+  page,
+  pageOf,
+  type Query,
+  type ScanList,
+} from "../operations/index.ts";
 import { noteResource, showConversations } from "./show.ts";
-import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
+import {
+  contactById,
+  type ContactHistory,
+  contactHistorySchema,
+  contactToRead,
+} from "../contacts/index.ts";
+import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
+import {
+  passes,
+  placeAt,
+  type Reads,
+  scan,
+  type Scan,
+  scanAcross,
+  scopedPlaceColumns,
+  type ScopedRangeOf,
+} from "../store/index.ts";
 
 export const getConversation: Query<ById, Conversation> = {
   kind: "query",
@@ -75,3 +123,168 @@ export const contactActivity: ContactActivity = {
       contacts.flatMap((contact) => media.map((medium) => [contact, medium] as const)),
     ),
 };
+
+/**
+ * Lists the inbox of all media and senders, newest activity first. With `contact_id` the order is
+ * by start, because a contact has too few conversations to justify an index by activity.
+ */
+export const listConversations: Query<ListConversations, Page<Conversation>> = {
+  kind: "query",
+  name: "conversations.list",
+  input: () => listConversationsSchema,
+  async run(reads, { limit, cursor, ...filters }, call) {
+    const asked = { operation: "conversations.list", filters, input: { limit, cursor } };
+    const found = await pageOf({ ...(await rangeFor(reads, filters)), ...asked }, call);
+    return { ...found, data: await showConversations(reads, found.data) };
+  },
+};
+
+type Filters = Omit<ListConversations, "limit" | "cursor">;
+type Range = Pick<ScanList<ConversationRow>, "index" | "prefix" | "scan">;
+type Where = NonNullable<ScopedRangeOf<ConversationRow>["where"]>;
+
+const order = "descending";
+
+/**
+ * Chooses the range to scan: the index of the filter that usually matches the fewest rows. The
+ * other filters are applied to the rows of that range.
+ */
+async function rangeFor(reads: Reads, filters: Filters): Promise<Range> {
+  const { contact_id, label, status, ...others } = filters;
+  const where = whereOf(others);
+  const statuses = status === undefined ? conversationStatusSchema.options : [status];
+  if (contact_id !== undefined) {
+    const own = { ...where, ...(status === undefined ? {} : { status }) };
+    return rangeOfContact(reads, contact_id, own, label);
+  }
+  if (label !== undefined) return rangeOfLabel(reads, label, statuses, where);
+  const { index, by } = leadOf(others);
+  return {
+    index,
+    prefix: by.length + 1,
+    scan: (limit, after) => {
+      const from = {
+        index,
+        order,
+        where,
+        limit,
+        ...(after === undefined ? {} : { after }),
+      } as const;
+      return scanAcross(
+        reads,
+        statuses.map((each) => ({ ...from, prefix: [each, ...by] })),
+      );
+    },
+  };
+}
+
+interface Lead {
+  readonly index: ScopedIndex<ConversationRow>;
+  /** The key columns between the status and the time. */
+  readonly by: readonly KeyValue[];
+}
+
+function leadOf({
+  assignee,
+  handler,
+  unread,
+  opt_out_suspected,
+}: Omit<Filters, "contact_id" | "label" | "status">): Lead {
+  if (opt_out_suspected === true) return { index: inboxSuspected, by: [] };
+  if (assignee !== undefined) return { index: inboxByAssignee, by: [assignee] };
+  if (unread === true) return { index: inboxUnread, by: [] };
+  if (handler !== undefined && handler !== "none") return { index: inboxByHandler, by: [handler] };
+  return { index: inbox, by: [] };
+}
+
+function whereOf({ handler, assignee, channel, unread, opt_out_suspected }: Filters): Where {
+  const flag = (asked: boolean): true | null => (asked ? true : null);
+  return {
+    ...(handler === undefined ? {} : { handler }),
+    ...(assignee === undefined ? {} : { assignee_id: assignee }),
+    ...(channel === undefined ? {} : { medium: mediumOf(channel) }),
+    ...(unread === undefined ? {} : { unread: flag(unread) }),
+    ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: flag(opt_out_suspected) }),
+  };
+}
+
+/**
+ * The conversations of a merged contact are those of its survivor. An unknown contact gives an
+ * empty list.
+ */
+async function rangeOfContact(
+  reads: Reads,
+  contact_id: string,
+  where: Where,
+  label: string | undefined,
+): Promise<Range> {
+  const contact = await reads.get(contactById, [contact_id]);
+  const index = conversationsOfContact;
+  return {
+    index,
+    prefix: 1,
+    async scan(limit, after) {
+      if (contact === undefined) return { rows: [], more: false, last: undefined };
+      const prefix = [contact.merged_into ?? contact.id];
+      const found = await scan(reads, {
+        index,
+        prefix,
+        order,
+        where,
+        limit,
+        ...(after === undefined ? {} : { after }),
+      });
+      if (label === undefined) return found;
+      return { ...found, rows: found.rows.filter(({ labels }) => labels.includes(label)) };
+    },
+  };
+}
+
+/** How many conversations of a label one scan reads to find those that match the other filters. */
+const maxLabelled = 200;
+
+/**
+ * The rows of a label are in inbox order. The other filters are applied to the conversations that
+ * the rows refer to.
+ */
+function rangeOfLabel(
+  reads: Reads,
+  label: string,
+  statuses: readonly ConversationRow["status"][],
+  where: Where,
+): Range {
+  const index = inboxByLabel;
+  const columns = scopedPlaceColumns(index, 2);
+  const isPlain = Object.keys(where).length === 0;
+  return {
+    index,
+    prefix: 2,
+    async scan(limit, after): Promise<Scan<ConversationRow>> {
+      const from = {
+        index,
+        order,
+        limit: isPlain ? limit : maxLabelled,
+        ...(after === undefined ? {} : { after }),
+      } as const;
+      const labelled = await scanAcross<ConversationLabelRow>(
+        reads,
+        statuses.map((status) => ({ ...from, prefix: [label, status] })),
+      );
+      const keys = labelled.rows.map((row) => [row.conversation_id] as const);
+      const known = new Map(
+        (await reads.getAll(conversationById, keys)).map((row) => [row.id, row]),
+      );
+      const passing = labelled.rows.flatMap((labelRow) => {
+        const row = known.get(labelRow.conversation_id);
+        // The conversation may have changed between the two reads.
+        const belongs = row?.labels.includes(label) === true && statuses.includes(row.status);
+        return belongs && passes(row, where) ? [{ row, labelRow }] : [];
+      });
+      const page = passing.slice(0, limit);
+      const rows: Seen<ConversationRow>[] = page.map(({ row }) => row);
+      const end = page.at(-1);
+      if (passing.length <= limit || end === undefined) return { ...labelled, rows };
+      return { rows, more: true, last: placeAt(columns, end.labelRow) };
+    },
+  };
+}

@@ -7,7 +7,7 @@ import {
   consumerEventsOfKey,
   consumers,
   retryDelay,
-} from "./consumer-rows.ts";
+} from "./consumer-reader.ts";
 import { type EventRow, eventsByPosition } from "./rows.ts";
 import { arm, type Claim, disarm, finish, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";

@@ -1,17 +1,16 @@
 import { removeConsumer, resumeConsumerEvent, skipConsumerEvent } from "./consumer-events.ts";
-import { isConsumerName, parkedEvents } from "./consumer-rows.ts";
+import { ConsumerReader, isConsumerName, parkedEvents } from "./consumer-reader.ts";
 import type {
   ConsumeOptions,
   EventConsumer,
   LocalConsumer,
-  ParkedEvent,
   LocalConsumers,
+  ParkedEvent,
 } from "./consumer-types.ts";
 import { eventResource, events, eventsByPosition } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
 import type { Lane } from "../queue/index.ts";
 import { iso, TidingsError } from "../kernel/index.ts";
-import { ConsumerReader } from "./consumer-reader.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 

@@ -1,9 +1,47 @@
+import { getEvent, listEvents } from "./reads.ts";
+import type { z } from "zod";
+import type { AnyEvent } from "./types.ts";
+import { pageSchema } from "../kernel/index.ts";
+import { eventStream } from "./stream.ts";
+import type { ApiRoute, Module } from "../operations/index.ts";
 import { callConsumer } from "./call-consumer.ts";
-import { consumerEvents, consumers } from "./consumer-rows.ts";
+import { consumerEvents, consumers } from "./consumer-reader.ts";
 import type { ConsumerRuntime } from "./consumer-types.ts";
 import { events } from "./rows.ts";
-import type { Module } from "../operations/index.ts";
 import type { JobTable } from "../queue/index.ts";
+
+const read = { tag: "Events", scopes: ["events:read"] } as const;
+
+/** `event` is the schema of all events. */
+export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly ApiRoute[] => [
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/events",
+    operation: listEvents,
+    summary: "List events",
+    description: "Returns the newest first.",
+    response: pageSchema(event).meta({ id: "EventPage" }),
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/events/stream",
+    operation: eventStream,
+    summary: "Follow events",
+    description:
+      "Sends events in the order in which they were committed. A client that reconnects with " +
+      "`Last-Event-ID` misses none.",
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/events/:id",
+    operation: getEvent,
+    summary: "Get an event",
+    response: event,
+  },
+];
 
 const jobs: Pick<JobTable<ConsumerRuntime>, "consume"> = { consume: callConsumer };
 

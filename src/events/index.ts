@@ -1,6 +1,17 @@
-export { appendEvent } from "./append.ts";
+export {
+  appendEvent,
+  completedEventId,
+  eventById,
+  eventResource,
+  type EventRow,
+  events,
+  eventsOfAccount,
+  eventsOfContact,
+  handoffEventId,
+  receivedEventId,
+} from "./rows.ts";
 export { EventBus } from "./bus.ts";
-export { consumerEventOf, consumerEvents, consumers } from "./consumer-rows.ts";
+export { consumerEventOf, consumerEvents, consumers } from "./consumer-reader.ts";
 export type {
   ConsumeOptions,
   ConsumerContext,
@@ -9,22 +20,11 @@ export type {
   ParkedEvent,
 } from "./consumer-types.ts";
 export { type Consumer, Consumers } from "./consumers.ts";
-export { eventRoutes } from "./routes.ts";
+export { eventRoutes } from "./descriptor.ts";
 export { follow, type StreamBatch } from "./stream.ts";
 export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { eventReaper } from "./reap-events.ts";
-export {
-  eventResource,
-  completedEventId,
-  eventById,
-  type EventRow,
-  events,
-  eventsOfAccount,
-  eventsOfContact,
-  handoffEventId,
-  receivedEventId,
-} from "./rows.ts";
 export {
   type AnyEvent,
   defineEvent,

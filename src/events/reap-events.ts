@@ -1,6 +1,6 @@
 import { dayMs, type EventId } from "../kernel/index.ts";
-import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
-import { eventsByPosition, type EventRow, events } from "./rows.ts";
+import { consumerByName, consumerEventOf } from "./consumer-reader.ts";
+import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import { background, type Store, type UnscopedReads } from "../store/index.ts";

@@ -3,13 +3,15 @@ import {
   type ContactId,
   type ConversationId,
   type EventId,
+  type GenerateId,
+  iso,
   type MessageId,
   type RunId,
-  iso,
   ulidOf,
 } from "../kernel/index.ts";
 import { json, nullable, position, type RowOf, scoped, text, time } from "../ports/index.ts";
-import type { AnyEvent, EventType } from "./types.ts";
+import type { AnyEvent, EventDefinition, EventType } from "./types.ts";
+import type { Tx } from "../store/index.ts";
 
 /** The log of events. `position` is the order in which their transactions committed. */
 export const events = scoped("events", {
@@ -75,4 +77,34 @@ export function eventResource({
   data,
 }: Pick<EventRow, "id" | "type" | "created_at" | "data">): AnyEvent {
   return { id, type, created_at: iso(created_at), data };
+}
+
+/**
+ * The subject of an event. Consumers keep the order within a conversation, or within a contact when
+ * there is no conversation.
+ */
+interface Subject {
+  readonly contact_id?: ContactId;
+  readonly conversation_id?: ConversationId;
+}
+
+/** Writes an event in the transaction of the change that it reports. */
+export function appendEvent<D extends object>(
+  tx: Tx,
+  drawId: GenerateId,
+  { type }: EventDefinition<EventType, D>,
+  data: NoInfer<D>,
+  { contact_id, conversation_id }: Subject,
+  id: EventId = drawId("evt"),
+): void {
+  tx.insert(events, {
+    id,
+    // The storage assigns the position at commit.
+    position: 0,
+    type,
+    conversation_id: conversation_id ?? null,
+    contact_id: contact_id ?? null,
+    data,
+    created_at: tx.now,
+  });
 }

@@ -1,4 +1,4 @@
-export { handleFactory } from "./handle-factory.ts";
+export { handleFactory, OperationRunner, type Prepared } from "./operation-runner.ts";
 export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
 export type {
   AccountHandle,
@@ -12,5 +12,4 @@ export type {
 } from "./handles.ts";
 export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 export type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
-export { OperationRunner, type Prepared } from "./operation-runner.ts";
 export { settingsOf } from "./settings.ts";

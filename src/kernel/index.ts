@@ -6,6 +6,9 @@ export {
   type FieldPlace,
   invalid,
   notFound,
+  problem,
+  type Problem,
+  problemSchema,
   ReplayedError,
   TidingsError,
 } from "./errors.ts";
@@ -76,7 +79,6 @@ export {
   type WebhookId,
 } from "./ids.ts";
 export { defaultLimits, type Limits, limitsSchema, maxScheduleAhead } from "./limits.ts";
-export { problem, type Problem, problemSchema } from "./problem.ts";
 export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
 export {
   dayMs,

@@ -1,7 +1,20 @@
-import { background } from "../store/index.ts";
-import { attempts, earlyReceipts, inboundIds, messages, timeline } from "./rows.ts";
-import { messageRoutes } from "./routes.ts";
 import {
+  getMessage,
+  getTimeline,
+  listContactMessages,
+  listConversationMessages,
+  listMessages,
+} from "./reads.ts";
+import { reply } from "./receive.ts";
+import { cancelMessage, editMessage, releaseMessage } from "./waiting-messages.ts";
+import { previewMessage } from "./preview.ts";
+import { sendBatch, sendMessage } from "./send.ts";
+import { pageSchema } from "../kernel/index.ts";
+import { batchResultsSchema } from "./batch-types.ts";
+import { messagePreviewSchema, messageSchema } from "./types.ts";
+import { timelineSchema } from "./timeline-types.ts";
+import {
+  type ApiRoute,
   command,
   commandById,
   commandByIdAndInput,
@@ -11,23 +24,137 @@ import {
   queryById,
   queryByIdAndInput,
 } from "../operations/index.ts";
+import { background } from "../store/index.ts";
+import { attempts, earlyReceipts, inboundIds, messages, timeline } from "./rows.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
 import type { TransportRuntime } from "./transport-facts.ts";
 import { retryEarlyReceipts } from "./record-receipt.ts";
-import { cancelMessage, editMessage, releaseMessage } from "./waiting-messages.ts";
 import { lookUpAttempt } from "./look-up-attempt.ts";
 import { sendQueued } from "./send-queued.ts";
-import { previewMessage } from "./preview.ts";
-import {
-  getMessage,
-  getTimeline,
-  listContactMessages,
-  listConversationMessages,
-  listMessages,
-} from "./reads.ts";
-import { reply } from "./reply.ts";
-import { sendBatch, sendMessage } from "./send.ts";
 import type { PreviewMessage } from "./input-types.ts";
+
+const tag = "Messages";
+const read = { tag, scopes: ["messages:read"] } as const;
+const write = { tag, scopes: ["messages:write"] } as const;
+const message = { response: messageSchema } as const;
+
+const messageRoutes: readonly ApiRoute[] = [
+  {
+    ...write,
+    ...message,
+    method: "POST",
+    path: "/v1/messages",
+    operation: sendMessage,
+    summary: "Send or schedule a message",
+    description:
+      "Responds when the message is stored and queued, before it is handed over to a carrier.",
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/messages",
+    operation: listMessages,
+    summary: "List messages",
+    description: "Newest first.",
+    response: pageSchema(messageSchema).meta({ id: "MessagePage" }),
+  },
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/messages/preview",
+    operation: previewMessage,
+    summary: "Preview a message",
+    description:
+      "Returns the encoding, segments, sender and policy verdicts of a message. Nothing is sent " +
+      "or stored.",
+    response: messagePreviewSchema,
+  },
+  {
+    ...write,
+    method: "POST",
+    path: "/v1/messages/batch",
+    operation: sendBatch,
+    summary: "Send many messages",
+    description:
+      "Returns one result for each item, in request order. An invalid item does not affect the " +
+      "others.",
+    body: "batch",
+    response: batchResultsSchema,
+  },
+  {
+    ...read,
+    ...message,
+    method: "GET",
+    path: "/v1/messages/:id",
+    operation: getMessage,
+    summary: "Get a message",
+  },
+  {
+    ...write,
+    ...message,
+    method: "PATCH",
+    path: "/v1/messages/:id",
+    operation: editMessage,
+    summary: "Edit a message",
+    description: "Only a scheduled message can be edited. Any other status returns `not_editable`.",
+  },
+  {
+    ...write,
+    ...message,
+    method: "POST",
+    path: "/v1/messages/:id/cancel",
+    operation: cancelMessage,
+    summary: "Cancel a message",
+    description:
+      "Only a scheduled or queued message can be canceled. Any other status returns " +
+      "`not_cancelable`. A canceled message is never sent.",
+  },
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/messages/:id/timeline",
+    operation: getTimeline,
+    summary: "Get a message's timeline",
+    description:
+      "Lists status changes, attempts, receipts and look-ups, including those that changed " +
+      "nothing.",
+    response: timelineSchema,
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:read"],
+    method: "GET",
+    path: "/v1/conversations/:id/messages",
+    operation: listConversationMessages,
+    summary: "List the messages of a conversation",
+    description: "Newest first.",
+    response: pageSchema(messageSchema).meta({ id: "ConversationMessagePage" }),
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write", "messages:write"],
+    method: "POST",
+    path: "/v1/conversations/:id/messages",
+    operation: reply,
+    summary: "Reply as a person",
+    description:
+      "Sends on the conversation's medium to the address of its last message. The person takes " +
+      "over the conversation at once. A closed conversation is reopened.",
+    response: messageSchema,
+  },
+  {
+    tag: "Contacts",
+    scopes: ["contacts:read"],
+    method: "GET",
+    path: "/v1/contacts/:id/messages",
+    operation: listContactMessages,
+    summary: "List a contact's messages",
+    description:
+      "All channels, newest first. For a merged contact, lists the messages of the contact that " +
+      "it was merged into.",
+    response: pageSchema(messageSchema).meta({ id: "ContactMessagePage" }),
+  },
+];
 
 const messageHandles = {
   messages: {

@@ -1,6 +1,12 @@
 import type { z } from "zod";
-import type { KeyScope } from "./key-scopes.ts";
-import type { Command, EventStream, Procedure, Query, RowProcedure } from "./operation.ts";
+import type {
+  Command,
+  EventStream,
+  KeyScope,
+  Procedure,
+  Query,
+  RowProcedure,
+} from "./operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

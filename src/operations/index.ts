@@ -2,24 +2,48 @@ export { type Guarded, isGuarded, type Method, type ApiRoute, type Service } fro
 export {
   type ConsentOptions,
   type ConsentSettings,
+  HostPolicies,
   type QuietHours,
   standardConsent,
-} from "./consent-settings.ts";
+} from "./host-policies.ts";
 export { type Context, Executor } from "./executor.ts";
-export { type KeyScope, keyScopes, missingScopes } from "./key-scopes.ts";
 export {
+  type Call,
+  type Caller,
+  type Command,
+  type EventStream,
+  inputSchema,
+  type KeyCaller,
+  type KeyScope,
+  keyScopes,
+  missingScopes,
+  type Notifications,
+  type Outcome,
+  type Procedure,
+  type Query,
+  type RowProcedure,
+  showsOutput,
+  type Steps,
+  type StreamEvent,
+  type StreamSources,
+  type VisitorCaller,
+} from "./operation.ts";
+export {
+  type Changes,
   command,
   commandById,
   commandByIdAndInput,
+  type CommandOptions,
   type HandleMethod,
   type HandleTable,
+  type Keyed,
   method,
   query,
   queryById,
   queryByIdAndInput,
+  type ScopedRunner,
 } from "./handle-methods.ts";
-export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
-export { HostPolicies } from "./host-policies.ts";
+export { defineHook, type Hook, type Module, onHook, runHook, type Tag } from "./module.ts";
 export {
   canonicalJson,
   checkedKey,
@@ -34,27 +58,7 @@ export {
   isRemembered,
   storedKey,
 } from "./idempotency.ts";
-export type { Module, Tag } from "./module.ts";
-export {
-  type Call,
-  type Caller,
-  type Command,
-  type EventStream,
-  inputSchema,
-  type KeyCaller,
-  type Notifications,
-  type Outcome,
-  type Procedure,
-  type Query,
-  type RowProcedure,
-  showsOutput,
-  type Steps,
-  type StreamEvent,
-  type StreamSources,
-  type VisitorCaller,
-} from "./operation.ts";
 export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
 export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
 export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";
 export { freeOrdinal } from "./free-ordinal.ts";
-export type { Changes, CommandOptions, Keyed, ScopedRunner } from "./scoped-runner.ts";

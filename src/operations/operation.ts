@@ -3,12 +3,41 @@
  * in-process API and the OpenAPI document are derived from the same definitions.
  */
 import type { z } from "zod";
-import type { KeyScope } from "./key-scopes.ts";
 import type { HostVerdicts } from "../ports/index.ts";
 import type { KeyId, Limits, RequestId, Scope, WebchatSessionId } from "../kernel/index.ts";
 import type { Services } from "./runtime.ts";
 import type { Signal } from "../queue/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
+
+/** The scopes of API keys. No scope includes another. */
+export const keyScopes = [
+  "messages:read",
+  "messages:write",
+  "contacts:read",
+  "contacts:write",
+  "conversations:read",
+  "conversations:write",
+  "agents:read",
+  "agents:write",
+  "agents:trigger",
+  "webhooks:read",
+  "webhooks:write",
+  "events:read",
+  "keys:manage",
+  "senders:manage",
+  "sandbox:write",
+] as const;
+
+/** A permission of an API key. No scope includes another. */
+export type KeyScope = (typeof keyScopes)[number];
+
+/** The required scopes that were not granted. */
+export function missingScopes(
+  required: readonly KeyScope[],
+  granted: readonly KeyScope[],
+): KeyScope[] {
+  return required.filter((scope) => !granted.includes(scope));
+}
 
 /**
  * The caller: an API key or a visitor's browser over HTTP, or the host application in process,

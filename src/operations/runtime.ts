@@ -12,8 +12,7 @@ import type {
   Transport,
 } from "../ports/index.ts";
 import type { Reads, Store, Tx } from "../store/index.ts";
-import type { ConsentSettings, QuietHours } from "./consent-settings.ts";
-import type { HostPolicies } from "./host-policies.ts";
+import type { ConsentSettings, HostPolicies, QuietHours } from "./host-policies.ts";
 
 /**
  * The dependencies of a running engine. Jobs receive it as one object. A module that needs more

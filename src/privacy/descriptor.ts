@@ -1,9 +1,55 @@
-import { privacyJobs } from "./jobs.ts";
-import { privacyRoutes } from "./routes.ts";
-import { commandById, type CommandOptions, method, type Module } from "../operations/index.ts";
+import { contactSchema } from "../contacts/index.ts";
+import { messageSchema } from "../messages/index.ts";
+import {
+  type ApiRoute,
+  commandById,
+  type CommandOptions,
+  method,
+  type Module,
+} from "../operations/index.ts";
 import { eraseContact } from "./erase.ts";
 import { mergeContacts } from "./merge.ts";
 import { redactMessage } from "./redact.ts";
+import { privacyJobs } from "./jobs.ts";
+
+const privacyRoutes: readonly ApiRoute[] = [
+  {
+    tag: "Contacts",
+    scopes: ["contacts:write"],
+    method: "DELETE",
+    path: "/v1/contacts/:id",
+    operation: eraseContact,
+    summary: "Erase a contact",
+    description:
+      "Permanently removes the contact's data. Its queued and scheduled messages are not sent. " +
+      "Counts stay, and so do events without names, addresses and texts, the consents of its " +
+      "addresses under keyed hashes, and idempotency keys until they expire. The response is " +
+      "sent when everything is removed.",
+  },
+  {
+    tag: "Contacts",
+    scopes: ["contacts:write"],
+    response: contactSchema,
+    method: "POST",
+    path: "/v1/contacts/:id/merge",
+    operation: mergeContacts,
+    summary: "Merge another contact into this one",
+    description:
+      "The other contact's history and addresses move to this one. Its fields fill those that " +
+      "are empty here. Its id still " +
+      "works as a recipient and for reading history. The answer is sent when everything has moved.",
+  },
+  {
+    tag: "Messages",
+    scopes: ["messages:write"],
+    response: messageSchema,
+    method: "POST",
+    path: "/v1/messages/:id/redact",
+    operation: redactMessage,
+    summary: "Redact a message",
+    description: "Permanently removes the body and media. The timeline stays.",
+  },
+];
 
 const privacyHandles = {
   messages: {

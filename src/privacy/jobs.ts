@@ -6,7 +6,7 @@ import {
   type Runtime,
 } from "../operations/index.ts";
 import { eraseHistory } from "./erase-history.ts";
-import { moveHistory } from "./move-history.ts";
+import { moveHistory } from "./merge.ts";
 import { finish, inChunks, type JobHandler, type JobOrder, type JobTable } from "../queue/index.ts";
 import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
 import { observations, observationsByExpiry } from "../observations/index.ts";

@@ -1,34 +1,36 @@
 import {
+  clearedFields,
   type Contact,
   contactById,
   type ContactRow,
   contactsMergedInto,
   contactToChange,
   contactUpdated,
+  conversationToKeep,
   identities,
   identitiesOfContact,
+  maxIdentities,
+  maxMerged,
   media,
   type MergeContacts,
   mergeContactsSchema,
   mergedError,
   mergedFacts,
-  maxIdentities,
-  maxMerged,
-  clearedFields,
   showContact,
-  conversationToKeep,
   writeContact,
 } from "../contacts/index.ts";
-import { moveHistory } from "./move-history.ts";
-import { type Command, type Procedure, showsOutput } from "../operations/index.ts";
 import {
   changeConversation,
   type ConversationRow,
+  conversationsOfContact,
   currentConversation,
   statusPatch,
   writeConversation,
 } from "../conversations/index.ts";
-import { arm, type JobOrder } from "../queue/index.ts";
+import { arm, disarm, type JobOrder } from "../queue/index.ts";
+import { messages, messagesOfContact } from "../messages/index.ts";
+import { observations } from "../observations/index.ts";
+import { messageScores, scoreJob } from "../sentiment/index.ts";
 import {
   type ById,
   byIdSchema,
@@ -37,9 +39,62 @@ import {
   invalid,
   TidingsError,
 } from "../kernel/index.ts";
-import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
+import { type Command, type Procedure, showsOutput } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
+
+/** The number of rows of each kind that one transaction moves. */
+const chunk = 100;
+
+/**
+ * Moves one chunk of a merged contact's history to its survivor. Returns whether there is more. The
+ * last chunk also ends the job.
+ *
+ * The merged contact's row is locked. A concurrent merge or erasure of the survivor writes that
+ * row, and this transaction runs again. No new rows are added to the history, because the merge
+ * wrote every row that leads to it.
+ */
+export async function moveHistory(tx: Tx, id: ContactId): Promise<"more" | "done"> {
+  const merged = await tx.get(contactById, [id], { hold: true });
+  // A contact that was erased with its survivor has no target. The erasure removes its history.
+  const to = merged?.merged_into ?? null;
+  const moved = to === null ? 0 : await moveTo(tx, id, to);
+  if (moved >= chunk) return "more";
+  await disarm(tx, { kind: "merge", key: { contact_id: id } });
+  return "done";
+}
+
+/** Returns the number of rows of the kind that had the most. */
+async function moveTo(tx: Tx, id: string, contact_id: ContactId): Promise<number> {
+  const own = [id];
+  const [written, threads, scores, noticed] = await Promise.all([
+    tx.list(messagesOfContact, [id], chunk),
+    tx.list(conversationsOfContact, [id], chunk),
+    tx.list(messageScores.primary, own, chunk),
+    tx.list(observations.primary, own, chunk),
+  ]);
+  for (const message of written) {
+    const author = message.author_type === "contact" ? { author_id: contact_id } : {};
+    tx.update(messages, message, { contact_id, ...author });
+  }
+  for (const thread of threads) await writeConversation(tx, thread, { contact_id });
+  for (const score of scores) {
+    const { version: _, ...row } = score;
+    tx.remove(messageScores, score);
+    tx.insert(messageScores, { ...row, contact_id });
+  }
+  // Pending scores are now computed by the survivor's job.
+  if (scores.some(({ state }) => state === "pending")) {
+    await arm(tx, scoreJob(tx.scope, contact_id, tx.now));
+  }
+  for (const observation of noticed) {
+    const { version: _, ...row } = observation;
+    tx.remove(observations, observation);
+    tx.insert(observations, { ...row, contact_id });
+  }
+  return Math.max(written.length, threads.length, scores.length, noticed.length);
+}
 
 /**
  * Merges a contact into another. New messages belong to the survivor at once. The history follows

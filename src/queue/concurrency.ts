@@ -1,4 +1,5 @@
 import type { Clock } from "../ports/index.ts";
+import { encodeLane, type Lane, type Pool, poolOf, remoteOf } from "./job.ts";
 
 /** The reason of aborts. Without one, each abort creates an exception with a stack trace. */
 const woken = "woken";
@@ -65,4 +66,104 @@ export class Semaphore {
     if (this.#waiting.length >= this.#maxWaiting) throw this.#refuse();
     return new Promise((resolve) => void this.#waiting.push(resolve));
   }
+}
+
+export interface SlotsOptions {
+  /** How many jobs of the work pool may run at once. Webhooks and agents have their own pools. */
+  readonly concurrency: number;
+  /** How many jobs of one lane may run at once. A slow lane gets a quarter. */
+  readonly laneConcurrency: number;
+  /** How many jobs of all consumers may run at once. Each may hold a transaction. */
+  readonly consumerConcurrency: number;
+}
+
+/** How many webhooks may receive deliveries at once. Each uses a few sockets. */
+const maxWebhooks = { quick: 512, slow: 384 } as const;
+
+/** How many agents' turns may run at once, for one account and in total. */
+const maxTurns = { lane: 64, all: 256 } as const;
+
+/**
+ * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
+ * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
+ * together leave an eighth to jobs that call none.
+ */
+export class Slots {
+  readonly #options: SlotsOptions;
+  readonly #max: Readonly<Record<Pool, number>>;
+  readonly #inPool: Record<Pool, number> = { work: 0, webhooks: 0, slow_webhooks: 0, turns: 0 };
+  readonly #perLane = new Map<string, number>();
+  readonly #perRemote = new Map<string, number>();
+  #callingRemotes = 0;
+  #consuming = 0;
+
+  constructor(options: SlotsOptions) {
+    this.#options = options;
+    this.#max = {
+      work: options.concurrency,
+      webhooks: maxWebhooks.quick,
+      slow_webhooks: maxWebhooks.slow,
+      turns: maxTurns.all,
+    };
+  }
+
+  /** Returns how many more jobs of a pool may run. */
+  freeInPool(pool: Pool): number {
+    return this.#max[pool] - this.#inPool[pool];
+  }
+
+  /** Returns how many more jobs of a lane may run. */
+  freeInLane(lane: Lane): number {
+    const pool = poolOf(lane);
+    const inPool = this.freeInPool(pool);
+    if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#running(lane));
+    if (pool !== "work") return inPool;
+    const { laneConcurrency, consumerConcurrency } = this.#options;
+    const inLane = lane.slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
+    const free = Math.min(inPool, inLane - this.#running(lane));
+    if (lane.kind === "consume") return Math.min(free, consumerConcurrency - this.#consuming);
+    const remote = remoteOf(lane);
+    return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
+  }
+
+  /** Counts a job of a lane as running. */
+  take(lane: Lane): void {
+    this.#count(lane, 1);
+  }
+
+  /** Counts a job of a lane as ended. */
+  release(lane: Lane): void {
+    this.#count(lane, -1);
+  }
+
+  #freeForRemote(remote: string): number {
+    const { concurrency } = this.#options;
+    const maxOfOne = Math.max(1, Math.floor((concurrency * 3) / 4));
+    const maxOfAll = Math.max(1, concurrency - Math.ceil(concurrency / 8));
+    const calling = this.#perRemote.get(remote) ?? 0;
+    return Math.min(maxOfOne - calling, maxOfAll - this.#callingRemotes);
+  }
+
+  #running(lane: Lane): number {
+    return this.#perLane.get(encodeLane(lane)) ?? 0;
+  }
+
+  #count(lane: Lane, by: 1 | -1): void {
+    const pool = poolOf(lane);
+    this.#inPool[pool] += by;
+    if (lane.kind === "deliver") return;
+    add(this.#perLane, encodeLane(lane), by);
+    if (lane.kind === "turn") return;
+    if (lane.kind === "consume") this.#consuming += by;
+    const remote = remoteOf(lane);
+    if (remote === undefined) return;
+    this.#callingRemotes += by;
+    add(this.#perRemote, remote, by);
+  }
+}
+
+function add(counts: Map<string, number>, name: string, by: number): void {
+  const count = (counts.get(name) ?? 0) + by;
+  if (count > 0) counts.set(name, count);
+  else counts.delete(name);
 }

@@ -1,12 +1,22 @@
 import { withDeadline } from "../kernel/index.ts";
-import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./lane.ts";
-import { finish, type JobRow, jobs, lease, storedName, type StoredJobName } from "./rows.ts";
-import type { Claim, JobHandler, JobHandlers, JobKind, JobRun } from "./types.ts";
+import {
+  type Claim,
+  decodeLane,
+  type JobHandler,
+  type JobHandlers,
+  type JobKind,
+  type JobRun,
+  type Lane,
+  type Pool,
+  poolOf,
+  readyLane,
+  remoteOf,
+} from "./job.ts";
+import { finish, type JobRow, jobs, lease, type StoredJobName, storedName } from "./rows.ts";
 import type { Clock, Logger, Random, Write } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
-import { Signal } from "./concurrency.ts";
+import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
 import { type DueJob, DueJobs } from "./due-jobs.ts";
-import { Slots, type SlotsOptions } from "./slots.ts";
 
 interface DispatcherOptions extends SlotsOptions {
   readonly store: Store;

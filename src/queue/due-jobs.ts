@@ -1,4 +1,4 @@
-import { decodeLane, encodeLane, type Lane, type Pool } from "./lane.ts";
+import { decodeLane, encodeLane, type Lane, type Pool } from "./job.ts";
 import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 

@@ -1,7 +1,6 @@
 import { leaseMs } from "./dispatcher.ts";
 import { finish, renew } from "./rows.ts";
-import type { EngineJobKind } from "./job-key.ts";
-import type { Claim, JobDefinition, JobKeys, JobKind } from "./types.ts";
+import type { Claim, EngineJobKind, JobDefinition, JobKeys, JobKind } from "./job.ts";
 import { background, type Store, type Tx } from "../store/index.ts";
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";

@@ -1,8 +1,20 @@
 export { Semaphore, Signal } from "./concurrency.ts";
 export { Dispatcher, leaseMs } from "./dispatcher.ts";
 export { errorFacts, inChunks, inTransaction, retry } from "./handlers.ts";
-export { encodeJobKey } from "./job-key.ts";
-export { encodeLane, type Lane, poolOf, pools } from "./lane.ts";
+export {
+  type Claim,
+  encodeJobKey,
+  encodeLane,
+  type JobHandler,
+  type JobHandlers,
+  type JobKind,
+  type JobOrder,
+  type JobRun,
+  type JobTable,
+  type Lane,
+  poolOf,
+  pools,
+} from "./job.ts";
 export {
   arm,
   armNew,
@@ -16,12 +28,3 @@ export {
   moveToUsualLane,
   renew,
 } from "./rows.ts";
-export type {
-  Claim,
-  JobHandler,
-  JobHandlers,
-  JobKind,
-  JobOrder,
-  JobRun,
-  JobTable,
-} from "./types.ts";

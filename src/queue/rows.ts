@@ -16,9 +16,21 @@ import {
 } from "../ports/index.ts";
 import type { AccountId, Mode } from "../kernel/index.ts";
 import { type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
-import { type AnyJobName, decodeJobKey, encodeJobKey } from "./job-key.ts";
-import { decodeLane, encodeLane, type Lane, type Pool, poolOf, readyLane } from "./lane.ts";
-import type { Claim, JobKind, JobName, JobOrder } from "./types.ts";
+import {
+  type AnyJobName,
+  type Claim,
+  decodeJobKey,
+  decodeLane,
+  encodeJobKey,
+  encodeLane,
+  type JobKind,
+  type JobName,
+  type JobOrder,
+  type Lane,
+  type Pool,
+  poolOf,
+  readyLane,
+} from "./job.ts";
 
 /** A job's name as it is stored. */
 export interface StoredJobName {

@@ -1,13 +1,4 @@
-import { sandboxRoutes } from "./routes.ts";
-import {
-  command,
-  commandByIdAndInput,
-  type CommandOptions,
-  method,
-  type Module,
-} from "../operations/index.ts";
-import { resetSandbox } from "./reset.ts";
-import { seedSandbox } from "./seed.ts";
+import { anyEventSchema, deliverySchema } from "../webhooks/index.ts";
 import {
   createSandboxEvent,
   listSandboxNumbers,
@@ -15,7 +6,97 @@ import {
   receiveSandboxReceipts,
   testWebhook,
 } from "./simulate.ts";
-import type { SandboxReceipts } from "./types.ts";
+import { resetSandbox } from "./reset.ts";
+import { seedSandbox } from "./seed.ts";
+import { messageSchema } from "../messages/index.ts";
+import {
+  sandboxNumbersSchema,
+  type SandboxReceipts,
+  sandboxResetResultSchema,
+  sandboxSeedResultSchema,
+} from "./types.ts";
+import {
+  type ApiRoute,
+  command,
+  commandByIdAndInput,
+  type CommandOptions,
+  method,
+  type Module,
+} from "../operations/index.ts";
+
+/** All routes have one scope, the reading one too. */
+const sandbox = { tag: "Sandbox", scopes: ["sandbox:write"] } as const;
+
+const sandboxRoutes: readonly ApiRoute[] = [
+  {
+    ...sandbox,
+    method: "GET",
+    path: "/v1/sandbox/numbers",
+    operation: listSandboxNumbers,
+    summary: "List the test numbers",
+    response: sandboxNumbersSchema,
+  },
+  {
+    ...sandbox,
+    method: "POST",
+    path: "/v1/sandbox/inbound",
+    operation: receiveSandboxMessage,
+    summary: "Simulate a message from a contact",
+    response: messageSchema,
+  },
+  {
+    ...sandbox,
+    method: "POST",
+    path: "/v1/sandbox/messages/:id/receipts",
+    operation: receiveSandboxReceipts,
+    summary: "Simulate a carrier's receipts",
+    description:
+      "Receipts are applied in the given order. Any order and any repetition is allowed.",
+    response: messageSchema,
+  },
+  {
+    ...sandbox,
+    method: "POST",
+    path: "/v1/sandbox/events",
+    operation: createSandboxEvent,
+    summary: "Simulate an event",
+    description:
+      "Publishes an event of any type with sample data to handlers, consumers, streams and " +
+      "webhooks.",
+    response: anyEventSchema,
+  },
+  {
+    ...sandbox,
+    method: "POST",
+    path: "/v1/sandbox/seed",
+    operation: seedSandbox,
+    summary: "Create sample data",
+    response: sandboxSeedResultSchema,
+  },
+  {
+    ...sandbox,
+    method: "POST",
+    path: "/v1/sandbox/reset",
+    operation: resetSandbox,
+    summary: "Reset the sandbox",
+    description:
+      "Removes the account's messages, contacts, conversations and events in the sandbox. Keys, " +
+      "senders, webhooks, agents and playbooks stay.",
+    response: sandboxResetResultSchema,
+  },
+  {
+    tag: "Webhooks",
+    scopes: ["webhooks:write"],
+    method: "POST",
+    path: "/v1/webhooks/:id/test",
+    operation: testWebhook,
+    summary: "Send a test event",
+    description:
+      "Makes one attempt with sample data, whatever the webhook's status. Other subscribers do " +
+      "not receive the event.",
+    response: deliverySchema,
+  },
+];
 
 const sandboxHandles = {
   sandbox: {

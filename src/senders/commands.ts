@@ -1,5 +1,10 @@
-import { senderResource } from "./reads.ts";
-import { liveSenderByAddress, senderByAddress, senderById, senders } from "./rows.ts";
+import {
+  liveSenderByAddress,
+  senderByAddress,
+  senderById,
+  senderResource,
+  senders,
+} from "./rows.ts";
 import {
   type CreateSender,
   createSenderSchema,
@@ -18,12 +23,12 @@ import {
 } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
 import {
-  removeDefault,
+  channelsWithoutDefault,
   isDefaultFor,
   makeDefault,
+  removeDefault,
   setPools,
-  channelsWithoutDefault,
-} from "./default-senders.ts";
+} from "./choose-sender.ts";
 import { setThrottle } from "./throttle.ts";
 import { unscoped } from "../store/index.ts";
 import type { Transport } from "../ports/index.ts";

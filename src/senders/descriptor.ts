@@ -1,7 +1,9 @@
-import { defaultSenders, senderHandOvers, senders, senderThrottles } from "./rows.ts";
-import { senderRoutes } from "./routes.ts";
-import { releaseThrottled } from "./release-throttled.ts";
+import { createSender, removeSender, updateSender } from "./commands.ts";
+import { pageSchema } from "../kernel/index.ts";
+import { defaultSenders, listSenders, senderHandOvers, senders, senderThrottles } from "./rows.ts";
+import { senderSchema } from "./types.ts";
 import {
+  type ApiRoute,
   command,
   commandById,
   commandByIdAndInput,
@@ -9,9 +11,44 @@ import {
   query,
   type Runtime,
 } from "../operations/index.ts";
+import { releaseThrottled } from "./throttle.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
-import { createSender, removeSender, updateSender } from "./commands.ts";
-import { listSenders } from "./reads.ts";
+
+const manage = { tag: "Senders", scopes: ["senders:manage"] } as const;
+
+const senderRoutes: readonly ApiRoute[] = [
+  {
+    ...manage,
+    method: "POST",
+    path: "/v1/senders",
+    operation: createSender,
+    summary: "Add a sender",
+    response: senderSchema,
+  },
+  {
+    ...manage,
+    method: "GET",
+    path: "/v1/senders",
+    operation: listSenders,
+    summary: "List senders",
+    response: pageSchema(senderSchema).meta({ id: "SenderPage" }),
+  },
+  {
+    ...manage,
+    method: "PATCH",
+    path: "/v1/senders/:id",
+    operation: updateSender,
+    summary: "Edit a sender",
+    response: senderSchema,
+  },
+  {
+    ...manage,
+    method: "DELETE",
+    path: "/v1/senders/:id",
+    operation: removeSender,
+    summary: "Remove a sender",
+  },
+];
 
 const senderHandles = {
   senders: {

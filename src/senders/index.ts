@@ -1,4 +1,9 @@
-export { chooseSender } from "./choose-sender.ts";
+export {
+  chooseSender,
+  createSandboxSenders,
+  sandboxAddress,
+  sandboxInbox,
+} from "./choose-sender.ts";
 export {
   defaultSenderByChannel,
   liveSenderByAddress,
@@ -10,7 +15,6 @@ export {
   senderThrottles,
   type SenderRow,
 } from "./rows.ts";
-export { createSandboxSenders, sandboxAddress, sandboxInbox } from "./sandbox-senders.ts";
 export {
   boundsOf,
   countedHandOvers,

@@ -1,4 +1,11 @@
-import type { Channel, SenderId } from "../kernel/index.ts";
+import {
+  type Channel,
+  iso,
+  type Page,
+  type PageQuery,
+  pageQuerySchema,
+  type SenderId,
+} from "../kernel/index.ts";
 import {
   boolean,
   integer,
@@ -10,6 +17,8 @@ import {
   text,
   time,
 } from "../ports/index.ts";
+import { mapPage, page, type Query } from "../operations/index.ts";
+import type { Sender } from "./types.ts";
 
 export const senders = scoped("senders", {
   id: text<SenderId>(),
@@ -79,3 +88,35 @@ export const senderHandOvers = scoped("sender_hand_overs", {
 });
 
 export const handOverByNumber = senderHandOvers.key("address", "number");
+
+export const listSenders: Query<PageQuery, Page<Sender>> = {
+  kind: "query",
+  name: "senders.list",
+  input: () => pageQuerySchema,
+  async run(reads, input, call) {
+    const range = {
+      index: senders.primary,
+      prefix: [],
+      order: "descending",
+      operation: "senders.list",
+      filters: {},
+      input,
+    } as const;
+    return mapPage(await page(reads, range, call), senderResource);
+  },
+};
+
+export function senderResource(row: SenderRow): Sender {
+  const { id, address, channels, transport, messages_per_second, daily_cap, created_at } = row;
+  return {
+    id,
+    address,
+    channels: [...channels],
+    transport,
+    default: row.default,
+    pool: row.pool,
+    messages_per_second,
+    daily_cap,
+    created_at: iso(created_at),
+  };
+}

@@ -1,10 +1,23 @@
-import { messageScores } from "./rows.ts";
-import { sentimentRoutes } from "./routes.ts";
-import { sentimentHookHandlers } from "./hooks.ts";
-import { scoreMessages } from "./score-messages.ts";
-import { type Module, queryById, type Runtime } from "../operations/index.ts";
+import { getContactSentiment, messageScores } from "./rows.ts";
+import { contactSentimentSchema } from "../contacts/index.ts";
+import { type ApiRoute, type Module, queryById, type Runtime } from "../operations/index.ts";
+import { scoreMessages, sentimentHookHandlers } from "./score-messages.ts";
 import type { JobTable } from "../queue/index.ts";
-import { getContactSentiment } from "./reads.ts";
+
+const sentimentRoutes: readonly ApiRoute[] = [
+  {
+    tag: "Contacts",
+    scopes: ["contacts:read"],
+    method: "GET",
+    path: "/v1/contacts/:id/sentiment",
+    operation: getContactSentiment,
+    summary: "Get a contact's sentiment",
+    description:
+      "Returns the contact's current sentiment, its trend, and the scores of up to 20 of its " +
+      "messages, newest first.",
+    response: contactSentimentSchema,
+  },
+];
 
 const sentimentHandles = {
   contacts: {

@@ -1,3 +1,3 @@
 export { sentimentChanged, type SentimentChangedData } from "./events.ts";
-export { onMessageScored, scoreJob } from "./hooks.ts";
+export { onMessageScored, scoreJob } from "./score-messages.ts";
 export { messageScoreById, messageScores, pendingScores } from "./rows.ts";

@@ -1,29 +1,39 @@
 import { appendEvent } from "../events/index.ts";
 import {
+  addScore,
   contactReference,
   contacts,
-  addScore,
   findSurvivor,
+  neutralSentiment,
   sentimentOf,
   validScore,
-  neutralSentiment,
 } from "../contacts/index.ts";
-import { withDeadline } from "../kernel/index.ts";
-import { runHook, type Runtime, type Services } from "../operations/index.ts";
-import { sentimentChanged } from "./events.ts";
-import { onMessageScored } from "./hooks.ts";
+import { type ContactId, type Scope, withDeadline } from "../kernel/index.ts";
 import {
+  defineHook,
+  type Hook,
+  type HookHandler,
+  onHook,
+  runHook,
+  type Runtime,
+  type Services,
+} from "../operations/index.ts";
+import { sentimentChanged } from "./events.ts";
+import {
+  arm,
   type Claim,
   errorFacts,
   finish,
   type JobHandler,
+  type JobOrder,
   type JobRun,
   leaseMs,
   renew,
 } from "../queue/index.ts";
-import { messageById } from "../messages/index.ts";
+import { messageById, type MessageRow, onMessageReceived } from "../messages/index.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
 import { background, type Tx } from "../store/index.ts";
+import { analyzerName } from "../ports/index.ts";
 
 /** The next message to score. */
 interface Unscored {
@@ -147,4 +157,40 @@ async function scoreOf(
     logger.warn({ err, message_id: row.message_id }, "a message could not be scored");
     return null;
   }
+}
+
+/** Runs when a message got its score, or when it is certain to get none. */
+export const onMessageScored: Hook<{ readonly message: MessageRow }> = defineHook("message scored");
+
+export const sentimentHookHandlers: readonly HookHandler[] = [
+  onHook(onMessageReceived, async (tx, { message }, { scoresSentiment }) => {
+    if (scoresSentiment) await scoreLater(tx, message);
+  }),
+];
+
+/** Schedules the scoring of an inbound message after this commit. */
+async function scoreLater(tx: Tx, message: MessageRow): Promise<void> {
+  const { contact_id, id: message_id } = message;
+  tx.insert(messageScores, {
+    contact_id,
+    message_id,
+    state: "pending",
+    score: null,
+    created_at: tx.now,
+  });
+  await arm(tx, scoreJob(message, contact_id, tx.now));
+}
+
+/**
+ * The job that scores a contact's messages in order. It is armed for each message to score, and
+ * when a merge moves unscored messages to the contact.
+ */
+export function scoreJob(
+  { account_id, mode }: Scope,
+  contact_id: ContactId,
+  due_at: number,
+): JobOrder<"score"> {
+  // Only engines with an analyzer take jobs of this lane. Transports work the same way.
+  const lane = { kind: "score", slow: false, remote: analyzerName, account_id, mode } as const;
+  return { kind: "score", key: { contact_id }, account_id, mode, lane, due_at };
 }

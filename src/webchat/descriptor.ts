@@ -1,8 +1,54 @@
-import { mail, mailboxes, webchatSessions } from "./rows.ts";
-import { webchatRoutes } from "./routes.ts";
-import { type CommandOptions, method, type Module } from "../operations/index.ts";
+import { markWebchatMessage, receiveWebchatMessage, webchatStream } from "./visitor-messages.ts";
 import { openWebchatSession } from "./sessions.ts";
-import type { OpenWebchatSession } from "./types.ts";
+import { type OpenWebchatSession, webchatMessageSchema, webchatSessionSchema } from "./types.ts";
+import { type ApiRoute, type CommandOptions, method, type Module } from "../operations/index.ts";
+import { mail, mailboxes, webchatSessions } from "./rows.ts";
+
+const tag = "Webchat";
+const visitor = { tag, visitor: true } as const;
+
+const webchatRoutes: readonly ApiRoute[] = [
+  {
+    tag,
+    scopes: ["conversations:write"],
+    method: "POST",
+    path: "/v1/webchat/sessions",
+    operation: openWebchatSession,
+    summary: "Open a visitor session",
+    description:
+      "Call it from your server and pass the id and the token to the visitor's browser. The " +
+      "browser needs nothing else.",
+    response: webchatSessionSchema,
+  },
+  {
+    ...visitor,
+    method: "POST",
+    path: "/v1/webchat/sessions/:id/messages",
+    operation: receiveWebchatMessage,
+    summary: "Send a message as the visitor",
+    description: "The limit is 20 messages in 10 seconds.",
+    response: webchatMessageSchema,
+  },
+  {
+    ...visitor,
+    method: "POST",
+    path: "/v1/webchat/sessions/:id/marks",
+    operation: markWebchatMessage,
+    summary: "Mark a message as delivered or read",
+  },
+  {
+    ...visitor,
+    method: "GET",
+    path: "/v1/webchat/sessions/:id/stream",
+    operation: webchatStream,
+    summary: "Stream the visitor's messages",
+    description:
+      "Sends each message once and in order, also across reconnections. An event's `data` is a " +
+      "`WebchatMessage`, and its `id` is the message's number in the mailbox. When a browser " +
+      "reconnects with an id, all messages up to it count as delivered. An address can have five " +
+      "streams. One more ends the oldest.",
+  },
+];
 
 const webchatHandles = {
   webchat: {

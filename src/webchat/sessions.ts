@@ -19,21 +19,21 @@ import {
   senderById,
   type SenderRow,
 } from "../senders/index.ts";
-import { type GenerateId, invalid, iso, TidingsError, ulidOf, notFound } from "../kernel/index.ts";
+import { type GenerateId, invalid, iso, notFound, TidingsError, ulidOf } from "../kernel/index.ts";
 import {
-  mailboxByAddress,
-  webchatSessions,
-  webchatSessionById,
-  type WebchatSessionRow,
   mail,
+  mailboxByAddress,
   mailboxes,
   mailByNumber,
+  webchatSessionById,
+  type WebchatSessionRow,
+  webchatSessions,
   webchatSessionsOfAddress,
 } from "./rows.ts";
-import { signToken } from "./token.ts";
+import { signToken } from "./visitors.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
 import { type Call, type Command, type Services, showsOutput } from "../operations/index.ts";
-import { webchatTransportName, type Seen } from "../ports/index.ts";
+import { type Seen, webchatTransportName } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 

@@ -1,32 +1,42 @@
 import {
-  messageResource,
-  receiveMessage,
+  applyReceipts,
   attemptsOfMessage,
   messageById,
-  applyReceipts,
+  messageResource,
+  receiveMessage,
 } from "../messages/index.ts";
-import { senderById } from "../senders/index.ts";
 import {
-  webchatMessage,
-  type VisitorMessage,
-  visitorMessageSchema,
-  type WebchatMessage,
   type VisitorMark,
   visitorMarkSchema,
+  type VisitorMessage,
+  visitorMessageSchema,
   type VisitorStream,
   visitorStreamSchema,
+  webchatMessage,
+  type WebchatMessage,
 } from "./types.ts";
 import {
-  webchatSessions,
   mailboxByAddress,
+  mailboxName,
   mailByNumber,
   mailOfMessage,
   type MailRow,
+  webchatSessionById,
+  type WebchatSessionRow,
+  webchatSessions,
 } from "./rows.ts";
 import { notFound, TidingsError, ulidOf } from "../kernel/index.ts";
-import { type Command, showsOutput, type Services } from "../operations/index.ts";
+import { follow, type StreamBatch } from "../events/index.ts";
+import {
+  type Command,
+  type EventStream,
+  type Services,
+  showsOutput,
+  type StreamEvent,
+} from "../operations/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
+import { senderById } from "../senders/index.ts";
 import { findSession } from "./sessions.ts";
-import type { Tx } from "../store/index.ts";
 
 /** Receives a visitor's message like an inbound message of any carrier. */
 export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
@@ -111,7 +121,7 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
  * count as delivered, starting at the first number of the session, or at the number of its first
  * connection if an older session had left it. Returns whether more messages remain to be marked.
  */
-export const markWebchatMail: Command<VisitorStream, boolean> = {
+const markWebchatMail: Command<VisitorStream, boolean> = {
   kind: "command",
   name: "webchat.mail.mark",
   input: () => visitorStreamSchema,
@@ -151,4 +161,67 @@ async function receipt(
   if (attempt !== undefined) {
     await applyReceipts(tx, services, message, attempt, [{ status, at: tx.now }]);
   }
+}
+
+/** Entries per read. */
+const pageSize = 100;
+/** The browser's reconnection delay, in milliseconds. */
+const retryMs = 2_000;
+
+/**
+ * Streams a mailbox's messages in order, each with its number as the event id. A browser that
+ * reconnects to any process continues after its last number. Ends with the session.
+ */
+export const webchatStream: EventStream<VisitorStream> = {
+  kind: "stream",
+  name: "webchat.stream",
+  input: () => visitorStreamSchema,
+  before: markWebchatMail,
+  async open(sources, { id, last_event_id }, _call, signal) {
+    const { reads, now } = sources;
+    const key = [id] as const;
+    const session = await reads.get(webchatSessionById, key);
+    if (session === undefined) throw notFound("webchat session");
+    const notifications = sources.notifications(mailboxName(session));
+    let after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
+    let isFirst = true;
+    const next = async (): Promise<StreamBatch | undefined> => {
+      const latest = await reads.get(webchatSessionById, key);
+      if (latest === undefined || latest.expires_at <= now()) return undefined;
+      const entries = await entriesAfter(reads, session, after);
+      after = entries.at(-1)?.number ?? after;
+      const events = await eventsOf(reads, entries);
+      // The first event shows the browser that it is connected, and sets its reconnection delay.
+      const greeting = isFirst ? [{ retry: retryMs }] : [];
+      isFirst = false;
+      return { events: [...greeting, ...events], more: entries.length === pageSize };
+    };
+    return follow({ ...sources, notifications, next, endsAt: session.expires_at }, signal);
+  },
+};
+
+function entriesAfter(
+  reads: Reads,
+  { address }: WebchatSessionRow,
+  number: number,
+): Promise<readonly MailRow[]> {
+  return reads.range({
+    index: mailByNumber,
+    prefix: [address],
+    order: "ascending",
+    after: [number],
+    limit: pageSize,
+  });
+}
+
+/** Uses the current messages: a redacted message has no body, and an erased one is skipped. */
+async function eventsOf(reads: Reads, entries: readonly MailRow[]): Promise<StreamEvent[]> {
+  if (entries.length === 0) return [];
+  const keys = entries.map(({ message_id }) => [message_id] as const);
+  const found = new Map((await reads.getAll(messageById, keys)).map((row) => [row.id, row]));
+  return entries.flatMap(({ number, message_id }) => {
+    const message = found.get(message_id);
+    if (message === undefined) return [];
+    return [{ id: String(number), data: JSON.stringify(webchatMessage(messageResource(message))) }];
+  });
 }

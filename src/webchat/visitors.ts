@@ -1,9 +1,65 @@
-import type { KeyObject } from "node:crypto";
-import { notFound, type Scope, TidingsError } from "../kernel/index.ts";
+/**
+ * Visitors authenticate with a token. It has five parts, joined by dots: the account's ULID, the
+ * mode, the session's ULID, the expiry time in base 36, and an HMAC over all of them. It is
+ * verified without a storage read, so forged tokens cost the storage nothing.
+ */
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import {
+  notFound,
+  type Scope,
+  TidingsError,
+  ulidOf,
+  ulidPattern,
+  type WebchatSessionId,
+} from "../kernel/index.ts";
 import type { VisitorCaller } from "../operations/index.ts";
 import type { UnscopedReads } from "../store/index.ts";
 import { webchatSessionById } from "./rows.ts";
-import { verifyToken } from "./token.ts";
+
+const shape = /^([0-9A-Z]{26})\.(sandbox|live)\.([0-9A-Z]{26})\.([0-9a-z]{1,11})\.[\w-]{43}$/;
+
+export interface ProvenToken {
+  readonly scope: Scope;
+  readonly session_id: WebchatSessionId;
+  /** Milliseconds since the epoch. */
+  readonly expires_at: number;
+}
+
+export function signToken(
+  secret: KeyObject,
+  { scope, session_id, expires_at }: ProvenToken,
+): string {
+  // The first element separates this signature from all others made with the same key.
+  const signed = JSON.stringify([
+    "webchat token",
+    scope.account_id,
+    scope.mode,
+    session_id,
+    expires_at,
+  ]);
+  const signature = createHmac("sha256", secret).update(signed).digest("base64url");
+  return [
+    ulidOf(scope.account_id),
+    scope.mode,
+    ulidOf(session_id),
+    expires_at.toString(36),
+    signature,
+  ].join(".");
+}
+
+/** Returns the contents of a genuine token, otherwise `undefined`. */
+export function verifyToken(secret: KeyObject, token: string): ProvenToken | undefined {
+  const [, account = "", mode, session = "", expiry = ""] = shape.exec(token) ?? [];
+  if (!ulidPattern.test(account) || !ulidPattern.test(session)) return undefined;
+  const proven: ProvenToken = {
+    scope: { account_id: `acct_${account}`, mode: mode === "live" ? "live" : "sandbox" },
+    session_id: `wcs_${session}`,
+    expires_at: Number.parseInt(expiry, 36),
+  };
+  // Compare the whole text. Numbers and base64 have several spellings, and only one may be valid.
+  const [given, expected] = [Buffer.from(token), Buffer.from(signToken(secret, proven))];
+  return given.length === expected.length && timingSafeEqual(given, expected) ? proven : undefined;
+}
 
 /** An authenticated visitor and its session. */
 export interface Visitor {

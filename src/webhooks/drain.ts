@@ -1,13 +1,17 @@
-import { endWebhookDrain } from "./due-deliveries.ts";
-import { type UnrecordedAttempt, recordAttempts } from "./record-attempts.ts";
+import { endWebhookDrain, type NextDelivery, ReadAhead } from "./due-deliveries.ts";
+import { recordAttempts, type UnrecordedAttempt } from "./record-attempts.ts";
 import { type DeliveryId, type Scope, SharedDeadline, TidingsError } from "../kernel/index.ts";
 import { type Claim, type JobRun, leaseMs, renew, retry, Signal } from "../queue/index.ts";
 import { isSuccess } from "./schedule.ts";
 import type { WebhookRow } from "./rows.ts";
-import type { HttpSettings, WebhookRuntime } from "./options.ts";
+import {
+  deliveryPoster,
+  type HttpSettings,
+  late,
+  type PostDelivery,
+  type WebhookRuntime,
+} from "./post-delivery.ts";
 import { background, type Tx } from "../store/index.ts";
-import { type NextDelivery, ReadAhead } from "./read-ahead.ts";
-import { deliveryPoster, late, type PostDelivery } from "./post-delivery.ts";
 
 interface WebhookDrainOptions {
   readonly runtime: WebhookRuntime;

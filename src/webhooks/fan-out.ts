@@ -1,5 +1,5 @@
 import { eventResource, type EventRow, events } from "../events/index.ts";
-import { patternsOf } from "./filter.ts";
+import { patternsOf } from "./fields.ts";
 import { deliveries, type DeliveryRow, webhookPatternByName } from "./rows.ts";
 import { maxWebhooks } from "./rules.ts";
 import type { GenerateId } from "../kernel/index.ts";

@@ -1,5 +1,10 @@
-export { deliveryReaper, eventsWithDeliveries } from "./reap-deliveries.ts";
-export { eraseDeliveries, removeDelivery, rewriteDeliveries } from "./remove-deliveries.ts";
+export {
+  deliveryReaper,
+  eraseDeliveries,
+  eventsWithDeliveries,
+  removeDelivery,
+  rewriteDeliveries,
+} from "./remove-deliveries.ts";
 export { getWebhookForUpdate } from "./webhook-commands.ts";
 export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
 export {
@@ -11,8 +16,8 @@ export {
   type EventMap,
 } from "./event-catalog.ts";
 export { fanOut, writeDelivery } from "./fan-out.ts";
-export { eventTypesOf } from "./filter.ts";
-export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./options.ts";
+export { eventTypesOf } from "./fields.ts";
+export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./post-delivery.ts";
 export { deliveryResource } from "./reads.ts";
 export { deliveries } from "./rows.ts";
 export { deliverJob } from "./rules.ts";

@@ -20,7 +20,7 @@ import {
   webhooks,
 } from "./rows.ts";
 import type { Write } from "../ports/index.ts";
-import type { WebhookRuntime } from "./options.ts";
+import type { WebhookRuntime } from "./post-delivery.ts";
 import { WebhookDrain } from "./drain.ts";
 import type { DeliveryId, WebhookId } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";

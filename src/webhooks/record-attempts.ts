@@ -1,4 +1,4 @@
-import { webhookDisabled } from "./events.ts";
+import { webhookDisabled } from "./event-catalog.ts";
 import { type Claim, renew } from "../queue/index.ts";
 import { afterAttempt, afterAutomatic, type EndedAttempt } from "./progress.ts";
 import {
@@ -16,7 +16,7 @@ import type { AttemptId, DeliveryId, GenerateId } from "../kernel/index.ts";
 import type { HttpOutcome, HttpResponse, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { releaseWebhookJob, nextDeliveryAt } from "./due-deliveries.ts";
+import { nextDeliveryAt, releaseWebhookJob } from "./due-deliveries.ts";
 
 /** An attempt that has ended and whose outcome only this process knows. */
 export interface UnrecordedAttempt extends EndedAttempt {

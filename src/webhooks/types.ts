@@ -11,8 +11,7 @@ import {
   wholeRecord,
 } from "../kernel/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import { eventPatterns } from "./filter.ts";
-import { headerLimits, headerProblems } from "./headers.ts";
+import { eventPatterns, headerLimits, headerProblems } from "./fields.ts";
 
 /** Whether a webhook gets deliveries. The engine disables a webhook that keeps failing. */
 export type WebhookStatus = "enabled" | "paused" | "disabled";

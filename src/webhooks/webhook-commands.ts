@@ -1,5 +1,7 @@
-import { webhookResource } from "./reads.ts";
+import { deliveryResource, webhookResource } from "./reads.ts";
 import {
+  deliveries,
+  deliveryById,
   webhookById,
   webhookByOrdinal,
   webhookPatternByName,
@@ -7,26 +9,49 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import { deliverJob, discardJob, maxWebhooks, secretBytes } from "./rules.ts";
+import {
+  deliverJob,
+  discardJob,
+  manualAttemptRefusal,
+  maxManualAttempts,
+  maxWebhooks,
+  recoverJob,
+  secretBytes,
+} from "./rules.ts";
 import { secretText } from "./signature.ts";
 import {
   type CreatedWebhook,
   type CreateWebhook,
   createWebhookSchema,
+  type RecoverWebhook,
+  recoverWebhookSchema,
   type RotateWebhookSecret,
   rotateWebhookSecretSchema,
   type UpdateWebhook,
   updateWebhookSchema,
   type Webhook,
 } from "./types.ts";
-import type { Call, Command } from "../operations/index.ts";
-import { freeOrdinal } from "../operations/index.ts";
+import { type Call, type Command, freeOrdinal, showsOutput } from "../operations/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import { type ById, byIdSchema, invalid, notFound, TidingsError } from "../kernel/index.ts";
+import {
+  type ById,
+  byIdSchema,
+  firstIdAt,
+  invalid,
+  millis,
+  notFound,
+  TidingsError,
+} from "../kernel/index.ts";
 import { checkUrl, type Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
-import { withoutCovered } from "./filter.ts";
+import { withoutCovered } from "./fields.ts";
+import {
+  type Delivery,
+  type DeliveryOfWebhook,
+  deliveryOfWebhookSchema,
+} from "./delivery-types.ts";
+import { manualAttempt } from "./delivery-reader.ts";
 
 /** Creates a webhook. It receives events from this commit on. */
 export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
@@ -190,3 +215,55 @@ async function writePatterns(
     tx.insert(webhookPatterns, { pattern, webhook_id });
   }
 }
+
+/**
+ * Requests a manual attempt of a delivery, whatever its status. A second request while one is
+ * pending changes nothing.
+ */
+export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
+  kind: "command",
+  name: "webhooks.redeliver",
+  input: () => deliveryOfWebhookSchema,
+  status: 202,
+  shows: showsOutput,
+  async run(tx, { id, delivery_id }) {
+    const webhook = await getWebhookForUpdate(tx, id, { hold: true });
+    const delivery = await tx.get(deliveryById, [delivery_id]);
+    if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
+    const reason = manualAttemptRefusal(delivery);
+    if (reason !== undefined) throw new TidingsError("conflict", refusals[reason]);
+    if (delivery.manual_at !== null) return deliveryResource(delivery, webhook.status);
+    const updated = tx.update(deliveries, delivery, await manualAttempt(tx));
+    await arm(tx, deliverJob(webhook, tx.now));
+    return deliveryResource(updated, webhook.status);
+  },
+};
+
+const refusals = {
+  erased: "The delivery's content was erased, so it cannot be sent again.",
+  exhausted:
+    `The delivery reached the limit of ${maxManualAttempts} attempts, so it cannot be sent ` +
+    "again.",
+} as const;
+
+/**
+ * Schedules the failed deliveries since a time again. A job processes them, because there may be
+ * many. When a recovery already runs, the earlier start time applies, and each delivery is
+ * scheduled once.
+ */
+export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
+  kind: "command",
+  name: "webhooks.recover",
+  input: () => recoverWebhookSchema,
+  status: 202,
+  async run(tx, { id, since }) {
+    const webhook = await getWebhookForUpdate(tx, id);
+    const start = firstIdAt("dlv", millis(since));
+    const { recover_after: pending } = webhook;
+    const recovering = tx.update(webhooks, webhook, {
+      recover_after: pending === null || start < pending ? start : pending,
+    });
+    await arm(tx, recoverJob(recovering, tx.now));
+    return webhookResource(recovering);
+  },
+};

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import { type KeyScope, keyScopes } from "../../src/operations/key-scopes.ts";
+import { type KeyScope, keyScopes } from "../../src/operations/operation.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { call, jsonOf } from "../api/call.ts";

@@ -4,22 +4,27 @@ import { z } from "zod";
 import type { ApiBackend } from "../../src/api/backend.ts";
 import { RequestHandler } from "../../src/api/handler.ts";
 import type { ApiHandler } from "../../src/api/http.ts";
-import type { Callback, PublicOperation, ApiRoute } from "../../src/operations/api-route.ts";
-import { ReplayedError, TidingsError, invalid, notFound } from "../../src/kernel/errors.ts";
-import type { KeyScope } from "../../src/operations/key-scopes.ts";
-import type { Context } from "../../src/operations/executor.ts";
-import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
-import type { Authenticated } from "../../src/accounts/key-ring.ts";
+import type { ApiRoute, Callback, PublicOperation } from "../../src/operations/api-route.ts";
+import {
+  invalid,
+  notFound,
+  problem,
+  ReplayedError,
+  TidingsError,
+} from "../../src/kernel/errors.ts";
 import type {
   Command,
   EventStream,
+  KeyScope,
   Outcome,
   Procedure,
   Query,
   StreamEvent,
 } from "../../src/operations/operation.ts";
+import type { Context } from "../../src/operations/executor.ts";
+import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
+import type { Authenticated } from "../../src/accounts/key-ring.ts";
 import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";
-import { problem } from "../../src/kernel/problem.ts";
 
 export interface Note {
   readonly id: string;

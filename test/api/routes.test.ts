@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
-import { keyScopes } from "../../src/operations/key-scopes.ts";
+import { keyScopes } from "../../src/operations/operation.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { call, jsonOf } from "./call.ts";
-import { storages, world } from "./world.ts";
-import type { Kept, Tenant, World } from "./world.ts";
+import { type Kept, storages, type Tenant, world, type World } from "./world.ts";
 
 type Authorized = Extract<ApiRoute, { scopes: readonly unknown[] }>;
 

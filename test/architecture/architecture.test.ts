@@ -41,7 +41,7 @@ describe("the check of imports", () => {
     "adapters/testing/index.ts": "",
     "adapters/storage/memory/index.ts": "",
     "adapters/http/node.ts": "",
-    "adapters/language/english.ts": "",
+    "adapters/language/index.ts": "",
     "adapters/models/index.ts": "",
     "adapters/entry.ts": "",
   };
@@ -150,7 +150,7 @@ describe("the check of imports", () => {
       "adapters/http/koa.ts",
       "import { a } from './node.ts'; import { b } from '../../src/engine.ts'",
     ],
-    ["adapters/models/a.ts", "import { a } from '../language/english.ts'"],
+    ["adapters/models/a.ts", "import { a } from '../language/index.ts'"],
     ["examples/express/main.ts", "import express from 'express'; import { a } from 'tidings'"],
   ])("allows %s to have: %s", (path, source) => {
     expect(check({ [path]: source })).toEqual([]);

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportLines } from "../../src/api/streaming.ts";
-import type { ImportReport } from "../../src/contacts/import-report.ts";
+import type { ImportReport } from "../../src/contacts/import.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { ask, parseAnswers, type RawAnswer } from "../api/raw-http.ts";
 import { mountings, type Running, serve } from "../api/servers.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { english } from "../../adapters/language/english.ts";
+import { english } from "../../adapters/language/index.ts";
 import { rules } from "../../adapters/models/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";

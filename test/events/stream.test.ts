@@ -1,16 +1,15 @@
 import { eventually } from "../support/eventually.ts";
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { english } from "../../adapters/language/english.ts";
+import { english } from "../../adapters/language/index.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
 import type { EventType } from "../../src/events/types.ts";
 import { eventStream } from "../../src/events/stream.ts";
 import { StreamNotifier } from "../../src/api/stream-notifier.ts";
 import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import type { Call } from "../../src/operations/operation.ts";
-import { noVerdicts } from "../../src/operations/host-policies.ts";
+import { noVerdicts, standardConsent } from "../../src/operations/host-policies.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { standardConsent } from "../../src/operations/consent-settings.ts";
 import type { Reader, StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
 import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";

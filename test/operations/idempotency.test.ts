@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { CommandOptions } from "../../src/operations/scoped-runner.ts";
+import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CommandOptions } from "../../src/operations/scoped-runner.ts";
+import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { storages } from "../support/storages.ts";

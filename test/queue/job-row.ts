@@ -1,4 +1,4 @@
-import { encodeLane, type Lane } from "../../src/queue/lane.ts";
+import { encodeLane, type Lane } from "../../src/queue/job.ts";
 import type { JobRow } from "../../src/queue/rows.ts";
 
 /** The lane of sends to a remote. */

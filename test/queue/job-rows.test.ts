@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { consumeJob } from "../../src/events/consumer-rows.ts";
+import { consumeJob } from "../../src/events/consumer-reader.ts";
 import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../src/queue/rows.ts";
-import type { Lane } from "../../src/queue/lane.ts";
-import type { Claim, JobOrder } from "../../src/queue/types.ts";
+import type { Claim, JobOrder, Lane } from "../../src/queue/job.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";

@@ -2,12 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   decodeJobKey,
+  decodeLane,
   decodeNames,
   encodeJobKey,
+  encodeLane,
   encodeNames,
   type JobName,
-} from "../../src/queue/job-key.ts";
-import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/lane.ts";
+  type Lane,
+  poolOf,
+  readyLane,
+} from "../../src/queue/job.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 
 /** Arbitrary text with many characters that need escaping. */

@@ -1,4 +1,4 @@
-import type { CommandOptions } from "../../src/operations/scoped-runner.ts";
+import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
 import type { Answer } from "./clients.ts";
 import { laws } from "./invariant.ts";

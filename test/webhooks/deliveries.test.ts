@@ -1,6 +1,6 @@
-import { eventDefinitionOf, anyEventSchema } from "../../src/webhooks/event-catalog.ts";
+import { anyEventSchema, eventDefinitionOf } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
-import { appendEvent } from "../../src/events/append.ts";
+import { appendEvent } from "../../src/events/rows.ts";
 import { sampleData } from "../../src/sandbox/event-samples.ts";
 import { deliveries, webhookPatterns, webhooks } from "../../src/webhooks/rows.ts";
 import { idSource } from "../../src/kernel/ids.ts";

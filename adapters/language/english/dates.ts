@@ -5,7 +5,7 @@
 import { Temporal } from "temporal-polyfill";
 import type { DateContext } from "../../../src/ports/index.ts";
 import { firstTimeZone, normalizedWords, zonedTime } from "../../../src/kernel/index.ts";
-import { isDenied } from "./phrases.ts";
+import { isDenied } from "./terms.ts";
 
 type Day = Temporal.PlainDate;
 

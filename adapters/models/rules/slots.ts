@@ -1,6 +1,6 @@
 import { readAnswer } from "../../../src/agents/index.ts";
 import type { Json, ModelSlot } from "../../../src/ports/index.ts";
-import { english } from "../../language/english.ts";
+import { english } from "../../language/index.ts";
 import { similarity, termsOf } from "../../language/english/terms.ts";
 
 const maxClauses = 20;

@@ -7,7 +7,7 @@
  */
 import type { Admission, AdmissionRequest } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
-import type { Names } from "./names.ts";
+import type { Names } from "./tables.ts";
 import type { ConnectionPool } from "./pool.ts";
 
 interface PendingRequest {

@@ -1,9 +1,8 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
-import { Names } from "./names.ts";
+import { Names } from "./tables.ts";
 import { PostgresStorage } from "./storage.ts";
-
 export type {
   PostgresClient,
   PostgresPool,

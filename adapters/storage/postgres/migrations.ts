@@ -2,8 +2,15 @@ import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Schema } from "../../../src/ports/index.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import type { Connection } from "./connection.ts";
-import { literal, type Names, prefix, quoted } from "./names.ts";
-import { addColumn, createIndex, createTable } from "./tables.ts";
+import {
+  addColumn,
+  createIndex,
+  createTable,
+  literal,
+  type Names,
+  prefix,
+  quoted,
+} from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 
 /**

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Statement } from "./batch.ts";
-import { literal, type Names, quoted } from "./names.ts";
+import { literal, type Names, quoted } from "./tables.ts";
 import type { ConnectionPool, PooledConnection } from "./pool.ts";
 
 /** The least time between two notifications. The first one is sent at once. */

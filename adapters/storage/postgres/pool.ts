@@ -1,10 +1,8 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Result, Statement } from "./batch.ts";
-import type { PostgresPool, PostgresPoolClient } from "./connection.ts";
-import { Connection } from "./connection.ts";
+import { Connection, type PostgresPool, type PostgresPoolClient } from "./connection.ts";
 import { sqlState, toStorageError, unknownStatement } from "./errors.ts";
-import type { Names } from "./names.ts";
-import type { Table } from "./tables.ts";
+import type { Names, Table } from "./tables.ts";
 
 /** How long to wait for a connection of the pool. */
 const maxWaitMs = 10_000;

@@ -7,10 +7,9 @@
  * assigns them positions, in a short transaction under the lock.
  */
 import type { Statement } from "./batch.ts";
-import { literal, type Names, quoted } from "./names.ts";
+import { literal, type Names, quoted, type Table } from "./tables.ts";
 import type { ConnectionPool } from "./pool.ts";
-import { positionSettings, planSettings } from "./settings.ts";
-import type { Table } from "./tables.ts";
+import { planSettings, positionSettings } from "./settings.ts";
 import { nextPosition } from "./writes.ts";
 
 /** How many rows get their positions in one transaction, which has to be short. */

@@ -1,10 +1,9 @@
 import type { Index, Lookup, Range, Reader, Row, Search } from "../../../src/ports/index.ts";
 import { orderOf } from "../layout.ts";
 import type { Result, Statement } from "./batch.ts";
-import { scanConditions, scanOrder, whereClause } from "./index-scans.ts";
+import { rangeStatement, scanConditions, scanOrder, whereClause } from "./ranges.ts";
 import type { StorageContext } from "./pool.ts";
 import { assignPositions, unplacedRows } from "./positions.ts";
-import { rangeStatement } from "./ranges.ts";
 import { planSettings, searchSettings } from "./settings.ts";
 import { type Table, typeOf } from "./tables.ts";
 import { arrayText, keyText, sqlTypes } from "./values.ts";

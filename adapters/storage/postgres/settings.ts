@@ -5,7 +5,7 @@
  * compilation is disabled because it takes longer than any of these statements.
  */
 import type { Statement } from "./batch.ts";
-import type { Names } from "./names.ts";
+import type { Names } from "./tables.ts";
 
 /**
  * How long a commit waits for an exclusive group of another process. Such a group ends within that

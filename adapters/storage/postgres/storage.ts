@@ -19,7 +19,7 @@ import { toStorageError } from "./errors.ts";
 import { Groups } from "./groups.ts";
 import { HostTransactions } from "./host.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
-import type { Names } from "./names.ts";
+import { type Names, Table } from "./tables.ts";
 import { Notifications } from "./notifications.ts";
 import {
   begin,
@@ -31,7 +31,6 @@ import {
   type StorageContext,
 } from "./pool.ts";
 import { PostgresReader } from "./reads.ts";
-import { Table } from "./tables.ts";
 
 interface Open extends StorageContext, Opened {
   readonly groups: Groups;

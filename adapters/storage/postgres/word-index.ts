@@ -4,8 +4,7 @@
  */
 import type { Search, WordIndex } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
-import { literal, type Names, prefix, quoted } from "./names.ts";
-import type { Table } from "./tables.ts";
+import { literal, type Names, prefix, quoted, type Table } from "./tables.ts";
 
 const vector = ({ column }: WordIndex): string =>
   `array_to_tsvector(string_to_array(${quoted(column)}, ' '))`;

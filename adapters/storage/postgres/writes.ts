@@ -10,9 +10,8 @@
 import { columnsOf, keyOf, type KeyValue, type Row, type Write } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
 import { conflictMark } from "./errors.ts";
-import { keyScan } from "./index-scans.ts";
-import { literal, type Names, quoted } from "./names.ts";
-import type { Table } from "./tables.ts";
+import { keyScan } from "./ranges.ts";
+import { literal, type Names, quoted, type Table } from "./tables.ts";
 import { arrayText, keyText, sqlTypes, type Text } from "./values.ts";
 
 type Guarded = Extract<Write, { readonly version: number }>;

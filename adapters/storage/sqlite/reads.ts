@@ -1,6 +1,13 @@
 import type { Index, KeyValue, Lookup, Range, Row } from "../../../src/ports/index.ts";
-import { isNullable, orderOf, storedKey, storedValue, type Stored } from "../layout.ts";
-import { type RangePart, splitAtNulls } from "../null-ranges.ts";
+import {
+  isNullable,
+  orderOf,
+  type RangePart,
+  splitAtNulls,
+  type Stored,
+  storedKey,
+  storedValue,
+} from "../layout.ts";
 import type { Connection } from "./connection.ts";
 import { conditionSql, indexedBy, quoted, sortColumns, type Table } from "./tables.ts";
 

@@ -8,9 +8,21 @@ import {
   openItems,
   placeByName,
 } from "./collections.ts";
-import { type Cases, failsAs, holds, same, write } from "./harness.ts";
-
-import { allIds, broken, byId, first, ids, insert, place, update } from "./rows-and-writes.ts";
+import {
+  allIds,
+  broken,
+  byId,
+  type Cases,
+  failsAs,
+  first,
+  holds,
+  ids,
+  insert,
+  place,
+  same,
+  update,
+  write,
+} from "./harness.ts";
 
 /** Values, keys and look-ups, tested directly on the port. */
 export const rowCases: Cases = {

@@ -1,8 +1,19 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { entriesByPosition, item, items, sumByDay, sums } from "./collections.ts";
-import { type Cases, failsAs, holds, same, write } from "./harness.ts";
-
-import { allIds, byId, first, ids, insert, log, update } from "./rows-and-writes.ts";
+import {
+  allIds,
+  byId,
+  type Cases,
+  failsAs,
+  first,
+  holds,
+  ids,
+  insert,
+  log,
+  same,
+  update,
+  write,
+} from "./harness.ts";
 
 /** Version guards, groups, counters and logs, tested directly on the port. */
 export const writeCases: Cases = {

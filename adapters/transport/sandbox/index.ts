@@ -8,7 +8,7 @@ import type {
   Transport,
   TransportContext,
 } from "../../../src/ports/index.ts";
-import { carrierErrorMessages } from "../carrier-errors.ts";
+import { carrierErrorMessages } from "../carrier-api.ts";
 import {
   type Behaviour,
   behaviourOf,

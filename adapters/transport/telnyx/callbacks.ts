@@ -8,8 +8,7 @@ import type {
   Receipt,
 } from "../../../src/ports/index.ts";
 import { maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
-import { minute, parseJson, wrongOption } from "../carrier-api.ts";
-import { carrierError, errorCodeMap } from "../carrier-errors.ts";
+import { carrierError, errorCodeMap, minute, parseJson, wrongOption } from "../carrier-api.ts";
 
 /**
  * How far a signature's timestamp may be from the current time, either way. Telnyx's own libraries

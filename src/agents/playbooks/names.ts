@@ -1,7 +1,6 @@
 /** The templates and conditions of a playbook, and the names that they use. */
 import type { Json, Language } from "../../ports/index.ts";
-import { namesOf } from "./condition.ts";
-import { parseCondition } from "./condition-parser.ts";
+import { namesOf, parseCondition } from "./condition.ts";
 import { validValue } from "./slots.ts";
 import { hasStrayBraces, namesIn } from "./template.ts";
 import type { PlaybookStep } from "./step-types.ts";

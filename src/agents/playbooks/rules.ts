@@ -1,6 +1,15 @@
-import { defaultRetries } from "./step-types.ts";
+import { defaultRetries, type PlaybookStep } from "./step-types.ts";
 import type { CreatePlaybook, PlaybookDefinition, UpdatePlaybook } from "./types.ts";
-import { containsPhrase, normalizedWords } from "../../kernel/index.ts";
+import {
+  containsPhrase,
+  type FieldError,
+  inBody,
+  normalizedWords,
+  type PlaybookId,
+} from "../../kernel/index.ts";
+import { maxFrames } from "./frames.ts";
+import { type Finding, findingsInTexts, type Path } from "./names.ts";
+import type { Language } from "../../ports/index.ts";
 
 /** The maximum number of playbooks per account and mode. */
 export const maxPlaybooks = 500;
@@ -53,4 +62,233 @@ export function triggeredPlaybook<P extends { readonly definition: PlaybookDefin
     .find(({ definition: { trigger } }) =>
       trigger.keywords?.some((keyword) => containsPhrase(words, normalizedWords(keyword))),
     );
+}
+
+/**
+ * Finds a playbook that can be called: an enabled one, or the new definition of the checked one.
+ */
+type Callable = (id: PlaybookId) => PlaybookDefinition | undefined;
+
+const maxErrors = 100;
+
+/**
+ * Returns the problems of a playbook, each with a JSON pointer. An empty list means that it may be
+ * enabled: every name is known, every step can be reached, and every loop contains a question. A
+ * question that is reached again is asked again, so such a loop waits for the contact each time.
+ */
+export function checkGraph(
+  definition: PlaybookDefinition,
+  callable: Callable,
+  language: Language,
+): FieldError[] {
+  const { steps, slots } = definition;
+  if (steps.length === 0) {
+    return [
+      {
+        ...inBody(["steps"]),
+        code: "required",
+        message: "The playbook has no steps. Add at least one.",
+      },
+    ];
+  }
+  const findings = [
+    ...twice(steps.map(({ id }) => id)).map((place) => ({
+      path: ["steps", place, "id"],
+      code: "duplicate",
+      message: `An earlier step has the id "${steps[place]?.id}" too.`,
+    })),
+    ...twice(slots.map(({ name }) => name)).map((place) => ({
+      path: ["slots", place, "name"],
+      code: "duplicate",
+      message: `An earlier slot has the name "${slots[place]?.name}" too.`,
+    })),
+    ...unknownTargets(definition),
+    ...unknownSlots(definition),
+    ...findingsInTexts(definition, language),
+    ...wrongCalls(definition, callable),
+    ...unreachableSteps(definition),
+    ...loopsIn(definition).map((path) => ({
+      path,
+      code: "endless_loop",
+      message: "This closes a loop without a question to the contact. Add an ask step to the loop.",
+    })),
+  ];
+  return findings
+    .slice(0, maxErrors)
+    .map(({ path, code, message }) => ({ ...inBody(path), code, message }));
+}
+
+/** Returns the ids of the playbooks that a playbook calls. */
+export function callsOf({ steps }: PlaybookDefinition): readonly PlaybookId[] {
+  return [...new Set(steps.flatMap((step) => (step.type === "call" ? [step.playbook_id] : [])))];
+}
+
+/** Returns the indexes of repeated names. */
+function twice(names: readonly string[]): number[] {
+  return [...names.keys()].filter((place) => names.indexOf(names[place] ?? "") < place);
+}
+
+function unknownTargets(definition: PlaybookDefinition): Finding[] {
+  const ids = new Set(definition.steps.map(({ id }) => id));
+  return targetsIn(definition)
+    .filter(({ id }) => !ids.has(id))
+    .map(({ path, id }) => ({ path, code: "unknown_step", message: `There is no step "${id}".` }));
+}
+
+function unknownSlots({ steps, slots }: PlaybookDefinition): Finding[] {
+  const names = new Set(slots.map(({ name }) => name));
+  const used: { path: Path; name: string }[] = steps.flatMap((step, place) => {
+    if (step.type === "ask") return [{ path: ["steps", place, "slot"], name: step.slot }];
+    if (step.type !== "set") return [];
+    return Object.keys(step.values).map((name) => ({
+      path: ["steps", place, "values", name],
+      name,
+    }));
+  });
+  return used
+    .filter(({ name }) => !names.has(name))
+    .map(({ path, name }) => ({
+      path,
+      code: "unknown_slot",
+      message: `There is no slot "${name}".`,
+    }));
+}
+
+function unreachableSteps(definition: PlaybookDefinition): Finding[] {
+  const found = reachable(definition);
+  return [...definition.steps.keys()]
+    .filter((place) => !found.has(place))
+    .map((place) => ({
+      path: ["steps", place],
+      code: "unreachable",
+      message: "No other step leads to this step.",
+    }));
+}
+
+/**
+ * Finds calls of unknown playbooks, and calls that form a circle: a called playbook starts
+ * afresh and may ask nothing, so a circle could run for ever.
+ */
+function wrongCalls({ steps }: PlaybookDefinition, callable: Callable): Finding[] {
+  const depths = new Map<PlaybookId, number>();
+  return steps.flatMap((step, place) => {
+    if (step.type !== "call") return [];
+    const path = ["steps", place, "playbook_id"];
+    if (callable(step.playbook_id) === undefined) {
+      return [
+        { path, code: "unknown_playbook", message: "There is no enabled playbook with this id." },
+      ];
+    }
+    const depth = depthOf(step.playbook_id, callable, [], depths);
+    if (depth === Infinity) {
+      return [
+        {
+          path,
+          code: "endless_loop",
+          message: "This call makes playbooks call each other in a circle.",
+        },
+      ];
+    }
+    if (depth < maxFrames) return [];
+    return [
+      {
+        path,
+        code: "too_deep",
+        message: `Calls of playbooks may be nested at most ${maxFrames} deep.`,
+      },
+    ];
+  });
+}
+
+/** Returns how deep a call nests playbooks; Infinity if one calls itself. */
+function depthOf(
+  id: PlaybookId,
+  callable: Callable,
+  above: readonly PlaybookId[],
+  known: Map<PlaybookId, number>,
+): number {
+  if (above.includes(id)) return Infinity;
+  let depth = known.get(id);
+  if (depth === undefined) {
+    const definition = callable(id);
+    const below = definition === undefined ? [] : callsOf(definition);
+    depth = 1 + Math.max(0, ...below.map((each) => depthOf(each, callable, [...above, id], known)));
+    known.set(id, depth);
+  }
+  return depth;
+}
+
+/** A reference to a following step, and the field that has it. */
+interface Target {
+  readonly path: Path;
+  readonly id: string;
+}
+
+/** Returns every reference to a following step. */
+function targetsIn({ steps, on_cancel }: PlaybookDefinition): Target[] {
+  const ofCancel = on_cancel === undefined ? [] : [{ path: ["on_cancel"], id: on_cancel }];
+  return [...steps.flatMap(targetsOf), ...ofCancel];
+}
+
+function targetsOf(step: PlaybookStep, place: number): Target[] {
+  const named = (field: string, id: string | undefined): Target[] =>
+    id === undefined ? [] : [{ path: ["steps", place, field], id }];
+  const cases = step.type === "branch" ? step.cases : [];
+  return [
+    ...("next" in step ? named("next", step.next) : []),
+    ...(step.type === "ask" ? named("on_fail", step.on_fail) : []),
+    ...(step.type === "run" ? named("on_error", step.on_error) : []),
+    ...cases.map(({ next }, each) => ({ path: ["steps", place, "cases", each, "next"], id: next })),
+  ];
+}
+
+interface Edge {
+  readonly path: Path;
+  readonly to: number;
+}
+
+/**
+ * Returns where a step can lead: to the steps that it names, and to the next one in the list unless
+ * it sets `next` or ends the playbook.
+ */
+function edgesOf({ steps }: PlaybookDefinition, place: number): Edge[] {
+  const step = steps[place];
+  if (step === undefined) return [];
+  const named = targetsOf(step, place).map(({ path, id }) => ({
+    path,
+    to: steps.findIndex((each) => each.id === id),
+  }));
+  const fallsThrough =
+    step.type !== "handoff" && step.type !== "resolve" && step.next === undefined;
+  const below =
+    fallsThrough && place + 1 < steps.length ? [{ path: ["steps", place], to: place + 1 }] : [];
+  return [...named.filter(({ to }) => to !== -1), ...below];
+}
+
+/** Returns the steps that can be reached from the first step and from `on_cancel`. */
+function reachable(definition: PlaybookDefinition): ReadonlySet<number> {
+  const onCancel = definition.steps.findIndex(({ id }) => id === definition.on_cancel);
+  const found = new Set([0, onCancel].filter((place) => place in definition.steps));
+  // The loop also visits the items that it adds.
+  for (const place of found) for (const { to } of edgesOf(definition, place)) found.add(to);
+  return found;
+}
+
+/** Returns the references that close a loop without a question. */
+function loopsIn(definition: PlaybookDefinition): Path[] {
+  const loops: Path[] = [];
+  const done = new Set<number>();
+  const way = new Set<number>();
+  const follow = (place: number): void => {
+    if (done.has(place) || definition.steps[place]?.type === "ask") return;
+    way.add(place);
+    for (const { path, to } of edgesOf(definition, place)) {
+      if (way.has(to)) loops.push(path);
+      else follow(to);
+    }
+    way.delete(place);
+    done.add(place);
+  };
+  for (const place of definition.steps.keys()) follow(place);
+  return loops;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { name, text } from "../../kernel/index.ts";
 import { patternProblem } from "./pattern.ts";
 import { atMost, handle } from "../fields.ts";
-import { playbookLimits } from "./limits.ts";
+import { playbookLimits } from "./step-types.ts";
 
 /** Reserved words of conditions and templates. A slot cannot have such a name. */
 const reservedWords: ReadonlySet<string> = new Set([

@@ -1,9 +1,17 @@
-/** The steps of playbooks. */
+/** The steps of playbooks, and the limits of a playbook. */
 import { z } from "zod";
 import { ids, name, type PlaybookId, wholeRecord } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { atMost, handle, json } from "../fields.ts";
-import { playbookLimits } from "./limits.ts";
+
+/** Maximum numbers of items in one playbook. */
+export const playbookLimits = {
+  steps: 100,
+  slots: 50,
+  options: 50,
+  cases: 20,
+  values: 50,
+} as const;
 
 export const defaultRetries = 2;
 

@@ -1,8 +1,7 @@
-import { parseCondition } from "./condition-parser.ts";
-import { holds } from "./condition.ts";
+import { holds, parseCondition } from "./condition.ts";
 import { type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.ts";
 import { namesRead } from "./names.ts";
-import { allowedValues, takesAnyText, readAnswer, type SlotValue, validValue } from "./slots.ts";
+import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "./slot-types.ts";
 import type { PlaybookStep } from "./step-types.ts";

@@ -13,14 +13,14 @@ import {
 } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { atMost, handle } from "../fields.ts";
-import { playbookLimits } from "./limits.ts";
-import { type Slot, slotSchema } from "./slot-types.ts";
 import {
+  playbookLimits,
   type PlaybookStep,
   type PlaybookStepInput,
   playbookStepInputSchema,
   playbookStepSchema,
 } from "./step-types.ts";
+import { type Slot, slotSchema } from "./slot-types.ts";
 
 /** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
 export interface PlaybookTrigger {

@@ -2,12 +2,11 @@ import type pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { postgres } from "../../../adapters/storage/postgres/index.ts";
 import { planLookups } from "../../../adapters/storage/postgres/reads.ts";
-import { Names } from "../../../adapters/storage/postgres/names.ts";
+import { Names, Table } from "../../../adapters/storage/postgres/tables.ts";
 import { assignStatement, unplacedRows } from "../../../adapters/storage/postgres/positions.ts";
 import { rangeStatement } from "../../../adapters/storage/postgres/ranges.ts";
 import type { Statement } from "../../../adapters/storage/postgres/batch.ts";
 import { planSettings, searchSettings } from "../../../adapters/storage/postgres/settings.ts";
-import { Table } from "../../../adapters/storage/postgres/tables.ts";
 import { searchStatement } from "../../../adapters/storage/postgres/word-index.ts";
 import { nextPosition, planWrites } from "../../../adapters/storage/postgres/writes.ts";
 import {

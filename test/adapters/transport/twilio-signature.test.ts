@@ -5,9 +5,9 @@ import { parse, stringify } from "node:querystring";
 import fc from "fast-check";
 import { getExpectedTwilioSignature, validateRequest } from "twilio/lib/webhooks/webhooks.js";
 import { describe, expect, test } from "vitest";
-import { isSigned } from "../../../adapters/transport/twilio/signature.ts";
+import { isSigned } from "../../../adapters/transport/twilio/callbacks.ts";
 import type { CallbackRequest } from "../../../src/ports/transport.ts";
-import { authToken, fromTwilio, line, broke, overTwilio, sid, twilioCallbacks } from "./world.ts";
+import { authToken, broke, fromTwilio, line, overTwilio, sid, twilioCallbacks } from "./world.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter((value) => value.isWellFormed());
 const name = fc.oneof(

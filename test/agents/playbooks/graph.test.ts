@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { english } from "../../../adapters/language/english.ts";
-import { checkGraph } from "../../../src/agents/playbooks/graph.ts";
-import { changedDefinition, playbookDefinitionOf } from "../../../src/agents/playbooks/rules.ts";
+import { english } from "../../../adapters/language/index.ts";
+import {
+  changedDefinition,
+  checkGraph,
+  playbookDefinitionOf,
+} from "../../../src/agents/playbooks/rules.ts";
 import {
   createPlaybookSchema,
   type PlaybookDefinition,

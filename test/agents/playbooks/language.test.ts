@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { english } from "../../../adapters/language/english.ts";
-import { holds } from "../../../src/agents/playbooks/condition.ts";
-import { parseCondition } from "../../../src/agents/playbooks/condition-parser.ts";
+import { english } from "../../../adapters/language/index.ts";
+import { holds, parseCondition } from "../../../src/agents/playbooks/condition.ts";
 import { fitsPattern, patternProblem } from "../../../src/agents/playbooks/pattern.ts";
 import { fill, render } from "../../../src/agents/playbooks/template.ts";
 import { triggeredPlaybook } from "../../../src/agents/playbooks/rules.ts";

@@ -1,9 +1,9 @@
-import { english } from "../../../adapters/language/english.ts";
+import { english } from "../../../adapters/language/index.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import {
   beginFrame,
-  play,
   type Library,
+  play,
   type Played,
   type PlayOptions,
 } from "../../../src/agents/playbooks/play.ts";
@@ -14,7 +14,7 @@ import type {
   PinnedPlaybook,
   PlaybookDefinition,
 } from "../../../src/agents/playbooks/types.ts";
-import type { MoveResult, Move, TurnMoves } from "../../../src/agents/runs/types.ts";
+import type { Move, MoveResult, TurnMoves } from "../../../src/agents/runs/types.ts";
 
 /** Tuesday, 24 November 2026, at noon in New York. */
 export const most: PlayOptions = {

@@ -1,0 +1,139 @@
+/**
+ * Answers to questions: yes or no, one of several options, and numbers as people write them: `12`,
+ * `1,200.50`, `1.200,50`, `$20`, `for two`.
+ */
+import { containsPhrase, normalizedWords } from "../../../src/kernel/index.ts";
+import { isDenied, phraseSet, withoutCourtesies } from "./terms.ts";
+
+const numerals: ReadonlyMap<string, number> = new Map(
+  `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+  sixteen seventeen eighteen nineteen twenty`
+    .split(/\s+/)
+    .map((word, value) => [word, value]),
+);
+
+/** Figures that stand alone, and are not part of a time, a date, a range or a word. */
+const figures = /(?<![\p{L}\p{N}.,/:-])[-+−]?\d(?:[\d.,]*\d)?(?![\p{L}\p{N}/:]|[-–]\s?\d)/gu;
+
+/** "One" where it is a pronoun. */
+const pronouns = /\b(?:the|this|that|which|first|last|no|other|another|any|each|either) one\b/g;
+
+export function readNumber(text: string): number | undefined {
+  if (isDenied(text)) return undefined;
+  const inFigures = (text.match(figures) ?? []).map(valueOf);
+  const inWords = normalizedWords(text)
+    .replace(pronouns, "")
+    .split(" ")
+    .flatMap((word) => numerals.get(word) ?? []);
+  const found = [...inFigures, ...inWords];
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Up to 12 digits before the point and 6 behind it: a double holds these exactly. */
+const decimal = /^\d{1,12}(?:\.\d{1,6})?$/;
+
+interface Notation {
+  readonly shape: RegExp;
+  readonly group: string;
+  readonly point: string;
+}
+
+/** `1,200` is one thousand two hundred, and `2,5` is two and a half. */
+const notations: readonly Notation[] = [
+  { shape: /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/, group: ",", point: "." },
+  { shape: /^\d+,\d{1,2}$/, group: ".", point: "," },
+  { shape: /^\d{1,3}(?:\.\d{3}){2,}$|^\d{1,3}(?:\.\d{3})+,\d+$/, group: ".", point: "," },
+];
+
+/** Returns undefined if the figures could be read in two ways, or in none. */
+function valueOf(written: string): number | undefined {
+  const sign = /^[-−]/.test(written) ? -1 : 1;
+  const digits = written.replace(/^[-+−]/, "");
+  const notation = notations.find(({ shape }) => shape.test(digits));
+  const plain =
+    notation === undefined
+      ? digits
+      : digits.replaceAll(notation.group, "").replace(notation.point, ".");
+  // Adding 0 makes a 0 of -0.
+  return decimal.test(plain) ? sign * Number(plain) + 0 : undefined;
+}
+
+interface Choice {
+  readonly option: string;
+  readonly words: string;
+}
+
+/**
+ * Compares an answer with the options in this order: the same text, the same words, the place in
+ * the list, the only option that begins with the answer, the only option that the answer contains.
+ */
+export function readChoice(text: string, options: readonly string[]): string | undefined {
+  const same = options.find((option) => option.trim().toLowerCase() === text.toLowerCase());
+  if (same !== undefined) return same;
+  const choices = options
+    .map((option) => ({ option, words: normalizedWords(option) }))
+    .filter(({ words }) => words !== "");
+  const answer = withoutCourtesies(text);
+  const equal = onlyOption(choices, ({ words }) => words === answer);
+  if (equal !== undefined) return equal;
+  const [, place] = /^(?:number |no |option )?(\d{1,2})$/.exec(answer) ?? [];
+  if (place !== undefined) {
+    // If the options have digits themselves, a digit may stand for one of them, not for a place.
+    return choices.some(({ words }) => /\d/.test(words)) ? undefined : options[Number(place) - 1];
+  }
+  if (answer === "" || isDenied(text)) return undefined;
+  return (
+    onlyOption(choices, ({ words }) => words.startsWith(answer)) ??
+    onlyOption(choices, ({ words }) => containsPhrase(answer, words))
+  );
+}
+
+function onlyOption(
+  choices: readonly Choice[],
+  matches: (choice: Choice) => boolean,
+): string | undefined {
+  const [first, ...others] = choices.filter(matches);
+  return others.length === 0 ? first?.option : undefined;
+}
+
+const yes = phraseSet(
+  `yes, yes yes, y, yep, yeah, yup, ya, sure, sure thing, ok, okay, k, alright, all right,
+  correct, thats correct, right, thats right, true, absolutely, definitely, certainly, of course,
+  affirmative, sounds good, sounds great, looks good, perfect, great, good, fine, thats fine,
+  yes do, please do, do it, do that, do, go ahead, yes go ahead, go for it, i do, i am, it is,
+  i agree, agreed, confirm, confirmed, i confirm, no problem, no worries, why not, 👍, ✅, 👌`,
+);
+
+const no = phraseSet(
+  `no, no no, n, nope, nah, no way, never, not really, wrong, thats wrong, incorrect, false,
+  not correct, thats not right, not right, negative, dont, do not, i dont, i do not, im not,
+  i am not, it is not, it isnt, absolutely not, definitely not, of course not, not at all, 👎, ❌`,
+);
+
+/**
+ * A yes or no that the sentence continues without a comma: "yes I can make it", "no make it
+ * Tuesday".
+ */
+const opening =
+  /^(yes|yep|yeah|yup|no|nope|nah) (?:(?:i|we|it|that|the|my|make|lets|im|its|sorry|but|not|on|at|for|id)\b)/;
+
+/** Only the yes or no is read. What follows it, such as a correction, is ignored. */
+export function readBoolean(text: string): boolean | undefined {
+  const words = withoutCourtesies(text);
+  const whole = lookUp(words);
+  if (whole !== undefined) return whole;
+  const [clause = ""] = text.split(/[,.;:!?\n–—]|\bbut\b/);
+  const first = lookUp(withoutCourtesies(clause));
+  if (first !== undefined) return first;
+  const [, word] = opening.exec(words) ?? [];
+  return word === undefined ? undefined : yes.has(word);
+}
+
+function lookUp(words: string): boolean | undefined {
+  if (yes.has(words)) return true;
+  return no.has(words) ? false : undefined;
+}
+
+export function formatBoolean(value: boolean): string {
+  return value ? "yes" : "no";
+}
