@@ -51,8 +51,8 @@ try {
   process.exitCode = 1;
 } finally {
   server.close();
-  server.closeAllConnections();
   await engine.stop();
+  server.closeAllConnections();
   db.close();
   await rm(folder, { recursive: true, force: true });
 }

@@ -19,9 +19,10 @@ server.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1", () => {
   );
 });
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    server.close(() => void engine.stop());
-    server.closeAllConnections();
-  });
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
+
+async function stop(): Promise<void> {
+  server.close();
+  await engine.stop();
+  server.closeAllConnections();
 }

@@ -53,8 +53,8 @@ try {
   process.exitCode = 1;
 } finally {
   server.close();
-  server.closeAllConnections();
   await engine.stop();
+  server.closeAllConnections();
   await rm(folder, { recursive: true, force: true });
 }
 

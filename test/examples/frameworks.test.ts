@@ -55,6 +55,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 interface Running {
   readonly url: string;
   readonly key: string;
+  readonly server: Server;
   /** Stops the program the way the sample does on SIGTERM. Resolves when its port is closed. */
   stop(): Promise<void>;
 }
@@ -78,13 +79,17 @@ async function run(name: string): Promise<Running> {
     // Nest's signal handler ends by killing the process: its test calls what the handler calls.
     if (app?.close !== undefined) await app.close();
     else if (handlers.length > 0) for (const each of handlers) each("SIGTERM");
-    else server.close(() => void engine.stop()).closeAllConnections();
+    else {
+      server.close();
+      await engine.stop();
+      server.closeAllConnections();
+    }
     await isClosed;
     await engine.stop();
   };
   onTestFinished(stop);
   const { port } = server.address() as AddressInfo;
-  return { url: `http://localhost:${port}/messaging`, key: secret ?? "", stop };
+  return { url: `http://localhost:${port}/messaging`, key: secret ?? "", server, stop };
 }
 
 /** Calls the exports of a route module the way Next.js does. */
@@ -126,6 +131,19 @@ describe.each(names)("the %s sample", (name) => {
 
     await stop();
     await expect(fetch(`${url}/v1/health`)).rejects.toThrow("fetch failed");
+  });
+
+  test("answers a request that is running when it stops", async () => {
+    const { url, key, server, stop } = await run(name);
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+    const body = JSON.stringify({ to: "+15005550001", body: "Hello" });
+    const begun = once(server, "request");
+    const response = fetch(`${url}/v1/messages`, { method: "POST", headers, body });
+    await begun;
+    const stopped = stop();
+    // Sent, or refused with an error that the client can repeat.
+    expect([201, 503]).toContain((await response).status);
+    await stopped;
   });
 
   test("leaves bodies, limits and errors to tidings", async () => {
