@@ -204,8 +204,9 @@ export class MessagingEngine<
   }
 
   /**
-   * Calls `handler` after each commit of this process that contains an event of this type. Errors
-   * of the handler are logged and affect nothing else.
+   * Calls `handler` after each commit of this engine that contains an event of this type. The
+   * engine does not see the commit of a transaction that you opened yourself. Errors of the handler
+   * are logged and affect nothing else.
    */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {
     // The cast is safe: the bus calls a handler only with events of its type.

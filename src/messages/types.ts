@@ -327,7 +327,7 @@ export interface MessagePreview {
   readonly segments: Segments | null;
   /** `opted_out` if the recipient has opted out of messages from the sender. */
   readonly consent: "allowed" | "opted_out";
-  /** When quiet hours would let the message out. Null if they would not delay it. */
+  /** When the quiet hours end that would delay the message. Null if none would. */
   readonly quiet_until: string | null;
   /** True if there is a sender and no policy denies the message. */
   readonly sendable: boolean;
@@ -354,7 +354,7 @@ export const messagePreviewSchema = z
       .describe("`opted_out` if the recipient has opted out of messages from the sender."),
     quiet_until: timestamp
       .nullable()
-      .describe("When quiet hours would let the message out. Null if they would not delay it."),
+      .describe("When the quiet hours end that would delay the message. Null if none would."),
     sendable: z.boolean().describe("True if there is a sender and no policy denies the message."),
     verdicts: z
       .array(policyVerdictSchema)

@@ -5,7 +5,8 @@ import { type Limits, name } from "../../kernel/index.ts";
 export interface AgentReply {
   /**
    * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
-   * host application wrote, word for word, and values of playbook slots.
+   * host application wrote. Templates of playbooks may add values of slots, fields of action
+   * results and the contact's name.
    */
   readonly mode: "generated" | "canned_strict";
   /** The maximum characters of a reply, signature included. A longer reply is cut. */
@@ -27,7 +28,8 @@ export const agentReplySchema = z.strictObject({
     .enum(["generated", "canned_strict"])
     .describe(
       "`generated`: the model writes replies. `canned_strict`: the agent sends only texts that " +
-        "the host application wrote, word for word, and values of playbook slots.",
+        "the host application wrote. Templates of playbooks may add values of slots, fields of " +
+        "action results and the contact's name.",
     ),
   max_chars: z
     .int()
@@ -59,7 +61,8 @@ export const defaultReply: AgentReply = {
 export interface AgentReplyInput {
   /**
    * `generated`: the model writes replies. `canned_strict`: the agent sends only texts that the
-   * host application wrote, word for word, and values of playbook slots.
+   * host application wrote. Templates of playbooks may add values of slots, fields of action
+   * results and the contact's name.
    * @default "generated"
    */
   readonly mode?: "generated" | "canned_strict" | undefined;
@@ -89,7 +92,8 @@ export const agentReplyInputSchema = ({ message_characters }: Limits) =>
         default: defaultReply.mode,
         description:
           "`generated`: the model writes replies. `canned_strict`: the agent sends only texts " +
-          "that the host application wrote, word for word, and values of playbook slots.",
+          "that the host application wrote. Templates of playbooks may add values of slots, " +
+          "fields of action results and the contact's name.",
       }),
       max_chars: z
         .int()
