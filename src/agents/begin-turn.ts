@@ -1,6 +1,6 @@
 import { beginRun, endRun } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { findUnanswered, messageColumns, openSession } from "./session.ts";
+import { answersIn, findUnanswered, messageColumns, openSession } from "./session.ts";
 import {
   agentById,
   type AgentRow,
@@ -8,7 +8,6 @@ import {
   agentSessions,
   agentVersionOf,
 } from "./rows.ts";
-import { answersIn } from "./write-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "./runs/rules.ts";
 import type { BegunTurn, TurnContext } from "./turn-types.ts";
