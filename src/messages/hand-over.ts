@@ -23,8 +23,8 @@ interface HandOverOptions {
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
   readonly factsByTransport: FactsByTransport;
-  /** True to hand over nothing more in this run. The conversation waits for its next run. */
-  readonly last: boolean;
+  /** Whether this run hands over nothing more. The conversation then waits for its next run. */
+  readonly isOver: boolean;
 }
 
 /**
@@ -38,10 +38,10 @@ export async function handOverMessage(
   claim: Claim<"send">,
   options: HandOverOptions,
 ): Promise<HandedOver | undefined> {
-  const { leaseMs, services, factsByTransport, last } = options;
+  const { leaseMs, services, factsByTransport, isOver } = options;
   const { drawId } = services;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
-  for (let scanned = 0; !last && scanned < maxScanned; scanned++) {
+  for (let scanned = 0; !isOver && scanned < maxScanned; scanned++) {
     const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);
     if (message === undefined) {
       await finish(tx, claim);

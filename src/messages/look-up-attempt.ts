@@ -19,7 +19,12 @@ import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Tx, unscoped } from "../store/index.ts";
-import { applyEarlyReceipts, applyReceipt, applyRefusal, providerIdFor } from "./apply-receipt.ts";
+import {
+  applyEarlyReceipts,
+  applyReceipt,
+  recordCarrierOptOut,
+  providerIdFor,
+} from "./apply-receipt.ts";
 import { findNext, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
@@ -120,7 +125,7 @@ async function recordLookup(
     }
     updated = await applyEarlyReceipts(tx, services, updated, attemptAfter);
   }
-  await applyRefusal(tx, services, message, updated);
+  await recordCarrierOptOut(tx, services, message, updated);
   updated = await endReceiptWait(tx, drawId, updated, attemptAfter, factsByTransport);
 
   const again = nextFollowUpAt(attemptAfter, updated.status, factsByTransport, tx.now);
