@@ -64,7 +64,7 @@ export interface MessageSentData {
   /** The conversation that the message belongs to. */
   readonly conversation_id: ConversationId;
   /**
-   * When the message was delivered: the earliest time that an answer of the carrier or a receipt
+   * When the message was delivered: the earliest time that the carrier's answer or a receipt
    * proves.
    */
   readonly delivered_at: string;
@@ -79,8 +79,8 @@ export const messageSentDataSchema = z
     status: z.enum(["delivered", "read"]).describe("`read` if the carrier reported that first."),
     conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
     delivered_at: timestamp.describe(
-      "When the message was delivered: the earliest time that an answer of the carrier or a " +
-        "receipt proves.",
+      "When the message was delivered: the earliest time that the carrier's answer or a receipt " +
+        "proves.",
     ),
   })
   .describe("An outbound message was delivered.");

@@ -12,7 +12,7 @@ import {
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
-import { awaitMs } from "./hand-over.ts";
+import { waitForTransportMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { applyNotSent } from "./attempt-rules.ts";
 import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
@@ -40,7 +40,7 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
       // Only an engine that has the transport can look the attempt up.
       return store.commit(
         claim,
-        (tx) => finish(tx, claim, { againAt: tx.now + awaitMs }),
+        (tx) => finish(tx, claim, { againAt: tx.now + waitForTransportMs }),
         background,
       );
     }

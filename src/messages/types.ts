@@ -217,17 +217,17 @@ export interface Message {
   /** When the message last changed. */
   readonly updated_at: string;
   /**
-   * When the message was sent: the earliest time that an answer of the carrier or a receipt proves.
+   * When the message was sent: the earliest time that the carrier's answer or a receipt proves.
    * Null while there is no proof.
    */
   readonly sent_at: string | null;
   /**
-   * When the message was delivered: the earliest time that an answer of the carrier or a receipt proves.
-   * Null while there is no proof.
+   * When the message was delivered: the earliest time that the carrier's answer or a receipt
+   * proves. Null while there is no proof.
    */
   readonly delivered_at: string | null;
   /**
-   * When the message was read: the earliest time that an answer of the carrier or a receipt proves.
+   * When the message was read: the earliest time that the carrier's answer or a receipt proves.
    * Null while there is no proof.
    */
   readonly read_at: string | null;
@@ -309,19 +309,19 @@ export const messageSchema = z
     sent_at: timestamp
       .nullable()
       .describe(
-        "When the message was sent: the earliest time that an answer of the carrier or a receipt " +
+        "When the message was sent: the earliest time that the carrier's answer or a receipt " +
           "proves. Null while there is no proof.",
       ),
     delivered_at: timestamp
       .nullable()
       .describe(
-        "When the message was delivered: the earliest time that an answer of the carrier or a receipt " +
+        "When the message was delivered: the earliest time that the carrier's answer or a receipt " +
           "proves. Null while there is no proof.",
       ),
     read_at: timestamp
       .nullable()
       .describe(
-        "When the message was read: the earliest time that an answer of the carrier or a receipt " +
+        "When the message was read: the earliest time that the carrier's answer or a receipt " +
           "proves. Null while there is no proof.",
       ),
   })

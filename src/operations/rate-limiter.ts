@@ -15,8 +15,8 @@ export interface RateLimiter {
 }
 
 /**
- * Returns a limiter for all processes if the storage can count, or else for this process. PostgreSQL
- * counts by the same rule in SQL: `adapters/storage/postgres/admissions.ts`.
+ * Returns a limiter for all processes if the storage can count, or else for this process.
+ * PostgreSQL counts by the same rule in SQL: `adapters/storage/postgres/admissions.ts`.
  */
 export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): RateLimiter {
   if (storage.admit === undefined) return new LocalRateLimiter(clock);

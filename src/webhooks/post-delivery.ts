@@ -87,7 +87,7 @@ export function deliveryPoster(
 }
 
 /** The outcome of a request for which the HTTP client does not keep its deadline. */
-export const late = failed(
+export const missedDeadline = failed(
   "response_timeout",
   "The HTTP client did not return before the deadline.",
 );

@@ -24,8 +24,8 @@ const pageSize = 500;
 
 /**
  * Follows the log of deliveries and arms the job of each webhook that has new deliveries.
- * Transactions that create events therefore write no job, and many deliveries of one webhook arm its
- * job once. Every engine follows the log. The stored cursor decides which engine was first.
+ * Transactions that create events therefore write no job, and many deliveries of one webhook arm
+ * its job once. Every engine follows the log. The stored cursor decides which engine was first.
  */
 export class WebhookWaker {
   readonly #store: Store;
@@ -96,9 +96,9 @@ interface CursorMove {
 
 /**
  * Moves the cursor along the log of deliveries and arms the jobs of the webhooks that have new
- * deliveries. When several engines read the same range, only the first one moves the cursor. The others find a
- * changed cursor and write nothing. A webhook that is not enabled gets no job. Enabling it arms the
- * job.
+ * deliveries. When several engines read the same range, only the first one moves the cursor. The
+ * others find a changed cursor and write nothing. A webhook that is not enabled gets no job.
+ * Enabling it arms the job.
  */
 async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): Promise<void> {
   const cursor = await tx.get(cursorByName, ["deliveries"]);
