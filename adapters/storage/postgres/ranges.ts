@@ -4,8 +4,8 @@
  * only the wanted index has in this order, and sorting is disabled (`settings.ts`).
  *
  * The order begins with the last column of a given key. With `=`, PostgreSQL would know that this
- * column is constant and would drop it from the order, so other indexes would fit too. The column is
- * therefore compared with `>=` and `<=`.
+ * column is constant and would drop it from the order, so other indexes would fit too. The column
+ * is therefore compared with `>=` and `<=`.
  */
 import type { Collection, Index, KeyValue, Range } from "../../../src/ports/index.ts";
 import { isNullable, orderOf, type RangePart, splitAtNulls } from "../layout.ts";
@@ -76,8 +76,8 @@ export function whereClause(conditions: readonly string[]): string {
 }
 
 /**
- * Returns the part of a SELECT from FROM to LIMIT 1 that finds the row under a complete primary key.
- * The key's parts are the expressions `seen.k0`, `seen.k1` and so on.
+ * Returns the part of a SELECT from FROM to LIMIT 1 that finds the row under a complete primary
+ * key. The key's parts are the expressions `seen.k0`, `seen.k1` and so on.
  */
 export function keyScan(
   table: Table,
