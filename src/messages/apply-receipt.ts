@@ -141,7 +141,7 @@ function isFinal({ status }: MessageRow): boolean {
  * Records an opt-out that only the carrier knew: the carrier refused the message permanently for
  * that reason.
  */
-export async function recordCarrierOptOut(
+export async function recordOptOutOnRefusal(
   tx: Tx,
   { secret, drawId, consent }: Services,
   before: MessageRow,

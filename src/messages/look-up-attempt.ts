@@ -22,7 +22,7 @@ import { background, type Tx, unscoped } from "../store/index.ts";
 import {
   applyEarlyReceipts,
   applyReceipt,
-  recordCarrierOptOut,
+  recordOptOutOnRefusal,
   providerIdFor,
 } from "./apply-receipt.ts";
 import { findNext, transportPatch } from "./choose-route.ts";
@@ -125,7 +125,7 @@ async function recordLookup(
     }
     updated = await applyEarlyReceipts(tx, services, updated, attemptAfter);
   }
-  await recordCarrierOptOut(tx, services, message, updated);
+  await recordOptOutOnRefusal(tx, services, message, updated);
   updated = await endReceiptWait(tx, drawId, updated, attemptAfter, factsByTransport);
 
   const again = nextFollowUpAt(attemptAfter, updated.status, factsByTransport, tx.now);

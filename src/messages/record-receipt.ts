@@ -16,7 +16,7 @@ import type { Tx, UnscopedTx } from "../store/index.ts";
 import {
   applyEarlyReceipts,
   applyReceipts,
-  recordCarrierOptOut,
+  recordOptOutOnRefusal,
   providerIdFor,
 } from "./apply-receipt.ts";
 import { earlyReceiptJob } from "./send-jobs.ts";
@@ -60,7 +60,7 @@ export async function recordReceipt(
   const isNewId = attemptWithId !== attempt && message.transport === transport;
   const messageWithId = isNewId ? tx.update(messages, message, { provider_message_id }) : message;
   const updated = await applyReceipts(tx, services, messageWithId, attemptWithId, [receipt]);
-  await recordCarrierOptOut(
+  await recordOptOutOnRefusal(
     tx,
     services,
     message,
@@ -125,7 +125,7 @@ export async function retryEarlyReceipts(
   const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
   if (attempt !== undefined && tx !== undefined && message !== undefined) {
     const updated = await applyEarlyReceipts(tx, services, message, attempt);
-    await recordCarrierOptOut(tx, services, message, updated);
+    await recordOptOutOnRefusal(tx, services, message, updated);
   }
   await finish(all, claim);
 }

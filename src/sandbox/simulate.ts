@@ -14,7 +14,7 @@ import {
   messageResource,
   receiveMessage,
   attemptsOfMessage,
-  recordCarrierOptOut,
+  recordOptOutOnRefusal,
   messageById,
   messages,
   applyReceipts,
@@ -116,7 +116,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
       ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
     }));
     const moved = await applyReceipts(tx, services, message, attempt, simulatedReceipts);
-    await recordCarrierOptOut(tx, services, message, moved);
+    await recordOptOutOnRefusal(tx, services, message, moved);
     // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
     // again after the other, so the redaction finds the stored response.
     return messageResource(tx.update(messages, moved, {}));
