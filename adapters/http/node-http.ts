@@ -56,6 +56,7 @@ export class NodeRequest implements ApiRequest {
       yield* chunksOf(this.#message);
       return;
     }
+    // Nothing is left to read, so no limit applies.
     const { bytes } = await this.body(0);
     if (bytes === undefined) throw bodyWasRead();
     yield bytes;
@@ -116,7 +117,7 @@ function bytesOf(body: unknown): Uint8Array | undefined {
   return body instanceof Uint8Array ? body : undefined;
 }
 
-/** Reads the body up to `limit` bytes. Node discards what is left of a longer one. */
+/** Reads the body. Rejects with `body_too_large` above `limit` bytes. Node discards the rest. */
 function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@ import { TidingsError } from "../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/index.ts";
 import { likeliestIntent, likeliestPlaybook, noticedIn } from "./rules/intents.ts";
 import { smallTalk } from "./rules/small-talk.ts";
-import { wordsFor } from "./rules/slots.ts";
+import { slotValue } from "./rules/slots.ts";
 
 /** Options of `rules()`. */
 export interface RulesOptions {
@@ -16,12 +16,12 @@ export interface RulesOptions {
 const defaultMinRelevance = 0.5;
 
 /**
- * An agent model that is not a language model. It works offline by the words of a message, in well
+ * An agent model that is not a language model. It works offline on the words of a message, in well
  * under a millisecond, and gives the same answer to the same message. It recognizes intents and
- * playbooks by the words of their names and descriptions, answers with a piece of knowledge word
- * for word, returns greetings and thanks, finds slots in sentences, and notes what contacts say
- * about themselves. To other messages it gives no answer. It follows no instructions and calls no
- * actions; playbooks do.
+ * playbooks by the words of their names and descriptions, sends a piece of knowledge unchanged,
+ * answers greetings and thanks, finds slots in sentences, and notes what contacts say about
+ * themselves. It gives no answer to other messages. It ignores instructions, also those of
+ * `instruct` steps, and calls no actions. Other steps of playbooks can still call actions.
  * @throws TidingsError `invalid_option` if `minRelevance` is out of range
  */
 export function rules(options: RulesOptions = {}): AgentModel {
@@ -40,7 +40,7 @@ function respond(turn: ModelTurn, minRelevance: number): ModelAnswer {
   const asked = askedIn(turn);
   if (turn.task.type === "extract") {
     const { slot } = turn.task;
-    const value = wordsFor(slot, asked, turn.messages.at(-1)?.at ?? 0);
+    const value = slotValue(slot, asked, turn.messages.at(-1)?.at ?? 0);
     return value === null ? { confidence: 0 } : { slots: { [slot.name]: value } };
   }
   const observations = noticedIn(asked);
@@ -51,15 +51,15 @@ function respond(turn: ModelTurn, minRelevance: number): ModelAnswer {
 function answer(turn: ModelTurn, asked: string, minRelevance: number): ModelAnswer {
   const playbook = likeliestPlaybook(asked, turn.playbooks);
   const intent = likeliestIntent(asked, turn.intents);
-  const understood = intent === null ? {} : { intent: intent.name };
+  const understood = intent === null ? {} : { intent: intent.key };
   if (playbook !== null) {
-    return { ...understood, playbook_id: playbook.name, confidence: playbook.confidence };
+    return { ...understood, playbook_id: playbook.key, confidence: playbook.confidence };
   }
   const [best] = turn.knowledge;
   if (best !== undefined && best.relevance >= minRelevance) {
     return { ...understood, text: best.text, confidence: best.relevance };
   }
-  if (intent !== null) return { intent: intent.name, confidence: intent.confidence };
+  if (intent !== null) return { intent: intent.key, confidence: intent.confidence };
   const courtesy = turn.agent.reply.mode === "generated" ? smallTalk(asked) : null;
   return courtesy === null ? { confidence: best?.relevance ?? 0 } : { text: courtesy };
 }

@@ -15,7 +15,7 @@ import {
 /** The parts of a collection that a database lacks. */
 export interface Addition {
   readonly collection: Collection;
-  /** The whole table is missing. `columns` then lists all columns. */
+  /** The whole table is missing. `columns` does not matter then. */
   readonly isNew: boolean;
   readonly columns: readonly (readonly [name: string, column: Column])[];
   readonly indexes: readonly Index[];

@@ -1,5 +1,5 @@
 import type { AgentRow } from "./rows.ts";
-import { answersIn } from "./write-agent.ts";
+import { answersIn } from "./session.ts";
 import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./runs/inputs.ts";

@@ -1,6 +1,6 @@
 import { beginRun, endRun } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { findUnanswered, messageColumns, openSession } from "./session.ts";
+import { answersIn, findUnanswered, messageColumns, openSession } from "./session.ts";
 import {
   agentById,
   type AgentRow,
@@ -8,7 +8,6 @@ import {
   agentSessions,
   agentVersionOf,
 } from "./rows.ts";
-import { answersIn } from "./write-agent.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "./runs/rules.ts";
 import type { BegunTurn, TurnContext } from "./turn-types.ts";
@@ -58,7 +57,7 @@ export async function beginTurn(
     await renew(tx, claim, 2 * (begun.agent.limits.timeout_ms + marginMs));
     return begun;
   }
-  // None of these runs could continue, but there may be more.
+  // None of these runs could continue. If there may be more, the job looks for them at once.
   const next = begun ?? (open.length === maxOpenRuns ? tx.now : Infinity);
   const againAt = Math.min(next, nextDenial);
   await finish(tx, claim, againAt === Infinity ? {} : { againAt });
@@ -111,22 +110,22 @@ async function findTurn(
   );
   for (const run of others) if (!own.includes(run)) cancel(run);
   if (session === undefined || definition === undefined) {
-    return leave(tx, drawId, conversation, agent);
+    return handOffIfUnable(tx, drawId, conversation, agent);
   }
 
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
-  const isWanted = last !== undefined && !(await hasOptedOut(tx, last));
-  if (isWanted) {
+  const needsAnswer = last !== undefined && !(await hasOptedOut(tx, last));
+  if (needsAnswer) {
     const wait = await earliestAnswerAt(
       tx,
       { conversation, session, agent: definition, messages },
       options,
     );
     if (wait > tx.now) return wait;
-    const under = own.find((run) => !answersNoMessages(run));
-    const run = under
-      ? addMessages(tx, under, messages)
+    const answering = own.find((run) => !answersNoMessages(run));
+    const run = answering
+      ? addMessages(tx, answering, messages)
       : newRun(tx, drawId, conversation, session, messages);
     return { run, conversation, session, agent: definition };
   }
@@ -168,8 +167,10 @@ async function definitionFor(
   return agent && version?.definition;
 }
 
-/** Hands a conversation off to people if its agent was deleted or disabled. */
-async function leave(
+/**
+ * Hands a conversation off to people if it is assigned to an agent that was deleted or disabled.
+ */
+async function handOffIfUnable(
   tx: Tx,
   drawId: GenerateId,
   conversation: Seen<ConversationRow>,
@@ -200,7 +201,7 @@ function newRun(
   return beginRun(tx, drawId, conversation, { ...begun, ...messageColumns(messages) });
 }
 
-interface Waiting {
+interface UnansweredMessages {
   readonly conversation: ConversationRow;
   readonly session: AgentSessionRow;
   readonly agent: AgentDefinition;
@@ -214,22 +215,22 @@ interface Waiting {
  */
 async function earliestAnswerAt(
   tx: Tx,
-  { conversation, session, agent, messages }: Waiting,
+  { conversation, session, agent, messages }: UnansweredMessages,
   { services }: TurnContext,
 ): Promise<number> {
   const [first, last] = [messages.at(0), messages.at(-1)];
   if (first === undefined || last === undefined) return 0;
   const { debounce_ms } = agent.reply;
-  const longest = first.created_at + maxBurstFactor * debounce_ms;
-  const burst = Math.min(last.created_at + debounce_ms, longest);
-  const limit = mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, tx.now);
+  const maxBurstEnd = first.created_at + maxBurstFactor * debounce_ms;
+  const burstEnd = Math.min(last.created_at + debounce_ms, maxBurstEnd);
+  const withinLimit = mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, tx.now);
   const [pending] = services.scoresSentiment
     ? await tx.list(pendingScores, [conversation.contact_id], 1)
     : [];
   return Math.max(
-    burst,
-    limit,
-    pending === undefined ? 0 : Math.min(last.created_at, longest) + scoreMs,
+    burstEnd,
+    withinLimit,
+    pending === undefined ? 0 : Math.min(last.created_at, maxBurstEnd) + scoreMs,
   );
 }
 

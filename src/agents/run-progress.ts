@@ -7,9 +7,8 @@ import type { GenerateId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { agentById, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
-import { answersIn } from "./write-agent.ts";
 import type { ActionCall } from "./runs/types.ts";
-import { findUnanswered } from "./session.ts";
+import { answersIn, findUnanswered } from "./session.ts";
 import type { BegunTurn, Progress } from "./turn-types.ts";
 import { type Claim, renew } from "../queue/index.ts";
 
@@ -26,7 +25,8 @@ export function beginRun(
   conversation: Seen<ConversationRow>,
   run: Begun & Cause,
 ): Seen<RunRow> {
-  // Written without a change: a redaction under way must find the run, which reads the messages.
+  // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
+  // again after the other, so the redaction finds the run, which reads the messages.
   tx.update(conversations, conversation, {});
   return tx.insert(runs, {
     id: drawId("run"),

@@ -7,19 +7,49 @@ import {
   agentVersionOf,
   enabledAgents,
 } from "./rows.ts";
+import type { AgentDefinition } from "./types.ts";
 import type { RunRow } from "./runs/rows.ts";
 import {
   changeConversation,
   conversationById,
   type ConversationRow,
+  type ConversationStatus,
+  type Handler,
 } from "../conversations/index.ts";
 import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import type { GenerateId } from "../kernel/index.ts";
-import { answersFor, maxAgents } from "./write-agent.ts";
+import type { Channel, GenerateId } from "../kernel/index.ts";
+import { maxAgents } from "./write-agent.ts";
 import { arm } from "../queue/index.ts";
 import { turnJob } from "./runs/rules.ts";
+
+/** Whether an agent answers messages to a sender on a channel. */
+function answersFor(
+  { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
+  channel: Channel,
+  sender: string,
+): boolean {
+  return channels.includes(channel) && (senders === null || senders.includes(sender));
+}
+
+/** Whether an agent may answer in a conversation. */
+export function answersIn<A extends { readonly id: string; readonly enabled: true | null }>(
+  agent: A | undefined,
+  {
+    handler,
+    status,
+    assignee_id,
+  }: {
+    readonly handler: Handler;
+    readonly status: ConversationStatus;
+    readonly assignee_id: string | null;
+  },
+): agent is A {
+  return (
+    agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
+  );
+}
 
 interface OpenSession {
   /**

@@ -105,8 +105,8 @@ function* follow(
   if (text === null && facts.request === null && hasEnded(played)) {
     // The playbook ended without a text. The contact still gets an answer, but not from another
     // playbook.
-    const free = { ...facts, session: { ...facts.session, frames: [] }, playbooks: [] };
-    return { ...(yield* answer(free)), playbook_id };
+    const withoutPlaybooks = { ...facts, session: { ...facts.session, frames: [] }, playbooks: [] };
+    return { ...(yield* answer(withoutPlaybooks)), playbook_id };
   }
   if (played.end.type === "handoff") {
     const ending = handOffEnding(
@@ -127,6 +127,9 @@ function* follow(
 
 const hasEnded = ({ end }: Played): boolean => end.type === "over" || end.type === "called_off";
 const isInvalidAnswer = ({ end }: Played): boolean => end.type === "asks" && !end.understood;
+
+/** The minimum confidence of an answer beside a playbook. */
+const minAsideConfidence = 0.5;
 
 /**
  * Answers a contact that asks something else instead of answering the playbook, then repeats the
@@ -149,7 +152,7 @@ function* answerAside(
   if (
     modelAnswer.text === undefined ||
     modelAnswer.calls !== undefined ||
-    (modelAnswer.confidence ?? 1) < 0.5
+    (modelAnswer.confidence ?? 1) < minAsideConfidence
   ) {
     return undefined;
   }
@@ -218,7 +221,7 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
 }
 
 const noAnswer = "The model gave no answer.";
-/** Calls that are made for one answer of the model. */
+/** The maximum number of calls that are made for one answer of the model. */
 const maxCalls = 8;
 
 /** Returns the hand-off that a model's answer leads to, if any. */
@@ -228,9 +231,9 @@ function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | unde
   if (answer.intent !== undefined && intents.includes(answer.intent)) {
     return openHandOff("intent", `The contact's intent is "${answer.intent}".`);
   }
-  const least = ruleFor(agent, "confidence_below")?.value;
-  const asks = answer.calls === undefined && answer.playbook_id === undefined;
-  return asks && typeof least === "number" && (answer.confidence ?? 1) < least
+  const minConfidence = ruleFor(agent, "confidence_below")?.value;
+  const isReply = answer.calls === undefined && answer.playbook_id === undefined;
+  return isReply && typeof minConfidence === "number" && (answer.confidence ?? 1) < minConfidence
     ? openHandOff("confidence_below", "The model is not sure of its answer.")
     : undefined;
 }
@@ -241,9 +244,8 @@ function byModel({ reason, summary }: NonNullable<ModelAnswer["handoff"]>): Hand
 
 /** Sends the fallback text, or hands off if a rule limits the failed attempts. */
 function fallbackOrHandOff(facts: TurnFacts): Ending {
-  const most = ruleFor(facts.agent, "failed_attempts")?.value;
-  const isEnough = typeof most === "number" && facts.session.failed_attempts + 1 >= most;
-  if (isEnough) {
+  const maxFailed = ruleFor(facts.agent, "failed_attempts")?.value;
+  if (typeof maxFailed === "number" && facts.session.failed_attempts + 1 >= maxFailed) {
     return handOffEnding(facts, openHandOff("failed_attempts", "The agent found no answer."));
   }
   return fallback(facts);

@@ -1,13 +1,11 @@
 import {
   type ById,
   byIdSchema,
-  type Channel,
   type FieldError,
   type GenerateId,
   invalid,
   TidingsError,
 } from "../kernel/index.ts";
-import type { ConversationStatus, Handler } from "../conversations/index.ts";
 import {
   type Agent,
   type AgentDefinition,
@@ -26,33 +24,6 @@ import type { Tx } from "../store/index.ts";
 
 /** The maximum number of agents per account and mode. */
 export const maxAgents = 100;
-
-/** Whether an agent answers messages to a sender on a channel. */
-export function answersFor(
-  { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
-  channel: Channel,
-  sender: string,
-): boolean {
-  return channels.includes(channel) && (senders === null || senders.includes(sender));
-}
-
-/** Whether an agent may answer in a conversation. */
-export function answersIn<A extends { readonly id: string; readonly enabled: true | null }>(
-  agent: A | undefined,
-  {
-    handler,
-    status,
-    assignee_id,
-  }: {
-    readonly handler: Handler;
-    readonly status: ConversationStatus;
-    readonly assignee_id: string | null;
-  },
-): agent is A {
-  return (
-    agent?.enabled === true && handler === "ai" && status !== "closed" && assignee_id === agent.id
-  );
-}
 
 /** Returns the definition of a new agent, with defaults. */
 export function agentDefinitionOf(given: CreateAgent): AgentDefinition {

@@ -15,7 +15,8 @@ import { iso, isoOrNull } from "../kernel/index.ts";
 /** The public form of a conversation, for a response. */
 export async function showConversation(tx: Tx, row: ConversationRow): Promise<Conversation> {
   const { contact, last } = await readRelated(tx, row);
-  // Written without a change: the response may be stored, and a redaction under way must find it.
+  // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
+  // again after the other, so the redaction finds the stored response.
   if (last !== undefined) tx.update(messages, last, {});
   return resourceWith(tx, row, contact, last);
 }

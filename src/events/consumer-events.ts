@@ -27,8 +27,8 @@ const maxScanned = 50;
 
 /**
  * Returns the first unhandled event of the key, and renews the lease so that it outlasts the
- * handler. When there is none, or it has to wait, the job is finished. When the lease was lost,
- * nothing is written.
+ * handler. When there is none, or it is parked, the job is finished. When it waits for a retry, the
+ * job runs again then. When the lease was lost, nothing is written.
  */
 export async function nextConsumerEvent(
   tx: UnscopedTx,
@@ -41,11 +41,12 @@ export async function nextConsumerEvent(
   for (const row of rows) {
     const { parked_at, retry_at, position } = row;
     if (parked_at !== null) {
+      // Resuming or skipping the event arms the job.
       await finish(tx, claim);
       return undefined;
     }
     if (retry_at !== null && retry_at > tx.now) {
-      // A later event of the key armed the job.
+      // A later event of the key armed the job too early.
       await finish(tx, claim, { againAt: retry_at, failed: true });
       return undefined;
     }
@@ -58,8 +59,8 @@ export async function nextConsumerEvent(
 }
 
 /**
- * Removes an event from the queue of the consumer. Within the transaction of the handler this comes
- * first: another engine with the same event then waits for the outcome and finds the event handled.
+ * Removes an event from the queue of the consumer. The handler's transaction does this first, so
+ * another engine with the same event waits for the outcome and then finds the event handled.
  * Returns whether the event was queued.
  */
 export async function takeConsumerEvent(
@@ -73,7 +74,7 @@ export async function takeConsumerEvent(
 }
 
 /** The event that the handler failed to process. */
-interface Failed {
+interface FailedEvent {
   readonly row: ConsumerEventRow;
   readonly event: Seen<EventRow>;
 }
@@ -85,7 +86,7 @@ interface Failed {
 export async function failConsumerEvent(
   tx: UnscopedTx,
   claim: Claim<"consume">,
-  { row: { consumer, key, position }, event }: Failed,
+  { row: { consumer, key, position }, event }: FailedEvent,
   thrown: string,
 ): Promise<boolean> {
   const row = await tx.get(consumerEventsOfKey, [consumer, key, position]);
@@ -96,7 +97,7 @@ export async function failConsumerEvent(
     return false;
   }
   const latest = await tx.get(eventsByPosition, [position], { hold: true });
-  // The event was erased or redacted during the call, and the error may quote it.
+  // If the event was erased or redacted during the call, the error is not stored: it may quote it.
   const error = latest?.version === event.version ? thrown : "";
   const failures = row.failures + 1;
   const delay = retryDelay(failures);

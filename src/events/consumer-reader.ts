@@ -187,7 +187,7 @@ export class ConsumerReader {
       return "over";
     }
     this.#isFull = keys.length >= maxWaiting;
-    if (this.#isFull) return "through";
+    if (this.#isFull) return "wait";
     const { stored, read } = this.#position;
     const from = stored === consumer.position ? read : consumer.position;
     const { rows, more, last } = await scan(store.unscopedReads, {
@@ -206,7 +206,7 @@ export class ConsumerReader {
       );
     }
     this.#position = { stored: consumer.position, read: to };
-    return more ? "more" : "through";
+    return more ? "more" : "wait";
   }
 
   #isOutdated({ position, moved_at }: Seen<ConsumerRow>, to: number): boolean {

@@ -11,8 +11,8 @@ interface FollowerOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** `more`: call again now. `through`: wait for new entries. `over`: never call again. */
-export type Step = "more" | "through" | "over";
+/** `more`: call again now. `wait`: call again after a wake-up or a pause. `over`: never again. */
+export type Step = "more" | "wait" | "over";
 
 /** The time between two steps if no wake-up arrives, in milliseconds. */
 const pollMs = 5_000;

@@ -8,7 +8,7 @@ import {
   startTransports,
 } from "../messages/index.ts";
 import type { Settings } from "./options.ts";
-import { DeliveryReader, type WebhookRuntime } from "../webhooks/index.ts";
+import { WebhookWaker, type WebhookRuntime } from "../webhooks/index.ts";
 import { reapJob } from "../privacy/index.ts";
 import { type Action, analyzerName } from "../ports/index.ts";
 import type { KeyObject } from "node:crypto";
@@ -59,16 +59,16 @@ export async function startWork(
       ? storage.capabilities.transactions
       : runtime.concurrency,
   });
-  const deliveries = new DeliveryReader({ store, clock, logger });
-  deliveries.start();
+  const webhookWaker = new WebhookWaker({ store, clock, logger });
+  webhookWaker.start();
   consumers.start(() => dispatcher.wake());
   return {
     wake() {
-      deliveries.wake();
+      webhookWaker.wake();
       dispatcher.wake();
     },
     async stop(deadlineMs) {
-      await deliveries.stop();
+      await webhookWaker.stop();
       await dispatcher.stop(deadlineMs);
     },
   };

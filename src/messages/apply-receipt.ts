@@ -138,10 +138,10 @@ function isFinal({ status }: MessageRow): boolean {
 }
 
 /**
- * Records an opt-out that only the carrier knew: it refused the message permanently for that
- * reason.
+ * Records an opt-out that only the carrier knew: the carrier refused the message permanently for
+ * that reason.
  */
-export async function applyRefusal(
+export async function recordOptOutOnRefusal(
   tx: Tx,
   { secret, drawId, consent }: Services,
   before: MessageRow,

@@ -63,7 +63,10 @@ export interface MessageSentData {
   readonly status: "delivered" | "read";
   /** The conversation that the message belongs to. */
   readonly conversation_id: ConversationId;
-  /** When the message was delivered: the earliest proven time. */
+  /**
+   * When the message was delivered: the earliest time that the carrier's answer or a receipt
+   * proves.
+   */
   readonly delivered_at: string;
 }
 
@@ -75,7 +78,10 @@ export const messageSentDataSchema = z
     channel: channelSchema.describe("The channel that the message was sent on."),
     status: z.enum(["delivered", "read"]).describe("`read` if the carrier reported that first."),
     conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
-    delivered_at: timestamp.describe("When the message was delivered: the earliest proven time."),
+    delivered_at: timestamp.describe(
+      "When the message was delivered: the earliest time that the carrier's answer or a receipt " +
+        "proves.",
+    ),
   })
   .describe("An outbound message was delivered.");
 

@@ -23,8 +23,8 @@ interface HandOverOptions {
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
   readonly factsByTransport: FactsByTransport;
-  /** True to hand over nothing more in this run. The conversation waits for its next run. */
-  readonly last: boolean;
+  /** Whether this run hands over nothing more. The conversation then waits for its next run. */
+  readonly isOver: boolean;
 }
 
 /**
@@ -38,17 +38,17 @@ export async function handOverMessage(
   claim: Claim<"send">,
   options: HandOverOptions,
 ): Promise<HandedOver | undefined> {
-  const { leaseMs, services, factsByTransport, last } = options;
+  const { leaseMs, services, factsByTransport, isOver } = options;
   const { drawId } = services;
   if (!(await renew(tx, claim, leaseMs))) return undefined;
-  for (let scanned = 0; !last && scanned < maxScanned; scanned++) {
+  for (let scanned = 0; !isOver && scanned < maxScanned; scanned++) {
     const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);
     if (message === undefined) {
       await finish(tx, claim);
       return undefined;
     }
     if (message.status === "sending") {
-      await loseAnswer(tx, drawId, message, services, factsByTransport);
+      await recordLostAnswer(tx, drawId, message, services, factsByTransport);
       continue;
     }
     const decision = handOver(stateOf(message), tx.now);
@@ -62,6 +62,7 @@ export async function handOverMessage(
       case "send": {
         const begun = await beginAttempt(tx, claim, message, decision.state, options);
         if (begun === "not sent") continue;
+        // If the sender is throttled, `checkThrottle` has finished the job.
         return begun === "throttled" ? undefined : begun;
       }
       case "none":
@@ -91,8 +92,8 @@ async function beginAttempt(
     holdAddressee(tx, secret, mediumOf(message.channel), message.to),
   ]);
   if (throttle === "wait") return "throttled";
-  // A message without a body was redacted while it was ambiguous; neither it nor a message to an
-  // erased contact may be sent.
+  // A message without a body was redacted while it was ambiguous. It must not be sent, and neither
+  // must a message to an erased contact.
   if (message.body === null || (await isErased(tx, message, addressee))) {
     await moveAndRecord(tx, drawId, message, { status: "canceled" });
     return "not sent";
@@ -110,10 +111,10 @@ async function beginAttempt(
 }
 
 /**
- * Records that the answer to a message's attempt is lost. This engine holds the claim, so the
- * engine that was sending the message has stopped or stalled.
+ * Records that the answer to a message's last attempt is lost. This engine holds the claim, so the
+ * engine that made the attempt has stopped or stalled.
  */
-async function loseAnswer(
+async function recordLostAnswer(
   tx: Tx,
   drawId: GenerateId,
   message: Seen<MessageRow>,
@@ -165,15 +166,15 @@ function attemptOf(
   };
 }
 
-/** How long to leave a job to engines that have its transport, in milliseconds. */
-export const awaitMs = 30_000;
-/** The maximum number of messages that one transaction reads. */
+/** How long a job is left to engines that have its transport, in milliseconds. */
+export const waitForTransportMs = 30_000;
+/** The maximum number of waiting messages that one transaction reads. */
 const maxRead = 50;
 
 /**
  * Releases the job if the conversation's next message needs a transport that this engine does not
- * have. No attempt begins and none counts as lost. Messages whose ttl is over expire. Returns
- * whether the job was released; if not, nothing was written.
+ * have. No attempt begins, and none counts as lost. Messages that are past `expires_at` expire.
+ * Returns whether the job was released. If not, nothing was written.
  */
 export async function waitForTransport(
   tx: Tx,
@@ -183,15 +184,15 @@ export async function waitForTransport(
 ): Promise<boolean> {
   const isLive = ({ status, expires_at }: MessageRow): boolean =>
     status === "sending" || (expires_at ?? Infinity) > tx.now;
-  const isOurs = ({ transport }: MessageRow): boolean =>
+  const hasTransport = ({ transport }: MessageRow): boolean =>
     transport === null || factsByTransport.has(transport);
   const [head] = await tx.list(outbox, [claim.key.conversation_id], 1);
-  if (head === undefined || (isLive(head) && isOurs(head))) return false;
+  if (head === undefined || (isLive(head) && hasTransport(head))) return false;
   const waiting = await tx.list(outbox, [claim.key.conversation_id], maxRead);
   const next = waiting.find(isLive);
-  if (next === undefined || isOurs(next) || !(await renew(tx, claim, leaseMs))) return false;
+  if (next === undefined || hasTransport(next) || !(await renew(tx, claim, leaseMs))) return false;
 
-  let againAt = tx.now + awaitMs;
+  let againAt = tx.now + waitForTransportMs;
   for (const message of waiting) {
     const decision = expire(stateOf(message), tx.now);
     if (decision.decision === "expired") {

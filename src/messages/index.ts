@@ -1,5 +1,5 @@
 export { acceptMessage, writeMessage } from "./send.ts";
-export { applyReceipts, applyRefusal } from "./apply-receipt.ts";
+export { applyReceipts, recordOptOutOnRefusal } from "./apply-receipt.ts";
 export { readTransportFacts, type TransportRuntime } from "./transport-facts.ts";
 export {
   messageFailed,

@@ -12,14 +12,19 @@ import {
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
-import { awaitMs } from "./hand-over.ts";
+import { waitForTransportMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { applyNotSent } from "./attempt-rules.ts";
 import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Tx, unscoped } from "../store/index.ts";
-import { applyEarlyReceipts, applyReceipt, applyRefusal, providerIdFor } from "./apply-receipt.ts";
+import {
+  applyEarlyReceipts,
+  applyReceipt,
+  recordOptOutOnRefusal,
+  providerIdFor,
+} from "./apply-receipt.ts";
 import { findNext, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
@@ -35,7 +40,7 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
       // Only an engine that has the transport can look the attempt up.
       return store.commit(
         claim,
-        (tx) => finish(tx, claim, { againAt: tx.now + awaitMs }),
+        (tx) => finish(tx, claim, { againAt: tx.now + waitForTransportMs }),
         background,
       );
     }
@@ -120,7 +125,7 @@ async function recordLookup(
     }
     updated = await applyEarlyReceipts(tx, services, updated, attemptAfter);
   }
-  await applyRefusal(tx, services, message, updated);
+  await recordOptOutOnRefusal(tx, services, message, updated);
   updated = await endReceiptWait(tx, drawId, updated, attemptAfter, factsByTransport);
 
   const again = nextFollowUpAt(attemptAfter, updated.status, factsByTransport, tx.now);

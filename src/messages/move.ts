@@ -22,7 +22,8 @@ export async function moveMessage(
 ): Promise<Seen<MessageRow>> {
   const updated = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
   if (updated.status !== message.status) countMessage(tx, updated);
-  // A message that waits for a retry blocks its conversation. Later messages may go now.
+  // A message that waits for a retry blocks its conversation. This one no longer waits, so later
+  // messages may go.
   if (message.retry_at !== null && updated.retry_at === null && updated.status !== "sending") {
     await arm(tx, sendJob(updated, tx.now));
   }
@@ -136,10 +137,7 @@ export function patchOf(state: MessageState): Partial<MessageRow> {
   }
 }
 
-/**
- * Writes a timeline entry. `before` is the message before the change. A null entry records only
- * the change of status.
- */
+/** Writes a timeline entry. If the entry is null, it records only the change of status. */
 export function writeTimeline(
   tx: Tx,
   drawId: GenerateId,
@@ -158,7 +156,7 @@ export function writeTimeline(
   });
 }
 
-/** Adds the message to today's usage under its status. */
+/** Counts the message in the usage of today, under its status. */
 export function countMessage(tx: Tx, { channel, status, segments }: MessageRow): void {
   const day = iso(tx.now).slice(0, 10);
   tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });

@@ -13,7 +13,7 @@ import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import type { SendAnswer, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { applyEarlyReceipts, applyRefusal, providerIdFor } from "./apply-receipt.ts";
+import { applyEarlyReceipts, recordOptOutOnRefusal, providerIdFor } from "./apply-receipt.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 import { isGivenUp, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
@@ -67,7 +67,7 @@ export async function recordAnswer(
     retryNext,
   );
   const settled = await applyEarlyReceipts(tx, services, updated, { ...attempt, ...outcome });
-  await applyRefusal(tx, services, message, settled);
+  await recordOptOutOnRefusal(tx, services, message, settled);
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
   if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);

@@ -13,7 +13,12 @@ import {
 import type { Services } from "../operations/index.ts";
 import type { Receipt, ReceiptSubject, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
-import { applyEarlyReceipts, applyReceipts, applyRefusal, providerIdFor } from "./apply-receipt.ts";
+import {
+  applyEarlyReceipts,
+  applyReceipts,
+  recordOptOutOnRefusal,
+  providerIdFor,
+} from "./apply-receipt.ts";
 import { earlyReceiptJob } from "./send-jobs.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
@@ -55,7 +60,7 @@ export async function recordReceipt(
   const isNewId = attemptWithId !== attempt && message.transport === transport;
   const messageWithId = isNewId ? tx.update(messages, message, { provider_message_id }) : message;
   const updated = await applyReceipts(tx, services, messageWithId, attemptWithId, [receipt]);
-  await applyRefusal(
+  await recordOptOutOnRefusal(
     tx,
     services,
     message,
@@ -120,7 +125,7 @@ export async function retryEarlyReceipts(
   const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
   if (attempt !== undefined && tx !== undefined && message !== undefined) {
     const updated = await applyEarlyReceipts(tx, services, message, attempt);
-    await applyRefusal(tx, services, message, updated);
+    await recordOptOutOnRefusal(tx, services, message, updated);
   }
   await finish(all, claim);
 }

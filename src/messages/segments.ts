@@ -3,13 +3,16 @@ import type { Channel } from "../kernel/index.ts";
 import type { MessageRow } from "./rows.ts";
 import type { Segments } from "./types.ts";
 
-/** GSM 03.38 basic characters, except letters and digits. */
+/**
+ * GSM 03.38 basic characters, except letters and digits. Both lists are written for use in a
+ * character class.
+ */
 const basic = "\n\r !\"#$%&'()*+,\\-./:;<=>?@_¡£¤¥§¿ÄÅÆÇÉÑÖØÜßàäåæèéìñòöøùüΓΔΘΛΞΠΣΦΨΩ";
 /** GSM 03.38 extension characters. Each needs an additional escape unit. */
 const extension = "\\f\\[\\\\\\]\\^{|}~€";
 
-const isGsm = new RegExp(`^[A-Za-z0-9${basic}${extension}]*$`);
-const isExtended = new RegExp(`[${extension}]`, "g");
+const gsmText = new RegExp(`^[A-Za-z0-9${basic}${extension}]*$`);
+const extended = new RegExp(`[${extension}]`, "g");
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
@@ -17,8 +20,8 @@ const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
  * holds 153 or 67. A part never splits an escaped character or a grapheme.
  */
 export function segmentsOf(text: string): Segments {
-  if (isGsm.test(text)) {
-    const escapes = text.match(isExtended)?.length ?? 0;
+  if (gsmText.test(text)) {
+    const escapes = text.match(extended)?.length ?? 0;
     const units = text.length + escapes;
     if (units <= 160) return { count: 1, encoding: "GSM-7" };
     if (escapes === 0) return { count: Math.ceil(units / 153), encoding: "GSM-7" };
@@ -39,7 +42,7 @@ export function segmentColumns(
 }
 
 function* gsmSizes(text: string): Iterable<number> {
-  for (const character of text) yield character.search(isExtended) === 0 ? 2 : 1;
+  for (const character of text) yield character.search(extended) === 0 ? 2 : 1;
 }
 
 function* graphemeSizes(text: string): Iterable<number> {
@@ -50,7 +53,10 @@ function* graphemeSizes(text: string): Iterable<number> {
   }
 }
 
-/** A grapheme larger than a part is split. */
+/**
+ * Counts the parts that hold units of these sizes in order. Only a unit that is larger than a part
+ * is split.
+ */
 function parts(sizes: Iterable<number>, room: number): number {
   let count = 1;
   let used = 0;
@@ -62,8 +68,9 @@ function parts(sizes: Iterable<number>, room: number): number {
       used = size;
     } else {
       const total = used + size;
-      count += Math.ceil(total / room) - 1;
-      used = total - (Math.ceil(total / room) - 1) * room;
+      const filled = Math.ceil(total / room) - 1;
+      count += filled;
+      used = total - filled * room;
     }
   }
   return count;

@@ -16,7 +16,8 @@ import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
 import type { TransportRuntime } from "./transport-facts.ts";
 
 /**
- * The deadline of a carrier call: less than half a lease, the least that is left at a hand-over.
+ * The deadline of a carrier call, in milliseconds. A hand-over leaves at least half a lease
+ * (`renew`), so the call ends before the lease does.
  */
 export const deadlineMs = 25_000;
 /** The maximum number of messages of one conversation in one run. Then other jobs run. */
@@ -30,9 +31,11 @@ export function sendQueued(runtime: TransportRuntime): JobHandler<"send"> {
       if (handed === undefined) return;
       const transport = transportFor(runtime.transports, handed.attempt);
       const called = await call(runtime, transport, handed.message, handed.attempt, run.abort);
-      // The call may still go on. The engine that finds the expired lease looks up the attempt.
+      // The call may still go on. The engine that takes the job next records the lost answer.
       if (called === "aborted") return;
-      if (called.late !== undefined) return endLate(runtime, claim, run, handed, called);
+      if (called.unfinishedCall !== undefined) {
+        return recordMissedDeadline(runtime, claim, run, handed, called);
+      }
       if (!(await record(runtime, claim, run, handed, called.answer))) return;
     }
   };
@@ -45,7 +48,7 @@ export function sendQueued(runtime: TransportRuntime): JobHandler<"send"> {
 function handOver(
   { hostPolicies, services, factsByTransport, drawId }: TransportRuntime,
   claim: Claim<"send">,
-  last: boolean,
+  isOver: boolean,
 ): Promise<HandedOver | undefined> {
   return hostPolicies.commit(
     claim,
@@ -56,7 +59,7 @@ function handOver(
         services,
         hostVerdicts,
         factsByTransport,
-        last,
+        isOver,
       });
     },
     background,
@@ -84,12 +87,12 @@ function record(
 }
 
 /** Records a missed deadline, and the late answer if it arrives. */
-async function endLate(
+async function recordMissedDeadline(
   runtime: TransportRuntime,
   claim: Claim<"send">,
   run: JobRun,
   handed: HandedOver,
-  { answer, late }: Called,
+  { answer, unfinishedCall }: Called,
 ): Promise<void> {
   const { store, clock, logger, services, factsByTransport } = runtime;
   await retry(clock, run.abort, () =>
@@ -103,21 +106,22 @@ async function endLate(
       background,
     ),
   );
-  void late?.then(
+  void unfinishedCall?.then(
     (lateAnswer) =>
       record(runtime, claim, run, handed, lateAnswer).catch((error: unknown) => {
         const attempt_id = handed.attempt.id;
         logger.warn({ err: error, attempt_id }, "a late answer of a carrier could not be recorded");
       }),
-    // The call ended at its deadline, which is recorded already.
+    // A call that fails after its deadline adds nothing: its answer is recorded as lost.
     () => {},
   );
 }
 
 interface Called {
+  /** The carrier's answer. If the call missed its deadline: that the answer is lost. */
   readonly answer: SendAnswer;
   /** The call, if it missed its deadline. Its answer may still arrive. */
-  readonly late?: Promise<SendAnswer> | undefined;
+  readonly unfinishedCall?: Promise<SendAnswer> | undefined;
 }
 
 /** Calls the carrier. A call that misses its deadline counts as unanswered. */
@@ -150,7 +154,7 @@ async function call(
           "answer_lost",
           "The carrier did not answer in time; its call may still go on.",
         ),
-        late: sending,
+        unfinishedCall: sending,
       }),
       abort,
     );

@@ -104,6 +104,7 @@ export async function acceptMessage(
     contact_id: isNewContact ? null : contact_id,
     at: Math.max(tx.now, send_at === undefined ? 0 : millis(send_at)),
   });
+  // A deferral is ignored here. The hand-over applies it.
   throwIfDenied(decisionOf(verdicts));
   return writeMessage(tx, call, draft, correspondence, null);
 }

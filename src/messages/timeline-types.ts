@@ -18,7 +18,7 @@ export const receiptStatusSchema = z
 /**
  * Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: the
  * status was known before. `outranked`: a higher status is known. `superseded`: a later attempt
- * replaced this one.
+ * replaced the receipt's attempt.
  */
 export type IgnoredReason = "duplicate" | "already_known" | "outranked" | "superseded";
 
@@ -27,7 +27,7 @@ export const ignoredReasonSchema = z
   .describe(
     "Why a receipt changed nothing. `duplicate`: the same receipt came before. `already_known`: " +
       "the status was known before. `outranked`: a higher status is known. `superseded`: a later " +
-      "attempt replaced this one.",
+      "attempt replaced the receipt's attempt.",
   );
 
 /** The status of the message changed. */
@@ -122,7 +122,7 @@ export interface TimelineReceipt {
   readonly type: "receipt";
   /** When the engine recorded the receipt. */
   readonly at: string;
-  /** The carrier's time. */
+  /** When the status was reached, by the carrier's clock. */
   readonly carrier_at: string;
   /** The status that the carrier reported. */
   readonly status: ReceiptStatus;
@@ -140,7 +140,7 @@ export const timelineReceiptSchema = z
   .strictObject({
     type: z.literal("receipt").describe("The kind of entry."),
     at: timestamp.describe("When the engine recorded the receipt."),
-    carrier_at: timestamp.describe("The carrier's time."),
+    carrier_at: timestamp.describe("When the status was reached, by the carrier's clock."),
     status: receiptStatusSchema.describe("The status that the carrier reported."),
     provider_message_id: z
       .string()
@@ -265,7 +265,7 @@ export const timelineRedactionSchema = z
   })
   .meta({ id: "TimelineRedaction", description: "The content of the message was removed." });
 
-/** One event in the life of a message, even if it changed nothing. */
+/** One thing that happened to a message, even if it changed nothing. */
 export type TimelineEntry =
   | TimelineTransition
   | TimelineAttempt
@@ -287,7 +287,7 @@ export const timelineEntrySchema = z
   ])
   .meta({
     id: "TimelineEntry",
-    description: "One event in the life of a message, even if it changed nothing.",
+    description: "One thing that happened to a message, even if it changed nothing.",
   });
 
 /** Everything that happened to a message. */

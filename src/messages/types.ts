@@ -17,7 +17,6 @@ import {
 import { carrierErrorCodes, type Media } from "../ports/index.ts";
 import { type PolicyVerdict, policyVerdictSchema } from "../consents/index.ts";
 
-/** All statuses of a message. */
 export const messageStatuses = [
   "scheduled",
   "queued",
@@ -192,7 +191,8 @@ export interface Message {
   /** When the message is due, if it was scheduled or a policy deferred it. Otherwise null. */
   readonly send_at: string | null;
   /**
-   * The message is not handed over to a carrier from this time on. Null for an inbound message.
+   * From this time on, the message is no longer handed over to a carrier. Null for an inbound
+   * message.
    */
   readonly expires_at: string | null;
   /** Why the message failed, expired, was not delivered or is ambiguous. Otherwise null. */
@@ -216,11 +216,20 @@ export interface Message {
   readonly created_at: string;
   /** When the message last changed. */
   readonly updated_at: string;
-  /** When the message was sent: the earliest proven time. Null while there is no proof. */
+  /**
+   * When the message was sent: the earliest time that the carrier's answer or a receipt proves.
+   * Null while there is no proof.
+   */
   readonly sent_at: string | null;
-  /** When the message was delivered: the earliest proven time. Null while there is no proof. */
+  /**
+   * When the message was delivered: the earliest time that the carrier's answer or a receipt
+   * proves. Null while there is no proof.
+   */
   readonly delivered_at: string | null;
-  /** When the message was read: the earliest proven time. Null while there is no proof. */
+  /**
+   * When the message was read: the earliest time that the carrier's answer or a receipt proves.
+   * Null while there is no proof.
+   */
   readonly read_at: string | null;
 }
 
@@ -264,8 +273,8 @@ export const messageSchema = z
     expires_at: timestamp
       .nullable()
       .describe(
-        "The message is not handed over to a carrier from this time on. Null for an inbound " +
-          "message.",
+        "From this time on, the message is no longer handed over to a carrier. Null for an " +
+          "inbound message.",
       ),
     error: messageErrorSchema
       .nullable()
@@ -300,17 +309,20 @@ export const messageSchema = z
     sent_at: timestamp
       .nullable()
       .describe(
-        "When the message was sent: the earliest proven time. Null while there is no proof.",
+        "When the message was sent: the earliest time that the carrier's answer or a receipt " +
+          "proves. Null while there is no proof.",
       ),
     delivered_at: timestamp
       .nullable()
       .describe(
-        "When the message was delivered: the earliest proven time. Null while there is no proof.",
+        "When the message was delivered: the earliest time that the carrier's answer or a receipt " +
+          "proves. Null while there is no proof.",
       ),
     read_at: timestamp
       .nullable()
       .describe(
-        "When the message was read: the earliest proven time. Null while there is no proof.",
+        "When the message was read: the earliest time that the carrier's answer or a receipt " +
+          "proves. Null while there is no proof.",
       ),
   })
   .meta({ id: "Message", description: "One outbound or inbound SMS, MMS or webchat message." });

@@ -119,10 +119,10 @@ export class Executor {
       );
     }
     const { store, services, clock } = this.#runtime;
-    // An invalid item may name a later time than the maximum.
+    // An item may name a time after the maximum. The item is then refused on its own.
     const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
-    const long: Context = { ...context, busy_until };
-    const call: Call = { ...long, services, hostVerdicts: noVerdicts };
+    const busyContext: Context = { ...context, busy_until };
+    const call: Call = { ...busyContext, services, hostVerdicts: noVerdicts };
     const { idempotency_key: key } = context;
     const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
     if (before !== undefined && before.response !== null) {
@@ -134,13 +134,15 @@ export class Executor {
       commit: (work) => store.commit(context.scope, work),
       execute: (command, each, step) =>
         this.execute(command, each, {
-          ...long,
+          ...busyContext,
           idempotency_key: key === null ? null : storedKey({ by: "step", of: key, step }),
         }),
     };
     const value = await procedure.run(steps, input, call);
     const body = JSON.stringify(value ?? null);
-    if (key !== null && procedure.keepsAnswer === true) await this.#keep(context, key, body);
+    if (key !== null && procedure.keepsAnswer === true) {
+      await this.#storeResponse(context, key, body);
+    }
     return { status: procedure.status, value, body, replayed: before !== undefined };
   }
 
@@ -155,6 +157,7 @@ export class Executor {
     return procedure.run({ execute }, rows, { ...context, services, hostVerdicts: noVerdicts });
   }
 
+  /** Opens a stream. Before that, runs the stream's command `before` until it has no more to do. */
   async open<Input>(
     stream: EventStream<Input>,
     input: Input,
@@ -207,7 +210,7 @@ export class Executor {
     });
   }
 
-  async #keep({ scope }: Context, key: string, response: string): Promise<void> {
+  async #storeResponse({ scope }: Context, key: string, response: string): Promise<void> {
     await this.#runtime.store.commit(scope, async (tx) => {
       const claimed = await tx.get(idempotencyByKey, [key]);
       if (claimed !== undefined) tx.update(idempotency, claimed, { response });
@@ -228,6 +231,7 @@ export class Executor {
     );
   }
 
+  /** Runs a command under its idempotency key, or replays the response that is stored for it. */
   async #once<Input, Output>(
     tx: Tx,
     command: Command<Input, Output>,

@@ -14,7 +14,10 @@ export interface RateLimiter {
   admit(key: string, limit: number): Promise<Admission>;
 }
 
-/** Returns a limiter for all processes if the storage can count, or else for this process. */
+/**
+ * Returns a limiter for all processes if the storage can count, or else for this process.
+ * PostgreSQL counts by the same rule in SQL: `adapters/storage/postgres/admissions.ts`.
+ */
 export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): RateLimiter {
   if (storage.admit === undefined) return new LocalRateLimiter(clock);
   const admit = storage.admit.bind(storage);

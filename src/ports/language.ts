@@ -27,7 +27,8 @@ export interface Language {
 
   /**
    * Reads the one number in a text: "table for two". Returns undefined if the text has none or
-   * several, and if the number could mean two things. Reads back what `String(number)` writes.
+   * several, and if the number could mean two things. Otherwise reads back what `String(number)`
+   * writes.
    */
   readNumber(text: string): number | undefined;
 

@@ -46,16 +46,13 @@ export const leaseMs = 60_000;
  */
 const pollMs = 5_000;
 /**
- * A job of a remote that this engine lacks is left to other engines for one poll and this much
- * longer, in milliseconds.
+ * If this engine lacks the remote of a job, other engines have one poll and this much more time to
+ * take the job, in milliseconds.
  */
-const leaveMs = 1_000;
+const extraMs = 1_000;
 /** The pause before the next search if one search did not read every lane, in milliseconds. */
 const continueMs = 25;
-/**
- * The maximum number of jobs that are remembered because they became due in this process. A search
- * finds the others.
- */
+/** The maximum number of jobs in `#armed`. A search finds the others. */
 const maxArmed = 256;
 /**
  * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause
@@ -74,7 +71,7 @@ export class Dispatcher {
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
   readonly #loop: Promise<void>;
-  /** Jobs that were found due while they run here. When they end, the loop searches again. */
+  /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
@@ -144,11 +141,11 @@ export class Dispatcher {
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
     const leases = await Promise.allSettled(startable.map((job) => this.#lease(job)));
-    const refused = leases.filter((each) => each.status === "rejected");
-    const [first] = refused;
+    const failed = leases.filter((each) => each.status === "rejected");
+    const [first] = failed;
     if (first !== undefined) {
       this.#options.logger.warn(
-        { err: first.reason as unknown, jobs: refused.length },
+        { err: first.reason as unknown, jobs: failed.length },
         "due jobs could not be leased",
       );
     }
@@ -254,15 +251,16 @@ export class Dispatcher {
   }
 
   /**
-   * Returns how long a due job is left to other engines, in milliseconds: 0 if this engine can run
-   * it, Infinity if it never may. An engine that has the remote takes the job within one poll. If
-   * no engine has it, this one takes the job after that, so that the job's messages expire.
+   * Returns how long a due job of a lane is left to other engines, in milliseconds: 0 if this
+   * engine can run it, Infinity if it never may. An engine that has the job's remote takes the job
+   * within one poll. If no engine has the remote, this one takes the job later, so that the job's
+   * messages expire.
    */
   #waitForOthersMs(lane: Lane): number {
     // A newer version of the engine on this storage may have other kinds of jobs.
     if (!(lane.kind in this.#options.handlers) || !this.#options.serves(lane)) return Infinity;
     const remote = remoteOf(lane);
-    return remote === undefined || this.#options.remotes.has(remote) ? 0 : pollMs + leaveMs;
+    return remote === undefined || this.#options.remotes.has(remote) ? 0 : pollMs + extraMs;
   }
 
   /** Wakes the loop when a written job is due before the loop would wake. */
@@ -293,8 +291,8 @@ function run<K extends JobKind>(
   return handler(claim, jobRun);
 }
 
-function partition<T>(all: readonly T[], holds: (each: T) => boolean): [T[], T[]] {
-  return [all.filter(holds), all.filter((each) => !holds(each))];
+function partition<T>(all: readonly T[], matches: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(matches), all.filter((each) => !matches(each))];
 }
 
 const nameOf = ({ kind, key }: StoredJobName): string => `${kind}:${key}`;

@@ -7,31 +7,28 @@ export interface DueJob extends StoredJobName {
   readonly lane: Lane;
 }
 
-/** How much one dispatcher may take from a pool. */
-interface Room {
+/** What one search looks for, and how much there is room for. */
+interface DueJobsSearch {
   readonly now: number;
   /** How many more jobs of the pool may run. */
   readonly free: number;
-  /** How many more jobs of this lane may run. */
+  /** How many more jobs of a lane may run. */
   readonly freeIn: (lane: Lane) => number;
-  /** How long due jobs of a lane are left to other dispatchers, in milliseconds; by default 0. */
+  /** How long due jobs of a lane are left to other engines, in milliseconds. By default 0. */
   readonly waitForOthersMs?: (lane: Lane) => number;
   /**
-   * Jobs that have just become due in this process. If many jobs are due, a search may not find
-   * these at once.
+   * Jobs that became due by commits of this process. If many jobs are due, the search itself may
+   * not find these at once.
    */
   readonly armed?: readonly DueJob[];
 }
 
 /**
- * The minimum and maximum number of due jobs that are read in order of time, before lanes are read
- * one by one.
+ * The minimum and maximum size of the window: the jobs that have been due for longest, which each
+ * search reads first.
  */
 const window = { min: 64, max: 256 } as const;
-/**
- * The number of rows that one read of the ring of lanes returns. They may belong to many lanes or
- * to one.
- */
+/** The number of rows in a page of the ring. They may belong to many lanes or to one. */
 const page = 16;
 /**
  * The maximum number of pages that one search reads. The next search continues where this one
@@ -40,16 +37,17 @@ const page = 16;
 const maxPages = 16;
 
 /**
- * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window.
- * When they do not, the backlog of one lane may fill it. Then lanes are also read one by one, in a
- * ring, and their jobs come first. A lane with a million due jobs delays another lane by at most
- * one round of the ring. The work of one search is bounded, however many lanes there are.
+ * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window. If
+ * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by
+ * one, in the order of their names, and begins again after the last: the lanes form a ring. The
+ * jobs that it finds there come first. A lane with a million due jobs delays another lane by at
+ * most one round of the ring. The work of one search is bounded, however many lanes there are.
  */
 export class DueJobs {
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
-  /** The lane that was read last, encoded. */
-  #lane = "";
+  /** The lane of the ring that was read last, encoded. */
+  #lastLane = "";
   #hasReadAllLanes = true;
 
   constructor(reads: UnscopedReads, pool: Pool) {
@@ -68,7 +66,7 @@ export class DueJobs {
     freeIn,
     waitForOthersMs = () => 0,
     armed = [],
-  }: Room): Promise<readonly DueJob[]> {
+  }: DueJobsSearch): Promise<readonly DueJob[]> {
     const limit = Math.min(Math.max(window.min, 2 * free), window.max);
     const rows = await this.#readDue(now, limit);
     const due = rows.flatMap((row) => {
@@ -76,10 +74,13 @@ export class DueJobs {
       return row.due_at <= now - waitForOthersMs(job.lane) ? [job] : [];
     });
     this.#hasReadAllLanes = true;
+    // The window has all due jobs.
     if (rows.length < limit) return roundRobin(due, free, freeIn);
     const found = await this.#readRing({ now, free, freeIn, waitForOthersMs });
-    const ours = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
-    const jobs = new Map([...found, ...ours, ...due].map((job) => [`${job.kind} ${job.key}`, job]));
+    const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
+    const jobs = new Map(
+      [...found, ...armedHere, ...due].map((job) => [`${job.kind} ${job.key}`, job]),
+    );
     return roundRobin([...jobs.values()], free, freeIn);
   }
 
@@ -96,26 +97,28 @@ export class DueJobs {
   }
 
   /**
-   * Reads each lane after the last one that was read, at most once, until there are enough jobs.
+   * Reads the lanes of the ring, from the one after the last that was read. Stops when there are
+   * enough jobs or when each lane was read once.
    */
   async #readRing({
     now,
     free,
     freeIn,
     waitForOthersMs,
-  }: Required<Omit<Room, "armed">>): Promise<DueJob[]> {
+  }: Required<Omit<DueJobsSearch, "armed">>): Promise<DueJob[]> {
     const found: DueJob[] = [];
-    const start = this.#lane;
-    let isRound = false;
+    const start = this.#lastLane;
+    /** Whether the search has begun again at the first lane. */
+    let hasWrapped = false;
     this.#hasReadAllLanes = false;
     for (let pages = 0; pages < maxPages; pages++) {
-      const rows = await this.#readLanes(this.#lane);
+      const rows = await this.#readLanes(this.#lastLane);
       for (const { lane: text, due_at } of rows) {
-        // The first job of a lane is the one that is due first.
-        if (text === this.#lane) continue;
-        this.#hasReadAllLanes = isRound && text > start;
+        // The first row of a lane has its earliest due time. The lane's other rows are skipped.
+        if (text === this.#lastLane) continue;
+        this.#hasReadAllLanes = hasWrapped && text > start;
         if (this.#hasReadAllLanes) return found;
-        this.#lane = text;
+        this.#lastLane = text;
         const lane = decodeLane(text);
         const until = now - waitForOthersMs(lane);
         const limit = due_at > until ? 0 : Math.min(freeIn(lane), free);
@@ -123,10 +126,10 @@ export class DueJobs {
         if (found.length >= free) return found;
       }
       if (rows.length < page) {
-        this.#hasReadAllLanes = isRound || start === "";
+        this.#hasReadAllLanes = hasWrapped || start === "";
         if (this.#hasReadAllLanes) return found;
-        isRound = true;
-        this.#lane = "";
+        hasWrapped = true;
+        this.#lastLane = "";
       }
     }
     return found;
@@ -152,6 +155,7 @@ export class DueJobs {
     });
   }
 
+  /** Reads the next rows of the ring, after all rows of the lane `after`. */
   async #readLanes(after: string): Promise<readonly JobRow[]> {
     return this.#reads.range({
       index: jobsByLane,
@@ -180,9 +184,10 @@ export function roundRobin(
     if (jobs === undefined) lanes.set(name, [job]);
     else jobs.push(job);
   }
-  const queues = [...lanes.values()].map((jobs) =>
-    jobs.slice(0, Math.max(0, ...jobs.slice(0, 1).map(({ lane }) => freeIn(lane)))),
-  );
+  const queues = [...lanes.values()].map((jobs) => {
+    const [first] = jobs;
+    return first === undefined ? [] : jobs.slice(0, Math.max(0, freeIn(first.lane)));
+  });
   const taken: DueJob[] = [];
   for (let round = 0; taken.length < free; round++) {
     const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));

@@ -14,7 +14,7 @@ import {
   messageResource,
   receiveMessage,
   attemptsOfMessage,
-  applyRefusal,
+  recordOptOutOnRefusal,
   messageById,
   messages,
   applyReceipts,
@@ -116,8 +116,9 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
       ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
     }));
     const moved = await applyReceipts(tx, services, message, attempt, simulatedReceipts);
-    await applyRefusal(tx, services, message, moved);
-    // Written without a change: the response may be stored, and a redaction under way must find it.
+    await recordOptOutOnRefusal(tx, services, message, moved);
+    // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
+    // again after the other, so the redaction finds the stored response.
     return messageResource(tx.update(messages, moved, {}));
   },
 };
@@ -155,8 +156,8 @@ async function contactOf(tx: Tx, services: Services, id: string): Promise<Contac
 }
 
 /**
- * Sends a webhook one sample event, whatever its status. The event is not logged, so no other
- * subscriber receives it.
+ * Sends a webhook one sample event, even if the webhook is paused or disabled. The event is not
+ * appended to the log of events, so no other subscriber receives it.
  */
 export const testWebhook: Command<TestWebhook, Delivery> = {
   kind: "command",

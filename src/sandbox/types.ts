@@ -91,7 +91,7 @@ export const sandboxInboundSchema = (limits: Limits) =>
 export interface SandboxReceipt {
   /** The status that the carrier reports. */
   readonly status: ReceiptStatus;
-  /** The carrier's time. The default is now. */
+  /** When the status was reached, by the carrier's clock. The default is now. */
   readonly at?: string | undefined;
   /** Why the message was not delivered. Only `undelivered` uses it. The default is `unknown`. */
   readonly error?: CarrierErrorCode | undefined;
@@ -100,7 +100,9 @@ export interface SandboxReceipt {
 export const sandboxReceiptSchema = z
   .strictObject({
     status: receiptStatusSchema.describe("The status that the carrier reports."),
-    at: instant.optional().describe("The carrier's time. The default is now."),
+    at: instant
+      .optional()
+      .describe("When the status was reached, by the carrier's clock. The default is now."),
     error: z
       .enum(carrierErrorCodes)
       .optional()

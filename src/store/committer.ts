@@ -64,16 +64,16 @@ interface GroupRun {
   readonly overlay: Overlay;
 }
 
-/** The result of a body that ran without the writes of its group, and the lookups that it made. */
-interface SoloRun {
+/** The result of one body, the overlay that it wrote into, and the lookups that it made. */
+interface BodyRun {
   readonly result: Result;
   readonly overlay: Overlay;
   readonly lookups: readonly Lookup[];
 }
 
 /**
- * Commits groups of commands, one group after the other. While one group commits, the bodies of the
- * next run on top of its writes.
+ * Commits groups of commands, one group after the other. The `work` of a command is its body. While
+ * one group commits, the bodies of the next one run on top of its writes.
  *
  * A group has the effect of running its bodies one after the other, each on top of the writes of
  * the earlier ones. Then all writes are committed at once. The commands resolve or reject only
@@ -132,6 +132,7 @@ export class Committer {
       await group?.abort();
       await previous?.committed;
       if (members.length === 0) {
+        // The group failed before it took members. The first commands of the queue fail with it.
         members.push(...takeGroup(queue, port.capabilities.synchronous, groupSize));
       }
       this.#runAgain(members, error, lookups);
@@ -163,6 +164,7 @@ export class Committer {
       }
     } else {
       members.push(...takeGroup(queue, synchronous, groupSize));
+      // The bodies run at the same time, each without the writes of the others.
       const soloRuns = await Promise.all(
         members.map((member) => this.#body(member, snapshot, new Overlay())),
       );
@@ -181,7 +183,7 @@ export class Committer {
    * Returns the maximum number of waiting commands that the next group takes. Callers whose
    * commands resolve together also send their next commands together. If one group took them all,
    * no body could run during its commit. So if commits are asynchronous and none is in progress,
-   * half of the commands wait for the group after it.
+   * the group takes half of the commands, and the other half runs during its commit.
    */
   #maxMembers(waiting: number): number {
     const wouldIdle = this.#isAsync && this.#previous === undefined && waiting >= minToSplit;
@@ -204,7 +206,7 @@ export class Committer {
     }
   }
 
-  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<SoloRun> {
+  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
     const { clock, firstVersion, projection } = this.#options;
     const now = clock.now();
     let lookups: readonly Lookup[] = [];
@@ -283,10 +285,10 @@ export class Committer {
 }
 
 /**
- * Merges a solo run into its group. Returns `undefined` when an earlier member wrote what the run
- * read.
+ * Merges the run of a body into its group. Returns undefined if the body must run again on top of
+ * the group's writes: it met a conflict, or an earlier member wrote what it read.
  */
-function mergeInto({ result, overlay, lookups }: SoloRun, group: Overlay): Result | undefined {
+function mergeInto({ result, overlay, lookups }: BodyRun, group: Overlay): Result | undefined {
   if (!result.ok && result.error instanceof StorageConflict) return undefined;
   if (lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
   return !result.ok || group.merge(overlay) ? result : undefined;
@@ -303,7 +305,10 @@ function throwIfUnavailable(result: Result): void {
   }
 }
 
-/** Takes members from the head of the queue that may share a commit. */
+/**
+ * Takes members from the head of the queue that may share a commit. `mixed` says whether commands
+ * that claim rows may share one with other commands.
+ */
 function* takeGroup(queue: Member[], mixed: boolean, max: number): Generator<Member> {
   const claims = queue[0]?.claims;
   for (let taken = 0; taken < max; taken++) {

@@ -13,10 +13,15 @@ import { byIndex, encodeKey, matches, orderUpdates, placeIn, type PlannedUpdate 
 /** A row with its version, of any collection. */
 export type AnySeen = Row & { readonly version: number };
 
-/** A row that a transaction touched: as stored (`base`) and as it will be (`row`). */
+/**
+ * A row that a transaction wrote or held. If `row` is the same object as `base`, the row is only
+ * held.
+ */
 export interface Entry {
   readonly key: readonly KeyValue[];
+  /** The row as it is stored. Undefined if it is not stored. */
   readonly base: AnySeen | undefined;
+  /** The row as it will be stored. Undefined if it is removed. */
   readonly row: AnySeen | undefined;
   /** The columns in which `row` may differ from `base`. */
   readonly changed: ReadonlySet<string>;
@@ -31,6 +36,7 @@ const fewEntries = 8;
 /** The buffered writes of one command or of a group of commands. */
 export class Overlay {
   readonly #touched = new Map<Collection, Touched>();
+  /** What is added to counters, by primary key. */
   readonly #sums = new Map<Collection, Map<string, Row>>();
   /** A function for each write that undoes it, in the order of the writes. */
   readonly #journal: (() => void)[] = [];
@@ -57,6 +63,7 @@ export class Overlay {
     this.#journal.push(() => touched.restore(id, before));
   }
 
+  /** Adds the values of `row` to the counter under its primary key. */
   add(collection: Collection, row: Row): void {
     let sums = this.#sums.get(collection);
     if (sums === undefined) this.#sums.set(collection, (sums = new Map<string, Row>()));
@@ -78,7 +85,8 @@ export class Overlay {
 
   /**
    * Adds the writes of another overlay, whose transaction has not read this one's writes. Returns
-   * false and adds nothing when both wrote the same row or read different versions of it.
+   * false and adds nothing if this overlay wrote a row that the other one touched, or if they read
+   * different versions of a row.
    */
   merge(other: Overlay): boolean {
     for (const [collection, { entries }] of other.#touched) {
@@ -150,7 +158,7 @@ export class Overlay {
 export const isPrimaryKey = ({ index, key }: Pick<Lookup, "index" | "key">): boolean =>
   index === index.collection.primary && key.length === index.columns.length;
 
-/** Returns how many stored rows a lookup must read, so that enough remain under the overlay. */
+/** Returns how many stored rows a lookup must read, so that enough remain after `withOverlay`. */
 export function rowsToRead({ index, key, limit }: Lookup, overlay: Overlay): number {
   // A full unique key has at most one row.
   return limit === 1 && index.unique && key.length === index.columns.length
@@ -236,8 +244,12 @@ class Touched {
   }
 }
 
-/** The ids of rows by their encoded index columns. */
+/**
+ * The ids of rows by their place in an index: the encoded values of its first columns. An id is an
+ * encoded primary key.
+ */
 type Places = Map<string, Set<string>>;
+/** The places by the number of columns in a place. */
 type PlacesByLength = Map<number, Places>;
 
 function addPlaces(

@@ -7,7 +7,7 @@ import type { WebhookRow } from "./rows.ts";
 import {
   deliveryPoster,
   type HttpSettings,
-  late,
+  missedDeadline,
   type PostDelivery,
   type WebhookRuntime,
 } from "./post-delivery.ts";
@@ -25,7 +25,7 @@ interface WebhookDrainOptions {
  * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new or was
  * just enabled again.
  */
-const width = { proven: 8, failing: 4, fresh: 1 } as const;
+const concurrency = { proven: 8, failing: 4, fresh: 1 } as const;
 /**
  * The limits of one drain: the number of attempts, and the time in which attempts begin. Then other
  * jobs can run.
@@ -37,7 +37,7 @@ const maxUnfinished = 64;
 /** The maximum number of attempts that one transaction records. */
 const maxBatch = 32;
 /**
- * How often the recording of attempts calls `retry` again. All rounds together take about a minute,
+ * How many times the recording of attempts calls `retry`. All rounds together take about a minute,
  * the length of a lease.
  */
 const maxRounds = 10;
@@ -52,8 +52,8 @@ const graceMs = 1_000;
 /**
  * Sends a webhook its due deliveries, several at a time. When a request ends, the next one begins
  * while the outcome is being recorded. With `fifo` ordering, the next request begins only after the
- * outcome is recorded: a crash can lose an outcome, the delivery is then sent again, and a later
- * delivery must not have been sent before it.
+ * outcome is recorded. Otherwise a crash could lose the outcome, and the delivery would be sent
+ * again after a later one.
  */
 export class WebhookDrain {
   readonly #options: WebhookDrainOptions;
@@ -79,7 +79,7 @@ export class WebhookDrain {
   #attemptCount = 0;
   #inFlight = 0;
   /** The limit of concurrent requests. Infinity until the webhook is read. */
-  #width = Infinity;
+  #maxInFlight = Infinity;
   #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
   #hasLease = true;
   #renewedAt: number;
@@ -110,7 +110,7 @@ export class WebhookDrain {
 
   /** Call when a commit of this process has written a delivery of the webhook. */
   deliveryWritten(id: DeliveryId, isNew: boolean): void {
-    // Held deliveries are mostly written by this drain itself.
+    // Writes to unfinished deliveries are mostly those of this drain itself.
     if (!isNew && !this.#unfinished.has(id)) this.#ahead.forget();
     this.#wake.raise();
   }
@@ -148,7 +148,9 @@ export class WebhookDrain {
   async #read(): Promise<void> {
     try {
       const webhook = await this.#ahead.read(this.#unfinished);
-      if (this.#width === Infinity && webhook !== undefined) this.#width = widthOf(webhook);
+      if (this.#maxInFlight === Infinity && webhook !== undefined) {
+        this.#maxInFlight = initialConcurrency(webhook);
+      }
     } catch (error) {
       this.#failure = { error };
     }
@@ -182,7 +184,7 @@ export class WebhookDrain {
     // A failure may pause or disable the webhook, so it is recorded first.
     if (this.#unrecordedFailures > 0) return false;
     return (
-      this.#inFlight < this.#width &&
+      this.#inFlight < this.#maxInFlight &&
       this.#unfinished.size < (this.#ahead.isInOrder ? 1 : maxUnfinished)
     );
   }
@@ -196,7 +198,7 @@ export class WebhookDrain {
     this.#unfinished.add(delivery_id);
     const started_at = clock.now();
     const outcome =
-      (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? late;
+      (await this.#deadline.within(this.#post(webhook)(delivery, started_at))) ?? missedDeadline;
     const ended_at = clock.now();
     this.#lastResponseAt = ended_at;
     this.#inFlight--;
@@ -205,7 +207,7 @@ export class WebhookDrain {
       this.#unfinished.delete(delivery_id);
     } else {
       const succeeded = isSuccess(outcome);
-      if (succeeded) this.#width = Math.min(this.#width + 1, width.proven);
+      if (succeeded) this.#maxInFlight = Math.min(this.#maxInFlight + 1, concurrency.proven);
       else this.#unrecordedFailures++;
       // The clock may have been set back during the attempt.
       const duration_ms = Math.max(0, ended_at - started_at);
@@ -284,7 +286,10 @@ export class WebhookDrain {
     this.#isWriting = false;
   }
 
-  /** Waits briefly, so that attempts that end at the same time are recorded together. */
+  /**
+   * Waits as long as more attempts keep ending, so that attempts that end at about the same time
+   * are recorded together.
+   */
   async #waitForBatch(): Promise<void> {
     for (let before = 0; before < this.#unrecorded.length && this.#unrecorded.length < maxBatch;) {
       before = this.#unrecorded.length;
@@ -330,7 +335,7 @@ export class WebhookDrain {
   }
 }
 
-function widthOf({ proven, streak }: WebhookRow): number {
-  if (proven) return width.proven;
-  return streak === null ? width.fresh : width.failing;
+function initialConcurrency({ proven, streak }: WebhookRow): number {
+  if (proven) return concurrency.proven;
+  return streak === null ? concurrency.fresh : concurrency.failing;
 }

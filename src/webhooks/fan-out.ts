@@ -11,7 +11,7 @@ import type { Seen } from "../ports/index.ts";
  * stores the bytes that are sent. Webhooks are found by the patterns that match the event, so other
  * webhooks are not read. The transaction writes no row that other transactions also write: the host
  * application may keep its transaction open for a long time, and must not block other events for
- * the same webhook. `DeliveryReader` arms the jobs of the webhooks.
+ * the same webhook. `WebhookWaker` arms the jobs of the webhooks.
  */
 export function fanOut(drawId: GenerateId): Projection {
   return {

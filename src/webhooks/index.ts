@@ -6,7 +6,7 @@ export {
   rewriteDeliveries,
 } from "./remove-deliveries.ts";
 export { getWebhookForUpdate } from "./webhook-commands.ts";
-export { DeliveryReader, manualAttempt } from "./delivery-reader.ts";
+export { WebhookWaker, manualAttempt } from "./webhook-waker.ts";
 export {
   anyEventSchema,
   type ConsumerHandler,

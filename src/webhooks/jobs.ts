@@ -26,7 +26,7 @@ import type { DeliveryId, WebhookId } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import { background, type Reads, type Tx } from "../store/index.ts";
 import { deliverJob, manualAttemptRefusal } from "./rules.ts";
-import { manualAttempt } from "./delivery-reader.ts";
+import { manualAttempt } from "./webhook-waker.ts";
 import { discardDeliveries } from "./remove-deliveries.ts";
 
 /** The time between the starts of two drains in the slow pool, in milliseconds. */

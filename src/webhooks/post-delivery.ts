@@ -80,18 +80,19 @@ export function deliveryPoster(
     try {
       return await http.client.send({ ...request, headers, body });
     } catch {
+      // The client did not say whether it sent anything, so `sent` is true.
       return failed("connect_failed", "The HTTP client threw an error.");
     }
   };
 }
 
 /** The outcome of a request for which the HTTP client does not keep its deadline. */
-export const late = failed(
+export const missedDeadline = failed(
   "response_timeout",
   "The HTTP client did not return before the deadline.",
 );
 
-/** Returns a function that returns the keys that sign at a time: during a rotation, two. */
+/** Returns a function from a time to the keys that sign then: two during a rotation, else one. */
 function signingKeys({
   secret,
   previous_secret,

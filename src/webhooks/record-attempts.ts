@@ -1,6 +1,6 @@
 import { webhookDisabled } from "./event-catalog.ts";
 import { type Claim, renew } from "../queue/index.ts";
-import { afterAttempt, afterAutomatic, type EndedAttempt } from "./progress.ts";
+import { webhookAfterAttempt } from "./disable-rules.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,
@@ -17,13 +17,24 @@ import type { HttpOutcome, HttpResponse, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { nextDeliveryAt, releaseWebhookJob } from "./due-deliveries.ts";
+import { isSuccess, nextAttempt } from "./schedule.ts";
 
 /** An attempt that has ended and whose outcome only this process knows. */
-export interface UnrecordedAttempt extends EndedAttempt {
+export interface UnrecordedAttempt {
   readonly id: AttemptId;
   readonly delivery_id: DeliveryId;
+  /** The `manual_at` of the delivery when the attempt began. Null for an automatic attempt. */
+  readonly requested_at: number | null;
   /** The number of recorded attempts of the delivery when this one began. */
   readonly attempts_before: number;
+  /** The number of automatic attempts of the delivery when this one began. */
+  readonly automatic_before: number;
+  readonly started_at: number;
+  readonly ended_at: number;
+  readonly duration_ms: number;
+  readonly outcome: HttpOutcome;
+  /** A random number from 0 to 1. */
+  readonly jitter: number;
   /** The body that was sent. */
   readonly body: string | null;
 }
@@ -113,7 +124,47 @@ function recordAttempt(
     duration_ms,
     ...responseColumns(outcome, { isErased: delivery.body !== body }),
   });
-  return tx.update(deliveries, delivery, { attempts: number, ...afterAttempt(delivery, attempt) });
+  return tx.update(deliveries, delivery, {
+    attempts: number,
+    ...deliveryAfterAttempt(delivery, attempt),
+  });
+}
+
+/**
+ * Returns the changes of a delivery after an attempt. A success always ends the delivery. A failed
+ * automatic attempt is ignored when another one was recorded since it began, as after a lost lease,
+ * or when the delivery has already ended.
+ */
+function deliveryAfterAttempt(
+  delivery: DeliveryRow,
+  attempt: UnrecordedAttempt,
+): Partial<DeliveryRow> {
+  const { requested_at, automatic_before, ended_at, duration_ms, outcome, jitter } = attempt;
+  const { status, history, next_attempt_at, wait_ms, manual_at } = delivery;
+  if (status === "canceled") return { manual_at: null };
+  const isManual = requested_at !== null;
+  // A manual attempt that was requested after this one began stays requested.
+  const pendingRequest = isManual && manual_at === requested_at ? null : manual_at;
+  const isCounted = !isManual && next_attempt_at !== null && history.length === automatic_before;
+  const newHistory = isCounted ? [...history, { waited_ms: wait_ms, duration_ms }] : history;
+  if (isSuccess(outcome)) {
+    return {
+      status: "succeeded",
+      history: newHistory,
+      next_attempt_at: null,
+      manual_at: isManual ? pendingRequest : null,
+    };
+  }
+  // A test delivery has manual attempts only, so no retry follows.
+  const isOver = status === "pending" && next_attempt_at === null && pendingRequest === null;
+  if (!isCounted) {
+    return isOver ? { status: "failed", manual_at: null } : { manual_at: pendingRequest };
+  }
+  const next = nextAttempt(newHistory, outcome, ended_at, jitter);
+  if (next.status !== "pending") {
+    return { status: next.status, history: newHistory, next_attempt_at: null };
+  }
+  return { history: newHistory, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
 }
 
 /** Applies automatic attempts to the webhook. Manual attempts do not change its state. */
@@ -125,7 +176,7 @@ function applyToWebhook(
 ): WebhookRow {
   let latest = webhook;
   for (const attempt of attempts.filter(({ requested_at }) => requested_at === null)) {
-    const changes = afterAutomatic(latest, attempt);
+    const changes = webhookAfterAttempt(latest, attempt);
     if (changes !== undefined) latest = tx.update(webhooks, latest, changes);
   }
   if (webhook.status !== "enabled" || latest.status !== "disabled") return latest;

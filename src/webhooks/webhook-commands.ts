@@ -51,7 +51,7 @@ import {
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,
 } from "./delivery-types.ts";
-import { manualAttempt } from "./delivery-reader.ts";
+import { manualAttempt } from "./webhook-waker.ts";
 
 /** Creates a webhook. It receives events from this commit on. */
 export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {

@@ -33,7 +33,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/events/reap-events.ts": "the same",
 
   "src/webhooks/fan-out.ts": "events of all accounts may commit together",
-  "src/webhooks/delivery-reader.ts":
+  "src/webhooks/webhook-waker.ts":
     "follows the log of all deliveries, and reads how far it was followed",
   "src/events/consumers.ts": "consumers take the events of all accounts",
   "src/events/call-consumer.ts": "the same",

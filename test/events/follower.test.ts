@@ -30,9 +30,9 @@ function following(
 
 test("a log is read every 5 s, at once after a commit or a full page, and 1 s after a failure", async () => {
   const gone = new Error("gone");
-  const found: (Step | Error)[] = ["more", "through", "through", gone, "through", "through"];
+  const found: (Step | Error)[] = ["more", "wait", "wait", gone, "wait", "wait"];
   const { clock, follower, looks, failures } = following(async () => {
-    const next = found.shift() ?? "through";
+    const next = found.shift() ?? "wait";
     if (next instanceof Error) throw next;
     return next;
   });
@@ -48,7 +48,7 @@ test("the follower yields to the event loop between reads", async () => {
   const found: Step[] = ["more"];
   const { promise, answer } = held<void>();
   const { clock, looks } = following(
-    async () => found.shift() ?? "through",
+    async () => found.shift() ?? "wait",
     () => promise,
   );
   await clock.settle();
@@ -63,7 +63,7 @@ test("a commit during a read causes another read right after it", async () => {
   const { clock, follower, looks } = following(() => promise);
   await clock.settle();
   follower.wake();
-  answer("through");
+  answer("wait");
   await clock.settle();
   expect(looks).toEqual([0, 0]);
 });
@@ -78,7 +78,7 @@ test("a finished log is not read again after a commit", async () => {
   await follower.stop();
 });
 
-test.each(["more", "through"] as const)(
+test.each(["more", "wait"] as const)(
   "stop waits for the read in progress, which is the last: %s",
   async (end) => {
     const { promise, answer } = held<Step>();

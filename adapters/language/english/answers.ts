@@ -38,17 +38,28 @@ interface Notation {
   readonly point: string;
 }
 
-/** `1,200` is one thousand two hundred, and `2,5` is two and a half. */
 const notations: readonly Notation[] = [
-  { shape: /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/, group: ",", point: "." },
-  { shape: /^\d+,\d{1,2}$/, group: ".", point: "," },
-  { shape: /^\d{1,3}(?:\.\d{3}){2,}$|^\d{1,3}(?:\.\d{3})+,\d+$/, group: ".", point: "," },
+  // `1,200` and `1,200.50`.
+  { shape: /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/, group: ",", point: "." },
+  // `2,5` and `0,125`, `1.200.000` and `1.200,50`.
+  {
+    shape: /^(?:\d+,\d{1,2}|0,\d+|[1-9]\d{0,2}(?:(?:\.\d{3}){2,}|(?:\.\d{3})+,\d+))$/,
+    group: ".",
+    point: ",",
+  },
 ];
+
+/**
+ * `1.200` is 1.2 to people who write a decimal point, and 1200 to people who write a decimal comma.
+ * `1,200` is always 1200 in English. Hardly anyone writes 1.2 as `1,200`.
+ */
+const ambiguous = /^[1-9]\d{0,2}\.\d{3}$/;
 
 /** Returns undefined if the figures could be read in two ways, or in none. */
 function valueOf(written: string): number | undefined {
   const sign = /^[-−]/.test(written) ? -1 : 1;
   const digits = written.replace(/^[-+−]/, "");
+  if (ambiguous.test(digits)) return undefined;
   const notation = notations.find(({ shape }) => shape.test(digits));
   const plain =
     notation === undefined
@@ -111,7 +122,7 @@ const no = phraseSet(
 );
 
 /**
- * A yes or no that the sentence continues without a comma: "yes I can make it", "no make it
+ * A yes or no at the start of a sentence, with no comma after it: "yes I can make it", "no make it
  * Tuesday".
  */
 const opening =

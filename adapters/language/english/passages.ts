@@ -7,7 +7,7 @@ import { LRUCache } from "lru-cache";
 import type { Passage, RankedPassage } from "../../../src/ports/index.ts";
 import { similarity, termsOf, type Term } from "./terms.ts";
 
-/** How many mentions in the text a mention in the title counts for. */
+/** A mention in the title counts as this many mentions in the text. */
 const titleWeight = 4;
 /** BM25's k1. A low value: in a short text, a second mention of a word adds little. */
 const saturation = 0.25;
@@ -19,9 +19,10 @@ const unknownWeight = 0.7;
 const maxSentences = 8;
 
 /**
- * The relevance of a passage is the sum of the weights of the question's words that it has, divided
- * by the sum of all. A word weighs more the fewer passages have it. If the question has several
- * sentences, the one that a passage covers best counts.
+ * Each word of the question has a weight: the fewer passages have the word, the higher. Each weight
+ * is multiplied by how much the passage is about the word (`strength`). The relevance of the
+ * passage is the sum of these products, divided by the sum of all weights. If the question has
+ * several sentences, the one that a passage covers best counts.
  */
 export function rankPassages(
   passages: readonly Passage[],
@@ -30,14 +31,14 @@ export function rankPassages(
 ): readonly RankedPassage[] {
   const parts = partsOf(question);
   if (parts.length === 0) return [];
-  const indexed = passages.map(indexOf);
+  const indexed = passages.map(indexedPassage);
   const meanLength = Math.max(
     indexed.reduce((sum, { length }) => sum + length, 0) / indexed.length,
     1,
   );
   const found = parts.map((part) => relevances(part, indexed, meanLength));
-  const ranked = passages.map(({ title, text }, index) => {
-    const best = Math.max(...found.map((relevance) => relevance[index] ?? 0));
+  const ranked = passages.map(({ title, text }, i) => {
+    const best = Math.max(...found.map((relevance) => relevance[i] ?? 0));
     return { title, text, relevance: Math.round(best * 1_000) / 1_000 };
   });
   return ranked
@@ -55,21 +56,21 @@ interface Mentions {
 interface IndexedPassage {
   /** By stem. */
   readonly mentions: ReadonlyMap<string, Mentions>;
-  /** Of the text, in terms. */
+  /** The number of terms of the text, without the title. */
   readonly length: number;
 }
 
 /** An agent's knowledge rarely changes, and is searched for every answer. */
 const indexes = new LRUCache<string, IndexedPassage>({ max: 1_000 });
 
-function indexOf(passage: Passage): IndexedPassage {
+function indexedPassage(passage: Passage): IndexedPassage {
   const key = JSON.stringify([passage.title, passage.text]);
-  const index = indexes.get(key) ?? makeIndex(passage);
-  indexes.set(key, index);
-  return index;
+  const indexed = indexes.get(key) ?? indexPassage(passage);
+  indexes.set(key, indexed);
+  return indexed;
 }
 
-function makeIndex(passage: Passage): IndexedPassage {
+function indexPassage(passage: Passage): IndexedPassage {
   const mentions = new Map<string, Mentions>();
   const add = (term: Term, weight: number): void => {
     mentions.set(term.stem, { term, count: (mentions.get(term.stem)?.count ?? 0) + weight });
@@ -112,9 +113,9 @@ function relevances(
     return { strengths, weight: having === 0 ? weight * unknownWeight : weight };
   });
   const total = words.reduce((sum, { weight }) => sum + weight, 0);
-  return passages.map((_, index) => {
+  return passages.map((_, i) => {
     const covered = words.reduce(
-      (sum, { strengths, weight }) => sum + weight * (strengths[index] ?? 0),
+      (sum, { strengths, weight }) => sum + weight * (strengths[i] ?? 0),
       0,
     );
     return covered / total;

@@ -9,8 +9,8 @@ import type { JsonValue, PromptMessage, ToolError, ToolOutput } from "./specific
 import { toolNames } from "./tools.ts";
 
 /**
- * Builds the prompt of a turn. Only texts of the host application are instructions. Its
- * instructions and questions in playbooks may quote a contact, so their markup is escaped too.
+ * Builds the prompt of a turn. Only texts of the host application are instructions. An instruction
+ * or a question of a playbook may quote a contact, so it is escaped as well.
  */
 export function promptOf(turn: ModelTurn): PromptMessage[] {
   const { task } = turn;
@@ -192,7 +192,10 @@ function outputOf(outcome: ModelCall["outcome"]): ToolOutput | ToolError {
   }
 }
 
-/** Escapes the texts in a JSON value. The escaped characters are not part of JSON's own syntax. */
+/**
+ * Escapes the texts in a JSON value. No pattern of `escapeMarkup` matches JSON's own syntax: bare
+ * capital letters never follow a `[` of JSON.
+ */
 function escapeJson(value: Json): JsonValue {
   return JSON.parse(escapeMarkup(JSON.stringify(value))) as JsonValue;
 }

@@ -54,7 +54,8 @@ export function noticedIn(message: string): Observations {
 }
 
 interface Guess {
-  readonly name: string;
+  /** The name of an intent, or the id of a playbook. */
+  readonly key: string;
   /** From 0 to 1. */
   readonly confidence: number;
 }
@@ -78,12 +79,14 @@ const denied =
 /** Returns the intent whose words the text has most fully; null if it has too few of any. */
 export function likeliestIntent(text: string, intents: readonly string[]): Guess | null {
   const said = termsOf(affirmed(text));
-  return likeliest(intents.map((name) => ({ name, confidence: share(wordsOfName(name), said) })));
+  return likeliest(
+    intents.map((name) => ({ key: name, confidence: share(wordsOfName(name), said) })),
+  );
 }
 
 /**
  * Returns the playbook that fits the text best: by its intents and its name, and by how much of a
- * sentence its description covers. The name of the guess is the playbook's id.
+ * sentence its description covers.
  */
 export function likeliestPlaybook(text: string, playbooks: ModelTurn["playbooks"]): Guess | null {
   const said = termsOf(affirmed(text));
@@ -99,7 +102,7 @@ export function likeliestPlaybook(text: string, playbooks: ModelTurn["playbooks"
       const byDescription = sentences
         .map((sentence) => share(sentence, known))
         .filter((each) => each >= minShareOfSentence);
-      return { name: id, confidence: Math.max(...byName, ...byDescription) };
+      return { key: id, confidence: Math.max(...byName, ...byDescription) };
     }),
   );
 }

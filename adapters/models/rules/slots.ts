@@ -12,12 +12,13 @@ const unknownContact = { phone: null, time_zone: null };
 const language = english();
 
 /**
- * Finds the value of a slot in a text that has no value as a whole. Returns null if no part of it
- * has one, or if parts have different ones. A number is returned as such; everything else in the
- * contact's words: `Friday would do` of "I can't on Monday, but Friday would do". The engine, which
- * knows where the contact is, reads the date in them.
+ * Finds the value of a slot in a text that is not a value as a whole. Returns null if no part of
+ * the text has a value, or if parts have different ones. For a number, returns the number. For
+ * everything else, returns the contact's words: `Friday would do` of "I can't on Monday, but Friday
+ * would do". The engine, which knows where the contact is, reads the date in them.
+ * @param writtenAt when the contact wrote the text, in milliseconds since the epoch
  */
-export function wordsFor(slot: ModelSlot, text: string, now: number): Json {
+export function slotValue(slot: ModelSlot, text: string, writtenAt: number): Json {
   if (slot.type === "number") return countedThing(slot, text);
   if (slot.type === "text" && slot.enum === undefined) return only(text.match(code));
   const { name, type, prompt, enum: options } = slot;
@@ -31,7 +32,11 @@ export function wordsFor(slot: ModelSlot, text: string, now: number): Json {
   const read = clausesOf(text)
     .map((words) => ({
       words,
-      value: readAnswer(question, words, { language, now, contact: unknownContact }),
+      value: readAnswer(question, words, {
+        language,
+        now: writtenAt,
+        contact: unknownContact,
+      }),
     }))
     .filter(({ value }) => value !== undefined);
   return new Set(read.map(({ value }) => value)).size === 1 ? (read[0]?.words ?? null) : null;

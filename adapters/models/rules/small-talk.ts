@@ -48,20 +48,22 @@ const courtesies: readonly Courtesy[] = [
 const fillers =
   /\b(?:there|everyone|again|so much|very much|a lot|a bunch|you too|then|that is|for (?:the|your) (?:help|info|information|quick reply))\b/g;
 
-const friendlyEmoji = /[👍🙏❤😊🎉]\ufe0f?/gu;
+const friendlyEmoji = /[👍🙏❤😊🎉]\p{Emoji_Modifier}?\ufe0f?/gu;
 
 /**
  * Returns the answer to a greeting, thanks or an assent, in its language; null if the message says
  * anything else.
  */
 export function smallTalk(text: string): string | null {
-  const worded = text.replaceAll(friendlyEmoji, ",");
-  const parts = plainText(worded)
+  // An emoji becomes a comma, so that it separates parts.
+  const withoutEmoji = text.replaceAll(friendlyEmoji, ",");
+  const parts = plainText(withoutEmoji)
     .replaceAll(fillers, " ")
     .split(/[\p{P}\n]+/u)
     .map((part) => part.replaceAll(/\s+/g, " ").trim())
     .filter((part) => part !== "");
-  if (parts.length === 0) return worded === text ? null : "👍";
+  // Nothing is left of a message that has only emoji. It is answered in kind.
+  if (parts.length === 0) return withoutEmoji === text ? null : "👍";
   const answers = parts.map((part) => courtesies.find(({ pattern }) => pattern.test(part))?.answer);
   return answers.includes(undefined) ? null : (answers.at(-1) ?? null);
 }

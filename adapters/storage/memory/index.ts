@@ -15,8 +15,8 @@ import { refuseNewer } from "../schema.ts";
 import { Table, type Undo } from "./table.ts";
 
 /**
- * Returns a storage in memory, for tests. It behaves as the storage port specifies and no stricter,
- * so code that works on it works on a database. The rows that it returns are copies.
+ * Returns a storage in memory, for tests. It guarantees what the storage port specifies and no
+ * more, so code that works on it works on a database. The rows that it returns are copies.
  *
  * Several engines can use one storage at the same time or one after the other. They see each
  * other's commits. Rows stay until the storage object is garbage-collected; closing an engine does

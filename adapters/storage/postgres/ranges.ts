@@ -1,8 +1,11 @@
 /**
  * Ties a query to one index. PostgreSQL has no index hints, and plans a prepared statement once,
- * maybe while a table is empty and all plans cost the same. The last column of a given key is
- * therefore compared with `>=` and `<=` instead of `=`, and the rows are ordered from that column
- * on. Only the wanted index has this order, and sorting is disabled (`settings.ts`).
+ * maybe while a table is empty and all plans cost the same. So the rows are ordered by columns that
+ * only the wanted index has in this order, and sorting is disabled (`settings.ts`).
+ *
+ * The order begins with the last column of a given key. With `=`, PostgreSQL would know that this
+ * column is constant and would drop it from the order, so other indexes would fit too. The column
+ * is therefore compared with `>=` and `<=`.
  */
 import type { Collection, Index, KeyValue, Range } from "../../../src/ports/index.ts";
 import { isNullable, orderOf, type RangePart, splitAtNulls } from "../layout.ts";
@@ -20,7 +23,8 @@ interface GivenValue {
 
 /**
  * Returns the conditions that select the rows under given leading values. `ends` are the
- * comparisons with the last value that are needed here. The caller's bounds imply the others.
+ * comparisons with the last value. The caller omits one if its own bound, a comparison of tuples
+ * that begin with this value, implies it.
  */
 export function scanConditions(
   index: Index,
@@ -39,7 +43,7 @@ export function scanConditions(
         : ends.map((end) => `${column} ${end} ${sql}`);
     }),
     ...(index.where === undefined ? [] : [conditionSql(index.where)]),
-    // A log's rows are in its order once they have a position.
+    // A log's row without a position has a negative number there (`positions.ts`). It is left out.
     ...(position !== undefined && index.columns.includes(position)
       ? [`${quoted(position)} > 0`]
       : []),
@@ -52,13 +56,11 @@ export function scanOrder(
   given: readonly GivenValue[],
   order: "ASC" | "DESC",
 ): string {
-  // PostgreSQL does not know that a column that is null in all rows orders nothing, so the clause
-  // begins at the first null at the latest.
+  // The index provides the order of the last given column and those after it. The columns before it
+  // are constant, and PostgreSQL knows this of a comparison with `=`, but not of IS NULL. So the
+  // clause begins at the first null, if there is one.
   const firstNull = given.findIndex(({ isNull }) => isNull);
-  const from = Math.max(
-    0,
-    firstNull === -1 ? given.length - 1 : Math.min(firstNull, given.length - 1),
-  );
+  const from = firstNull === -1 ? Math.max(0, given.length - 1) : firstNull;
   const isUnique = index.unique && firstNull === -1 && given.length >= index.columns.length;
   const columns = (isUnique ? orderOf(index).slice(0, given.length) : sortColumns(index)).slice(
     from,
@@ -74,8 +76,8 @@ export function whereClause(conditions: readonly string[]): string {
 }
 
 /**
- * Returns the FROM clause for the row under a complete primary key. The key's parts are the
- * expressions `seen.k0`, `seen.k1` and so on.
+ * Returns the part of a SELECT from FROM to LIMIT 1 that finds the row under a complete primary
+ * key. The key's parts are the expressions `seen.k0`, `seen.k1` and so on.
  */
 export function keyScan(
   table: Table,
@@ -89,13 +91,13 @@ export function keyScan(
 
 /**
  * Returns the statement that reads a range, or undefined if the range is empty. The first column of
- * each row is the number of the part that the row is in: rows are sorted by it. With several parts,
- * the result also holds the rows to skip; `skipped` is how many.
+ * each row is the number of the part that the row is in. The caller sorts the rows by it and drops
+ * the first `toSkip`.
  */
 export function rangeStatement(
   range: Range,
   table: Table,
-): { statement: Statement; skipped: number } | undefined {
+): { statement: Statement; toSkip: number } | undefined {
   const parts = [...splitAtNulls(range)];
   if (parts.length === 0) return undefined;
   const values: Text[] = [];
@@ -104,14 +106,14 @@ export function rangeStatement(
   if (only !== undefined && parts.length === 1) {
     return {
       statement: { text: partSql({ ...only, skip }, table, values, 0), values },
-      skipped: 0,
+      toSkip: 0,
     };
   }
   // One statement, so that a row that moves from one part to another is read exactly once.
   const texts = parts.map(
     (part, n) => `(${partSql({ ...part, limit: range.limit + skip }, table, values, n)})`,
   );
-  return { statement: { text: texts.join(" UNION ALL "), values }, skipped: skip };
+  return { statement: { text: texts.join(" UNION ALL "), values }, toSkip: skip };
 }
 
 function partSql(part: RangePart, table: Table, values: Text[], number: number): string {
@@ -150,6 +152,7 @@ function boundConditions(
 ): string[] {
   const { collection } = index;
   const columns = orderOf(index);
+  /** The index's columns after the prefix. */
   const open = columns.slice(prefix.length);
   const last = given.at(-1);
   // A bound begins with the last given column, so that the index can seek to the exact row.
@@ -162,6 +165,8 @@ function boundConditions(
     { bound: lower, comparison: ">", end: ">=" },
     { bound: upper, comparison: "<", end: "<=" },
   ] as const;
+  // A bound is one comparison of tuples, unless a column after the first can be null: SQL's
+  // comparison of tuples is null then. The first column is not null here (`splitAtNulls`).
   const canBeTuple = (bound: Range["after"]): bound is readonly KeyValue[] =>
     bound !== undefined &&
     !open.slice(1, bound.length).some((column) => isNullable(collection, column));
@@ -214,8 +219,8 @@ function beyondTuple(
 }
 
 /**
- * Returns the same condition where a column after the first can be null. The first value is not
- * null, because `splitAtNulls` removed nulls.
+ * Returns the same condition where a column after the first can be null. Nulls come first in the
+ * order. The first value is not null, because `splitAtNulls` removed nulls.
  */
 function beyond(
   collection: Collection,

@@ -69,7 +69,7 @@ export class PostgresReader implements Reader {
     const [, ...results] = await pool.atomic([planSettings, ...checks, planned.statement]);
     const rows = (results.at(-1)?.rows ?? [])
       .toSorted(([a], [b]) => Number(a) - Number(b))
-      .slice(planned.skipped, planned.skipped + limit)
+      .slice(planned.toSkip, planned.toSkip + limit)
       .map(([, ...values]) => table.decode(values));
     return { rows, unplaced: results.slice(0, -1).some((check) => check.rows.length > 0) };
   }

@@ -70,13 +70,13 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   }
 
   async open(schema: Schema): Promise<void> {
-    await this.#shared.open(() => this.#connect(schema).catch(noConflict));
+    await this.#shared.open(() => this.#connect(schema).catch(asUnavailable));
   }
 
   async migrate(schema: Schema): Promise<void> {
     await this.#pool
       .use((connection) => ensureSchema(connection, schema, this.#names, true))
-      .catch(noConflict);
+      .catch(asUnavailable);
   }
 
   migrationSql(schema: Schema, from = 0): string {
@@ -117,7 +117,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   }
 
   async admit(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]> {
-    return this.#shared.get().admissions.admit(requests).catch(noConflict);
+    return this.#shared.get().admissions.admit(requests).catch(asUnavailable);
   }
 
   watch(listener: () => void): () => void {
@@ -164,14 +164,12 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   }
 }
 
-/** Converts a conflict outside of a group, which nothing would rerun, to `storage_unavailable`. */
-function noConflict(error: unknown): never {
+/** Throws a conflict outside a group, which nothing would rerun, as `storage_unavailable`. */
+function asUnavailable(error: unknown): never {
   if (!(error instanceof StorageConflict)) throw error;
   throw new TidingsError(
     "storage_unavailable",
     "Another transaction holds a lock that is needed here.",
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }

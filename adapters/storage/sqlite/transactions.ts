@@ -33,12 +33,12 @@ export class Transactions {
   }
 
   /**
-   * Returns the writer's group, made to queue for the process's write lock together with these
-   * transactions. By retrying for the file's lock alone it might never get it. A shared group holds
-   * the process's lock during its commit. An exclusive one holds it from its first read, which
-   * takes the file's lock.
+   * Returns a group of the writer that waits for the process's write lock in one queue with these
+   * transactions. If it only tried for the file's lock again and again, it might never get it. A
+   * shared group holds the process's lock during its commit. An exclusive one holds it from its
+   * first read, which takes the file's lock.
    */
-  withLock(group: Group, how: Access): Group {
+  withLock(group: Group, access: Access): Group {
     let acquired: Promise<() => void> | undefined;
     const locked = async <T>(work: () => T | Promise<T>): Promise<T> => {
       await (acquired ??= this.#lock.acquire());
@@ -53,7 +53,7 @@ export class Transactions {
       try {
         await locked(() => group.commit(writes));
       } catch (error) {
-        // When the lock was not acquired, the group is still open.
+        // If the lock could not be acquired, the group is still open.
         await group.abort();
         throw error;
       } finally {
@@ -66,7 +66,7 @@ export class Transactions {
     };
     return {
       read: (lookups) =>
-        how === "exclusive" ? locked(() => group.read(lookups)) : group.read(lookups),
+        access === "exclusive" ? locked(() => group.read(lookups)) : group.read(lookups),
       commit: (writes) =>
         acquired === undefined && this.#lock.isFree ? group.commit(writes) : commitLocked(writes),
       abort: () => (acquired === undefined ? group.abort() : abortLocked()),
@@ -130,8 +130,9 @@ interface Waiter {
 }
 
 /**
- * A lock within this process, granted in order of request. A holder that keeps it too long still
- * keeps it, but everyone who waits is refused: the holder may itself wait for one of them.
+ * A lock within this process, granted in order of request. If its holder keeps it too long, all
+ * waiting requests and all new ones are refused until it is released: the holder may itself be
+ * waiting for one of them.
  */
 class WriteLock {
   readonly #waiting: Waiter[] = [];

@@ -116,6 +116,8 @@ describe("rules", () => {
     ["Vielen Dank", "Gern geschehen!"],
     ["¡Hola!", "¡Hola! ¿En qué podemos ayudarle?"],
     ["👍", "👍"],
+    ["👍🏽", "👍"],
+    ["thanks so much 🙏🏿🙏🏿", "You're welcome!"],
     ["hi, is this a robot", undefined],
     ["thanks for nothing", undefined],
     ["is this a robot? thanks", undefined],

@@ -21,6 +21,14 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [count, "1,200.50", 1200.5],
   [count, "1.200,50", 1200.5],
   [count, "1,200", 1200],
+  [count, "1.200", undefined],
+  [count, "$1.200", undefined],
+  [count, "about 45.125", undefined],
+  [count, "1.200.000", 1_200_000],
+  [count, "1.20", 1.2],
+  [count, "1234.567", 1234.567],
+  [count, "0.500", 0.5],
+  [count, "0,500", 0.5],
   [count, "2,5", 2.5],
   [count, "We are 4, thanks", 4],
   [count, "table for Two please", 2],
@@ -38,6 +46,7 @@ it.each<readonly [Slot, string, SlotValue | undefined]>([
   [sure, "no problem", true],
   [sure, "that’s right", true],
   [sure, "👍", true],
+  [sure, "👍🏽", true],
   [sure, "nope", false],
   [sure, "No, make it Tuesday", false],
   [sure, "no I can't", false],
@@ -142,7 +151,10 @@ const texts = fc.oneof(
     .map((words) => words.join(" ")),
 );
 
-it("reads a value back from its displayed form", () => {
+/** People read `1.125` as one and an eighth, or as a thousand and more. */
+const isAmbiguous = (displayed: string): boolean => /^-?[1-9]\d{0,2}\.\d{3}$/.test(displayed);
+
+it("reads a value back from its displayed form, unless that could mean two numbers", () => {
   fc.assert(
     fc.property(
       texts,
@@ -150,7 +162,9 @@ it("reads a value back from its displayed form", () => {
       (text, of) => {
         const value = read(of, text);
         if (value === undefined) return;
-        expect(read(of, displayText(value, most.language))).toBe(value);
+        const displayed = displayText(value, most.language);
+        const readBack = of === count && isAmbiguous(displayed) ? undefined : value;
+        expect(read(of, displayed)).toBe(readBack);
         expect(validValue(of, value, most)).toBe(value);
       },
     ),

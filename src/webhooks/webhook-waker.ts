@@ -13,7 +13,7 @@ import { arm } from "../queue/index.ts";
 import { deliverJob, discardJob } from "./rules.ts";
 import type { Scope, WebhookId } from "../kernel/index.ts";
 
-interface DeliveryReaderOptions {
+interface WebhookWakerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -23,16 +23,16 @@ interface DeliveryReaderOptions {
 const pageSize = 500;
 
 /**
- * Follows the log of deliveries and arms the job of each webhook that has new ones. Transactions
- * that create events therefore write no job, and many deliveries of one webhook arm its job once.
- * Every engine follows the log. The stored cursor decides which engine was first.
+ * Follows the log of deliveries and arms the job of each webhook that has new deliveries.
+ * Transactions that create events therefore write no job, and many deliveries of one webhook arm
+ * its job once. Every engine follows the log. The stored cursor decides which engine was first.
  */
-export class DeliveryReader {
+export class WebhookWaker {
   readonly #store: Store;
   readonly #follower: Follower;
   #unsubscribe = (): void => {};
 
-  constructor({ store, clock, logger }: DeliveryReaderOptions) {
+  constructor({ store, clock, logger }: WebhookWakerOptions) {
     this.#store = store;
     this.#follower = new Follower({
       clock,
@@ -72,7 +72,7 @@ export class DeliveryReader {
     } as const;
     const found = await reads.range({ ...range, after: [from] });
     const last = found.at(-1);
-    if (last === undefined) return "through";
+    if (last === undefined) return "wait";
     const webhooks = new Map(
       found.map(({ account_id, mode, webhook_id }) => [webhook_id, { account_id, mode }]),
     );
@@ -82,7 +82,7 @@ export class DeliveryReader {
         isBackground: true,
       },
     );
-    return found.length === pageSize ? "more" : "through";
+    return found.length === pageSize ? "more" : "wait";
   }
 }
 
@@ -95,10 +95,10 @@ interface CursorMove {
 }
 
 /**
- * Moves the cursor along the log of deliveries and arms the jobs of webhooks that have new ones.
- * When several engines read the same range, only the first one moves the cursor. The others find a
- * changed cursor and write nothing. A webhook that is not enabled gets no job. Enabling it arms the
- * job.
+ * Moves the cursor along the log of deliveries and arms the jobs of the webhooks that have new
+ * deliveries. When several engines read the same range, only the first one moves the cursor. The
+ * others find a changed cursor and write nothing. A webhook that is not enabled gets no job.
+ * Enabling it arms the job.
  */
 async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): Promise<void> {
   const cursor = await tx.get(cursorByName, ["deliveries"]);
@@ -108,7 +108,8 @@ async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): P
   else tx.update(cursors, cursor, columns);
   await Promise.all(
     [...webhooks].map(async ([id, { account_id, mode }]) => {
-      // Held, so that a transaction that enables the webhook at the same time does not miss these.
+      // Held, so that a transaction that enables the webhook at the same time commits before or
+      // after this one. Either way, its job is armed.
       const webhook = await tx.get(webhookById, [account_id, mode, id], { hold: true });
       // The webhook was deleted while these deliveries were being committed.
       if (webhook === undefined) return arm(tx, discardJob({ account_id, mode, id }, tx.now));
