@@ -85,7 +85,8 @@ async function conclude(
     });
     return;
   }
-  const status = isRefused ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
+  const isFailed = isRefused || outcome.isFailed;
+  const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
   endRun(tx, drawId, conversation, run, { ...did, status });
 }
 

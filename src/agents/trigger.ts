@@ -3,6 +3,7 @@ import { openSession } from "./session.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
 import type { Slot } from "./playbooks/slot-types.ts";
+import { checkTriggerInput } from "./actions.ts";
 import { agentToChange } from "./reads.ts";
 import { type AgentRow, agentSessionOf } from "./rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
@@ -35,6 +36,10 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
   input: () => triggerAgentSchema,
   status: 202,
   shows: showsOutput,
+  async check({ action: name = "", input = {} }, { services, clock }) {
+    const action = services.actions.get(name);
+    return action && checkTriggerInput(action, input, clock);
+  },
   async run(tx, { id, ...asked }, { services }) {
     const agent = await agentToChange(tx, id, { hold: true });
     if (agent.enabled !== true) throw new TidingsError("conflict", "The agent is disabled.");
@@ -153,8 +158,8 @@ function hold(tx: Tx, id: string): Promise<Seen<ConversationRow> | undefined> {
 type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
 
 /**
- * Returns the request of a run. Slot values are checked here. The input of an action is checked by
- * the action's schema when it is called.
+ * Returns the request of a run. Slot values are checked here. The schema of an action has checked
+ * its input before the transaction.
  * @throws TidingsError `validation_failed`; `conflict` if the playbook is disabled
  */
 async function requestOf(

@@ -43,6 +43,8 @@ export interface TurnOutcome extends Progress {
     readonly reason: string;
     readonly summary: string;
   } | null;
+  /** Whether the run failed: what was triggered could not be done. */
+  readonly isFailed: boolean;
   /** Whether the turn closes the conversation. */
   readonly closes: boolean;
   readonly frames: readonly Frame[];

@@ -19,7 +19,8 @@ import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.
  * - `awaiting_approval`: a person must approve or deny an action first.
  * - `completed`: it did what it was to do.
  * - `handed_off`: it ended with a hand-off to people.
- * - `failed`: its reply was refused, or its turn failed repeatedly.
+ * - `failed`: what was triggered could not be done, its reply was refused, or its turn failed
+ *   repeatedly.
  * - `canceled`: it was no longer needed, for example because a person took over.
  */
 export type RunStatus = (typeof runStatuses)[number];
