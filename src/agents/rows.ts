@@ -70,6 +70,11 @@ export const agentSessions = scoped("agent_sessions", {
    * it.
    */
   heard_through: integer(),
+  /**
+   * Sequence number of the last message before the agent got the conversation, or got it back from
+   * people. The loop guard counts only later messages.
+   */
+  guarded_from: integer(),
   /** Replies since the session started or was handed back. */
   turns: integer(),
   /** Input and output tokens that models have used. */

@@ -98,6 +98,8 @@ export interface MessageHistory {
    */
   readonly messages: readonly ModelMessage[];
   readonly unanswered: number;
+  /** How many of the messages, at the end, the loop guard counts. */
+  readonly guarded: number;
 }
 
 /**
