@@ -91,7 +91,7 @@ const agentRoutes: readonly ApiRoute[] = [
     summary: "Delete an agent",
     description:
       "The agent sends nothing more. Its conversations go to people when their contacts write " +
-      "again.",
+      "again. Its runs can still be read.",
   },
   {
     ...trigger,

@@ -70,6 +70,10 @@ async function conclude(
     steps,
     calls,
     ...usage,
+    sent_message_ids: [
+      ...run.sent_message_ids,
+      ...(sent.message_id === null ? [] : [sent.message_id]),
+    ],
     playbook_id: outcome.playbook_id ?? run.playbook_id,
     result: sent.error ?? outcome.result,
   };
@@ -109,8 +113,9 @@ function remember(
   session: Seen<AgentSessionRow>,
   run: RunRow,
   outcome: TurnOutcome,
-  { isSaid, error }: SendResult,
+  { message_id, error }: SendResult,
 ): void {
+  const isSaid = message_id !== null;
   const { frames, playbook_id, isWaiting, isStuck, usage } = outcome;
   // A playbook that waits for an approval keeps waiting while the agent answers other messages.
   const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;

@@ -373,3 +373,32 @@ test("a run of a closed conversation cannot be approved, except a triggered acti
   await made.pass();
   expect(done).toEqual([{ n: 2 }]);
 });
+
+test("runs name their messages, and can be read when their agent is deleted", async () => {
+  const { engine, agent, ask, thread, runs } = await agency(memory());
+  await ask("Hello");
+  await ask("Again");
+  const before = await runs();
+  const sent = (await thread()).filter(({ author }) => author.type === "agent");
+  expect(sent).toHaveLength(2);
+  expect(before.map(({ message_ids }) => message_ids)).toEqual(sent.map(({ id }) => [id]));
+  const { data: events } = await engine.events.list({ type: "agent.run.completed" });
+  expect(events.map(({ data }) => data).toReversed()).toMatchObject(
+    before.map(({ message_ids }) => ({ run: { message_ids } })),
+  );
+
+  const { id: idle } = await engine.agents.create({ name: "Bo", channels: ["sms"] });
+  await engine.agents.remove(agent.id);
+  await engine.agents.remove(idle);
+  expect(await runs(), "of the deleted agent").toEqual(before);
+  const [run] = before;
+  const { data } = await engine.agents.runs(agent.id, { status: "completed", limit: 1 });
+  expect(data).toEqual(before.slice(1));
+  expect([
+    await outcome(engine.agents.get(agent.id)),
+    await outcome(engine.agents.run(agent.id, `run_${"0".repeat(26)}`)),
+    await outcome(engine.agents.run(idle, run?.id ?? "")),
+    await outcome(engine.agents.runs(idle)),
+    await outcome(engine.agents.runs(`agt_${"0".repeat(26)}`)),
+  ]).toEqual(Array.from({ length: 5 }, () => "not_found"));
+});

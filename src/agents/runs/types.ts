@@ -165,6 +165,8 @@ export interface Run {
   readonly status: RunStatus;
   /** What was done, in order. At most 100 steps are kept. */
   readonly steps: RunStep[];
+  /** The messages that the run sent to the contact, oldest first. */
+  readonly message_ids: MessageId[];
   /**
    * For a triggered action, its output. For a reply of the model, its `intent` and `confidence`. An
    * object with `error` if there was a problem. Otherwise, and after a redaction, null.
@@ -194,6 +196,9 @@ export const runSchema = z
     trigger: runTriggerSchema.describe("What started the run."),
     status: runStatusSchema.describe("Where the run stands."),
     steps: z.array(runStepSchema).describe("What was done, in order. At most 100 steps are kept."),
+    message_ids: z
+      .array(ids.message)
+      .describe("The messages that the run sent to the contact, oldest first."),
     result: json.describe(
       "For a triggered action, its output. For a reply of the model, its `intent` and " +
         "`confidence`. An object with `error` if there was a problem. Otherwise, and after a " +
