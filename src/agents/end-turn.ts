@@ -2,7 +2,7 @@ import { handOff } from "./hand-off.ts";
 import { type AgentSessionRow, agentSessions } from "./rows.ts";
 import { endRun, newTokens, readRunState, type RunState, saveProgress } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { answersNoMessages, approvalMs, recentReplies } from "./runs/rules.ts";
+import { answersNoMessages, approvalMs, withinLastMinute } from "./runs/rules.ts";
 import { sendAs, type SendResult } from "./reply.ts";
 import type {
   BegunTurn,
@@ -125,7 +125,7 @@ function remember(
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
     failed_attempts: isStuck ? session.failed_attempts + 1 : 0,
-    replied_at: [...recentReplies(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
+    replied_at: [...withinLastMinute(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
     updated_at: tx.now,
   });
 }

@@ -4,11 +4,11 @@ import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
 import type { Slot } from "./playbooks/slot-types.ts";
 import { checkTriggerInput } from "./actions.ts";
-import { agentToChange } from "./reads.ts";
-import { type AgentRow, agentSessionOf } from "./rows.ts";
+import { agentToChange, findDefinition } from "./reads.ts";
+import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "./rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
 import { runResource } from "./runs/rows.ts";
-import { turnJob } from "./runs/rules.ts";
+import { admitTrigger, turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
@@ -47,6 +47,7 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     const found = await findTriggeredConversation(tx, drawId, asked);
     const request = await requestOf(tx, services, found, asked);
     await checkHandler(tx, found, agent, request);
+    await countTrigger(tx, agent);
     // A single action does not use the session, which may belong to another agent by the time the
     // action is called.
     const { agent_revision } =
@@ -65,6 +66,31 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     return runResource(run);
   },
 };
+
+/**
+ * Counts a trigger of the agent.
+ * @throws TidingsError `rate_limited` if its limit per minute is used up
+ */
+async function countTrigger(tx: Tx, agent: AgentRow): Promise<void> {
+  const [{ limits }, before] = await Promise.all([
+    findDefinition(tx, agent),
+    tx.get(triggersOfAgent, [agent.id]),
+  ]);
+  const max = limits.max_triggers_per_minute;
+  const decision = admitTrigger(before?.triggered_at ?? [], max, tx.now);
+  if (!decision.admitted) {
+    const { retryAfterMs } = decision;
+    throw new TidingsError(
+      "rate_limited",
+      `The agent was triggered ${max} times within a minute, which is its limit ` +
+        "`max_triggers_per_minute`. Trigger it again later.",
+      { retryAfterMs },
+    );
+  }
+  const { triggered_at } = decision;
+  if (before === undefined) tx.insert(agentTriggers, { agent_id: agent.id, triggered_at });
+  else tx.update(agentTriggers, before, { triggered_at });
+}
 
 /**
  * Checks that the agent may act in the conversation. An action sends nothing, so it may run while

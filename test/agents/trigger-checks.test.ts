@@ -1,6 +1,8 @@
 import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { action } from "../../src/ports/action.ts";
 import { agency } from "./world.ts";
@@ -103,5 +105,110 @@ describe("the input of a triggered action", () => {
       engine.agents.trigger(agent.id, { contact_id, action: "broken" }),
     ).rejects.toMatchObject({ code: "internal", retryable: true });
     expect(await runs()).toEqual([]);
+  });
+});
+
+describe("the triggers of an agent per minute", () => {
+  const ping = action({
+    name: "ping",
+    description: "Answers.",
+    input: z.unknown(),
+    risk: "read",
+    idempotent: true,
+    execute: () => "pong",
+  });
+  const start = async (max_triggers_per_minute: number) => {
+    const made = await agency(memory(), {
+      actions: [ping],
+      agent: { limits: { max_triggers_per_minute } },
+    });
+    const { id: contact_id } = await made.engine.contacts.create({ phone });
+    const trigger = (idempotencyKey?: string, agent = made.agent.id): Promise<unknown> =>
+      made.engine.agents.trigger(
+        agent,
+        { contact_id, action: "ping" },
+        idempotencyKey === undefined ? {} : { idempotencyKey },
+      );
+    return { ...made, contact_id, trigger };
+  };
+
+  it("are never more than the limit, whatever the pauses, and retry_after is when the next may be", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.integer({ min: 0, max: 40_000 }), { minLength: 1, maxLength: 12 }),
+        async (max, pauses) => {
+          const { trigger, world } = await start(max);
+          const admitted: number[] = [];
+          for (const pause of pauses) {
+            world.clock.step(pause);
+            const now = world.clock.now();
+            const recent = admitted.filter((at) => at > now - 60_000);
+            const error = await trigger().then(
+              () => undefined,
+              (reason: unknown) => reason,
+            );
+            if (recent.length < max) {
+              expect(error).toBeUndefined();
+              admitted.push(now);
+            } else {
+              const retryAfterMs = (recent.at(-max) ?? 0) + 60_000 - now;
+              expect(error).toMatchObject({ code: "rate_limited", retryable: true, retryAfterMs });
+            }
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it("count no refused trigger, no repeated request and no other agent's, and all at once are exact", async () => {
+    const { trigger, engine, pass, runs } = await start(3);
+    await trigger("k");
+    await trigger("k");
+    await expect(
+      engine.agents.trigger((await runs())[0]?.agent_id ?? "", { action: "ping" }),
+    ).rejects.toMatchObject({ code: "validation_failed" });
+    const settled = await Promise.allSettled(Array.from({ length: 20 }, () => trigger()));
+    expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    expect(
+      new Set(settled.flatMap((each) => (each.status === "rejected" ? [each.reason.code] : []))),
+    ).toEqual(new Set(["rate_limited"]));
+    expect(await runs()).toHaveLength(3);
+    const { id } = await engine.agents.create({ name: "Bo", channels: ["mms"] });
+    const { id: contact_id } = await engine.contacts.create({ phone: "+15005551002" });
+    await engine.agents.trigger(id, { contact_id, action: "ping" });
+    await pass(60_000);
+    await trigger();
+  });
+
+  it("are a 429 with Retry-After over HTTP, and the refusal leaves the idempotency key free", async () => {
+    const { engine, agent, contact_id, world, trigger } = await start(1);
+    await trigger();
+    world.clock.step(20_500);
+    const { secret } = await engine.apiKeys.create({ name: "k", scopes: ["agents:trigger"] });
+    const ask = () =>
+      fetchHandler(engine)(
+        new Request(`http://localhost/v1/agents/${agent.id}/trigger`, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${secret}`,
+            "content-type": "application/json",
+            "idempotency-key": "again",
+          },
+          body: JSON.stringify({ contact_id, action: "ping" }),
+        }),
+      );
+    const refused = await ask();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "40"]);
+    expect(await refused.json()).toMatchObject({ code: "rate_limited", retryable: true });
+    world.clock.step(40_000);
+    expect((await ask()).status).toBe(202);
+  });
+
+  it("leave room for a hundred at once by default", async () => {
+    const { trigger, runs } = await start(100);
+    await Promise.all(Array.from({ length: 100 }, () => trigger()));
+    expect((await runs()).length).toBe(100);
   });
 });
