@@ -171,9 +171,10 @@ describe("the triggers of an agent per minute", () => {
     ).rejects.toMatchObject({ code: "validation_failed" });
     const settled = await Promise.allSettled(Array.from({ length: 20 }, () => trigger()));
     expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
-    expect(
-      new Set(settled.flatMap((each) => (each.status === "rejected" ? [each.reason.code] : []))),
-    ).toEqual(new Set(["rate_limited"]));
+    const limited: unknown = expect.objectContaining({ code: "rate_limited" });
+    for (const each of settled) {
+      if (each.status === "rejected") expect(each.reason).toEqual(limited);
+    }
     expect(await runs()).toHaveLength(3);
     const { id } = await engine.agents.create({ name: "Bo", channels: ["mms"] });
     const { id: contact_id } = await engine.contacts.create({ phone: "+15005551002" });
