@@ -20,6 +20,7 @@ export type {
   UpdatePlaybook,
 } from "./playbooks/types.ts";
 export { agents, agentSessionOf, agentSessions, agentTriggers } from "./rows.ts";
+export { runReaper } from "./runs/reap-runs.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
 export type { Run, RunStatus, RunStep, RunTrigger, RunUsage } from "./runs/types.ts";

@@ -14,6 +14,7 @@ import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
 import { type Index, keyOf, type Seen } from "../ports/index.ts";
 import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 import { eventReaper } from "../events/index.ts";
+import { runReaper } from "../agents/index.ts";
 import { background, type UnscopedTx } from "../store/index.ts";
 
 export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "erase-address" | "reap"> = {
@@ -41,11 +42,12 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
   return async (claim, { isStopping }) => {
     const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
-    // Deliveries of an event are removed before the event.
+    // Deliveries of an event are removed before the event, and events of a run before the run.
     const all = [
       ...expiring,
       deliveryReaper(runtime, chunk),
       eventReaper(runtime, eventsWithDeliveries, chunk),
+      runReaper(runtime, chunk),
     ];
     for (const removeChunk of all) {
       for (let i = 0; i < maxChunks && !isStopping(); i++) {

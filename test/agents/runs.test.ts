@@ -8,6 +8,7 @@ import { outcome } from "../contacts/helpers.ts";
 import { type Agency, agency, echo } from "./world.ts";
 
 const hour = 3_600_000;
+const day = 24 * hour;
 
 const survey = {
   name: "Survey",
@@ -402,3 +403,44 @@ test("runs name their messages, and can be read when their agent is deleted", as
     await outcome(engine.agents.runs(`agt_${"0".repeat(26)}`)),
   ]).toEqual(Array.from({ length: 5 }, () => "not_found"));
 });
+
+test.each([
+  { eventRetentionDays: 1, keptDays: 3 },
+  // A redaction finds the events of a run by the run.
+  { eventRetentionDays: 5, keptDays: 5 },
+])(
+  "an ended run is removed after runRetentionDays, and not before its events: $keptDays days",
+  async ({ eventRetentionDays, keptDays }) => {
+    const made = await agency(memory(), {
+      options: { runRetentionDays: 3, eventRetentionDays, idempotencyHours: 720 },
+      actions: [recordedAction([], "read")],
+    });
+    const { engine, agent, ask, pass, runs } = made;
+    await ask("Hello");
+    const { id: conversation_id } = await made.conversation();
+    const trigger = () =>
+      engine.agents.trigger(
+        agent.id,
+        { conversation_id, action: "refund", input: {} },
+        { idempotencyKey: "k" },
+      );
+    await trigger();
+    await pass(keptDays * day - 60_000);
+    const before = await runs();
+    expect(before).toHaveLength(2);
+    await ask("Are you there?");
+    await pass(hour);
+    expect(await runs()).toMatchObject([{ status: "completed", trigger: { type: "inbound" } }]);
+    expect(await outcome(engine.agents.run(agent.id, before[0]?.id ?? ""))).toBe("not_found");
+    expect(await outcome(trigger()), "its stored response went with it").toBe("erased");
+    // More runs than one pass reads, and an agent that no longer exists.
+    for (let n = 0; n < 210; n++) {
+      await engine.agents.trigger(agent.id, { conversation_id, action: "refund", input: {} });
+      if (n % 70 === 0) await pass(60_000);
+    }
+    await pass(hour);
+    await engine.agents.remove(agent.id);
+    await pass((keptDays + 1) * day);
+    expect(await outcome(engine.agents.runs(agent.id))).toBe("not_found");
+  },
+);

@@ -70,6 +70,10 @@ export const runsOfConversation = runs.byId.index("by_conversation", ["conversat
 export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
   where: { column: "open", present: true },
 });
+/** Ended runs of all accounts, the one that ended first at the front. */
+export const runsByEnd = runs.acrossScopes.index("by_finished_at", ["finished_at"], {
+  where: { column: "finished_at", present: true },
+});
 /** Runs that wait for an approval. */
 export const awaitingRuns = runs.byId.index("awaiting", ["conversation_id", "approve_by"], {
   where: { column: "approve_by", present: true },
