@@ -1,5 +1,12 @@
 import { background } from "../store/index.ts";
-import { type AgentRuntime, type Checked, checkInput, execute, isSameCall } from "./actions.ts";
+import {
+  type AgentRuntime,
+  type Checked,
+  checkInput,
+  defaultActionMs,
+  execute,
+  isSameCall,
+} from "./actions.ts";
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
 import { recordCall, recordPendingCall } from "./run-progress.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
@@ -22,8 +29,6 @@ interface ActionCallsOptions {
 
 /** Calls of one run, over all its turns. */
 const maxCalls = 20;
-/** The time limit of an action that sets none, in milliseconds. */
-const defaultActionMs = 10_000;
 
 type Outcome = Extract<MoveResult, { readonly done: "acted" }>["outcome"];
 type Act = Extract<Move, { readonly do: "act" }>;

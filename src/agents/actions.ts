@@ -4,10 +4,12 @@ import type {
   ActionContext,
   AgentModel,
   Json,
+  Clock,
   ModelAction,
   SchemaIssue,
+  SchemaResult,
 } from "../ports/index.ts";
-import { storable } from "../kernel/index.ts";
+import { inBody, invalid, storable, TidingsError, withDeadline } from "../kernel/index.ts";
 
 /** The model of the agents, and the actions that they may call. */
 export interface AgentOptions {
@@ -65,9 +67,52 @@ export async function checkInput({ input: schema }: Action, input: Json): Promis
   return { ok: false, error: storable(`invalid input: ${described}`, 500) };
 }
 
-function describe({ message, path = [] }: SchemaIssue): string {
-  const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-  return place === "" ? message : `${place}: ${message}`;
+function describe(issue: SchemaIssue): string {
+  const place = pathOf(issue).map(String).join(".");
+  return place === "" ? issue.message : `${place}: ${issue.message}`;
+}
+
+const pathOf = ({ path = [] }: SchemaIssue): PropertyKey[] =>
+  path.map((part) => (typeof part === "object" ? part.key : part));
+
+/** The time limit of an action that sets none, in milliseconds. */
+export const defaultActionMs = 10_000;
+/** The maximum number of field errors in one response. */
+const maxErrors = 100;
+
+/**
+ * Checks the input of a triggered action with the host application's schema. Returns the error for
+ * the caller, with one field error for each problem, or undefined if the input is valid.
+ * @throws TidingsError the retryable `internal` if the schema fails or takes longer than the action
+ *   may
+ */
+export async function checkTriggerInput(
+  { name, input: schema, timeout_ms = defaultActionMs }: Action,
+  input: Json,
+  clock: Clock,
+): Promise<TidingsError | undefined> {
+  const fail = (what: string, cause?: unknown): TidingsError =>
+    new TidingsError("internal", `The input schema of the action "${name}" ${what}.`, { cause });
+  let result: SchemaResult<unknown> | "late";
+  try {
+    result = await withDeadline<SchemaResult<unknown> | "late">(
+      clock,
+      timeout_ms,
+      async () => schema["~standard"].validate(input),
+      () => "late",
+    );
+  } catch (error) {
+    throw fail("threw an error", error);
+  }
+  if (result === "late") throw fail(`returned nothing within ${timeout_ms} ms`);
+  if (result.issues === undefined) return undefined;
+  return invalid(
+    result.issues.slice(0, maxErrors).map((issue) => ({
+      ...inBody(["input", ...pathOf(issue)]),
+      code: "invalid",
+      message: storable(issue.message, 500),
+    })),
+  );
 }
 
 /**

@@ -31,7 +31,7 @@ import {
 } from "../operations/index.ts";
 import { agentJobs } from "./jobs.ts";
 import { callAgent } from "./session.ts";
-import { agents, agentSessions, agentVersions } from "./rows.ts";
+import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import { onMessageReceived } from "../messages/index.ts";
 import { arm } from "../queue/index.ts";
@@ -91,7 +91,7 @@ const agentRoutes: readonly ApiRoute[] = [
     summary: "Delete an agent",
     description:
       "The agent sends nothing more. Its conversations go to people when their contacts write " +
-      "again.",
+      "again. Its runs can still be read.",
   },
   {
     ...trigger,
@@ -101,7 +101,8 @@ const agentRoutes: readonly ApiRoute[] = [
     summary: "Have an agent run a playbook or an action",
     description:
       "Starts a run for a contact or in a conversation. A conversation without a handler is " +
-      "assigned to the agent. Returns the run at once; it continues in the background.",
+      "assigned to the agent. Returns the run at once; it continues in the background. Fails with " +
+      "429 when the agent's `max_triggers_per_minute` is used up.",
     response: runSchema,
   },
   {
@@ -279,7 +280,15 @@ const agentHookHandlers: readonly HookHandler[] = [
 ];
 
 export const agentsModule: Module<typeof agentJobs, typeof agentHandles> = {
-  collections: [agents, agentVersions, agentSessions, playbooks, playbookVersions, runs],
+  collections: [
+    agents,
+    agentVersions,
+    agentTriggers,
+    agentSessions,
+    playbooks,
+    playbookVersions,
+    runs,
+  ],
   jobs: agentJobs,
   tags: [
     {

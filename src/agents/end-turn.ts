@@ -2,7 +2,7 @@ import { handOff } from "./hand-off.ts";
 import { type AgentSessionRow, agentSessions } from "./rows.ts";
 import { endRun, newTokens, readRunState, type RunState, saveProgress } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { answersNoMessages, approvalMs, recentReplies } from "./runs/rules.ts";
+import { answersNoMessages, approvalMs, withinLastMinute } from "./runs/rules.ts";
 import { sendAs, type SendResult } from "./reply.ts";
 import type {
   BegunTurn,
@@ -70,6 +70,10 @@ async function conclude(
     steps,
     calls,
     ...usage,
+    sent_message_ids: [
+      ...run.sent_message_ids,
+      ...(sent.message_id === null ? [] : [sent.message_id]),
+    ],
     playbook_id: outcome.playbook_id ?? run.playbook_id,
     result: sent.error ?? outcome.result,
   };
@@ -85,7 +89,8 @@ async function conclude(
     });
     return;
   }
-  const status = isRefused ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
+  const isFailed = isRefused || outcome.isFailed;
+  const status = isFailed ? "failed" : outcome.handOff !== null ? "handed_off" : "completed";
   endRun(tx, drawId, conversation, run, { ...did, status });
 }
 
@@ -108,8 +113,9 @@ function remember(
   session: Seen<AgentSessionRow>,
   run: RunRow,
   outcome: TurnOutcome,
-  { isSaid, error }: SendResult,
+  { message_id, error }: SendResult,
 ): void {
+  const isSaid = message_id !== null;
   const { frames, playbook_id, isWaiting, isStuck, usage } = outcome;
   // A playbook that waits for an approval keeps waiting while the agent answers other messages.
   const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
@@ -119,7 +125,7 @@ function remember(
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),
     failed_attempts: isStuck ? session.failed_attempts + 1 : 0,
-    replied_at: [...recentReplies(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
+    replied_at: [...withinLastMinute(session.replied_at, tx.now), ...(isSaid ? [tx.now] : [])],
     updated_at: tx.now,
   });
 }

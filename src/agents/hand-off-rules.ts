@@ -112,10 +112,12 @@ type Facts = Pick<TurnFacts, "history" | "now" | "isPaused"> & {
 
 /**
  * Whether the contact seems to be a machine: it repeats the same text, or repeatedly answers faster
- * than people type.
+ * than people type. Only what was written since the agent has the conversation counts: people ask
+ * again while they wait for a person, and after a hand-back.
  */
 function isLikelyLoop({ history, now, session, isPaused }: Facts): boolean {
-  const messages = history.messages.filter(({ at }) => at > now - windowMs);
+  const { messages: all, guarded } = history;
+  const messages = all.slice(all.length - guarded).filter(({ at }) => at > now - windowMs);
   // Different questions of a playbook can have the same answer, and a playbook ends by itself.
   const isAnswer = session.frames.at(-1)?.asked === true && !isPaused;
   if (!isAnswer && repeats(messages, history.unanswered)) return true;

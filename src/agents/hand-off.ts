@@ -153,7 +153,8 @@ export async function timeOutQueue(
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
-    tx.update(agentSessions, session, { ...initialState, updated_at: tx.now });
+    const guarded_from = conversation.message_count;
+    tx.update(agentSessions, session, { ...initialState, guarded_from, updated_at: tx.now });
     await cancelAnswerRuns(tx, drawId, conversation);
   }
   const messages = await findUnanswered(tx, conversation, session);

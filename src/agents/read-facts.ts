@@ -19,7 +19,14 @@ const maxObservations = 20;
 const maxLoaded = 100;
 
 /** Stands in for the session: a single action from a trigger has none. */
-const blank = { frames: [], paused_by: null, turns: 0, tokens: 0, failed_attempts: 0 } as const;
+const blank = {
+  frames: [],
+  paused_by: null,
+  guarded_from: 0,
+  turns: 0,
+  tokens: 0,
+  failed_attempts: 0,
+} as const;
 
 /** Reads the facts of a turn. They cover only this conversation and its contact. */
 export async function readFacts(
@@ -29,7 +36,7 @@ export async function readFacts(
   now: number,
 ): Promise<TurnFacts> {
   const { contact_id } = conversation;
-  const { frames, paused_by } = session ?? blank;
+  const { frames, paused_by, guarded_from } = session ?? blank;
   const [contact, history, noticed, pausingRun, library] = await Promise.all([
     reads.get(contactById, [contact_id]),
     reads.range({
@@ -63,7 +70,11 @@ export async function readFacts(
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: contactFacts(contact),
-    history: historyFrom(history, run.heard_through, new Set<string>(run.message_ids)),
+    history: historyFrom(history, {
+      heard_through: run.heard_through,
+      guarded_from,
+      unansweredIds: new Set<string>(run.message_ids),
+    }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     lowest,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
@@ -106,18 +117,26 @@ async function lowestScore(
   return scores.length === 0 ? null : Math.min(...scores);
 }
 
+interface HistoryMarks {
+  /** The sequence number of the last message that the run answers. */
+  readonly heard_through: number;
+  /** The sequence number of the last message that the loop guard ignores. */
+  readonly guarded_from: number;
+  readonly unansweredIds: ReadonlySet<string>;
+}
+
 /**
  * Returns the history of a turn from rows with the newest message first. The contact's messages
  * that the run does not answer yet are left out.
  */
 function historyFrom(
   rows: readonly MessageRow[],
-  heard_through: number,
-  unansweredIds: ReadonlySet<string>,
+  { heard_through, guarded_from, unansweredIds }: HistoryMarks,
 ): MessageHistory {
   const messages: ModelMessage[] = [];
   let characters = 0;
   let unanswered = 0;
+  let guarded = 0;
   for (const { id, body, media, direction, author_type, sequence, created_at } of rows) {
     if (body === null || (direction === "inbound" && sequence > heard_through)) continue;
     // Attachments are not shown, only their content types.
@@ -129,8 +148,9 @@ function historyFrom(
     const from = direction === "inbound" ? "contact" : speaker(author_type);
     messages.unshift({ from, text: text.slice(0, maxCharacters), at: created_at });
     if (unansweredIds.has(id)) unanswered = messages.length;
+    if (sequence > guarded_from) guarded = messages.length;
   }
-  return { messages, unanswered };
+  return { messages, unanswered, guarded };
 }
 
 function speaker(author: MessageRow["author_type"]): ModelMessage["from"] {

@@ -4,6 +4,7 @@ import {
   type Author,
   type Channel,
   containsPhrase,
+  type MessageId,
   normalizedWords,
   storable,
   TidingsError,
@@ -126,7 +127,8 @@ function longest(parts: readonly string[], fits: (text: string) => boolean): str
 export interface SendResult {
   /** The conversation after the message. */
   readonly conversation: Seen<ConversationRow>;
-  readonly isSaid: boolean;
+  /** The message. Null if there was no text, or if it was refused. */
+  readonly message_id: MessageId | null;
   /** Why the message was refused. Null if it was not. */
   readonly error: { readonly error: string; readonly code: string } | null;
 }
@@ -142,10 +144,11 @@ export async function sendAs(
   text: string | null,
   { services, hostVerdicts }: Pick<Call, "services" | "hostVerdicts">,
 ): Promise<SendResult> {
-  if (text === null) return { conversation, isSaid: false, error: null };
+  if (text === null) return { conversation, message_id: null, error: null };
   const { id, medium } = conversation;
+  let message_id: MessageId;
   try {
-    await tx.attempt(async (within) => {
+    ({ id: message_id } = await tx.attempt(async (within) => {
       const identity = await findCorrespondent(within, conversation);
       const channel = medium === "webchat" ? "webchat" : "sms";
       const request = {
@@ -164,13 +167,13 @@ export async function sendAs(
         author,
       } as const;
       const call = { services, hostVerdicts, idempotency_key: null };
-      await acceptMessage(within, call, { body: text }, correspondence);
-    });
+      return acceptMessage(within, call, { body: text }, correspondence);
+    }));
   } catch (error) {
     // An opt-out, a policy of the host application or a missing sender: a retry would not help.
     if (!(error instanceof TidingsError) || error.retryable) throw error;
-    return { conversation, isSaid: false, error: { error: error.message, code: error.code } };
+    return { conversation, message_id: null, error: { error: error.message, code: error.code } };
   }
   const after = await tx.get(conversationById, [id], { hold: true });
-  return { conversation: after ?? conversation, isSaid: true, error: null };
+  return { conversation: after ?? conversation, message_id, error: null };
 }

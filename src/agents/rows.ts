@@ -56,6 +56,18 @@ export const agentVersions = scoped("agent_versions", {
 
 export const agentVersionOf = agentVersions.key("agent_id", "revision");
 
+/**
+ * The triggers of an agent within the last minute. They have a row of their own, because turns hold
+ * the agent's row and a trigger would make them run again.
+ */
+export const agentTriggers = scoped("agent_triggers", {
+  agent_id: text<AgentId>(),
+  /** In milliseconds, oldest first. */
+  triggered_at: json<readonly number[]>(),
+});
+
+export const triggersOfAgent = agentTriggers.key("agent_id");
+
 /** An agent's state in one conversation. */
 export const agentSessions = scoped("agent_sessions", {
   conversation_id: text<ConversationId>(),
@@ -70,6 +82,11 @@ export const agentSessions = scoped("agent_sessions", {
    * it.
    */
   heard_through: integer(),
+  /**
+   * Sequence number of the last message before the agent got the conversation, or got it back from
+   * people. The loop guard counts only later messages.
+   */
+  guarded_from: integer(),
   /** Replies since the session started or was handed back. */
   turns: integer(),
   /** Input and output tokens that models have used. */

@@ -38,6 +38,7 @@ export function beginRun(
     status: "running",
     open: true,
     resumed: false,
+    sent_message_ids: [],
     steps: [],
     calls: [],
     result: null,

@@ -57,8 +57,14 @@ interface OpenSession {
    * Later messages are new to it. Default: the conversation's last message.
    */
   readonly heard_through?: number;
+  /**
+   * The sequence number of the last message that the loop guard ignores. Default: the
+   * conversation's last message.
+   */
+  readonly guarded_from?: number;
   /** For a new session: counts that continue from an earlier session. Default: zero. */
-  readonly counts?: Pick<AgentSessionRow, "turns" | "tokens" | "replied_at"> | undefined;
+  readonly counts?:
+    Pick<AgentSessionRow, "turns" | "tokens" | "replied_at" | "guarded_from"> | undefined;
 }
 
 /** The initial state, to which a session returns when its agent gets the conversation back. */
@@ -79,13 +85,13 @@ export async function openSession(
   tx: Tx,
   { id: conversation_id, handler, message_count }: ConversationRow,
   { id: agent_id, revision }: Pick<AgentRow, "id" | "revision">,
-  { heard_through = message_count, counts }: OpenSession = {},
+  { heard_through = message_count, guarded_from = message_count, counts }: OpenSession = {},
 ): Promise<Seen<AgentSessionRow>> {
   const before = await tx.get(agentSessionOf, [conversation_id]);
   if (before?.agent_id === agent_id) {
-    return handler === "ai"
-      ? before
-      : tx.update(agentSessions, before, { ...initialState, turns: 0, updated_at: tx.now });
+    if (handler === "ai") return before;
+    const fresh = { ...initialState, guarded_from, turns: 0, updated_at: tx.now };
+    return tx.update(agentSessions, before, fresh);
   }
   // The session of another agent is not reused.
   if (before !== undefined) tx.remove(agentSessions, before);
@@ -95,6 +101,7 @@ export async function openSession(
     agent_revision: revision,
     ...initialState,
     heard_through,
+    guarded_from: counts?.guarded_from ?? guarded_from,
     turns: counts?.turns ?? 0,
     tokens: counts?.tokens ?? 0,
     replied_at: counts?.replied_at ?? [],
@@ -186,7 +193,9 @@ export async function callAgent(
   // The counts carry over. Otherwise an agent that closes its conversations could talk to a machine
   // for ever.
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
-  await openSession(tx, conversation, agent, { heard_through: sequence - 1, counts });
+  const before = sequence - 1;
+  const opened = { heard_through: before, guarded_from: before, counts };
+  await openSession(tx, conversation, agent, opened);
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   await changeConversation(tx, drawId, conversation, patch);
   await arm(tx, turnJob(conversation, tx.now));

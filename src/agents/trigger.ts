@@ -3,11 +3,12 @@ import { openSession } from "./session.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
 import type { Slot } from "./playbooks/slot-types.ts";
-import { agentToChange } from "./reads.ts";
-import { type AgentRow, agentSessionOf } from "./rows.ts";
+import { checkTriggerInput } from "./actions.ts";
+import { agentToChange, findDefinition } from "./reads.ts";
+import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "./rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
 import { runResource } from "./runs/rows.ts";
-import { turnJob } from "./runs/rules.ts";
+import { admitTrigger, turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
@@ -35,6 +36,10 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
   input: () => triggerAgentSchema,
   status: 202,
   shows: showsOutput,
+  async check({ action: name = "", input = {} }, { services, clock }) {
+    const action = services.actions.get(name);
+    return action && checkTriggerInput(action, input, clock);
+  },
   async run(tx, { id, ...asked }, { services }) {
     const agent = await agentToChange(tx, id, { hold: true });
     if (agent.enabled !== true) throw new TidingsError("conflict", "The agent is disabled.");
@@ -42,6 +47,7 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     const found = await findTriggeredConversation(tx, drawId, asked);
     const request = await requestOf(tx, services, found, asked);
     await checkHandler(tx, found, agent, request);
+    await countTrigger(tx, agent);
     // A single action does not use the session, which may belong to another agent by the time the
     // action is called.
     const { agent_revision } =
@@ -60,6 +66,31 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     return runResource(run);
   },
 };
+
+/**
+ * Counts a trigger of the agent.
+ * @throws TidingsError `rate_limited` if its limit per minute is used up
+ */
+async function countTrigger(tx: Tx, agent: AgentRow): Promise<void> {
+  const [{ limits }, before] = await Promise.all([
+    findDefinition(tx, agent),
+    tx.get(triggersOfAgent, [agent.id]),
+  ]);
+  const max = limits.max_triggers_per_minute;
+  const decision = admitTrigger(before?.triggered_at ?? [], max, tx.now);
+  if (!decision.admitted) {
+    const { retryAfterMs } = decision;
+    throw new TidingsError(
+      "rate_limited",
+      `The agent was triggered ${max} times within a minute, which is its limit ` +
+        "`max_triggers_per_minute`. Trigger it again later.",
+      { retryAfterMs },
+    );
+  }
+  const { triggered_at } = decision;
+  if (before === undefined) tx.insert(agentTriggers, { agent_id: agent.id, triggered_at });
+  else tx.update(agentTriggers, before, { triggered_at });
+}
 
 /**
  * Checks that the agent may act in the conversation. An action sends nothing, so it may run while
@@ -153,8 +184,8 @@ function hold(tx: Tx, id: string): Promise<Seen<ConversationRow> | undefined> {
 type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
 
 /**
- * Returns the request of a run. Slot values are checked here. The input of an action is checked by
- * the action's schema when it is called.
+ * Returns the request of a run. Slot values are checked here. The schema of an action has checked
+ * its input before the transaction.
  * @throws TidingsError `validation_failed`; `conflict` if the playbook is disabled
  */
 async function requestOf(

@@ -43,6 +43,8 @@ export interface TurnOutcome extends Progress {
     readonly reason: string;
     readonly summary: string;
   } | null;
+  /** Whether the run failed: what was triggered could not be done. */
+  readonly isFailed: boolean;
   /** Whether the turn closes the conversation. */
   readonly closes: boolean;
   readonly frames: readonly Frame[];
@@ -96,6 +98,8 @@ export interface MessageHistory {
    */
   readonly messages: readonly ModelMessage[];
   readonly unanswered: number;
+  /** How many of the messages, at the end, the loop guard counts. */
+  readonly guarded: number;
 }
 
 /**

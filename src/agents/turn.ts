@@ -28,7 +28,7 @@ export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
   if (request !== null && !isResumed) {
     const playbook = facts.library(request.playbook_id);
     if (playbook === undefined) {
-      return nothing(facts, { error: "The playbook was deleted or disabled." });
+      return failure(facts, "The playbook was deleted or disabled.");
     }
     return yield* follow(facts, [beginFrame(playbook, request.slots, facts)], null);
   }
@@ -47,14 +47,8 @@ export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
 /** Runs a single action from a trigger. Nothing is sent. */
 function* runAction(facts: TurnFacts, action: string, input: Json): TurnMoves<Ending> {
   const outcome = yield* act(action, input);
-  return nothing(
-    facts,
-    outcome.status === "done"
-      ? outcome.output
-      : outcome.status === "failed"
-        ? { error: outcome.error }
-        : null,
-  );
+  if (outcome.status === "failed") return failure(facts, outcome.error);
+  return nothing(facts, outcome.status === "done" ? outcome.output : null);
 }
 
 /**
@@ -64,9 +58,15 @@ function* runAction(facts: TurnFacts, action: string, input: Json): TurnMoves<En
  */
 function* resume(facts: TurnFacts): TurnMoves<Ending> {
   if (facts.isAwaited) return yield* follow(facts, facts.session.frames, null);
-  for (const { action, input } of facts.approved) yield* act(action, input);
+  const errors: string[] = [];
+  for (const { action, input } of facts.approved) {
+    const outcome = yield* act(action, input);
+    if (outcome.status === "failed") errors.push(outcome.error);
+  }
+  if (facts.request === null) return yield* answer(facts);
   // No contact waits for a reply to a triggered run.
-  return facts.request === null ? yield* answer(facts) : nothing(facts, null);
+  const [error] = errors;
+  return error === undefined ? nothing(facts, null) : failure(facts, error);
 }
 
 function begin(
@@ -167,7 +167,8 @@ function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
   if (handsOffOn(facts.agent, end.cause)) {
     return handOffEnding(facts, openHandOff(end.cause, end.reason), texts);
   }
-  return { ...fallback(facts, texts), result: { error: end.reason } };
+  const isFailed = facts.request !== null;
+  return { ...fallback(facts, texts), result: { error: end.reason }, isFailed };
 }
 
 /** Asks the model until it has a reply, and makes the calls that it asks for in between. */
@@ -278,6 +279,7 @@ function endWith(text: string | null): Ending {
   return {
     text,
     handOff: null,
+    isFailed: false,
     closes: false,
     frames: [],
     playbook_id: null,
@@ -293,6 +295,12 @@ const nothing = ({ session }: TurnFacts, result: Json): Ending => ({
   ...endWith(null),
   frames: session.frames,
   result,
+});
+
+/** Ends a triggered run that could not do what it was triggered for. */
+const failure = (facts: TurnFacts, error: string): Ending => ({
+  ...nothing(facts, { error }),
+  isFailed: true,
 });
 
 function observationsIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {

@@ -17,7 +17,14 @@ import {
 } from "./types.ts";
 import { agentResource, agentToChange, findDefinition } from "./reads.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
-import { agentByOrdinal, type AgentRow, agents, agentVersions } from "./rows.ts";
+import {
+  agentByOrdinal,
+  type AgentRow,
+  agents,
+  agentTriggers,
+  agentVersions,
+  triggersOfAgent,
+} from "./rows.ts";
 import { type Call, canonicalJson, type Command, freeOrdinal } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -104,6 +111,8 @@ export const removeAgent: Command<ById, void> = {
   status: 204,
   async run(tx, { id }) {
     tx.remove(agents, await agentToChange(tx, id));
+    const triggers = await tx.get(triggersOfAgent, [id]);
+    if (triggers !== undefined) tx.remove(agentTriggers, triggers);
   },
 };
 

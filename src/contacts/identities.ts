@@ -172,18 +172,30 @@ export async function requireFreePhone(
 }
 
 /**
- * Removes an address from its contact. Its consent and evidence stay under a keyed hash of the
- * address. The free text of the evidence is removed, because it must not be shown with the next
- * owner. Stored responses that show the address are erased.
+ * Removes an address from its contact, and erases the stored responses that show it. See
+ * `releaseAddress`.
  */
 export async function forgetAddress(
   tx: Tx,
   secret: KeyObject,
   identity: Seen<IdentityRow>,
 ): Promise<void> {
+  const hash = await releaseAddress(tx, secret, identity);
+  while (!(await eraseStoredResponses(tx, hash)));
+}
+
+/**
+ * Removes an address from its contact. Its consent and evidence stay under a keyed hash of the
+ * address. The free text of the evidence is removed, because it must not be shown with the next
+ * owner. Returns the hash, under which stored responses may still show the address.
+ */
+export async function releaseAddress(
+  tx: Tx,
+  secret: KeyObject,
+  identity: Seen<IdentityRow>,
+): Promise<string> {
   const { medium, address } = identity;
   const hash = addressHash(secret, identity, medium, address);
-  while (!(await eraseStoredResponses(tx, hash)));
   // The transaction reads its own writes again in each pass. Growing chunks keep the total from
   // being quadratic.
   for (let chunk = 200; ; chunk *= 4) {
@@ -192,4 +204,5 @@ export async function forgetAddress(
     if (worded.length < chunk) break;
   }
   tx.remove(identities, identity);
+  return hash;
 }

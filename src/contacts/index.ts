@@ -55,7 +55,7 @@ export {
 export {
   createContactFor,
   findContact,
-  forgetAddress,
+  releaseAddress,
   insertContact,
   insertIdentity,
   removeContact,

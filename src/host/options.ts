@@ -91,6 +91,11 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   /** How long events are kept, 1 to 3,650 days. The default is 30. */
   readonly eventRetentionDays?: number;
   /**
+   * How long agents' runs are kept after they ended, 1 to 3,650 days. The default is 30. A run is
+   * kept at least as long as its events.
+   */
+  readonly runRetentionDays?: number;
+  /**
    * The HTTP client for webhooks. Without it, webhooks cannot be created, and deliveries wait for
    * an engine that has one.
    */

@@ -81,6 +81,7 @@ function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
     idempotencyHours: whole(1, 720, 24),
     reopenHours: whole(1, 8_760, 24),
     eventRetentionDays: whole(1, 3_650, 30),
+    runRetentionDays: whole(1, 3_650, 30),
     http: http.optional(),
     webhooks: group({ deadlineSeconds: whole(1, 60, 15) }),
     agents: agents.optional(),

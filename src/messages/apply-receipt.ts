@@ -15,9 +15,10 @@ import type { IgnoredReason } from "./timeline-types.ts";
 import type { Services } from "../operations/index.ts";
 import type { Receipt, Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
-import { fallBack, isGivenUp, isHandedOn } from "./choose-route.ts";
+import { fallBack, isGivenUp, isHandedOn, isLastOpen } from "./choose-route.ts";
 import { followUpJob } from "./send-jobs.ts";
 import { setConsent } from "../contacts/index.ts";
+import type { MessageError } from "./types.ts";
 
 /** Applies a receipt, and writes it to the timeline even if it changed nothing. */
 export async function applyReceipt(
@@ -65,7 +66,7 @@ async function joinEvidence(
   attempt: AttemptRow,
   evidence: Evidence,
 ): Promise<Applied> {
-  const isLast = attempt.number === message.attempts && !isHandedOn(message, attempt);
+  const isLast = (await isLastOpen(tx, message, attempt)) && !isHandedOn(message, attempt);
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
     return { updated: message, ignored_reason: "superseded" };
   }
@@ -137,29 +138,39 @@ function isFinal({ status }: MessageRow): boolean {
   return status === "delivered" || status === "undelivered" || status === "read";
 }
 
-/**
- * Records an opt-out that only the carrier knew: the carrier refused the message permanently for
- * that reason.
- */
+/** Records the opt-out if the carrier refused the message permanently for that reason. */
 export async function recordOptOutOnRefusal(
   tx: Tx,
-  { secret, drawId, consent }: Services,
+  services: Services,
   before: MessageRow,
   after: MessageRow,
 ): Promise<void> {
   const isRefused = ({ status, error }: MessageRow): boolean =>
-    (status === "failed" || status === "undelivered") &&
-    error?.code === "opted_out" &&
-    error.permanent;
+    (status === "failed" || status === "undelivered") && isOptOut(error);
   if (!isRefused(after) || isRefused(before)) return;
+  await recordCarrierOptOut(tx, services, after, after.error);
+}
+
+/** Whether a carrier refused the message because the recipient has opted out there. */
+export function isOptOut(error: MessageError | null): boolean {
+  return error?.code === "opted_out" && error.permanent;
+}
+
+/** Records an opt-out that only the carrier knew. */
+export async function recordCarrierOptOut(
+  tx: Tx,
+  { secret, drawId, consent }: Services,
+  { id, channel, from, to }: MessageRow,
+  error: MessageError | null,
+): Promise<void> {
   await setConsent(tx, drawId, secret, {
-    medium: mediumOf(after.channel),
-    address: after.to,
+    medium: mediumOf(channel),
+    address: to,
     status: "opted_out",
-    sender: consent.scope === "sender" ? after.from : null,
+    sender: consent.scope === "sender" ? from : null,
     source: "carrier",
-    message_id: after.id,
-    detail: after.error?.provider_code ?? null,
+    message_id: id,
+    detail: error?.provider_code ?? null,
   });
 }
 

@@ -68,7 +68,8 @@ export function applyLostAnswer(
     : noChange;
 }
 
-const answerLost: MessageError = {
+/** The error of an attempt whose answer is lost. */
+export const answerLost: MessageError = {
   code: "answer_lost",
   message: "The carrier's answer was lost; the message may have been sent.",
   permanent: false,
@@ -78,21 +79,42 @@ const answerLost: MessageError = {
 
 /**
  * Queues a message again as soon as possible after a look-up proved that the carrier never received
- * attempt number `attempt`. `next` is as in `applyAnswer`.
+ * attempt number `attempt`. `next` is as in `applyAnswer`. If the message cannot be sent again, it
+ * fails with `refusal`, the error of a later attempt, or else with the error that it has.
  */
 export function applyNotSent(
   state: MessageState,
   attempt: number,
   now: number,
   next?: Next,
+  refusal?: MessageError | null,
 ): AfterAttempt {
   if (state.status !== "ambiguous" || state.attempts !== attempt) return noChange;
-  const { attempts, error, expires_at } = state;
+  const { attempts, expires_at } = state;
+  const error = refusal ?? state.error;
   const again = attempts < maxAttempts ? now : null;
   const due_at = next === undefined ? again : nextAt(next, expires_at);
   return due_at === null
     ? { decision: "failed", state: { status: "failed", error } }
     : sendAgain(state, due_at);
+}
+
+/**
+ * Keeps a message `ambiguous` that would fail although another attempt may have sent it. `lost` is
+ * the error of that attempt, or undefined if there is none.
+ */
+export function unlessSent(
+  decision: AfterAttempt,
+  state: MessageState,
+  lost: MessageError | undefined,
+): AfterAttempt {
+  const isUnderway = state.status === "sending" || state.status === "ambiguous";
+  if (decision.decision !== "failed" || lost === undefined || !isUnderway) return decision;
+  const { attempts, expires_at } = state;
+  return {
+    decision: "ambiguous",
+    state: { status: "ambiguous", expires_at, attempts, error: lost },
+  };
 }
 
 /** Returns the evidence that a receipt gives. */

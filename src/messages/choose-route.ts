@@ -88,6 +88,30 @@ export async function findNext(
   return isLate && outcome !== "rejected" ? undefined : next;
 }
 
+/** Returns the latest other attempt that may have sent the message. */
+export async function findLost(
+  tx: Tx,
+  { id: message_id, attempts: made }: MessageRow,
+  { id }: AttemptRow,
+): Promise<AttemptRow | undefined> {
+  if (made < 2) return undefined;
+  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
+  return all.findLast((each) => each.id !== id && each.outcome === "ambiguous");
+}
+
+/**
+ * Whether an attempt is the last one that may have sent the message: the later ones were refused.
+ */
+export async function isLastOpen(
+  tx: Tx,
+  { id: message_id, attempts: made, status }: MessageRow,
+  { number }: AttemptRow,
+): Promise<boolean> {
+  if (number === made || status !== "ambiguous") return number === made;
+  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
+  return all.every((each) => each.number <= number || each.outcome === "rejected");
+}
+
 /**
  * Returns an attempt for the choice of the next one. A transport that refused permanently, or may
  * have the message, is not tried again.

@@ -269,7 +269,10 @@ export interface Reply {
   readonly body: string;
   /** Files to send with the text, by default at most 10. On `text`, it is then sent as MMS. */
   readonly media?: Media[] | undefined;
-  /** The id of the person who writes, as the host application knows it. */
+  /**
+   * The id of the person who writes, as the host application knows it. The conversation is then
+   * assigned to this person, unless another person is assigned.
+   */
   readonly author_id?: string | undefined;
 }
 
@@ -289,7 +292,10 @@ export const replySchema = (limits: Limits) =>
         ),
       author_id: person
         .optional()
-        .describe("The id of the person who writes, as the host application knows it."),
+        .describe(
+          "The id of the person who writes, as the host application knows it. The conversation is " +
+            "then assigned to this person, unless another person is assigned.",
+        ),
     })
     .refine(
       (draft: Draft) => typeof draft.body !== "string" || draft.body !== "" || hasMedia(draft),

@@ -14,7 +14,7 @@ import { nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { waitForTransportMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
-import { applyNotSent } from "./attempt-rules.ts";
+import { decideAfterNotSent } from "./record-answer.ts";
 import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
@@ -25,7 +25,7 @@ import {
   recordOptOutOnRefusal,
   providerIdFor,
 } from "./apply-receipt.ts";
-import { findNext, transportPatch } from "./choose-route.ts";
+import { transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
@@ -163,21 +163,12 @@ async function applyFinding(
     const found = applyEvidence(stateOf(message), { status, at: attempt.started_at, error: null });
     if (found.joined.applied) {
       updated = await moveMessage(tx, drawId, message, found.state, {
+        transport: attempt.transport,
         provider_message_id: attempt.provider_message_id,
       });
     }
   } else if (answer.outcome === "not_sent") {
-    // The message was certainly not sent, so this equals a temporary refusal.
-    const rejected = { outcome: "rejected", error: null, not_before: null } as const;
-    const next = await findNext(
-      tx,
-      services,
-      message,
-      attempt,
-      rejected,
-      attempt.answered_at ?? tx.now,
-    );
-    const decision = applyNotSent(stateOf(message), attempt.number, tx.now, next);
+    const { decision, next } = await decideAfterNotSent(tx, services, message, attempt);
     if (decision.decision !== "none") {
       const patch = decision.decision === "retry" ? transportPatch(message, next) : {};
       updated = await moveMessage(tx, drawId, message, decision.state, patch);

@@ -220,8 +220,8 @@ function inboundHash(
 
 /**
  * Sends a person's message to the conversation's last address. The person takes over: from this
- * transaction on, no agent handles the conversation. The assignee stays, so that a hand-back
- * returns it to its agent.
+ * transaction on, no agent handles the conversation. A hand-back returns it to its agent, which the
+ * agent's session names.
  */
 export const reply: Command<Reply, Message> = {
   kind: "command",
@@ -241,6 +241,7 @@ export const reply: Command<Reply, Message> = {
     const conversation = await changeConversation(tx, drawId, found, {
       ...opened,
       handler: "human",
+      ...assigneeOnReply(found, author_id),
     });
 
     const draft = { body, ...(media === undefined ? {} : { media }) };
@@ -263,6 +264,20 @@ export const reply: Command<Reply, Message> = {
     return messageResource(await acceptMessage(tx, call, draft, correspondence));
   },
 };
+
+/**
+ * Returns the assignee after a person's reply: that person, or nobody if the reply names no author.
+ * A person who is already assigned stays.
+ */
+function assigneeOnReply(
+  { assignee_type }: ConversationRow,
+  author_id: string | undefined,
+): Partial<ConversationRow> {
+  if (assignee_type === "human") return {};
+  return author_id === undefined
+    ? { assignee_type: null, assignee_id: null }
+    : { assignee_type: "human", assignee_id: author_id };
+}
 
 /**
  * Returns the address to reply to. If the contact has several, it is the one of the last message.

@@ -2,24 +2,46 @@ import { arm, type Claim, finish } from "../queue/index.ts";
 import {
   attemptById,
   type AttemptRow,
+  attemptsOfMessage,
   messageById,
   outbox,
   attempts,
   type MessageRow,
 } from "./rows.ts";
-import { applyAnswer, notBeforeOf, carrierError } from "./attempt-rules.ts";
+import {
+  type AfterAttempt,
+  answerLost,
+  applyAnswer,
+  applyNotSent,
+  notBeforeOf,
+  carrierError,
+  unlessSent,
+} from "./attempt-rules.ts";
 import { type MessageState, noChange } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import type { SendAnswer, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { applyEarlyReceipts, recordOptOutOnRefusal, providerIdFor } from "./apply-receipt.ts";
+import {
+  applyEarlyReceipts,
+  recordOptOutOnRefusal,
+  isOptOut,
+  providerIdFor,
+  recordCarrierOptOut,
+} from "./apply-receipt.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
-import { isGivenUp, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
+import {
+  isGivenUp,
+  findLost,
+  findNext,
+  type AttemptFailure,
+  transportPatch,
+} from "./choose-route.ts";
 import { sendJob, followUpJob } from "./send-jobs.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { Next } from "./route-rules.ts";
+import type { MessageError } from "./types.ts";
 
 /**
  * Records the carrier's answer, even if it is late or the claim was lost: the call was made in any
@@ -45,16 +67,13 @@ export async function recordAnswer(
   const { drawId } = services;
   const receipts = factsByTransport.get(attempt.transport)?.receipts;
   const accepted = receipts === "none" ? "delivered" : "sent";
-  const before = stateOf(message);
   const outcome = await outcomeOf(tx, attempt, answer);
-  const next =
-    outcome.outcome === "accepted"
-      ? undefined
-      : await findNext(tx, services, message, attempt, outcome);
-  const decision = isGivenUp(attempt)
-    ? noChange
-    : applyAnswer(before, attempt.number, answer, tx.now, accepted, next);
-  const state: MessageState = decision.decision === "none" ? before : decision.state;
+  const { decision, next } = await decide(tx, services, message, attempt, {
+    answer,
+    outcome,
+    accepted,
+  });
+  const state: MessageState = decision.decision === "none" ? stateOf(message) : decision.state;
   const retryNext = decision.decision === "retry" ? next : undefined;
   const updated = await settleAttempt(
     tx,
@@ -68,11 +87,100 @@ export async function recordAnswer(
   );
   const settled = await applyEarlyReceipts(tx, services, updated, { ...attempt, ...outcome });
   await recordOptOutOnRefusal(tx, services, message, settled);
+  // A refusal is not the message's error while another carrier may have the message.
+  const isNewRefusal = outcome.outcome === "rejected" && attempt.outcome !== "rejected";
+  if (isNewRefusal && settled.status === "ambiguous" && isOptOut(outcome.error)) {
+    await recordCarrierOptOut(tx, services, settled, outcome.error);
+  }
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
   if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (waiting === undefined) await finish(tx, claim);
   return waiting !== undefined;
+}
+
+interface Answered {
+  readonly answer: SendAnswer;
+  /** The attempt's columns that store the answer. */
+  readonly outcome: AttemptFailure;
+  /** The status that acceptance proves. */
+  readonly accepted: "sent" | "delivered";
+}
+
+interface Decided {
+  readonly decision: AfterAttempt;
+  /** Where to send the message if it is sent again. */
+  readonly next: Next | undefined;
+}
+
+/** Decides what a carrier's answer means for the message. */
+async function decide(
+  tx: Tx,
+  services: Services,
+  message: MessageRow,
+  attempt: AttemptRow,
+  { answer, outcome, accepted }: Answered,
+): Promise<Decided> {
+  if (isGivenUp(attempt)) return { decision: noChange, next: undefined };
+  const state = stateOf(message);
+  if (outcome.outcome === "rejected" && attempt.number < message.attempts) {
+    return decideAfterNotSent(tx, services, message, attempt);
+  }
+  const next =
+    outcome.outcome === "accepted"
+      ? undefined
+      : await findNext(tx, services, message, attempt, outcome);
+  const decision = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
+  if (decision.decision !== "failed") return { decision, next };
+  const lost = await findLost(tx, message, attempt);
+  return { decision: unlessSent(decision, state, lost && lostError(lost)), next };
+}
+
+const lostError = ({ error }: AttemptRow): MessageError => error ?? answerLost;
+
+/**
+ * Decides about an ambiguous message after it is certain that an attempt sent nothing. If the
+ * carriers of later attempts refused the message, the last refusal decides. The message stays
+ * ambiguous if yet another attempt may have sent it.
+ */
+export async function decideAfterNotSent(
+  tx: Tx,
+  services: Services,
+  message: MessageRow,
+  attempt: AttemptRow,
+): Promise<Decided> {
+  const isLast = attempt.number === message.attempts;
+  const last = isLast ? attempt : await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  if (last === undefined || (!isLast && last.outcome !== "rejected")) {
+    return { decision: noChange, next: undefined };
+  }
+  // An attempt that was certainly not sent equals a temporary refusal.
+  const failure: AttemptFailure = isLast
+    ? { outcome: "rejected", error: null, not_before: null }
+    : last;
+  const found = await findNext(tx, services, message, last, failure, last.answered_at ?? tx.now);
+  const next: Next | undefined = isLast ? found : (found ?? { next: "nowhere" });
+  const state = stateOf(message);
+  const refusal = isLast ? null : last.error;
+  const decision = applyNotSent(state, last.number, tx.now, next, refusal);
+  if (decision.decision !== "failed") return { decision, next };
+  const lost = await findLost(tx, message, attempt);
+  return { decision: unlessSent(decision, state, lost && lostError(lost)), next };
+}
+
+/**
+ * Schedules the look-up of an earlier attempt that may have sent the message. It had none while a
+ * later attempt was under way.
+ */
+async function followUpLost(
+  tx: Tx,
+  message: MessageRow,
+  attempt: AttemptRow,
+  factsByTransport: FactsByTransport,
+): Promise<void> {
+  const lost = await findLost(tx, message, attempt);
+  const at = lost && firstFollowUpAt(lost, message, factsByTransport, tx.now);
+  if (lost !== undefined && at !== undefined) await arm(tx, followUpJob(lost, at));
 }
 
 /** Returns the columns of an attempt that store an answer. */
@@ -156,5 +264,8 @@ export async function settleAttempt(
   });
   const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
   if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
+  if (updated.status === "ambiguous") {
+    await followUpLost(tx, updated, attemptAfter, factsByTransport);
+  }
   return updated;
 }

@@ -56,6 +56,15 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
   readonly idempotencyHours: number;
 }
 
+/** A command's claim of an idempotency key. */
+interface Claim {
+  readonly key: string;
+  /** The fingerprint of the input. */
+  readonly print: string;
+  /** The error of the command's check, if the input is invalid. */
+  readonly refusal: TidingsError | undefined;
+}
+
 type Settled<Output> =
   | { readonly ok: true; readonly outcome: Outcome<Output> }
   | { readonly ok: false; readonly error: TidingsError };
@@ -73,11 +82,13 @@ export class Executor {
     input: Input,
     context: Context,
   ): Promise<Outcome<Output>> {
-    const { services, hostPolicies } = this.#runtime;
+    const { services, hostPolicies, clock } = this.#runtime;
+    const refusal = await command.check?.(input, { services, clock });
     const callWith = (hostVerdicts: HostVerdicts): Call => ({ ...context, services, hostVerdicts });
     const { idempotency_key: key } = context;
     const { tx: handle } = context;
     if (key === null) {
+      if (refusal !== undefined) throw refusal;
       const value = await hostPolicies.commit(
         context.scope,
         (tx, verdicts) => command.run(tx, input, callWith(verdicts)),
@@ -93,10 +104,10 @@ export class Executor {
         replayed: false,
       };
     }
-    const print = fingerprint(services.secret, command.name, input);
+    const claim = { key, print: fingerprint(services.secret, command.name, input), refusal };
     const settled = await hostPolicies.commit(
       context.scope,
-      (tx, verdicts) => this.#once(tx, command, input, callWith(verdicts), key, print),
+      (tx, verdicts) => this.#once(tx, command, input, callWith(verdicts), claim),
       { handle },
     );
     if (!settled.ok) throw settled.error;
@@ -237,14 +248,14 @@ export class Executor {
     command: Command<Input, Output>,
     input: Input,
     call: Call,
-    key: string,
-    print: string,
+    { key, print, refusal }: Claim,
   ): Promise<Settled<Output>> {
     const before = await tx.get(idempotencyByKey, [key]);
     if (before !== undefined) {
       if (await isRemembered(tx, before, call.services)) return replay(before, print);
       tx.remove(idempotency, before);
     }
+    if (refusal !== undefined) throw refusal;
 
     const settled = await settle(tx, command, input, call);
     const answer = settled.ok

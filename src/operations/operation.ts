@@ -3,8 +3,15 @@
  * in-process API and the OpenAPI document are derived from the same definitions.
  */
 import type { z } from "zod";
-import type { HostVerdicts } from "../ports/index.ts";
-import type { KeyId, Limits, RequestId, Scope, WebchatSessionId } from "../kernel/index.ts";
+import type { Clock, HostVerdicts } from "../ports/index.ts";
+import type {
+  KeyId,
+  Limits,
+  RequestId,
+  Scope,
+  TidingsError,
+  WebchatSessionId,
+} from "../kernel/index.ts";
 import type { Services } from "./runtime.ts";
 import type { Signal } from "../queue/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
@@ -75,6 +82,12 @@ export interface Call {
   readonly hostVerdicts: HostVerdicts;
 }
 
+/** What a command's check may use. */
+export interface CheckCall {
+  readonly services: Services;
+  readonly clock: Clock;
+}
+
 export interface Command<Input, Output> {
   readonly kind: "command";
   /**
@@ -84,6 +97,12 @@ export interface Command<Input, Output> {
   /** The schema of path parameters and body together. Created once per engine from its limits. */
   readonly input: (limits: Limits) => z.ZodType<Input>;
   readonly status: 200 | 201 | 202 | 204;
+  /**
+   * Checks an input with code of the host application, which may be asynchronous. Runs before the
+   * transaction opens. Returns the error of an invalid input. A replay returns its stored response
+   * whatever the check says, and the error is not stored.
+   */
+  check?(input: Input, call: CheckCall): Promise<TidingsError | undefined>;
   /** Runs in one transaction. May await only `tx`. */
   run(tx: Tx, input: Input, call: Call): Promise<Output>;
   /** Returns the output without secrets, for replays. */

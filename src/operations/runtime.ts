@@ -28,6 +28,8 @@ export interface Runtime {
   readonly sentiment: SentimentAnalyzer | undefined;
   /** How long events and finished deliveries are kept, in days. */
   readonly eventRetentionDays: number;
+  /** How long agents' runs are kept after they ended, in days. */
+  readonly runRetentionDays: number;
   /** The dependencies of operations. */
   readonly services: Services;
   /** Evaluates the host application's policies. */

@@ -101,7 +101,10 @@ export interface Action<Input = unknown> {
   readonly name: string;
   /** What the action does and when to call it. Models read it. */
   readonly description: string;
-  /** Checks each input before the call. An input with problems counts as a failed call. */
+  /**
+   * Checks each input before the call, and that of a trigger also when it is triggered. It may be
+   * asynchronous. An input with problems counts as a failed call, and refuses a trigger.
+   */
   readonly input: ActionSchema<Input>;
   /**
    * What a call can change. `read` changes nothing, and the engine may repeat the call. `write`

@@ -63,6 +63,16 @@ export async function eraseHistory(tx: Tx, id: ContactId): Promise<"more" | "don
   return "done";
 }
 
+/**
+ * Removes one chunk of the stored responses about an erased contact's address. Returns whether
+ * there is more. The last chunk also ends the job.
+ */
+export async function eraseAddress(tx: Tx, hash: string): Promise<"more" | "done"> {
+  if (!(await eraseStoredResponses(tx, hash))) return "more";
+  await disarm(tx, { kind: "erase-address", key: { hash } });
+  return "done";
+}
+
 /** Each step returns whether it found nothing left to do. */
 const steps: readonly Step[] = [
   eraseMessages,

@@ -1,14 +1,14 @@
-import { eraseHistory } from "./erase-history.ts";
+import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { type ById, byIdSchema, type ContactId } from "../kernel/index.ts";
 import type { Command, Procedure } from "../operations/index.ts";
 import {
   contactsMergedInto,
   contactToChange,
-  forgetAddress,
   identitiesOfContact,
   media,
   maxIdentities,
   maxMerged,
+  releaseAddress,
   removeContact,
   type ContactRow,
 } from "../contacts/index.ts";
@@ -17,9 +17,10 @@ import { arm, type JobOrder } from "../queue/index.ts";
 import { forgetVisitor } from "../webchat/index.ts";
 
 /**
- * Erases a contact and the contacts that were merged into it. The contact is unknown at once. The
- * rest is removed in chunks, and the operation returns when all of it is removed. If the process
- * ends early, jobs continue.
+ * Erases a contact and the contacts that were merged into it. The first transaction takes the
+ * addresses and the contact away. From then on a message from an address makes a new contact, and
+ * nothing new is stored about the old one. What was stored before is removed in chunks, and the
+ * operation returns when all of it is removed. If the process ends early, jobs continue.
  *
  * These rows stay, without names, addresses or texts: counts; events and deliveries; the consents
  * of the addresses and the carrier's ids of inbound messages, under keyed hashes; and idempotency
@@ -36,6 +37,9 @@ export const eraseContact: Procedure<ById, void> = {
     for (const id of erased.contacts) {
       while ((await steps.commit((tx) => eraseHistory(tx, id))) === "more");
     }
+    for (const hash of erased.addresses) {
+      while ((await steps.commit((tx) => eraseAddress(tx, hash))) === "more");
+    }
   },
 };
 
@@ -44,6 +48,8 @@ interface Erased {
    * The erased contact and the contacts that were merged into it. Their history is removed next.
    */
   readonly contacts: ContactId[];
+  /** Keyed hashes of their addresses. Stored responses under them are removed last. */
+  readonly addresses: string[];
 }
 
 /** Rows of a visitor's mailbox that one pass removes. */
@@ -54,7 +60,9 @@ const mailboxChunk = 500;
  * addresses stays under keyed hashes. The history is removed afterwards, in chunks.
  *
  * A concurrent send locks an address or writes a current conversation. So it commits before this
- * transaction or finds no contact.
+ * transaction or finds no contact. A send that is refused locks nothing, and may store its error
+ * under the hash of the address until this transaction has committed. So stored responses under the
+ * hashes are removed afterwards, not here.
  */
 const startErasure: Command<ById, Erased> = {
   kind: "command",
@@ -63,15 +71,7 @@ const startErasure: Command<ById, Erased> = {
   status: 200,
   async run(tx, { id }, { services }) {
     const contact = await contactToChange(tx, id);
-    for (const medium of media) {
-      const current = await tx.get(currentConversation, [contact.id, medium]);
-      if (current === undefined) continue;
-      const closed_at = current.closed_at ?? tx.now;
-      await writeConversation(tx, current, {
-        current: null,
-        ...statusPatch({ status: "closed", closed_at }),
-      });
-    }
+    const addresses: string[] = [];
     const owned = () => tx.list(identitiesOfContact, [contact.id], maxIdentities);
     for (let left = await owned(); left.length > 0; left = await owned()) {
       for (const identity of left) {
@@ -81,8 +81,17 @@ const startErasure: Command<ById, Erased> = {
           identity.medium === "webchat" &&
           !(await forgetVisitor(tx, identity.address, mailboxChunk))
         );
-        await forgetAddress(tx, services.secret, identity);
+        addresses.push(await releaseAddress(tx, services.secret, identity));
       }
+    }
+    for (const medium of media) {
+      const current = await tx.get(currentConversation, [contact.id, medium]);
+      if (current === undefined) continue;
+      const closed_at = current.closed_at ?? tx.now;
+      await writeConversation(tx, current, {
+        current: null,
+        ...statusPatch({ status: "closed", closed_at }),
+      });
     }
     const merged = await tx.list(contactsMergedInto, [contact.id], maxMerged);
     // Read again: closing a conversation writes its contact.
@@ -91,7 +100,8 @@ const startErasure: Command<ById, Erased> = {
       await arm(tx, eraseJob(each, tx.now));
       await removeContact(tx, each);
     }
-    return { contacts: gone.map((each) => each.id) };
+    for (const hash of addresses) await arm(tx, eraseAddressJob(contact, hash, tx.now));
+    return { contacts: gone.map((each) => each.id), addresses };
   },
 };
 
@@ -108,4 +118,14 @@ function eraseJob(
 ): JobOrder<"erase"> {
   const lane = { kind: "erase", slow: false } as const;
   return { kind: "erase", key: { contact_id }, account_id, mode, lane, due_at: now + laterMs };
+}
+
+/** The job that removes the stored responses about an erased contact's address. */
+function eraseAddressJob(
+  { account_id, mode }: ContactRow,
+  hash: string,
+  now: number,
+): JobOrder<"erase-address"> {
+  const lane = { kind: "erase-address", slow: false } as const;
+  return { kind: "erase-address", key: { hash }, account_id, mode, lane, due_at: now + laterMs };
 }

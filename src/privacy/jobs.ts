@@ -5,7 +5,7 @@ import {
   isRemembered,
   type Runtime,
 } from "../operations/index.ts";
-import { eraseHistory } from "./erase-history.ts";
+import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./merge.ts";
 import { finish, inChunks, type JobHandler, type JobOrder, type JobTable } from "../queue/index.ts";
 import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
@@ -14,14 +14,16 @@ import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
 import { type Index, keyOf, type Seen } from "../ports/index.ts";
 import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 import { eventReaper } from "../events/index.ts";
+import { runReaper } from "../agents/index.ts";
 import { background, type UnscopedTx } from "../store/index.ts";
 
-export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "reap"> = {
+export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "erase-address" | "reap"> = {
   reap,
 
-  // These two finish a merge or an erasure whose process ended early.
+  // These finish a merge or an erasure whose process ended early.
   merge: inChunks((tx, { contact_id }) => moveHistory(tx, contact_id)),
   erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
+  "erase-address": inChunks((tx, { hash }) => eraseAddress(tx, hash)),
 };
 
 const everyMs = 600_000;
@@ -40,11 +42,12 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
   return async (claim, { isStopping }) => {
     const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
-    // Deliveries of an event are removed before the event.
+    // Deliveries of an event are removed before the event, and events of a run before the run.
     const all = [
       ...expiring,
       deliveryReaper(runtime, chunk),
       eventReaper(runtime, eventsWithDeliveries, chunk),
+      runReaper(runtime, chunk),
     ];
     for (const removeChunk of all) {
       for (let i = 0; i < maxChunks && !isStopping(); i++) {

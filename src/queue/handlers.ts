@@ -24,7 +24,7 @@ export function inTransaction<K extends Exclude<JobKind, EngineJobKind>, R exten
 }
 
 /** Kinds of jobs whose work is done in chunks. */
-type ChunkedKind = "discard" | "erase" | "merge";
+type ChunkedKind = "discard" | "erase" | "erase-address" | "merge";
 
 /**
  * Defines a job whose work takes many transactions, one chunk in each. The last chunk removes the

@@ -49,6 +49,8 @@ export interface JobKeys {
   readonly merge: { readonly contact_id: ContactId };
   /** Removes the remaining data of an erased contact. */
   readonly erase: { readonly contact_id: ContactId };
+  /** Removes the stored responses about an erased contact's address, which its hash names. */
+  readonly "erase-address": { readonly hash: string };
   /** Removes expired rows. */
   readonly reap: { readonly what: "expired" };
 }
@@ -85,6 +87,7 @@ const fields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
   wake: ["conversation_id"],
   merge: ["contact_id"],
   erase: ["contact_id"],
+  "erase-address": ["hash"],
   reap: ["what"],
 };
 

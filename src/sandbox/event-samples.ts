@@ -106,6 +106,7 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
       trigger: { type: "inbound", message_ids: [message_id] },
       status: "completed",
       steps: [],
+      message_ids: [],
       result: null,
       usage: { input_tokens: 0, output_tokens: 0, model_calls: 0 },
       created_at: at,

@@ -47,6 +47,7 @@ const defaults = {
     max_tokens_per_conversation: 100_000,
     timeout_ms: 20_000,
     max_replies_per_minute: 10,
+    max_triggers_per_minute: 100,
   },
   fallback_text: "Thank you for your message. We will get back to you as soon as we can.",
 };

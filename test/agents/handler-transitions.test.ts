@@ -198,7 +198,10 @@ class Conversation {
         step === "assign to the agent" ? "agent" : step === "assign to a person" ? "human" : null;
     }
     if (handler === "ai") Object.assign(state, { hadIt: true, assignee: "agent" });
-    if (step === "person replies") this.#unheard = false;
+    if (step === "person replies") {
+      this.#unheard = false;
+      if (state.assignee === "agent") state.assignee = null;
+    }
     if (step === "contact asks for people") this.#unheard = true;
     if (step.startsWith("contact") || step === "person replies" || step === "open") {
       state.isClosed = false;

@@ -61,6 +61,9 @@ export async function checkInvariants(
   const answered = answering.flatMap(({ message_ids }) => message_ids);
   expect([when, new Set(answered).size]).toEqual([when, answered.length]);
   const replies = written.filter(({ author_type }) => author_type === "agent");
+  // Each message of an agent is named by the run that sent it.
+  const named = ran.flatMap(({ sent_message_ids }) => sent_message_ids);
+  expect([when, named.toSorted()]).toEqual([when, replies.map(({ id }) => id).toSorted()]);
   // A run that waited for an approval may have sent one notice.
   const waited = ran.filter(({ resumed, status }) => resumed && status !== "awaiting_approval");
   expect(replies.length, when).toBeLessThanOrEqual(answering.length + waited.length);

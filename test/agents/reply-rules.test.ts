@@ -7,7 +7,7 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelTurn } from "../../src/ports/agent-model.ts";
 import { world } from "../support/world.ts";
-import { agency } from "./world.ts";
+import { type Agency, type AgencyOptions, agency } from "./world.ts";
 
 const message = "I'll get a colleague.";
 const lookUp = action({
@@ -247,6 +247,54 @@ describe("the loop guard", () => {
     for (let n = 0; n < 3; n++) await ask("Your message was received.");
     expect(await conversation()).toMatchObject({ handler: "queue" });
   });
+
+  const question = "when do you open tomorrow";
+  const returns: readonly {
+    readonly by: string;
+    readonly back: (made: Agency, id: string, agent: string) => Promise<unknown>;
+    readonly handoff?: NonNullable<AgencyOptions["agent"]>["handoff"];
+  }[] = [
+    { by: "a hand-back", back: ({ engine }, id) => engine.conversations.handBack(id) },
+    {
+      by: "an assignment",
+      back: ({ engine }, id, agent) =>
+        engine.conversations.assign(id, { type: "agent", id: agent }),
+    },
+    {
+      by: "the end of the wait for people",
+      back: ({ pass }) => pass(60_000),
+      handoff: { queue_timeout_seconds: 60, on_no_humans: "stay_ai" },
+    },
+    {
+      by: "the contact, after people closed it",
+      back: ({ engine }, id) => engine.conversations.update(id, { status: "closed" }),
+      handoff: { resume_after_human: true },
+    },
+  ];
+
+  test.each(returns)(
+    "does not count what was said before the agent got the conversation back by $by",
+    async ({ back, handoff = {} }) => {
+      const made = await agency(memory(), { agent: { handoff } });
+      const { ask, say, pass, conversation, engine, agent } = made;
+      for (let n = 0; n < 2; n++) expect(await ask(question)).toHaveLength(1);
+      const { id } = await conversation();
+      await engine.conversations.handOff(id, { reason: "asked for" });
+      // A person asks again while nobody answers.
+      for (let n = 0; n < 2; n++) await say(question);
+      await pass(1_000);
+      await back(made, id, agent.id);
+      await pass();
+      for (let n = 0; n < 2; n++) {
+        expect((await ask(question)).length, `question ${n}`).toBe(1);
+        expect(await conversation()).toMatchObject({ handler: "ai" });
+      }
+      // A machine is still found: it goes on repeating itself.
+      await ask(question);
+      await ask(question);
+      expect(await conversation()).toMatchObject({ handler: "queue" });
+    },
+  );
 });
 
 test.each([

@@ -8,6 +8,7 @@ import { outcome } from "../contacts/helpers.ts";
 import { type Agency, agency, echo } from "./world.ts";
 
 const hour = 3_600_000;
+const day = 24 * hour;
 
 const survey = {
   name: "Survey",
@@ -373,3 +374,73 @@ test("a run of a closed conversation cannot be approved, except a triggered acti
   await made.pass();
   expect(done).toEqual([{ n: 2 }]);
 });
+
+test("runs name their messages, and can be read when their agent is deleted", async () => {
+  const { engine, agent, ask, thread, runs } = await agency(memory());
+  await ask("Hello");
+  await ask("Again");
+  const before = await runs();
+  const sent = (await thread()).filter(({ author }) => author.type === "agent");
+  expect(sent).toHaveLength(2);
+  expect(before.map(({ message_ids }) => message_ids)).toEqual(sent.map(({ id }) => [id]));
+  const { data: events } = await engine.events.list({ type: "agent.run.completed" });
+  expect(events.map(({ data }) => data).toReversed()).toMatchObject(
+    before.map(({ message_ids }) => ({ run: { message_ids } })),
+  );
+
+  const { id: idle } = await engine.agents.create({ name: "Bo", channels: ["sms"] });
+  await engine.agents.remove(agent.id);
+  await engine.agents.remove(idle);
+  expect(await runs(), "of the deleted agent").toEqual(before);
+  const [run] = before;
+  const { data } = await engine.agents.runs(agent.id, { status: "completed", limit: 1 });
+  expect(data).toEqual(before.slice(1));
+  expect([
+    await outcome(engine.agents.get(agent.id)),
+    await outcome(engine.agents.run(agent.id, `run_${"0".repeat(26)}`)),
+    await outcome(engine.agents.run(idle, run?.id ?? "")),
+    await outcome(engine.agents.runs(idle)),
+    await outcome(engine.agents.runs(`agt_${"0".repeat(26)}`)),
+  ]).toEqual(Array.from({ length: 5 }, () => "not_found"));
+});
+
+test.each([
+  { eventRetentionDays: 1, keptDays: 3 },
+  // A redaction finds the events of a run by the run.
+  { eventRetentionDays: 5, keptDays: 5 },
+])(
+  "an ended run is removed after runRetentionDays, and not before its events: $keptDays days",
+  async ({ eventRetentionDays, keptDays }) => {
+    const made = await agency(memory(), {
+      options: { runRetentionDays: 3, eventRetentionDays, idempotencyHours: 720 },
+      actions: [recordedAction([], "read")],
+    });
+    const { engine, agent, ask, pass, runs } = made;
+    await ask("Hello");
+    const { id: conversation_id } = await made.conversation();
+    const trigger = () =>
+      engine.agents.trigger(
+        agent.id,
+        { conversation_id, action: "refund", input: {} },
+        { idempotencyKey: "k" },
+      );
+    await trigger();
+    await pass(keptDays * day - 60_000);
+    const before = await runs();
+    expect(before).toHaveLength(2);
+    await ask("Are you there?");
+    await pass(hour);
+    expect(await runs()).toMatchObject([{ status: "completed", trigger: { type: "inbound" } }]);
+    expect(await outcome(engine.agents.run(agent.id, before[0]?.id ?? ""))).toBe("not_found");
+    expect(await outcome(trigger()), "its stored response went with it").toBe("erased");
+    // More runs than one pass reads, and an agent that no longer exists.
+    for (let n = 0; n < 210; n++) {
+      await engine.agents.trigger(agent.id, { conversation_id, action: "refund", input: {} });
+      if (n % 70 === 0) await pass(60_000);
+    }
+    await pass(hour);
+    await engine.agents.remove(agent.id);
+    await pass((keptDays + 1) * day);
+    expect(await outcome(engine.agents.runs(agent.id))).toBe("not_found");
+  },
+);

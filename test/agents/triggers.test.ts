@@ -301,7 +301,7 @@ describe("an action that waits for approval", () => {
     await approve("deny");
     await pass();
     expect(await own.run(agent.id, run.id)).toMatchObject({
-      status: "completed",
+      status: "failed",
       result: { error: "denied" },
     });
     const late = await waiting();

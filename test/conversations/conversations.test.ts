@@ -117,9 +117,12 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
       author: anna,
       conversation_id: id,
     });
-    expect(await own.get(id)).toMatchObject({ handler: "human", assignee: agent });
+    expect(await own.get(id)).toMatchObject({ handler: "human", assignee: anna });
     expect(await told()).toMatchObject([
-      { type: "conversation.updated", data: { conversation: { handler: "human" } } },
+      {
+        type: "conversation.updated",
+        data: { conversation: { handler: "human", assignee: anna } },
+      },
     ]);
     await clock.settle();
     expect(mast.calls.map(({ message }) => message.body)).toEqual(["Hi there"]);
@@ -129,7 +132,16 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
       media: picture,
     });
     expect(await told(), "it was a person's already").toEqual([]);
-    expect(await own.handBack(id)).toMatchObject({ handler: "ai" });
+    expect(await own.get(id), "anna stays").toMatchObject({ assignee: anna });
+    await own.reply(id, { body: "Hi", author_id: "bob" });
+    expect(await own.get(id), "anna stays, though bob helped").toMatchObject({ assignee: anna });
+    expect(await own.handBack(id)).toMatchObject({ handler: "ai", assignee: agent });
+    await own.reply(id, { body: "Hi" });
+    expect(await own.get(id), "nobody is named").toMatchObject({
+      handler: "human",
+      assignee: null,
+    });
+    expect(await own.handBack(id)).toMatchObject({ handler: "ai", assignee: agent });
   });
 
   it("is reopened by a reply unless a newer one exists", async () => {

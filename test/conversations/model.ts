@@ -91,6 +91,7 @@ export function apply(
       if (superseded) return "conflict";
       if (each.status === "closed") wake(each);
       each.handler = "human";
+      if (each.assignee?.type !== "human") each.assignee = null;
       each.bodies.push(change.body);
       return "done";
     case "status":

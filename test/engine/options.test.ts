@@ -69,6 +69,7 @@ describe("options", () => {
     ["laneConcurrency", "8", /a whole number from 1 to 1000/, "a string"],
     ["idempotencyHours", 721, /a whole number from 1 to 720/, "721"],
     ["eventRetentionDays", Number.NaN, /a whole number from 1 to 3650/, "NaN"],
+    ["runRetentionDays", 0, /a whole number from 1 to 3650/, "0"],
     [
       "timeZone",
       "Mars/Olympus",

@@ -24,6 +24,7 @@ import type { ActionCall, Run, RunRequest, RunStatus, RunStep } from "./types.ts
 import { agentById } from "../rows.ts";
 import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "./inputs.ts";
 import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
+import type { Reads } from "../../store/index.ts";
 
 export const runs = scoped("runs", {
   id: text<RunId>(),
@@ -34,6 +35,8 @@ export const runs = scoped("runs", {
   trigger: text<Run["trigger"]["type"]>(),
   /** The messages that it answers. */
   message_ids: json<readonly MessageId[]>(),
+  /** The messages that it sent, oldest first. */
+  sent_message_ids: json<readonly MessageId[]>(),
   /** The sequence number of the last message that the run answers; 0 if it answers none. */
   heard_through: integer(),
   /** What an API trigger asked for. Null if there was none. */
@@ -67,6 +70,10 @@ export const runsOfConversation = runs.byId.index("by_conversation", ["conversat
 export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
   where: { column: "open", present: true },
 });
+/** Ended runs of all accounts, the one that ended first at the front. */
+export const runsByEnd = runs.acrossScopes.index("by_finished_at", ["finished_at"], {
+  where: { column: "finished_at", present: true },
+});
 /** Runs that wait for an approval. */
 export const awaitingRuns = runs.byId.index("awaiting", ["conversation_id", "approve_by"], {
   where: { column: "approve_by", present: true },
@@ -77,13 +84,10 @@ export const getRun: Query<RunOfAgent, Run> = {
   name: "agents.run",
   input: () => runOfAgentSchema,
   async run(reads, { id, run_id }) {
-    const [agent, run] = await Promise.all([
-      reads.get(agentById, [id]),
-      reads.get(runById, [run_id]),
-    ]);
-    if (agent === undefined) throw notFound("agent");
-    if (run?.agent_id !== agent.id) throw notFound("run");
-    return runResource(run);
+    const run = await reads.get(runById, [run_id]);
+    if (run?.agent_id === id) return runResource(run);
+    await checkAgent(reads, id);
+    throw notFound("run");
   },
 };
 
@@ -94,18 +98,32 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
   input: () => listRunsSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
     const { id, status, conversation_id } = filters;
-    const agent = await reads.get(agentById, [id]);
-    if (agent === undefined) throw notFound("agent");
-    const where = { agent_id: agent.id, ...(status === undefined ? {} : { status }) };
+    await checkAgent(reads, id);
+    const where = { agent_id: id, ...(status === undefined ? {} : { status }) };
     const stretch =
       conversation_id === undefined
-        ? { index: runsOfAgent, prefix: [agent.id] }
+        ? { index: runsOfAgent, prefix: [id] }
         : { index: runsOfConversation, prefix: [conversation_id] };
     const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
     const walk: RangeList<RunRow> = { ...stretch, ...asked, order: "descending", where };
     return mapPage(await page(reads, walk, call), runResource);
   },
 };
+
+/**
+ * Checks that an agent exists or has existed. A removed agent is known by its runs, which stay.
+ * @throws TidingsError `not_found`
+ */
+async function checkAgent(reads: Reads, id: string): Promise<void> {
+  if ((await reads.get(agentById, [id])) !== undefined) return;
+  const [run] = await reads.range({
+    index: runsOfAgent,
+    prefix: [id],
+    order: "ascending",
+    limit: 1,
+  });
+  if (run === undefined) throw notFound("agent");
+}
 
 export function runResource(row: RunRow): Run {
   const {
@@ -116,6 +134,7 @@ export function runResource(row: RunRow): Run {
     conversation_id,
     trigger,
     message_ids,
+    sent_message_ids,
     status,
     steps,
   } = row;
@@ -129,6 +148,7 @@ export function runResource(row: RunRow): Run {
     trigger: { type: trigger, message_ids: [...message_ids] },
     status,
     steps: [...steps],
+    message_ids: [...sent_message_ids],
     result,
     usage: { input_tokens, output_tokens, model_calls },
     created_at: iso(created_at),

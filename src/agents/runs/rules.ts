@@ -63,14 +63,35 @@ export function queueTimeoutJob(
 
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
 export function mayReplyAt(replied_at: readonly number[], max: number, now: number): number {
-  const recent = recentReplies(replied_at, now);
+  const recent = withinLastMinute(replied_at, now);
   const first = recent.at(-max);
   return first === undefined ? now : first + minuteMs;
 }
 
-/** Returns the times of the replies within the last minute, oldest first. */
-export function recentReplies(replied_at: readonly number[], now: number): readonly number[] {
-  return replied_at.filter((at) => at > now - minuteMs);
+/** Returns the times within the last minute. */
+export function withinLastMinute(times: readonly number[], now: number): readonly number[] {
+  return times.filter((at) => at > now - minuteMs);
+}
+
+type TriggerDecision =
+  | { readonly admitted: true; readonly triggered_at: readonly number[] }
+  | { readonly admitted: false; readonly retryAfterMs: number };
+
+/**
+ * Decides whether an agent may be triggered once more. The limit is exact: no minute contains more
+ * than `max` triggers.
+ */
+export function admitTrigger(
+  triggered_at: readonly number[],
+  max: number,
+  now: number,
+): TriggerDecision {
+  // Ignore times in the future: the clock was set back, and their real age is unknown.
+  const recent = withinLastMinute(triggered_at, now).filter((at) => at <= now);
+  const first = recent.at(-max);
+  return first === undefined
+    ? { admitted: true, triggered_at: [...recent, now] }
+    : { admitted: false, retryAfterMs: first + minuteMs - now };
 }
 
 /** Whether a run does not answer messages: it was triggered, or it continues after an approval. */

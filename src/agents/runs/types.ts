@@ -19,7 +19,8 @@ import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.
  * - `awaiting_approval`: a person must approve or deny an action first.
  * - `completed`: it did what it was to do.
  * - `handed_off`: it ended with a hand-off to people.
- * - `failed`: its reply was refused, or its turn failed repeatedly.
+ * - `failed`: what was triggered could not be done, its reply was refused, or its turn failed
+ *   repeatedly.
  * - `canceled`: it was no longer needed, for example because a person took over.
  */
 export type RunStatus = (typeof runStatuses)[number];
@@ -164,6 +165,8 @@ export interface Run {
   readonly status: RunStatus;
   /** What was done, in order. At most 100 steps are kept. */
   readonly steps: RunStep[];
+  /** The messages that the run sent to the contact, oldest first. */
+  readonly message_ids: MessageId[];
   /**
    * For a triggered action, its output. For a reply of the model, its `intent` and `confidence`. An
    * object with `error` if there was a problem. Otherwise, and after a redaction, null.
@@ -193,6 +196,9 @@ export const runSchema = z
     trigger: runTriggerSchema.describe("What started the run."),
     status: runStatusSchema.describe("Where the run stands."),
     steps: z.array(runStepSchema).describe("What was done, in order. At most 100 steps are kept."),
+    message_ids: z
+      .array(ids.message)
+      .describe("The messages that the run sent to the contact, oldest first."),
     result: json.describe(
       "For a triggered action, its output. For a reply of the model, its `intent` and " +
         "`confidence`. An object with `error` if there was a problem. Otherwise, and after a " +

@@ -18,6 +18,8 @@ export interface AgentLimits {
   readonly timeout_ms: number;
   /** How many replies the agent may send in one conversation per minute. Further replies wait. */
   readonly max_replies_per_minute: number;
+  /** How many runs of the agent may be triggered per minute. A further trigger is refused. */
+  readonly max_triggers_per_minute: number;
 }
 
 export const agentLimitsSchema = z.strictObject({
@@ -49,6 +51,12 @@ export const agentLimitsSchema = z.strictObject({
     .describe(
       "How many replies the agent may send in one conversation per minute. Further replies wait.",
     ),
+  max_triggers_per_minute: z
+    .int()
+    .min(1)
+    .describe(
+      "How many runs of the agent may be triggered per minute. A further trigger is refused.",
+    ),
 });
 
 export const defaultAgentLimits: AgentLimits = {
@@ -57,6 +65,7 @@ export const defaultAgentLimits: AgentLimits = {
   max_tokens_per_conversation: 100_000,
   timeout_ms: 20_000,
   max_replies_per_minute: 10,
+  max_triggers_per_minute: 100,
 };
 
 /** How much an agent may do. Absent fields keep their values or get their defaults. */
@@ -90,6 +99,12 @@ export interface AgentLimitsInput {
    * @default 10
    */
   readonly max_replies_per_minute?: number | undefined;
+  /**
+   * How many runs of the agent may be triggered per minute: 1 to 1,000. A further trigger fails
+   * with `rate_limited`, which says when to try again.
+   * @default 100
+   */
+  readonly max_triggers_per_minute?: number | undefined;
 }
 
 export const agentLimitsInputSchema = z
@@ -143,6 +158,16 @@ export const agentLimitsInputSchema = z
         description:
           "How many replies the agent may send in one conversation per minute: 1 to 60. Further " +
           "replies wait.",
+      }),
+    max_triggers_per_minute: z
+      .int()
+      .min(1)
+      .max(1_000)
+      .meta({
+        default: defaultAgentLimits.max_triggers_per_minute,
+        description:
+          "How many runs of the agent may be triggered per minute: 1 to 1,000. A further trigger " +
+          "fails with `rate_limited`, which says when to try again.",
       }),
   })
   .partial();

@@ -1,0 +1,215 @@
+import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { action } from "../../src/ports/action.ts";
+import { agency } from "./world.ts";
+
+const phone = "+15005551001";
+
+describe("the input of a triggered action", () => {
+  const orders = { isOpen: true };
+  /** A schema that answers later, as one that looks up the order would. */
+  const order = z.strictObject({
+    order: z.string().refine(async (id) => {
+      await setImmediate();
+      return orders.isOpen && id.startsWith("o_");
+    }, "must be an order"),
+    "a/b": z.number().optional(),
+  });
+  const refund = action({
+    name: "refund",
+    description: "Refunds an order.",
+    input: order,
+    risk: "write",
+    idempotent: true,
+    execute: (input) => {
+      if (input.order === "o_paid") throw new Error("The order is already refunded.");
+      return { refunded: input.order };
+    },
+  });
+  const start = () => agency(memory(), { actions: [refund] });
+
+  it("is refused with one error for each field, before anything is written", async () => {
+    const { engine, agent } = await start();
+    const { id: contact_id } = await engine.contacts.create({ phone });
+    const trigger = (input: Parameters<typeof engine.agents.trigger>[1], idempotencyKey = "k") =>
+      engine.agents.trigger(
+        agent.id,
+        { contact_id, action: "refund", ...input },
+        { idempotencyKey },
+      );
+    await expect(trigger({ input: { order: "none", "a/b": "x" } })).rejects.toMatchObject({
+      code: "validation_failed",
+      errors: expect.arrayContaining([
+        { pointer: "/input/order", code: "invalid", message: "must be an order" },
+        expect.objectContaining({ pointer: "/input/a~1b", code: "invalid" }),
+      ]),
+    });
+    await expect(trigger({}), "without an input").rejects.toMatchObject({
+      errors: [{ pointer: "/input/order" }],
+    });
+    const { data } = await engine.contacts.conversations(contact_id);
+    expect([data, (await engine.agents.runs(agent.id)).data]).toEqual([[], []]);
+    const run = await trigger({ input: { order: "o_1" } });
+    expect(await trigger({ input: { order: "o_1" } }), "the refusal left the key free").toEqual(
+      run,
+    );
+  });
+
+  it("returns the stored run for a repeated request, whatever the schema now says", async () => {
+    const { engine, agent } = await start();
+    const { id: contact_id } = await engine.contacts.create({ phone });
+    const trigger = () =>
+      engine.agents.trigger(
+        agent.id,
+        { contact_id, action: "refund", input: { order: "o_1" } },
+        { idempotencyKey: "k" },
+      );
+    const run = await trigger();
+    orders.isOpen = false;
+    expect(await trigger()).toEqual(run);
+    orders.isOpen = true;
+  });
+
+  it.each([
+    ["o_1", "completed", { refunded: "o_1" }],
+    ["o_paid", "failed", { error: "The order is already refunded." }],
+  ])("%s ends the run %s", async (id, status, result) => {
+    const { engine, agent, pass, runs } = await start();
+    const { id: contact_id } = await engine.contacts.create({ phone });
+    const input = { order: id };
+    await engine.agents.trigger(agent.id, { contact_id, action: "refund", input });
+    await pass();
+    expect(await runs()).toMatchObject([{ status, result }]);
+    const { data } = await engine.events.list({ type: "agent.run.completed" });
+    expect(data).toMatchObject([{ data: { run: { status } } }]);
+  });
+
+  it("gives `internal` if the schema throws, and the run is not begun", async () => {
+    const broken = action({
+      name: "broken",
+      description: "Has a broken schema.",
+      input: z.unknown().refine(() => {
+        throw new Error("no database");
+      }),
+      risk: "read",
+      idempotent: true,
+      execute: () => null,
+    });
+    const { engine, agent, runs } = await agency(memory(), { actions: [broken] });
+    const { id: contact_id } = await engine.contacts.create({ phone });
+    await expect(
+      engine.agents.trigger(agent.id, { contact_id, action: "broken" }),
+    ).rejects.toMatchObject({ code: "internal", retryable: true });
+    expect(await runs()).toEqual([]);
+  });
+});
+
+describe("the triggers of an agent per minute", () => {
+  const ping = action({
+    name: "ping",
+    description: "Answers.",
+    input: z.unknown(),
+    risk: "read",
+    idempotent: true,
+    execute: () => "pong",
+  });
+  const start = async (max_triggers_per_minute: number) => {
+    const made = await agency(memory(), {
+      actions: [ping],
+      agent: { limits: { max_triggers_per_minute } },
+    });
+    const { id: contact_id } = await made.engine.contacts.create({ phone });
+    const trigger = (idempotencyKey?: string, agent = made.agent.id): Promise<unknown> =>
+      made.engine.agents.trigger(
+        agent,
+        { contact_id, action: "ping" },
+        idempotencyKey === undefined ? {} : { idempotencyKey },
+      );
+    return { ...made, contact_id, trigger };
+  };
+
+  it("are never more than the limit, whatever the pauses, and retry_after is when the next may be", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(fc.integer({ min: 0, max: 40_000 }), { minLength: 1, maxLength: 12 }),
+        async (max, pauses) => {
+          const { trigger, world } = await start(max);
+          const admitted: number[] = [];
+          for (const pause of pauses) {
+            world.clock.step(pause);
+            const now = world.clock.now();
+            const recent = admitted.filter((at) => at > now - 60_000);
+            const error = await trigger().then(
+              () => undefined,
+              (reason: unknown) => reason,
+            );
+            if (recent.length < max) {
+              expect(error).toBeUndefined();
+              admitted.push(now);
+            } else {
+              const retryAfterMs = (recent.at(-max) ?? 0) + 60_000 - now;
+              expect(error).toMatchObject({ code: "rate_limited", retryable: true, retryAfterMs });
+            }
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it("count no refused trigger, no repeated request and no other agent's, and all at once are exact", async () => {
+    const { trigger, engine, pass, runs } = await start(3);
+    await trigger("k");
+    await trigger("k");
+    await expect(
+      engine.agents.trigger((await runs())[0]?.agent_id ?? "", { action: "ping" }),
+    ).rejects.toMatchObject({ code: "validation_failed" });
+    const settled = await Promise.allSettled(Array.from({ length: 20 }, () => trigger()));
+    expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    const limited: unknown = expect.objectContaining({ code: "rate_limited" });
+    for (const each of settled) {
+      if (each.status === "rejected") expect(each.reason).toEqual(limited);
+    }
+    expect(await runs()).toHaveLength(3);
+    const { id } = await engine.agents.create({ name: "Bo", channels: ["mms"] });
+    const { id: contact_id } = await engine.contacts.create({ phone: "+15005551002" });
+    await engine.agents.trigger(id, { contact_id, action: "ping" });
+    await pass(60_000);
+    await trigger();
+  });
+
+  it("are a 429 with Retry-After over HTTP, and the refusal leaves the idempotency key free", async () => {
+    const { engine, agent, contact_id, world, trigger } = await start(1);
+    await trigger();
+    world.clock.step(20_500);
+    const { secret } = await engine.apiKeys.create({ name: "k", scopes: ["agents:trigger"] });
+    const ask = () =>
+      fetchHandler(engine)(
+        new Request(`http://localhost/v1/agents/${agent.id}/trigger`, {
+          method: "POST",
+          headers: {
+            authorization: `Bearer ${secret}`,
+            "content-type": "application/json",
+            "idempotency-key": "again",
+          },
+          body: JSON.stringify({ contact_id, action: "ping" }),
+        }),
+      );
+    const refused = await ask();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "40"]);
+    expect(await refused.json()).toMatchObject({ code: "rate_limited", retryable: true });
+    world.clock.step(40_000);
+    expect((await ask()).status).toBe(202);
+  });
+
+  it("leave room for a hundred at once by default", async () => {
+    const { trigger, runs } = await start(100);
+    await Promise.all(Array.from({ length: 100 }, () => trigger()));
+    expect((await runs()).length).toBe(100);
+  });
+});

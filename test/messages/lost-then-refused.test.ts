@@ -1,0 +1,129 @@
+/** Messages that a first carrier may have sent, and that a second refused for good. */
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type {
+  CarrierErrorCode,
+  LookupAnswer,
+  Receipt,
+  SendAnswer,
+} from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, lost, type Script } from "../support/carrier.ts";
+import { world } from "../support/world.ts";
+
+const to = "+15005550001";
+const no = (code: CarrierErrorCode): SendAnswer => ({
+  outcome: "rejected",
+  error: { code, message: "No." },
+  permanent: true,
+});
+
+async function sent(second: NonNullable<Script["send"]>, first: Script = {}) {
+  const { clock, engine } = world();
+  const lines = [
+    carrier({ send: () => lost, ...first }),
+    carrier({ name: "second", send: second }),
+  ] as const;
+  const one = engine(memory(), {
+    transports: [...lines],
+    routes: [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous"] }],
+  });
+  await one.start();
+  const { id } = await one.messages.send({ to, body: "Hello" });
+  await clock.settle();
+  const [line, other] = lines;
+  return {
+    clock,
+    engine: one,
+    line,
+    other,
+    message: () => one.messages.get(id),
+    tell: (status: Receipt["status"]) =>
+      line.sink().receipt(
+        {
+          attempt_id: line.calls[0]?.attempt.attempt_id ?? "att_",
+          provider_message_id: "p-1",
+        },
+        { status, at: clock.now() },
+      ),
+  };
+}
+
+describe("a message that the first carrier may have and the second refuses", () => {
+  it.each([
+    ["for reasons of its own", () => no("invalid_sender")],
+    ["because of the recipient", () => no("invalid_destination")],
+    ["until all attempts are used", () => busy()],
+  ])("stays ambiguous: %s", async (_, second) => {
+    const { clock, engine, line, message } = await sent(second);
+    await clock.advance(1_000_000);
+    expect(await message()).toMatchObject({
+      status: "ambiguous",
+      error: { stage: "carrier", permanent: false },
+    });
+    expect(line.calls).toHaveLength(1);
+    expect((await engine.events.list({ type: "message.failed" })).data).toEqual([]);
+  });
+
+  it.each(["sent", "delivered", "undelivered"] as const)(
+    "is %s when the first carrier's receipt says so",
+    async (status) => {
+      const { tell, message } = await sent(() => no("invalid_destination"));
+      await tell(status);
+      expect(await message()).toMatchObject({
+        status,
+        transport: "sandbox",
+        provider_message_id: "p-1",
+      });
+    },
+  );
+
+  const found = (lookup: LookupAnswer, first: Script = {}): Script => ({
+    lookup: () => lookup,
+    ...first,
+  });
+
+  it("is sent when a look-up finds it at the first carrier", async () => {
+    const answer = { outcome: "sent", provider_message_id: "p-1", receipts: [] } as const;
+    const { clock, message } = await sent(() => no("invalid_sender"), found(answer));
+    await clock.advance(60_000);
+    expect(await message()).toMatchObject({
+      status: "sent",
+      transport: "sandbox",
+      provider_message_id: "p-1",
+    });
+  });
+
+  it("fails with the refusal when a look-up finds that the first carrier never had it", async () => {
+    const { clock, message, line } = await sent(
+      () => no("invalid_destination"),
+      found({ outcome: "not_sent" }),
+    );
+    expect(await message()).toMatchObject({ status: "ambiguous" });
+    await clock.advance(60_000);
+    expect(await message()).toMatchObject({
+      status: "failed",
+      error: { code: "invalid_destination", permanent: true },
+    });
+    expect(line.calls).toHaveLength(1);
+  });
+
+  it("goes out over the first carrier when that never had it and only the second refuses it", async () => {
+    const { clock, message, line, other } = await sent(
+      () => no("invalid_sender"),
+      found(
+        { outcome: "not_sent" },
+        { send: (_, attempt) => (attempt.number === 1 ? lost : accepted(attempt)) },
+      ),
+    );
+    await clock.advance(60_000);
+    expect(await message()).toMatchObject({ status: "sent", transport: "sandbox" });
+    expect([line.calls.length, other.calls.length]).toEqual([2, 1]);
+  });
+
+  it("still records the opt-out that the second carrier knows", async () => {
+    const { engine, message } = await sent(() => no("opted_out"));
+    const { status, contact_id } = await message();
+    expect(status).toBe("ambiguous");
+    expect(await engine.contacts.get(contact_id)).toMatchObject({ opted_out: true });
+  });
+});

@@ -1,0 +1,114 @@
+/** What others do to a contact while it is erased. */
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { identities } from "../../src/contacts/rows.ts";
+import { messages } from "../../src/messages/rows.ts";
+import type { Collection } from "../../src/ports/collection.ts";
+import type { Policy } from "../../src/ports/policy.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { tablesWith } from "../contacts/rows.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { carrier } from "../support/carrier.ts";
+import { world } from "../support/world.ts";
+
+const phone = "+4915112345678";
+const keyed = { idempotencyKey: "k" };
+
+const gossip: Policy = {
+  name: "gossip",
+  evaluate: ({ message: { body } }) =>
+    body === "pay"
+      ? { verdict: "deny", code: "broke", message: "Zebulon owes us." }
+      : { verdict: "allow" },
+};
+
+interface Old {
+  readonly contact: string;
+  readonly thread: string;
+  readonly message: string;
+}
+
+/** Each leaves the word "zebulon" if the erasure does not find it. */
+const acts: Readonly<Record<string, (engine: MessagingEngine, old: Old) => Promise<unknown>>> = {
+  "a send that a policy refuses": ({ messages }) =>
+    messages.send({ to: phone, body: "pay" }, keyed),
+  "a send": ({ messages }) => messages.send({ to: phone, body: "zebulon" }, keyed),
+  "a send to its id": ({ messages }, { contact }) =>
+    messages.send({ to: contact, body: "zebulon" }, keyed),
+  "a reply": ({ conversations }, { thread }) =>
+    conversations.reply(thread, { body: "zebulon" }, keyed),
+  "a note": ({ conversations }, { thread }) =>
+    conversations.addNote(thread, { body: "zebulon" }, keyed),
+  "a label": ({ conversations }, { thread }) =>
+    conversations.update(thread, { metadata: { of: "zebulon" } }, keyed),
+  "an observation": ({ contacts }, { contact }) =>
+    contacts.addObservation(contact, { content: "zebulon", kind: "fact" }, keyed),
+  "a change of its consent": ({ contacts }, { contact }) =>
+    contacts.setConsent(contact, "text", { status: "opted_in", detail: "zebulon" }, keyed),
+  "a change of its number": ({ contacts }, { contact }) =>
+    contacts.update(contact, { phone: "+4915187654321", name: "Zebulon" }, keyed),
+  "a visitor's session": ({ webchat }, { contact }) => webchat.open({ contact_id: contact }, keyed),
+  "a message of the contact": ({ sandbox }) =>
+    sandbox.inbound({ from: phone, body: "zebulon" }, keyed),
+};
+
+async function erasing(
+  collection: Collection,
+  act: (engine: MessagingEngine, old: Old) => Promise<unknown>,
+) {
+  const storage = memory();
+  const { clock, engine } = world();
+  const options = { transports: [carrier()], policies: [gossip] };
+  const other = engine(storage, options);
+  await other.start();
+  const { id: contact } = await other.contacts.create({ phone, name: "Zebulon" });
+  const { conversation_id: thread, id: message } = await other.sandbox.inbound({
+    from: phone,
+    body: "I am zebulon",
+  });
+  await clock.advance(1_000);
+  const old = { contact, thread, message };
+  let acted: PromiseSettledResult<unknown> | undefined;
+  let isDue = true;
+  const removes = ({ kind, collection: of }: Write) => kind === "remove" && of === collection;
+  const one = engine(
+    beforeCommits(storage, async (writes) => {
+      if (!isDue || !writes.some(removes)) return;
+      isDue = false;
+      [acted] = await Promise.allSettled([act(other, old)]);
+    }),
+    options,
+  );
+  await one.contacts.erase(contact);
+  expect(acted, "it was done during the erasure").toBeDefined();
+  // The jobs of what was written meanwhile run.
+  await clock.advance(120_000);
+  return { storage, engine: other, contact, acted };
+}
+
+describe("a contact that is erased", () => {
+  it.each(Object.entries(acts))("leaves nothing of %s just before", async (name, act) => {
+    const { storage, engine } = await erasing(identities, act);
+    // The last act may have come after the erasure, as a new contact's: that is not the old one's.
+    const { data } = await engine.contacts.list({});
+    for (const { id } of data) {
+      expect([name, (await engine.contacts.get(id)).name]).toEqual([name, phone]);
+      await engine.contacts.erase(id);
+    }
+    expect(await tablesWith(storage, ["zebulon", phone, "+4915187654321"])).toEqual([]);
+  });
+
+  it("is a new contact when it writes while its messages are being removed", async () => {
+    const { storage, engine, contact, acted } = await erasing(messages, ({ sandbox }) =>
+      sandbox.inbound({ from: phone, body: "Hello, it is me" }, keyed),
+    );
+    expect(acted).toMatchObject({ status: "fulfilled" });
+    const { data } = await engine.contacts.list({});
+    expect(data).toMatchObject([{ phone, name: null }]);
+    expect(data[0]?.id).not.toBe(contact);
+    const { data: thread } = await engine.contacts.messages(data[0]?.id ?? "");
+    expect(thread.map(({ body }) => body)).toEqual(["Hello, it is me"]);
+    expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
+  });
+});
