@@ -16,7 +16,7 @@ export interface Health {
   /** `ok` if the engine is ready, otherwise `unavailable`. */
   readonly status: "ok" | "unavailable";
   /** Why the engine is not ready. Empty if it is. */
-  readonly reasons: readonly HealthReason[];
+  readonly reasons: HealthReason[];
 }
 
 /** A reason why the engine is not ready. */
