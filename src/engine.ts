@@ -35,7 +35,7 @@ import {
   type Scope,
   TidingsError,
 } from "./kernel/index.ts";
-import { Executor, HostPolicies } from "./operations/index.ts";
+import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
@@ -71,6 +71,7 @@ export class MessagingEngine<
   readonly #keyRing: KeyRing;
   readonly #consumers: Consumers;
   readonly #own: AccountHandle;
+  readonly #service: Service;
   readonly #runner: OperationRunner;
   #preparing: Promise<Prepared> | undefined;
   #isOpen = false;
@@ -124,6 +125,7 @@ export class MessagingEngine<
       origins: settings.webchat.origins,
       prepared,
     });
+    this.#service = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
     this.#runner = new OperationRunner({ store, drawId, limits, prepared });
     const scope: Scope = { account_id: defaultAccountId, mode };
@@ -291,6 +293,15 @@ export class MessagingEngine<
   }
 
   /**
+   * Returns whether the engine can commit commands now, and otherwise the reasons. The outcome of
+   * the last commit decides. If it is older than a second, this writes a row and waits up to 2
+   * seconds. Never rejects.
+   */
+  health(): Promise<Health> {
+    return this.#service.health();
+  }
+
+  /**
    * Opens the storage and the transports and starts processing queued work. Repeated calls have no
    * effect. Fails after `stop()`.
    */
@@ -336,12 +347,15 @@ export class MessagingEngine<
     const secret = await this.#store.commitUnscoped((tx) =>
       prepareStorage(tx, { drawId: this.#drawId, random, setUpSandbox: createSandboxSenders }),
     );
-    this.#unwatch = storage.watch?.(() => {
-      this.#keyRing.invalidate();
-      this.#notifier.raise();
-      this.#consumers.wake();
-      this.#work?.wake();
-    });
+    this.#unwatch = storage.watch?.(
+      () => {
+        this.#keyRing.invalidate();
+        this.#notifier.raise();
+        this.#consumers.wake();
+        this.#work?.wake();
+      },
+      (error) => this.#store.reportDamage(error),
+    );
     const runtime = engineRuntime({
       settings: this.#settings,
       store: this.#store,

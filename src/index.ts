@@ -36,7 +36,14 @@ export {
   type Scope,
   TidingsError,
 } from "./kernel/index.ts";
-export type { CommandOptions, ConsentOptions, KeyScope, QuietHours } from "./operations/index.ts";
+export type {
+  CommandOptions,
+  ConsentOptions,
+  Health,
+  HealthReason,
+  KeyScope,
+  QuietHours,
+} from "./operations/index.ts";
 export type {
   OpenWebchatSession,
   WebchatMessage,

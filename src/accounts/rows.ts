@@ -55,9 +55,12 @@ export const keyByPreviousHash = keys.acrossScopes.unique("by_previous_hash", ["
   where: { column: "previous_hash", present: true },
 });
 
-/** Settings of the engine that all accounts share. `secret` is the key of keyed hashes. */
+/**
+ * Settings of the engine that all accounts share. `secret` is the key of keyed hashes.
+ * `health_checked_at` is when a health check last tested whether the storage commits.
+ */
 export const settings = collection("settings", {
-  name: text<"secret">(),
+  name: text<"secret" | "health_checked_at">(),
   value: text(),
 });
 

@@ -10,10 +10,10 @@ import {
 import type { BegunTurn, Progress, TurnFacts } from "./turn-types.ts";
 import { recordCall, recordPendingCall } from "./run-progress.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
-import { type Claim, errorFacts, leaseMs, retry } from "../queue/index.ts";
+import { type Claim, leaseMs, retry } from "../queue/index.ts";
 import { withCall } from "./runs/rules.ts";
 import type { ActionCall, Move, MoveResult } from "./runs/types.ts";
-import type { Action, Json } from "../ports/index.ts";
+import { type Action, errorFacts, type Json, withoutMessage } from "../ports/index.ts";
 
 interface ActionCallsOptions {
   readonly runtime: AgentRuntime;
@@ -214,12 +214,11 @@ export class ActionCalls {
 
   #failureOf(action: Action, error: unknown): string {
     const { runtime, begun } = this.#options;
-    const { name, code, message } = errorFacts(error);
     runtime.logger.warn(
-      { err: { name, code }, action: action.name, run_id: begun.run.id },
+      { err: withoutMessage(error), action: action.name, run_id: begun.run.id },
       "an action failed",
     );
-    return storable(message, 500);
+    return storable(errorFacts(error).message, 500);
   }
 }
 

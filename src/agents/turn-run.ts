@@ -3,10 +3,16 @@ import { modelTurn, validateAnswer } from "./model-turn.ts";
 import { maySend } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
 import { iso, storable, withDeadline } from "../kernel/index.ts";
-import { type Claim, errorFacts } from "../queue/index.ts";
+import type { Claim } from "../queue/index.ts";
 import type { ModelResult, Move, MoveResult, RunStep } from "./runs/types.ts";
 import type { AgentRuntime, AgentSettings } from "./actions.ts";
-import type { Json, ModelAction, ModelAnswer, ModelTask } from "../ports/index.ts";
+import {
+  type Json,
+  type ModelAction,
+  type ModelAnswer,
+  type ModelTask,
+  withoutMessage,
+} from "../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
 
 interface TurnRunOptions {
@@ -156,10 +162,8 @@ export class TurnRun {
       }
       return { done: "thought", answer: { ...answer, text: undefined }, failure: "guardrail" };
     } catch (error) {
-      // The error's message may quote the contact's words, which must not be logged.
-      const { name, code } = errorFacts(error);
       if (!abort.aborted) {
-        logger.warn({ err: { name, code }, run_id: begun.run.id }, "a model failed");
+        logger.warn({ err: withoutMessage(error), run_id: begun.run.id }, "a model failed");
       }
       return failed("model_error");
     }

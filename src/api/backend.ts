@@ -1,8 +1,9 @@
-import { accountById, defaultAccountId, type KeyRing } from "../accounts/index.ts";
-import { type GenerateId, type Limits, TidingsError } from "../kernel/index.ts";
+import { type KeyRing, settingByName, settings } from "../accounts/index.ts";
+import { type GenerateId, iso, type Limits, TidingsError, withDeadline } from "../kernel/index.ts";
 import {
   type Caller,
   type Executor,
+  type Health,
   type RateLimiter,
   rateLimiter,
   type Runtime,
@@ -10,8 +11,9 @@ import {
   type StreamSources,
 } from "../operations/index.ts";
 import type { Clock, Logger, StoragePort, Transport } from "../ports/index.ts";
-import type { Store } from "../store/index.ts";
+import { background, type Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
+import { publicError } from "./http.ts";
 import { Callbacks } from "./service-routes.ts";
 import type { StreamNotifier } from "./stream-notifier.ts";
 
@@ -63,6 +65,7 @@ export interface BackendOptions {
 export function apiBackend(options: BackendOptions): ApiBackend {
   const { store, logger, drawId, storage, clock, limits, keyRing, notifier, origins, prepared } =
     options;
+  const healthCheck = new HealthCheck(options);
   return {
     drawId,
     limits,
@@ -86,15 +89,78 @@ export function apiBackend(options: BackendOptions): ApiBackend {
       mayContinue: async () =>
         !notifier.closed && (caller.type !== "key" || (await keyRing.isValid(caller))),
     }),
-    async health() {
-      await prepared();
-      const account = await store.unscopedReads.get(accountById, [defaultAccountId]);
-      if (account === undefined) {
-        throw new TidingsError(
-          "storage_unavailable",
-          "The storage has no default account. Start the engine once to prepare it.",
-        );
-      }
-    },
+    health: () => healthCheck.run(),
   };
+}
+
+/**
+ * How long the outcome of a commit shows whether the storage commits, in milliseconds. It bounds
+ * the load of health checks: at most one write in this time.
+ */
+const evidenceMs = 1_000;
+/** How long a health check waits for the storage, in milliseconds. */
+const healthDeadlineMs = 2_000;
+
+/** Finds out whether commands can be committed. Writes only if no other commit shows it. */
+class HealthCheck {
+  readonly #options: Pick<BackendOptions, "store" | "clock" | "prepared">;
+  #failed: { readonly at: number; readonly health: Health } | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(options: Pick<BackendOptions, "store" | "clock" | "prepared">) {
+    this.#options = options;
+  }
+
+  async run(): Promise<Health> {
+    const { clock } = this.#options;
+    if (this.#isEvidence(this.#failed)) return this.#failed.health;
+    try {
+      await withDeadline(clock, healthDeadlineMs, () => this.#committed(), tooSlow);
+      return { status: "ok", reasons: [] };
+    } catch (error) {
+      const { code, message } = publicError(error);
+      const health: Health = { status: "unavailable", reasons: [{ code, message }] };
+      this.#failed = { at: clock.now(), health };
+      return health;
+    }
+  }
+
+  /** Resolves if the last commit shows that the storage commits, or after a write. */
+  async #committed(): Promise<void> {
+    const { store, prepared } = this.#options;
+    await prepared();
+    const last = store.lastCommit;
+    if (!this.#isEvidence(last)) await (this.#writing ??= this.#write());
+    else if (last.error !== undefined) throw last.error;
+  }
+
+  async #write(): Promise<void> {
+    try {
+      await this.#options.store.commitUnscoped(async (tx) => {
+        const row = await tx.get(settingByName, ["health_checked_at"]);
+        const value = iso(tx.now);
+        if (row === undefined) tx.insert(settings, { name: "health_checked_at", value });
+        else tx.update(settings, row, { value });
+      }, background);
+    } catch (error) {
+      // Other processes wrote this row at the same time, so the storage commits.
+      if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+
+  /** Whether something happened so recently that it still holds. The clock may step back. */
+  #isEvidence<T extends { readonly at: number }>(outcome: T | undefined): outcome is T {
+    if (outcome === undefined) return false;
+    const age = this.#options.clock.now() - outcome.at;
+    return age >= 0 && age < evidenceMs;
+  }
+}
+
+function tooSlow(): never {
+  throw new TidingsError(
+    "storage_unavailable",
+    `The storage did not commit a write within ${healthDeadlineMs / 1_000} s.`,
+  );
 }

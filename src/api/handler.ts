@@ -116,9 +116,9 @@ export class RequestHandler implements ApiHandler {
     if (route.operation.kind === "callback") return this.#receiveCallback(exchange, params);
 
     const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
-    const body = await route.operation.answer(this.#backend, mount);
+    const { status, body } = await route.operation.answer(this.#backend, mount);
     exchange.headers["Content-Type"] = json;
-    return { status: 200, headers: exchange.headers, body };
+    return { status, headers: exchange.headers, body };
   }
 
   /** Responds to a method that the path does not have. OPTIONS, also as a preflight, lists them. */

@@ -62,7 +62,8 @@ const info = {
   description:
     "Send and receive messages. Bodies are JSON objects in UTF-8. Undocumented fields are " +
     "refused. If a " +
-    "key is repeated in an object, the last value counts. Every error response is a `Problem`. " +
+    "key is repeated in an object, the last value counts. Every error response is a `Problem`, except " +
+    "that of `/v1/health`. " +
     "Responses " +
     "may gain fields.",
 };
@@ -192,15 +193,14 @@ function success(route: ApiRoute, schemas: Schemas): object {
   }
   const status = changes(operation) ? operation.status : 200;
   if (status === 204) return { 204: { description: "Done.", headers } };
+  const content = {
+    "application/json": { schema: schemas.output(operation.name) },
+    ...linesOf(route),
+  };
+  const mayBeUnavailable = operation.kind === "open" && operation.mayBeUnavailable === true;
   return {
-    [status]: {
-      description: statusText[status],
-      headers,
-      content: {
-        "application/json": { schema: schemas.output(operation.name) },
-        ...linesOf(route),
-      },
-    },
+    [status]: { description: statusText[status], headers, content },
+    ...(mayBeUnavailable ? { 503: { description: "Not ready.", headers, content } } : {}),
   };
 }
 

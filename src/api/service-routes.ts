@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ApiRoute, Runtime } from "../operations/index.ts";
+import { type ApiRoute, healthSchema, type Runtime } from "../operations/index.ts";
 import { notFound, TidingsError } from "../kernel/index.ts";
 import { transportSink } from "../messages/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
@@ -26,14 +26,33 @@ export function serviceRoutes(document: () => object): readonly ApiRoute[] {
       operation: {
         kind: "open",
         name: "health.get",
-        async answer(backend) {
-          await backend.health();
-          return '{"status":"ok"}';
+        mayBeUnavailable: true,
+        async answer(service) {
+          const health = await service.health();
+          return { status: health.status === "ok" ? 200 : 503, body: JSON.stringify(health) };
         },
       },
-      summary: "Check the service's health",
-      description: "Returns 200 when the storage responds, otherwise 503.",
-      response: z.object({ status: z.literal("ok") }).meta({ id: "Health" }),
+      summary: "Check whether the service is ready",
+      description:
+        "Returns 200 when the engine can commit commands, otherwise 503 with the reasons. The " +
+        "outcome of the last commit decides. If it is older than a second, the engine writes a " +
+        "row and waits up to 2 seconds. For load balancers and readiness probes.",
+      response: healthSchema,
+    },
+    {
+      tag,
+      method: "GET",
+      path: "/v1/health/live",
+      operation: {
+        kind: "open",
+        name: "health.live",
+        answer: () => Promise.resolve({ status: 200, body: '{"status":"ok"}' }),
+      },
+      summary: "Check whether the service is alive",
+      description:
+        "Returns 200 whenever the process responds, also when its storage fails. For liveness " +
+        "probes: a restart does not repair a storage.",
+      response: z.object({ status: z.literal("ok") }).meta({ id: "Liveness" }),
     },
     {
       tag,
@@ -44,9 +63,10 @@ export function serviceRoutes(document: () => object): readonly ApiRoute[] {
         name: "openapi.get",
         // The mount point is known only from a request.
         answer: (_backend, mount) =>
-          Promise.resolve(
-            JSON.stringify({ ...document(), servers: [{ url: mount === "" ? "/" : mount }] }),
-          ),
+          Promise.resolve({
+            status: 200,
+            body: JSON.stringify({ ...document(), servers: [{ url: mount === "" ? "/" : mount }] }),
+          }),
       },
       summary: "Get this document",
       response: z

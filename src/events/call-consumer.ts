@@ -9,12 +9,12 @@ import { withDeadline } from "../kernel/index.ts";
 import {
   type Claim,
   encodeJobKey,
-  errorFacts,
   finish,
   type JobHandler,
   type JobRun,
   leaseMs,
 } from "../queue/index.ts";
+import { errorFacts } from "../ports/index.ts";
 import type { LocalConsumer, ConsumerRuntime } from "./consumer-types.ts";
 import { eventResource } from "./rows.ts";
 
@@ -141,8 +141,9 @@ class ConsumerCalls {
   async #fail(claim: Claim<"consume">, next: NextConsumerEvent, error: unknown): Promise<void> {
     const { store, logger } = this.#runtime;
     const { consumer, event_id } = next.row;
-    const facts = { err: errorFacts(error), consumer, event_id };
-    const text = `${facts.err.name}: ${facts.err.message}`.slice(0, maxErrorLength);
+    const facts = { err: error, consumer, event_id };
+    const { name, message } = errorFacts(error);
+    const text = `${name}: ${message}`.slice(0, maxErrorLength);
     const isParked = await store.commitUnscoped(
       (tx) => failConsumerEvent(tx, claim, next, text),
       background,

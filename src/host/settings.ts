@@ -3,6 +3,7 @@ import {
   type Action,
   type Clock,
   destinations,
+  errorLogger,
   type HttpClient,
   isAction,
   isRoute,
@@ -39,8 +40,8 @@ export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Sett
     reportInput: true,
   });
   if (parsed.success) {
-    const { sentiment, http, agents, ...rest } = parsed.data;
-    return { ...rest, sentiment, http, agents };
+    const { sentiment, http, agents, logger, ...rest } = parsed.data;
+    return { ...rest, sentiment, http, agents, logger: errorLogger(logger) };
   }
   throw new TidingsError("invalid_option", parsed.error.issues.flatMap(problems).join("; "));
 }

@@ -40,6 +40,7 @@ const catalogue = {
   internal: { status: 500, title: "Internal error", retryable: true },
   not_configured: { status: 501, title: "Not configured", retryable: false },
   storage_unavailable: { status: 503, title: "Storage unavailable", retryable: true },
+  storage_damaged: { status: 503, title: "Storage damaged", retryable: false },
   storage_contended: { status: 503, title: "Storage contended", retryable: true },
   overloaded: { status: 503, title: "Overloaded", retryable: true },
   shutting_down: { status: 503, title: "Shutting down", retryable: true },

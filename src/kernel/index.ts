@@ -1,6 +1,7 @@
 export { SharedDeadline, withDeadline } from "./deadline.ts";
 export {
   type ErrorCode,
+  errorCodes,
   type FieldError,
   fieldErrorSchema,
   type FieldPlace,

@@ -1,5 +1,5 @@
 import { withDeadline, type GenerateId, iso } from "../kernel/index.ts";
-import { errorFacts, finish, type JobHandler, arm, type Claim } from "../queue/index.ts";
+import { finish, type JobHandler, arm, type Claim } from "../queue/index.ts";
 import {
   attemptById,
   type AttemptRow,
@@ -80,7 +80,7 @@ async function lookUp(
   } catch (error) {
     if (abort.aborted) return "aborted";
     logger.warn(
-      { err: errorFacts(error), transport: transport.name, attempt_id },
+      { err: error, transport: transport.name, attempt_id },
       "a look-up of an attempt failed; it counts as unknown and is repeated",
     );
     return unknown;

@@ -4,7 +4,6 @@ import { recordAnswer, type HandedOver } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
 import {
   type Claim,
-  errorFacts,
   finish,
   type JobHandler,
   type JobRun,
@@ -161,7 +160,7 @@ async function call(
   } catch (error) {
     if (abort.aborted) return "aborted";
     logger.warn(
-      { err: errorFacts(error), transport: transport.name, attempt_id },
+      { err: error, transport: transport.name, attempt_id },
       "a transport threw; its answer is lost",
     );
     return { answer: ambiguous("unknown", "The transport failed without an answer.") };

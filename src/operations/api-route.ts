@@ -1,4 +1,5 @@
-import type { z } from "zod";
+import { z } from "zod";
+import { type ErrorCode, errorCodes } from "../kernel/index.ts";
 import type {
   Command,
   EventStream,
@@ -10,19 +11,59 @@ import type {
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** Whether the engine is ready: whether it can commit commands now. */
+export interface Health {
+  /** `ok` if the engine is ready, otherwise `unavailable`. */
+  readonly status: "ok" | "unavailable";
+  /** Why the engine is not ready. Empty if it is. */
+  readonly reasons: HealthReason[];
+}
+
+/** A reason why the engine is not ready. */
+export interface HealthReason {
+  /** The code of the error that commands get. New codes may be added. */
+  readonly code: ErrorCode;
+  /** An explanation for people. */
+  readonly message: string;
+}
+
+const healthReasonSchema = z
+  .object({
+    code: z
+      .enum(errorCodes)
+      .describe("The code of the error that commands get. New codes may be added."),
+    message: z.string().describe("An explanation for people."),
+  })
+  .meta({ id: "HealthReason", description: "A reason why the engine is not ready." });
+
+export const healthSchema = z
+  .object({
+    status: z
+      .enum(["ok", "unavailable"])
+      .describe("`ok` if the engine is ready, otherwise `unavailable`."),
+    reasons: z.array(healthReasonSchema).describe("Why the engine is not ready. Empty if it is."),
+  })
+  .meta({
+    id: "Health",
+    description: "Whether the engine is ready: whether it can commit commands now.",
+  });
+
 /** The engine as routes without a key see it. */
 export interface Service {
-  /**
-   * Resolves when the storage responds. @throws TidingsError `storage_unavailable`, `shutting_down`
-   */
-  health(): Promise<void>;
+  /** Returns whether the engine can commit commands now. */
+  health(): Promise<Health>;
 }
 
 /** An operation that needs no key. `mount` is the path above `/v1`. */
 export interface PublicOperation {
   readonly kind: "open";
   readonly name: string;
-  answer(service: Service, mount: string): Promise<string>;
+  /** Whether it may respond with 503, with a body of the same schema. */
+  readonly mayBeUnavailable?: boolean;
+  answer(
+    service: Service,
+    mount: string,
+  ): Promise<{ readonly status: 200 | 503; readonly body: string }>;
 }
 
 /** A carrier's callback. Its signature covers the bytes of the body, so the body is not parsed. */

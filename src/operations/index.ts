@@ -1,4 +1,13 @@
-export { type Guarded, isGuarded, type Method, type ApiRoute, type Service } from "./api-route.ts";
+export {
+  type ApiRoute,
+  type Guarded,
+  type Health,
+  type HealthReason,
+  healthSchema,
+  isGuarded,
+  type Method,
+  type Service,
+} from "./api-route.ts";
 export {
   type ConsentOptions,
   type ConsentSettings,

@@ -72,7 +72,15 @@ export {
   type HttpResponse,
   maxHeaderBytes,
 } from "./http-client.ts";
-export { type Clock, type Logger, type Random, silent } from "./environment.ts";
+export {
+  type Clock,
+  errorFacts,
+  errorLogger,
+  type Logger,
+  type Random,
+  silent,
+  withoutMessage,
+} from "./environment.ts";
 export {
   analyzerName,
   type DateContext,

@@ -9,6 +9,7 @@
  *   a version does not match, the group writes nothing and is run again. A new row under the key of
  *   a removed row begins with a version that the removed row never had.
  */
+import type { TidingsError } from "../kernel/index.ts";
 import type { Collection, Index, KeyValue, Schema, WordIndex } from "./collection.ts";
 
 /** A row as the adapter passes it: every column by name, and `version`, which counters lack. */
@@ -187,7 +188,8 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
   /**
    * Connects. Updates the schema if the storage is empty or older than the code, unless the adapter
    * is configured to leave that to `migrate`. Rejects a storage newer than the code. Idempotent.
-   * @throws TidingsError `storage_unavailable`, `storage_newer`, `storage_outdated`
+   * @throws TidingsError `storage_unavailable`, `storage_damaged`, `storage_newer`,
+   * `storage_outdated`
    */
   open(schema: Schema): Promise<void>;
   /** Updates the schema atomically. Safe when several processes start at once. */
@@ -218,9 +220,11 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
   /** Reads committed rows, on a separate connection. */
   readonly reader: Reader;
   /**
-   * Calls `listener` when another process may have committed. Returns a function that unsubscribes.
+   * Calls `listener` when another process may have committed, and `onDamage` once when the storage
+   * finds that its files were damaged while they are open. From then on it refuses commits with
+   * that error, `storage_damaged`. Returns a function that unsubscribes.
    */
-  watch?(listener: () => void): () => void;
+  watch?(listener: () => void, onDamage?: (error: TidingsError) => void): () => void;
   /**
    * Yields to the event loop. Resolves after pending timers, sockets and other work had a chance to
    * run.
@@ -255,7 +259,8 @@ export interface Group {
    * @throws StorageConflict a guard failed: run the bodies again
    * @throws StorageRefusal the database rejects one of the writes permanently: split the group to
    * find it
-   * @throws TidingsError `storage_unavailable`: nothing was written, or the outcome is unknown
+   * @throws TidingsError `storage_unavailable`: nothing was written, or the outcome is unknown;
+   * `storage_damaged`: a retry does not help
    */
   commit(writes: readonly Write[]): void | Promise<void>;
   /** Ends the group without writing. Never throws. */

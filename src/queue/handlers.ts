@@ -72,27 +72,3 @@ export async function retry<T>(
   }
   return work();
 }
-
-interface ErrorFacts {
-  readonly name: string;
-  readonly code?: string | number;
-  readonly message: string;
-}
-
-/**
- * Returns the fields of a foreign error that are safe to log. HTTP clients often attach the whole
- * request, with credentials and message texts.
- */
-export function errorFacts(error: unknown): ErrorFacts {
-  if (!(error instanceof Error)) {
-    return {
-      name: typeof error,
-      message: typeof error === "string" ? error : "The thrown value is not an error.",
-    };
-  }
-  const { name, message } = error;
-  const code: unknown = "code" in error ? error.code : undefined;
-  return typeof code === "string" || typeof code === "number"
-    ? { name, code, message }
-    : { name, message };
-}

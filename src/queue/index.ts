@@ -1,6 +1,6 @@
 export { Semaphore, Signal } from "./concurrency.ts";
 export { Dispatcher, leaseMs } from "./dispatcher.ts";
-export { errorFacts, inChunks, inTransaction, retry } from "./handlers.ts";
+export { inChunks, inTransaction, retry } from "./handlers.ts";
 export {
   type Claim,
   encodeJobKey,

@@ -69,6 +69,7 @@ export const senderThrottles = scoped("sender_throttles", {
   daily_cap: nullable(integer()),
   /** The number of hand-overs counted so far. */
   handed: integer(),
+  /** When the last hand-over happened, or the throttle began. No later one has an earlier time. */
   last_at: time(),
   /** Whether conversations wait for the sender. A `throttle` job releases them. */
   waiting: boolean(),

@@ -52,18 +52,23 @@ export function waitingLane({ account_id, mode, address, transport }: ThrottleRo
 }
 
 /**
- * Returns when hand-over number `handed + ahead` may happen, in milliseconds, or 0 for at any time.
- * If the answer depends on a future hand-over, this assumes that it happens now.
+ * Returns when hand-over number `handed + ahead` may happen, in milliseconds. If the answer depends
+ * on a future hand-over, this assumes that it happens now.
+ *
+ * A clock that was set back must first reach the time of the last hand-over again. A hand-over at
+ * an earlier time would seem older than it is when the clock is set forward again, and the next
+ * ones would exceed the limits. A clock that is only set forward cannot be told from time that has
+ * passed.
  */
 export async function nextHandOverAt(tx: Tx, throttle: ThrottleRow, ahead = 0): Promise<number> {
-  const { address, handed } = throttle;
+  const { address, handed, last_at } = throttle;
   const times = boundsOf(throttle).map(async ({ max, within }) => {
     const number = handed + ahead - max;
     if (number >= handed) return tx.now + within;
     const earlier = number < 0 ? undefined : await tx.get(handOverByNumber, [address, number]);
     return earlier === undefined ? 0 : earlier.at + within;
   });
-  return Math.max(0, ...(await Promise.all(times)));
+  return Math.max(last_at, ...(await Promise.all(times)));
 }
 
 /**
@@ -98,10 +103,8 @@ export async function recordHandOver(
   throttle: Seen<ThrottleRow>,
 ): Promise<void> {
   const { address, handed } = throttle;
-  // A clock that is set back must not allow additional hand-overs.
-  const at = Math.max(tx.now, throttle.last_at);
-  tx.insert(senderHandOvers, { address, number: handed, at });
-  tx.update(senderThrottles, throttle, { handed: handed + 1, last_at: at });
+  tx.insert(senderHandOvers, { address, number: handed, at: tx.now });
+  tx.update(senderThrottles, throttle, { handed: handed + 1, last_at: tx.now });
   const uncounted = await tx.get(handOverByNumber, [address, handed - countedHandOvers(throttle)]);
   if (uncounted !== undefined) tx.remove(senderHandOvers, uncounted);
   await moveToUsualLane(tx, claim);
@@ -119,7 +122,7 @@ export async function setThrottle(tx: Tx, sender: SenderRow): Promise<void> {
     // The job removes the row when it has no limits and nothing waits.
     await arm(tx, throttleJob(tx.update(senderThrottles, known, limits), tx.now));
   } else if (countedHandOvers(limits) > 0) {
-    const unused = { handed: 0, last_at: 0, waiting: false };
+    const unused = { handed: 0, last_at: tx.now, waiting: false };
     tx.insert(senderThrottles, { address, transport, ...limits, ...unused });
   }
 }

@@ -22,7 +22,6 @@ import { sentimentChanged } from "./events.ts";
 import {
   arm,
   type Claim,
-  errorFacts,
   finish,
   type JobHandler,
   type JobOrder,
@@ -33,7 +32,7 @@ import {
 import { messageById, type MessageRow, onMessageReceived } from "../messages/index.ts";
 import { messageScoreById, type MessageScoreRow, messageScores, pendingScores } from "./rows.ts";
 import { background, type Tx } from "../store/index.ts";
-import { analyzerName } from "../ports/index.ts";
+import { analyzerName, withoutMessage } from "../ports/index.ts";
 
 /** The next message to score. */
 interface Unscored {
@@ -151,10 +150,10 @@ async function scoreOf(
   } catch (error) {
     // Nothing is recorded then: the next holder of the job scores the message.
     if (abort.aborted) return null;
-    // The error's message may quote the contact's words, which must not be logged.
-    const { name, code } = errorFacts(error);
-    const err = { name, code };
-    logger.warn({ err, message_id: row.message_id }, "a message could not be scored");
+    logger.warn(
+      { err: withoutMessage(error), message_id: row.message_id },
+      "a message could not be scored",
+    );
     return null;
   }
 }

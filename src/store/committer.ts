@@ -43,6 +43,8 @@ interface CommitterOptions {
   readonly projection: Projection | undefined;
   /** Called with the writes of each commit, before the commands resolve. */
   readonly onCommit: (writes: readonly Write[]) => void;
+  /** Called when the storage fails, whatever the commands were. */
+  readonly onFailure: (error: TidingsError) => void;
   /** Called with the members that must run again. */
   readonly requeue: (members: readonly Member[]) => void;
 }
@@ -279,6 +281,7 @@ export class Committer {
       for (const member of members) member.alone = true;
       this.#options.requeue(members);
     } else {
+      if (isStorageFailure(error)) this.#options.onFailure(error);
       for (const member of members) member.reject(error);
     }
   }
@@ -294,15 +297,17 @@ function mergeInto({ result, overlay, lookups }: BodyRun, group: Overlay): Resul
   return !result.ok || group.merge(overlay) ? result : undefined;
 }
 
+/** Whether the storage itself failed, whatever the command was. */
+export function isStorageFailure(error: unknown): error is TidingsError {
+  return (
+    error instanceof TidingsError &&
+    (error.code === "storage_unavailable" || error.code === "storage_damaged")
+  );
+}
+
 /** Throws if the storage could not be read: the whole group fails then. */
 function throwIfUnavailable(result: Result): void {
-  if (
-    !result.ok &&
-    result.error instanceof TidingsError &&
-    result.error.code === "storage_unavailable"
-  ) {
-    throw result.error;
-  }
+  if (!result.ok && isStorageFailure(result.error)) throw result.error;
 }
 
 /**

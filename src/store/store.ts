@@ -32,6 +32,14 @@ interface CommitOptions {
   readonly claims?: boolean;
 }
 
+/** Whether the storage committed a group. */
+export interface CommitOutcome {
+  /** When it ended, in milliseconds. */
+  readonly at: number;
+  /** Why the storage failed. Absent if it committed. */
+  readonly error?: TidingsError;
+}
+
 /** The options of commits of the engine's own work. */
 export const background: CommitOptions = { isBackground: true };
 
@@ -49,6 +57,8 @@ export class Store {
   #draining: Promise<void> | undefined;
   /** The number of commands that were queued so far. */
   #queued = 0;
+  #lastCommit: CommitOutcome | undefined;
+  #isDamaged = false;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -66,9 +76,28 @@ export class Store {
       clock,
       firstVersion: this.#firstVersion,
       projection,
-      onCommit: (writes) => this.#publish(writes),
+      onCommit: (writes) => {
+        this.#lastCommit = { at: clock.now() };
+        this.#publish(writes);
+      },
+      onFailure: (error) => {
+        this.#lastCommit = { at: clock.now(), error };
+        if (error.code === "storage_damaged") this.reportDamage(error);
+      },
       requeue: (members) => this.#requeue(members),
     });
+  }
+
+  /** The outcome of the last commit of this process. Undefined before the first. */
+  get lastCommit(): CommitOutcome | undefined {
+    return this.#lastCommit;
+  }
+
+  /** Logs that the storage is damaged, once. */
+  reportDamage(error: TidingsError): void {
+    if (this.#isDamaged) return;
+    this.#isDamaged = true;
+    this.#options.logger.error({ err: error }, "the storage is damaged");
   }
 
   /** Connects and migrates. Later calls return the same promise. After a failure they try again. */
@@ -196,6 +225,7 @@ export class Store {
         firstVersion: this.#firstVersion,
         projection,
         onCommit: onWrites,
+        onFailure: () => {},
         requeue: () => {},
       });
       const resolveAs = (value: unknown): void => resolve(value as T);

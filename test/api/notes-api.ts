@@ -178,8 +178,8 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     kind: "open",
     name: "health.get",
     answer: async (backend, mount) => {
-      await backend.health();
-      return JSON.stringify({ status: "ok", mount });
+      const { status } = await backend.health();
+      return { status: 200, body: JSON.stringify({ status, mount }) };
     },
   };
 
@@ -373,7 +373,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       },
     },
     streamSources: () => unused,
-    health: () => Promise.resolve(),
+    health: () => Promise.resolve({ status: "ok", reasons: [] }),
   };
   return { api: new RequestHandler(backend, routes), rows, routes, errors, streams, callbacks };
 }

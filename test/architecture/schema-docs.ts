@@ -46,7 +46,7 @@ function routeComponents(): ReadonlySet<string> {
 }
 
 /** Pages and events have generic types. The others are only seen over HTTP. */
-const withoutType = /^(\w+Page|Event|Health|OpenApiDocument)$/;
+const withoutType = /^(\w+Page|Event|Liveness|OpenApiDocument)$/;
 
 const options = { io: "input", unrepresentable: "any" } as const;
 

@@ -124,7 +124,7 @@ function urlOf(server: Server): string {
 async function expectToServe(server: Server, code: string): Promise<void> {
   const [, path = ""] = /"(\/\w+)(?:\/\*)?"/.exec(code) ?? [];
   const response = await fetch(`${urlOf(server)}${path}/v1/health`);
-  expect(await response.json()).toEqual({ status: "ok" });
+  expect(await response.json()).toEqual({ status: "ok", reasons: [] });
 }
 
 /** Each `curl` command of the document succeeds, and its response has the fields that are shown. */

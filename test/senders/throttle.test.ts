@@ -112,6 +112,51 @@ describe("a throttled sender", () => {
     );
   });
 
+  it("never exceeds its rate while the clock is set back and forward again", async () => {
+    // In all less than the smallest step, so that the clock is behind while it is set back.
+    const moment = fc.record({ after: fc.nat(900), messages: fc.nat(3), back: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 10_000, max: 60_000 }),
+        fc.array(moment, { minLength: 2, maxLength: 10 }),
+        async (messages_per_second, step, moments) => {
+          const { clock, engine, line } = await start({ messages_per_second });
+          let contacts = 0;
+          let isBack = false;
+          /** The time that has really passed, and the hand-overs by that time. */
+          let elapsed = 0;
+          const real: number[] = [];
+          const pass = async (ms: number): Promise<void> => {
+            const before = clock.now();
+            const known = line.calls.length;
+            await clock.advance(ms);
+            real.push(...line.calls.slice(known).map(({ at }) => elapsed + at - before));
+            elapsed += ms;
+          };
+          const set = (back: boolean): void => {
+            if (back !== isBack) clock.step(back ? -step : step);
+            isBack = back;
+          };
+          for (const { after, messages, back } of moments) {
+            set(back);
+            await Promise.all(
+              Array.from({ length: messages }, () =>
+                send(engine, contacts++, { ttl_seconds: 600 }),
+              ),
+            );
+            await pass(after);
+          }
+          set(false);
+          await pass(30_000);
+          expect(real).toHaveLength(contacts);
+          expect(maxWithin(real, 1_000)).toBeLessThanOrEqual(messages_per_second);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
   it.each(storages)(
     "shares its rate with all engines on the same storage, on $name",
     async ({ open }) => {

@@ -15,6 +15,16 @@ export type WorkerResponse = "ready" | "committed" | Failure;
 /** What the thread receives: the steps of one group, or the request to close the file. */
 export type WorkerRequest = readonly Step[] | "close";
 
+/** How much of the database to check when it is opened. */
+export type Check = "quick" | "full";
+
+/** What a thread gets. */
+export interface ThreadData {
+  readonly file: string;
+  /** The thread only checks the pages. It sends the damage that it finds, or an empty text. */
+  readonly check?: Check;
+}
+
 interface Pending {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -90,24 +100,19 @@ export class BackgroundWriter {
    * started.
    */
   async start(): Promise<void> {
-    try {
-      // The sources run as TypeScript, the package as built.
-      const name = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./sqlite-worker.js";
-      const worker = new Worker(new URL(name, import.meta.url), { workerData: this.#file });
-      this.#worker = worker;
-      worker.unref();
-      worker.on("message", (message: WorkerResponse) => this.#onMessage(message));
-      const ended = new Promise<void>((resolve) => {
-        worker.on("error", (error) => this.#onEnd(error));
-        worker.on("exit", () => {
-          this.#onEnd(undefined);
-          resolve();
-        });
+    const worker = startThread({ file: this.#file });
+    if (worker === undefined) return;
+    this.#worker = worker;
+    worker.unref();
+    worker.on("message", (message: WorkerResponse) => this.#onMessage(message));
+    const ended = new Promise<void>((resolve) => {
+      worker.on("error", (error) => this.#onEnd(error));
+      worker.on("exit", () => {
+        this.#onEnd(undefined);
+        resolve();
       });
-      await Promise.race([once(worker, "message"), ended]);
-    } catch {
-      // The process may not start threads.
-    }
+    });
+    await Promise.race([once(worker, "message"), ended]);
   }
 
   #onMessage(message: WorkerResponse): void {
@@ -130,6 +135,17 @@ export class BackgroundWriter {
       "not have happened.";
     this.#pending?.reject(new TidingsError("storage_unavailable", message, { cause }));
     this.#pending = undefined;
+  }
+}
+
+/** Starts a thread with a connection to the file. Undefined if the process may not start threads. */
+export function startThread(workerData: ThreadData): Worker | undefined {
+  // The sources run as TypeScript, the package as built.
+  const name = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./sqlite-worker.js";
+  try {
+    return new Worker(new URL(name, import.meta.url), { workerData });
+  } catch {
+    return undefined;
   }
 }
 

@@ -71,7 +71,6 @@ const unavailable: Readonly<Record<string, string>> = {
   NOMEM: "SQLite is out of memory.",
   READONLY: "The database is read-only: the process cannot write to its file or directory.",
   IOERR: "The disk failed to read or write the database.",
-  CORRUPT: "The database file is damaged.",
   FULL: "The disk is full, or the database has reached its maximum size.",
   CANTOPEN:
     "The database file cannot be opened: its directory does not exist, or the process may not " +
@@ -79,6 +78,11 @@ const unavailable: Readonly<Record<string, string>> = {
   PROTOCOL: "The database is locked: another connection has been writing for too long.",
   NOTADB: "The file is not a SQLite database.",
 };
+
+/** Returns the error for damage, which a retry does not solve. */
+export function damaged(message: string, cause?: unknown): TidingsError {
+  return new TidingsError("storage_damaged", message, { cause });
+}
 
 /** Converts an error of SQLite to the error that the storage port specifies. */
 export function toStorageError(error: unknown): unknown {
@@ -90,6 +94,9 @@ export function toStorageError(error: unknown): unknown {
   }
   if (["CONSTRAINT", "TOOBIG", "MISMATCH", "RANGE"].includes(primary)) {
     return new StorageRefusal("SQLite refused a row: see the cause", { cause: error });
+  }
+  if (primary === "CORRUPT") {
+    return damaged("The database file is damaged: SQLite cannot read a page.", error);
   }
   const message = unavailable[primary] ?? "SQLite reported an error; see the cause.";
   return new TidingsError("storage_unavailable", message, { cause: error });

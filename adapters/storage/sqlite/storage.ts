@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
+import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   Access,
   Group,
@@ -15,9 +16,11 @@ import { tablesOf } from "../schema.ts";
 import {
   type BackgroundThresholds,
   BackgroundWriter,
+  type Check,
   defaultThresholds,
 } from "./background-writer.ts";
 import { connect, Connection, fileOf, readerSettings } from "./connection.ts";
+import { checkPages, fileCheckMs, OpenFiles } from "./damage.ts";
 import { whenUnlocked } from "./errors.ts";
 import { HostTransactions } from "./host.ts";
 import { ensureSchema, migrationSql } from "./migrations.ts";
@@ -27,15 +30,13 @@ import { Transactions } from "./transactions.ts";
 import { search } from "./word-index.ts";
 import { Writer } from "./writer.ts";
 
-/** How often to check whether another connection committed. */
-const watchIntervalMs = 50;
-
 interface Open extends Opened {
   readonly writer: Writer;
   readonly reading: Connection;
   readonly reads: Reads;
   readonly table: (name: string) => Table;
   readonly path: string;
+  readonly files: OpenFiles;
   readonly transactions: Transactions;
 }
 
@@ -45,6 +46,8 @@ export interface SqliteStorageOptions {
   readonly file: string;
   /** Whether opening migrates an empty or older database. */
   readonly migrate: boolean;
+  /** How much of the database to check when it is opened. */
+  readonly check?: Check;
   /** When commits move to the background thread. */
   readonly thresholds?: BackgroundThresholds;
 }
@@ -60,6 +63,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   } as const;
   readonly #file: string;
   readonly #migrate: boolean;
+  readonly #check: Check;
   readonly #thresholds: BackgroundThresholds;
   readonly #hosts = new HostTransactions();
   readonly #shared = new RefCounted<Open>();
@@ -81,8 +85,10 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     },
   };
 
-  constructor({ file, migrate, thresholds = defaultThresholds }: SqliteStorageOptions) {
+  constructor(options: SqliteStorageOptions) {
+    const { file, migrate, check = "quick", thresholds = defaultThresholds } = options;
     this.#file = file;
+    this.#check = check;
     this.#migrate = migrate;
     this.#thresholds = thresholds;
   }
@@ -110,23 +116,36 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   host(handle: unknown): Group {
-    const { path, reads, table } = this.#shared.get();
+    const { path, reads, table, files } = this.#shared.get();
+    files.verify();
     return this.#hosts.group(handle, path, reads, table);
   }
 
-  transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
-    return this.#shared.get().transactions.run(work);
+  async transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
+    const { transactions, files } = this.#shared.get();
+    files.verify();
+    return transactions.run(async (handle) => {
+      const value = await work(handle);
+      files.verify();
+      return value;
+    });
   }
 
   /** Calls `listener` after each commit of another connection, the host application's included. */
-  watch(listener: () => void): () => void {
+  watch(listener: () => void, onDamage?: (error: TidingsError) => void): () => void {
     let last = this.#dataVersion();
+    let isIntact = true;
     const timer = setInterval(() => {
+      const damage = isIntact ? this.#damage() : undefined;
+      if (damage !== undefined) {
+        isIntact = false;
+        onDamage?.(damage);
+      }
       const version = this.#dataVersion();
       if (version === undefined || version === last) return;
       last = version;
       listener();
-    }, watchIntervalMs);
+    }, fileCheckMs);
     timer.unref();
     return () => clearInterval(timer);
   }
@@ -148,6 +167,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     try {
       const writing = await connect(this.#file);
       handles.push(writing);
+      const path = fileOf(writing);
+      await checkPages(new Connection(writing), path, this.#check);
       await ensureSchema(writing, schema, this.#migrate);
       const reading = await connect(this.#file);
       handles.push(reading);
@@ -155,14 +176,16 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       const reads = new Reads(table);
       const background = new BackgroundWriter(this.#file, this.#thresholds);
       if (this.#thresholds.minGroups === 0) await background.start();
-      const writer = new Writer(new Connection(writing), reads, table, background);
+      const files = new OpenFiles(path, () => saveLog(writing));
+      const writer = new Writer(new Connection(writing), reads, table, background, files);
       const transactions = new Transactions(() => connect(this.#file));
       return {
         writer,
         reading: new Connection(reading),
         reads,
         table,
-        path: fileOf(writing),
+        path,
+        files,
         transactions,
         idle: () => writer.idle(),
         close: async () => {
@@ -177,6 +200,15 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     }
   }
 
+  #damage(): TidingsError | undefined {
+    try {
+      this.#shared.get().files.verify();
+      return undefined;
+    } catch (error) {
+      return error instanceof TidingsError && error.code === "storage_damaged" ? error : undefined;
+    }
+  }
+
   #dataVersion(): unknown {
     try {
       const [version] = this.#shared.get().writer.connection.query("PRAGMA data_version").get() as [
@@ -187,5 +219,16 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       // Reads and writes will report what is wrong with the database.
       return undefined;
     }
+  }
+}
+
+/** Copies the write-ahead log into the database file. Returns whether it copied everything. */
+function saveLog(handle: DatabaseSync): boolean {
+  try {
+    const { busy, log, checkpointed } =
+      handle.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
+    return busy === 0 && log === checkpointed;
+  } catch {
+    return false;
   }
 }

@@ -1,6 +1,7 @@
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import type { BackgroundWriter } from "./background-writer.ts";
 import { type Connection, rollBack } from "./connection.ts";
+import type { OpenFiles } from "./damage.ts";
 import { isStale, whenUnlocked } from "./errors.ts";
 import type { Reads } from "./reads.ts";
 import type { Table } from "./tables.ts";
@@ -17,6 +18,7 @@ export class Writer {
   readonly #reads: Reads;
   readonly #table: (name: string) => Table;
   readonly #background: BackgroundWriter;
+  readonly #files: OpenFiles;
   #isReading = false;
   #openGroups = 0;
   #onIdle: (() => void) | undefined;
@@ -26,11 +28,13 @@ export class Writer {
     reads: Reads,
     table: (name: string) => Table,
     background: BackgroundWriter,
+    files: OpenFiles,
   ) {
     this.connection = connection;
     this.#reads = reads;
     this.#table = table;
     this.#background = background;
+    this.#files = files;
   }
 
   begin(how: Access): Group {
@@ -53,6 +57,7 @@ export class Writer {
       commit: (writes) => {
         let pending: Promise<void> | undefined;
         try {
+          this.#files.verify();
           const committed = this.#commit(writes, how);
           pending = committed instanceof Promise ? committed.finally(end) : undefined;
           return pending;

@@ -1,0 +1,266 @@
+/** Files that are deleted, replaced or overwritten: the storage notices, and says so. */
+import { execFileSync } from "node:child_process";
+import { copyFile, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { MessagingEngine } from "../../../adapters/entry.ts";
+import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
+import { findDamage } from "../../../adapters/storage/sqlite/damage.ts";
+import { sqlite, type SqliteOptions } from "../../../adapters/storage/sqlite/index.ts";
+import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
+import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
+import { firstSchema, insertNote } from "./sqlite-schemas.ts";
+
+/** Writes until the storage refuses. Returns the error and the ids that were acknowledged. */
+async function writeUntilRefused(port: StoragePort, prefix: string) {
+  const acknowledged: string[] = [];
+  for (let n = 0; n < 10_000; n++) {
+    try {
+      await write(port, insertNote(`${prefix}${n}`));
+      acknowledged.push(`${prefix}${n}`);
+    } catch (error) {
+      return { error, acknowledged };
+    }
+    // Lets the time pass that is between two checks.
+    await port.yieldToEventLoop();
+  }
+  throw new Error("10,000 commits were accepted");
+}
+
+/** Reads the notes as a process does that starts after this one was killed. */
+async function notesAfterKill(file: string): Promise<unknown[]> {
+  const copy = join(dirname(file), "copy.db");
+  await copyFile(file, copy);
+  for (const suffix of ["-wal", "-shm"]) {
+    await copyFile(file + suffix, copy + suffix).catch(() => {});
+  }
+  const handle = new DatabaseSync(copy);
+  try {
+    return handle
+      .prepare("SELECT id FROM tidings_notes ORDER BY id")
+      .all()
+      .map(({ id }) => id);
+  } finally {
+    handle.close();
+  }
+}
+
+describe("a file that is deleted or replaced while the database is open", () => {
+  const faults: readonly (readonly [string, string, (file: string) => Promise<void>])[] = [
+    ["a deleted log", "test.db-wal was deleted", (file) => rm(`${file}-wal`)],
+    ["a renamed log", "test.db-wal was deleted", (file) => rename(`${file}-wal`, `${file}-old`)],
+    ["a deleted index of the log", "test.db-shm was deleted", (file) => rm(`${file}-shm`)],
+    ["a deleted database", "test.db was deleted", (file) => rm(file)],
+    [
+      "a replaced log",
+      "test.db-wal was replaced",
+      async (file) => {
+        await copyFile(`${file}-wal`, `${file}-new`);
+        await rename(`${file}-new`, `${file}-wal`);
+      },
+    ],
+    [
+      "a database that is replaced by a backup",
+      "test.db was replaced",
+      async (file) => {
+        await copyFile(file, `${file}-new`);
+        await rename(`${file}-new`, file);
+      },
+    ],
+  ];
+
+  it.each(faults)("%s refuses commands from then on", async (_, message, damage) => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    await write(port, insertNote("before"));
+    await damage(file);
+    const refusal = {
+      code: "storage_damaged",
+      status: 503,
+      retryable: false,
+      message: says(new RegExp(message)),
+    };
+    expect((await writeUntilRefused(port, "n")).error).toMatchObject(refusal);
+    await expect(write(port, insertNote("later"))).rejects.toMatchObject(refusal);
+    await expect(port.transaction?.(async () => {})).rejects.toMatchObject(refusal);
+    const handle = new DatabaseSync(file);
+    onTestFinished(() => handle.close());
+    expect(() => port.host?.(handle)).toThrow(new RegExp(message));
+  });
+
+  it("a deleted log loses no commit that was acknowledged, even if the process is killed then", async () => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    const before = Array.from({ length: 50 }, (_, n) => `a${n}`);
+    for (const id of before) await write(port, insertNote(id));
+    await rm(`${file}-wal`);
+    const { error, acknowledged } = await writeUntilRefused(port, "b");
+    expect(error).toMatchObject({ message: says(/All commits were saved/) });
+    expect(await notesAfterKill(file)).toEqual([...before, ...acknowledged].toSorted());
+  });
+
+  it("an idle engine notices it, and logs one error", async () => {
+    const file = await temporaryFile();
+    const errors: { facts: object; message: string }[] = [];
+    const ignore = (): void => {};
+    let notice = ignore;
+    const noticed = new Promise<void>((resolve) => (notice = resolve));
+    const engine = new MessagingEngine({
+      storage: sqlite({ file }),
+      transports: [sandbox()],
+      logger: {
+        debug: ignore,
+        info: ignore,
+        warn: ignore,
+        error(facts, message) {
+          errors.push({ facts, message });
+          notice();
+        },
+      },
+    });
+    onTestFinished(() => engine.stop());
+    const message = { to: "+15005550001", body: "Hi" };
+    await engine.messages.send(message);
+    await rm(`${file}-wal`);
+    await noticed;
+    for (let n = 0; n < 3; n++) {
+      await expect(engine.messages.send(message)).rejects.toMatchObject({
+        code: "storage_damaged",
+      });
+    }
+    expect(errors).toMatchObject([
+      { facts: { err: { code: "storage_damaged" } }, message: "the storage is damaged" },
+    ]);
+  });
+
+  it("checkpoints, other connections and other processes are not damage", async () => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    const damages: unknown[] = [];
+    const unwatch = port.watch?.(
+      () => {},
+      (error) => damages.push(error),
+    );
+    for (let round = 0; round < 5; round++) {
+      await write(port, insertNote(`n${round}`));
+      const other = new DatabaseSync(file);
+      other.exec(
+        `UPDATE tidings_notes SET count = ${round}; PRAGMA wal_checkpoint(TRUNCATE); VACUUM`,
+      );
+      other.close();
+      const script = `new (require("node:sqlite").DatabaseSync)(${JSON.stringify(file)}).exec("DELETE FROM tidings_notes WHERE id = 'x'")`;
+      execFileSync(process.execPath, ["-e", script], { stdio: "ignore" });
+      const checked = performance.now() + 60;
+      while (performance.now() < checked) await port.yieldToEventLoop();
+    }
+    unwatch?.();
+    await write(port, insertNote("last"));
+    expect(damages).toEqual([]);
+    expect(await notes(port)).toHaveLength(6);
+  });
+});
+
+const pageSize = 4_096;
+
+describe("damage in the middle of the file", () => {
+  /** Creates a database with `count` notes, without a log. Returns its number of pages. */
+  async function filled(file: string, count: number): Promise<number> {
+    const port = sqlite({ file });
+    await port.open(firstSchema);
+    await write(
+      port,
+      ...Array.from({ length: count }, (_, n) => insertNote(`n${n}`, "x".repeat(500))),
+    );
+    await port.close();
+    return (await stat(file)).size / pageSize;
+  }
+
+  async function overwrite(file: string, at: number, bytes: Buffer): Promise<void> {
+    const handle = await open(file, "r+");
+    await handle.write(bytes, 0, bytes.length, at);
+    await handle.close();
+  }
+
+  const refusal = (file: string): object => ({
+    code: "storage_damaged",
+    retryable: false,
+    message: says(new RegExp(`${file} is damaged .*Restore it from a backup`)),
+  });
+
+  it.each(["quick", "full"] as const)("is found on opening by a %s check", async (check) => {
+    const file = await temporaryFile();
+    const pages = await filled(file, 2_000);
+    const intact = sqlite({ file, check });
+    await intact.open(firstSchema);
+    expect(await notes(intact)).toHaveLength(2_000);
+    await intact.close();
+    for (const [bytes, at] of [
+      [Buffer.alloc(pageSize, 0xa5), Math.floor(pages / 2) * pageSize],
+      [Buffer.alloc(pageSize), Math.floor(pages / 2) * pageSize],
+      [Buffer.alloc(pageSize, 0xff), Math.floor(pages / 2) * pageSize + 1_000],
+    ] as const) {
+      const copy = `${file}-copy`;
+      await copyFile(file, copy);
+      await overwrite(copy, at, bytes);
+      await expect(sqlite({ file: copy, check }).open(firstSchema)).rejects.toMatchObject(
+        refusal(copy),
+      );
+    }
+  });
+
+  it("is found in the first rows of a table of a large database", async () => {
+    const file = await temporaryFile();
+    await filled(file, 2_000);
+    const check = (): string => {
+      const handle = new DatabaseSync(file);
+      try {
+        return findDamage(new Connection(handle), "quick", 0);
+      } finally {
+        handle.close();
+      }
+    };
+    expect(check()).toBe("");
+    const handle = new DatabaseSync(file);
+    const root = handle.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?");
+    const page = Number(root.get("tidings_notes")?.["rootpage"]);
+    handle.close();
+    await overwrite(file, (page - 1) * pageSize, Buffer.alloc(pageSize, 0xa5));
+    expect(check).toThrow(/malformed/);
+  });
+
+  it("within a row is found by a full check only", async () => {
+    const file = await temporaryFile();
+    await filled(file, 10);
+    const handle = new DatabaseSync(file);
+    handle.exec("UPDATE tidings_notes SET text = 'needle 1' WHERE id = 'n1'; VACUUM");
+    handle.close();
+    // The text of the row in its table, which then differs from that in the index.
+    const at = (await readFile(file)).indexOf("needle 1");
+    await overwrite(file, at, Buffer.from("needle 2"));
+    const quick = closing(sqlite({ file }));
+    await quick.open(firstSchema);
+    await quick.close();
+    await expect(sqlite({ file, check: "full" }).open(firstSchema)).rejects.toMatchObject(
+      refusal(file),
+    );
+  });
+
+  it("is reported as damage, not as a failure to retry, when a command meets it", async () => {
+    const file = await temporaryFile();
+    const pages = await filled(file, 2_000);
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    await overwrite(file, Math.floor(pages / 2) * pageSize, Buffer.alloc(pageSize, 0xa5));
+    await expect(notes(port)).rejects.toMatchObject({ code: "storage_damaged", retryable: false });
+  });
+
+  it("an unknown check is refused", () => {
+    const options = JSON.parse('{"file": "x", "check": "deep"}') as SqliteOptions;
+    expect(() => sqlite(options)).toThrow(/check: expected "quick" or "full"/);
+  });
+});

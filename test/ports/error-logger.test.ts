@@ -1,0 +1,114 @@
+/** What was thrown is in the log, whatever it is and however the logger prints it. */
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { errorLogger, silent, withoutMessage } from "../../src/ports/environment.ts";
+import { carrier } from "../support/carrier.ts";
+import { world } from "../support/world.ts";
+
+/** The ways in which loggers print the fact `err`. */
+const printers: readonly (readonly [name: string, print: (err: unknown) => string])[] = [
+  ["String", String],
+  ["JSON", (err) => JSON.stringify(err)],
+  ["util.inspect", (err) => inspect(err)],
+];
+
+class CarrierError extends TypeError {
+  override readonly name = "CarrierError";
+  readonly code = "E42";
+  readonly request = { headers: { authorization: "Bearer secret" }, body: "secret" };
+}
+
+const thrown: readonly (readonly [name: string, value: unknown, shown: RegExp])[] = [
+  ["an error", new RangeError("off by one"), /RangeError.*off by one/s],
+  ["an error with a request", new CarrierError("refused"), /CarrierError.*refused/s],
+  ["an error of the engine", new TidingsError("overloaded", "too much"), /TidingsError.*too much/s],
+  ["text", "no connection", /no connection/],
+  ["nothing", undefined, /undefined was thrown/],
+  ["an object that describes an error", { name: "Odd", message: "half an error" }, /half an error/],
+  ["another object", { status: 500, body: "secret" }, /object with the fields status, body/],
+  [
+    "an object that cannot be read",
+    new Proxy({}, { get: thrower, ownKeys: thrower }),
+    /object was thrown/,
+  ],
+];
+
+function thrower(): never {
+  throw new Error("not readable");
+}
+
+function logged(err: unknown): unknown {
+  let seen: object = {};
+  const logger = errorLogger({ ...silent, warn: (facts) => void (seen = facts) });
+  logger.warn({ err, transport: "sms" }, "a transport threw");
+  expect(seen).toMatchObject({ transport: "sms" });
+  return "err" in seen ? seen.err : undefined;
+}
+
+describe.each(thrown)("a transport that throws %s", (_, value, shown) => {
+  it.each(printers)("is logged readably by %s", async (_, print) => {
+    const { clock, engine, log } = world();
+    const line = carrier({ send: () => Promise.reject(value) });
+    const one = engine(memory(), { transports: [line] });
+    await one.start();
+    await one.messages.send({ to: "+15005550101", body: "Hi", from: "+15005559999" });
+    await clock.advance(1_000);
+    const facts = log.find(({ message }) => message.startsWith("a transport threw"))?.facts;
+    expect(facts).toBeDefined();
+    const err: unknown = facts !== undefined && "err" in facts ? facts.err : undefined;
+    expect(err).toBeInstanceOf(Error);
+    expect(print(err)).toMatch(shown);
+    expect(print(err)).not.toContain("[object Object]");
+    expect(print(err)).not.toContain("secret");
+  });
+});
+
+describe("a logged error", () => {
+  it("has the name, the message, the stack, the code and the causes of what was thrown", () => {
+    const cause = Object.assign(new Error("ECONNREFUSED"), {
+      code: "ECONNREFUSED",
+      body: "secret",
+    });
+    const error = Object.assign(new CarrierError("refused"), { cause });
+    const err = logged(error);
+    expect(err).toMatchObject({
+      name: "CarrierError",
+      message: "refused",
+      code: "E42",
+      stack: error.stack,
+      cause: { message: "ECONNREFUSED", code: "ECONNREFUSED", stack: cause.stack },
+    });
+    expect(JSON.stringify(err)).toContain("ECONNREFUSED");
+    expect(inspect(err)).not.toContain("secret");
+  });
+
+  it("stays an error of the engine", () => {
+    const cause = new Error("disk full");
+    const err = logged(new TidingsError("storage_unavailable", "No space.", { cause }));
+    expect(err).toBeInstanceOf(TidingsError);
+    expect(err).toMatchObject({
+      code: "storage_unavailable",
+      retryable: true,
+      cause: { message: "disk full" },
+    });
+  });
+
+  it("ends when an error causes itself", () => {
+    const error = new Error("round");
+    error.cause = error;
+    expect(JSON.stringify(logged(error))).toContain("round");
+  });
+
+  it("shows where an error was thrown without a message that may quote a contact", () => {
+    const error = Object.assign(new TypeError("I live at\n    at 5 Elm Street"), { code: "E1" });
+    const err = logged(withoutMessage(error));
+    expect(err).toMatchObject({ name: "TypeError", code: "E1" });
+    expect(inspect(err)).toContain("error-logger.test.ts");
+    error.message = "changed";
+    for (const shown of [err, logged(withoutMessage(error)), logged(withoutMessage("Elm"))]) {
+      for (const [, print] of printers) expect(print(shown)).not.toContain("Elm");
+    }
+  });
+});
