@@ -13,6 +13,7 @@ import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./w
 import { createSecretKey } from "node:crypto";
 import {
   type AccountHandle,
+  accountMode,
   type AccountOptions,
   type Accounts,
   type DefaultPorts,
@@ -192,13 +193,12 @@ export class MessagingEngine<
   /**
    * Returns a handle for one account in one mode, by default the default account. The handle sees
    * no data of other accounts or modes. It does no I/O.
-   * @throws TidingsError `not_found` when `id` is not a valid account id
+   * @throws TidingsError `not_found` when `id` is not a valid account id; `invalid_option` when an
+   *   option is unknown or `mode` is not "sandbox" or "live"
    */
-  account(
-    id: string = defaultAccountId,
-    { mode = this.#settings.mode }: AccountOptions = {},
-  ): AccountHandle {
+  account(id: string = defaultAccountId, options: AccountOptions = {}): AccountHandle {
     if (!isId("acct", id)) throw notFound("account");
+    const mode = accountMode(options, this.#settings.mode);
     const scope: Scope = { account_id: id, mode };
     return accountHandle(scope, this.#runner.in(scope));
   }

@@ -12,4 +12,4 @@ export type {
 } from "./handles.ts";
 export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 export type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
-export { settingsOf } from "./settings.ts";
+export { accountMode, settingsOf } from "./settings.ts";
