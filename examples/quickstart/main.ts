@@ -12,11 +12,9 @@ import { join } from "node:path";
 import express from "express";
 import { MessagingEngine } from "tidings";
 import { expressHandler } from "tidings/express";
-import { httpClient } from "tidings/http-client";
-import { rules } from "tidings/models";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
-import { system } from "tidings/system";
+import { standard } from "tidings/standard";
 import { AgentChat } from "./agent-chat.ts";
 import { Client } from "./client.ts";
 import { display } from "./display.ts";
@@ -29,13 +27,14 @@ const isOnce = process.argv.includes("--once");
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "quickstart.db");
 const chat = new AgentChat();
+const options = standard();
 const engine = new MessagingEngine({
+  ...options,
   storage: sqlite({ file }),
   transports: [sandbox()],
-  ...system(),
   // Webhooks may call this machine. By default they call public addresses only.
-  http: { client: httpClient(), allow: ["127.0.0.1", "localhost"] },
-  agents: { model: rules(), actions: [chat.bookAppointment] },
+  http: { ...options.http, allow: ["127.0.0.1", "localhost"] },
+  agents: { ...options.agents, actions: [chat.bookAppointment] },
 });
 const server = createServer(express().use(expressHandler(engine)));
 

@@ -110,8 +110,8 @@ function refusal(path: string, target: string, modules: Modules): string | undef
 
 function refusalOfAdapter(path: string, target: string): string | undefined {
   const [, kind = ""] = path.split("/");
-  // `adapters/entry.ts` is the package's main entry: it binds adapters to the engine.
-  if (kind === "entry.ts" || target.startsWith(`adapters/${kind}/`)) return undefined;
+  // The package's main entry binds adapters to the engine, and `standard()` returns adapters.
+  if (kind === "entry.ts" || kind === "standard.ts" || target.startsWith(`adapters/${kind}/`)) return undefined;
   const [root, module = ""] = target.split("/");
   const name = module.replace(/\.ts$/, "");
   if (root === "adapters") {
