@@ -112,8 +112,8 @@ function refusal(path: string, target: string, modules: Modules): string | undef
 function refusalOfAdapter(path: string, target: string): string | undefined {
   const [, kind = ""] = path.split("/");
   // The package's main entry binds adapters to the engine, and `standard()` returns adapters.
-  if (kind === "entry.ts" || kind === "standard.ts" || target.startsWith(`adapters/${kind}/`))
-    return undefined;
+  if (["entry.ts", "standard.ts"].includes(kind)) return undefined;
+  if (target.startsWith(`adapters/${kind}/`)) return undefined;
   const [root, module = ""] = target.split("/");
   const name = module.replace(/\.ts$/, "");
   if (root === "adapters") {
