@@ -27,14 +27,13 @@ const isOnce = process.argv.includes("--once");
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "quickstart.db");
 const chat = new AgentChat();
-const options = standard();
+const { http, agents } = standard();
 const engine = new MessagingEngine({
-  ...options,
   storage: sqlite({ file }),
   transports: [sandbox()],
   // Webhooks may call this machine. By default they call public addresses only.
-  http: { ...options.http, allow: ["127.0.0.1", "localhost"] },
-  agents: { ...options.agents, actions: [chat.bookAppointment] },
+  http: { ...http, allow: ["127.0.0.1", "localhost"] },
+  agents: { ...agents, actions: [chat.bookAppointment] },
 });
 const server = createServer(express().use(expressHandler(engine)));
 
@@ -100,13 +99,15 @@ async function run(): Promise<boolean> {
   ];
   const invitation = [
     "",
-    ` ${bold("Your turn:")} +15005550020 is a bot that answers every message.`,
     ...client.curl({ to: "+15005550020", body: "Hello" }),
     dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl-C to stop.`),
   ];
   await display(tracker, {
     notes,
     invitation: isOnce ? [] : invitation,
+    next: isOnce
+      ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
+      : ` ${bold("Try next:")} paste the curl command. Its recipient is a bot that answers you here.`,
     isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,
