@@ -23,6 +23,7 @@ import {
   type Prepared,
   type Settings,
   settingsOf,
+  StartReminder,
   startWork,
   type Work,
 } from "./host/index.ts";
@@ -77,6 +78,7 @@ export class MessagingEngine<
   #isOpen = false;
   #starting: Promise<Work> | undefined;
   #work: Work | undefined;
+  #reminder: StartReminder | undefined;
   #stopping: Promise<void> | undefined;
   #unwatch: (() => void) | undefined;
 
@@ -340,6 +342,7 @@ export class MessagingEngine<
       this.#notifier.raise();
       this.#consumers.wake();
       this.#work?.wake();
+      this.#reminder?.wake();
     });
     const runtime = engineRuntime({
       settings: this.#settings,
@@ -350,11 +353,15 @@ export class MessagingEngine<
       hookHandlers,
       secret: createSecretKey(secret),
     });
+    if (this.#starting === undefined && this.#stopping === undefined) {
+      this.#reminder = new StartReminder(runtime, this.#consumers);
+    }
     return { runtime, executor: new Executor(runtime) };
   }
 
   async #start(): Promise<Work> {
     const { runtime } = await this.#prepared();
+    this.#reminder?.stop();
     this.#work = await startWork(runtime, jobHandlers, this.#consumers);
     return this.#work;
   }
@@ -366,6 +373,7 @@ export class MessagingEngine<
     // Wait for a start in progress. A failed start leaves nothing to stop.
     const work = await this.#starting?.catch(() => undefined);
     await this.#preparing?.catch(() => {});
+    this.#reminder?.stop();
     this.#unwatch?.();
     // Bound the time left, so that a clock change cannot extend the deadline.
     const left = (): number =>

@@ -1,5 +1,11 @@
 export { handleFactory, OperationRunner, type Prepared } from "./operation-runner.ts";
-export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
+export {
+  engineRuntime,
+  type EngineRuntime,
+  StartReminder,
+  startWork,
+  type Work,
+} from "./background-work.ts";
 export type {
   AccountHandle,
   Accounts,

@@ -72,7 +72,7 @@ export {
   type HttpResponse,
   maxHeaderBytes,
 } from "./http-client.ts";
-export { type Clock, type Logger, type Random, silent } from "./environment.ts";
+export { type Clock, type Logger, type Random, silent, type SleepOptions } from "./environment.ts";
 export {
   analyzerName,
   type DateContext,
