@@ -1,8 +1,10 @@
+import { copyFile } from "node:fs/promises";
 import { defineConfig } from "tsup";
 
 /** The package's exports by subpath. A test compares them with the `exports` of `package.json`. */
 export const entries = {
   index: "adapters/entry.ts",
+  standard: "adapters/standard.ts",
   memory: "adapters/storage/memory/index.ts",
   sqlite: "adapters/storage/sqlite/index.ts",
   postgres: "adapters/storage/postgres/index.ts",
@@ -25,6 +27,9 @@ export const entries = {
 /** Worker threads: separate files that are not exported. */
 export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
 
+/** The file that refuses an old Node. Each built file imports it. */
+export const versionCheck = "node-version.js";
+
 export default defineConfig({
   entry: { ...entries, ...threads },
   outDir: "dist",
@@ -33,7 +38,10 @@ export default defineConfig({
   target: "node22",
   // Code that entries share must exist only once, since `instanceof` compares error classes.
   splitting: true,
-  // `node:sqlite` has no name without the prefix.
+  // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
+  banner: { js: `import "./${versionCheck}";` },
+  onSuccess: () => copyFile(versionCheck, `dist/${versionCheck}`),
+  // Other runtimes know the modules of Node only with the prefix.
   removeNodeProtocol: false,
   sourcemap: true,
   clean: true,

@@ -13,6 +13,7 @@ import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./w
 import { createSecretKey } from "node:crypto";
 import {
   type AccountHandle,
+  accountMode,
   type AccountOptions,
   type Accounts,
   type DefaultPorts,
@@ -22,6 +23,7 @@ import {
   type Prepared,
   type Settings,
   settingsOf,
+  StartReminder,
   startWork,
   type Work,
 } from "./host/index.ts";
@@ -77,6 +79,7 @@ export class MessagingEngine<
   #isOpen = false;
   #starting: Promise<Work> | undefined;
   #work: Work | undefined;
+  #reminder: StartReminder | undefined;
   #stopping: Promise<void> | undefined;
   #unwatch: (() => void) | undefined;
 
@@ -194,13 +197,12 @@ export class MessagingEngine<
   /**
    * Returns a handle for one account in one mode, by default the default account. The handle sees
    * no data of other accounts or modes. It does no I/O.
-   * @throws TidingsError `not_found` when `id` is not a valid account id
+   * @throws TidingsError `not_found` when `id` is not a valid account id; `invalid_option` when an
+   *   option is unknown or `mode` is not "sandbox" or "live"
    */
-  account(
-    id: string = defaultAccountId,
-    { mode = this.#settings.mode }: AccountOptions = {},
-  ): AccountHandle {
+  account(id: string = defaultAccountId, options: AccountOptions = {}): AccountHandle {
     if (!isId("acct", id)) throw notFound("account");
+    const mode = accountMode(options, this.#settings.mode);
     const scope: Scope = { account_id: id, mode };
     return accountHandle(scope, this.#runner.in(scope));
   }
@@ -353,6 +355,7 @@ export class MessagingEngine<
         this.#notifier.raise();
         this.#consumers.wake();
         this.#work?.wake();
+        this.#reminder?.wake();
       },
       (error) => this.#store.reportDamage(error),
     );
@@ -365,11 +368,15 @@ export class MessagingEngine<
       hookHandlers,
       secret: createSecretKey(secret),
     });
+    if (this.#starting === undefined && this.#stopping === undefined) {
+      this.#reminder = new StartReminder(runtime, this.#consumers);
+    }
     return { runtime, executor: new Executor(runtime) };
   }
 
   async #start(): Promise<Work> {
     const { runtime } = await this.#prepared();
+    this.#reminder?.stop();
     this.#work = await startWork(runtime, jobHandlers, this.#consumers);
     return this.#work;
   }
@@ -381,6 +388,7 @@ export class MessagingEngine<
     // Wait for a start in progress. A failed start leaves nothing to stop.
     const work = await this.#starting?.catch(() => undefined);
     await this.#preparing?.catch(() => {});
+    this.#reminder?.stop();
     this.#unwatch?.();
     // Bound the time left, so that a clock change cannot extend the deadline.
     const left = (): number =>

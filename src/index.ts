@@ -223,6 +223,7 @@ export {
   type SchemaIssue,
   type SchemaResult,
   type SentimentAnalyzer,
+  type SleepOptions,
   type StorageCapabilities,
   type StoragePort,
   type Verdict,

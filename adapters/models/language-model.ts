@@ -1,6 +1,7 @@
-import { setTimeout } from "node:timers/promises";
+import pRetry from "p-retry";
 import { TidingsError } from "../../src/kernel/index.ts";
 import type { AgentModel, ModelTurn } from "../../src/ports/index.ts";
+import { system } from "../system/index.ts";
 import { answerOf } from "./language-model/answer.ts";
 import { promptOf } from "./language-model/prompt.ts";
 import type {
@@ -50,7 +51,7 @@ export function languageModel(
   return {
     async respond(turn, { signal }) {
       const request = { ...requestOf(turn, options), abortSignal: signal };
-      return answerOf(await withRetries(() => model.doGenerate(request), signal, sleep), turn);
+      return answerOf(await withRetries(() => model.doGenerate(request), signal), turn);
     },
   };
 }
@@ -71,54 +72,47 @@ function requestOf(
   };
 }
 
-/** The pauses before the second and the third attempt, in milliseconds. */
-const retryPausesMs = [250, 1_000];
 /**
  * The longest Retry-After that is honoured, in milliseconds. With a longer one the call fails,
  * because a contact is waiting.
  */
 const maxRetryAfterMs = 5_000;
 
-/** Rejects when the signal aborts. */
-type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
-
-const sleep: Sleep = (ms, signal) => setTimeout(ms, undefined, { signal });
+const { clock } = system();
 
 /**
- * Calls `attempt` up to three times, while it fails with an error that the AI SDK marks as
- * retryable: a request that did not reach the server, and the statuses 408, 409, 429 and 5xx. It
- * waits at least for the server's Retry-After, and stops when the signal aborts.
+ * Calls `attempt` up to three times, with pauses of 250 ms and 1 s, while it fails with an error
+ * that the AI SDK marks as retryable: a request that did not reach the server, and the statuses
+ * 408, 409, 429 and 5xx. It waits at least for the server's Retry-After, and rejects with the
+ * signal's reason when the signal aborts.
  */
-export async function withRetries<T>(
-  attempt: () => PromiseLike<T>,
-  signal: AbortSignal,
-  sleep: Sleep,
-): Promise<T> {
-  for (const pause of retryPausesMs) {
-    signal.throwIfAborted();
-    try {
-      return await attempt();
-    } catch (error) {
+export function withRetries<T>(attempt: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  return pRetry(attempt, {
+    retries: 2,
+    minTimeout: 250,
+    factor: 4,
+    signal,
+    async shouldRetry({ error, retryDelay }) {
       const retryAfter = retryAfterMs(error);
-      if (signal.aborted || !isRetryable(error) || retryAfter > maxRetryAfterMs) throw error;
-      await sleep(Math.max(pause, retryAfter), signal);
-    }
-  }
-  signal.throwIfAborted();
-  return attempt();
+      if (!isRetryable(error) || retryAfter > maxRetryAfterMs) return false;
+      // The pause follows. Wait here for the part of Retry-After that exceeds it.
+      if (retryAfter > retryDelay) await clock.sleep(retryAfter - retryDelay, signal);
+      return true;
+    },
+  });
 }
 
 /**
  * Whether an error is a retryable `APICallError` of the AI SDK. `instanceof` would miss errors of a
  * second installed copy of the SDK.
  */
-function isRetryable(error: unknown): boolean {
-  return error instanceof Error && "isRetryable" in error && error.isRetryable === true;
+function isRetryable(error: Error): boolean {
+  return "isRetryable" in error && error.isRetryable === true;
 }
 
 /** The server's Retry-After in milliseconds. 0 when there is none, or when it is a date. */
-function retryAfterMs(error: unknown): number {
-  if (!(error instanceof Error) || !("responseHeaders" in error)) return 0;
+function retryAfterMs(error: Error): number {
+  if (!("responseHeaders" in error)) return 0;
   const headers = error.responseHeaders;
   if (typeof headers !== "object" || headers === null || !("retry-after" in headers)) return 0;
   const seconds = Number(headers["retry-after"]);

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import type { Clock, Random } from "../../src/ports/index.ts";
+import type { Clock, Random, SleepOptions } from "../../src/ports/index.ts";
 
 /** The clock and the randomness of the machine, as engine options. */
 export interface System {
@@ -13,7 +13,7 @@ export interface System {
  * The machine's clock and randomness. The engine uses them by default. Tests give it `simulated()`
  * of `tidings/testing` instead.
  *
- * A sleeping clock keeps the process alive. A started engine therefore does too, until it stops.
+ * A sleeping clock keeps the process alive, except with `ref: false`. A started engine therefore does too, until it stops.
  */
 export function system(): System {
   return { clock: { now: () => Date.now(), sleep }, random: systemRandom() };
@@ -22,7 +22,7 @@ export function system(): System {
 /** Node keeps a timer's delay in 31 bits and fires a longer one at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
-function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+function sleep(ms: number, signal?: AbortSignal, { ref = true }: SleepOptions = {}): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const done = (): void => {
@@ -33,6 +33,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const wait = (remaining: number): void => {
       const delay = Math.min(remaining, maxTimerMs);
       timer = setTimeout(() => (remaining > delay ? wait(remaining - delay) : done()), delay);
+      if (!ref) timer.unref();
     };
     if (signal?.aborted) return done();
     signal?.addEventListener("abort", done);

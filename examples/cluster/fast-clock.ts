@@ -12,6 +12,6 @@ export function fastClock(startedAt: number): Clock {
   const { clock } = system();
   return {
     now: () => Math.floor(startedAt + (clock.now() - startedAt) * speed),
-    sleep: (ms, signal) => clock.sleep(ms / speed, signal),
+    sleep: (ms, signal, options) => clock.sleep(ms / speed, signal, options),
   };
 }

@@ -11,8 +11,10 @@ export interface DisplayOptions {
   readonly notes: () => readonly string[];
   /** Whether everything on the board has reached its expected result. */
   readonly isFinished: () => boolean;
-  /** What the reader can try next. Empty with `--once`. */
+  /** How to send a message to the server. Empty with `--once`. */
   readonly invitation: readonly string[];
+  /** What the reader can try next. The last line. */
+  readonly next: string;
   /** Return when everything has finished, instead of when `stopped` aborts. */
   readonly isOnce: boolean;
   readonly stopped: AbortSignal;
@@ -23,7 +25,7 @@ export interface DisplayOptions {
  */
 export async function display(
   tracker: MessageTracker,
-  { notes, invitation, isFinished, isOnce, stopped }: DisplayOptions,
+  { notes, invitation, next, isFinished, isOnce, stopped }: DisplayOptions,
 ): Promise<void> {
   const screen = new Screen();
   const startedAt = Date.now();
@@ -35,12 +37,12 @@ export async function display(
     const newSteps = await tracker.refresh();
     const rows = tracker.rows({ isLate });
     if (screen.isLive) {
-      screen.draw([...board(rows), ...notes(), ...invitation]);
+      screen.draw([...board(rows), ...notes(), ...invitation, next]);
     } else {
       for (const { row, step, seconds } of newSteps) console.log(stepLine(row, step, seconds));
       if (!isBoardPrinted && (isOver || isFinished())) {
         isBoardPrinted = true;
-        console.log(["", ...board(rows), ...notes(), ""].join("\n"));
+        console.log(["", ...board(rows), ...notes(), "", next].join("\n"));
       }
     }
     if (isOver) return;

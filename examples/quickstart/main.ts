@@ -12,11 +12,9 @@ import { join } from "node:path";
 import express from "express";
 import { MessagingEngine } from "tidings";
 import { expressHandler } from "tidings/express";
-import { httpClient } from "tidings/http-client";
-import { rules } from "tidings/models";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
-import { system } from "tidings/system";
+import { standard } from "tidings/standard";
 import { AgentChat } from "./agent-chat.ts";
 import { Client } from "./client.ts";
 import { display } from "./display.ts";
@@ -29,13 +27,13 @@ const isOnce = process.argv.includes("--once");
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "quickstart.db");
 const chat = new AgentChat();
+const { http, agents } = standard();
 const engine = new MessagingEngine({
   storage: sqlite({ file }),
   transports: [sandbox()],
-  ...system(),
   // Webhooks may call this machine. By default they call public addresses only.
-  http: { client: httpClient(), allow: ["127.0.0.1", "localhost"] },
-  agents: { model: rules(), actions: [chat.bookAppointment] },
+  http: { ...http, allow: ["127.0.0.1", "localhost"] },
+  agents: { ...agents, actions: [chat.bookAppointment] },
 });
 const server = createServer(express().use(expressHandler(engine)));
 
@@ -101,13 +99,15 @@ async function run(): Promise<boolean> {
   ];
   const invitation = [
     "",
-    ` ${bold("Your turn:")} +15005550020 is a bot that answers every message.`,
     ...client.curl({ to: "+15005550020", body: "Hello" }),
     dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl-C to stop.`),
   ];
   await display(tracker, {
     notes,
     invitation: isOnce ? [] : invitation,
+    next: isOnce
+      ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
+      : ` ${bold("Try next:")} paste the curl command. Its recipient is a bot that answers you here.`,
     isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,

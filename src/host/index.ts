@@ -1,5 +1,11 @@
 export { handleFactory, OperationRunner, type Prepared } from "./operation-runner.ts";
-export { engineRuntime, type EngineRuntime, startWork, type Work } from "./background-work.ts";
+export {
+  engineRuntime,
+  type EngineRuntime,
+  StartReminder,
+  startWork,
+  type Work,
+} from "./background-work.ts";
 export type {
   AccountHandle,
   Accounts,
@@ -12,4 +18,4 @@ export type {
 } from "./handles.ts";
 export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 export type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
-export { settingsOf } from "./settings.ts";
+export { accountMode, settingsOf } from "./settings.ts";

@@ -27,7 +27,7 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly storage: StoragePort<Tx>;
   /**
    * The carriers that the engine can use, such as `sandbox()` of "tidings/sandbox" or `twilio()` of
-   * "tidings/twilio". Each needs a different `name`. Webchat needs no transport.
+   * "tidings/twilio". At least one. Each needs a different `name`. Webchat uses none of them.
    */
   readonly transports: readonly Transport[];
   /**

@@ -28,7 +28,7 @@ import {
 import { type ConsentSettings, type QuietHours, standardConsent } from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import type { HttpSettings } from "../webhooks/index.ts";
-import type { DefaultPorts, EngineOptions, Settings } from "./options.ts";
+import type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
 
 /**
  * Checks the options and fills in defaults.
@@ -43,7 +43,21 @@ export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Sett
     const { sentiment, http, agents, logger, ...rest } = parsed.data;
     return { ...rest, sentiment, http, agents, logger: errorLogger(logger) };
   }
-  throw new TidingsError("invalid_option", parsed.error.issues.flatMap(problems).join("; "));
+  throw invalidOption(parsed.error);
+}
+
+/**
+ * Checks the options of `engine.account` and returns the mode, or `standard` when they have none.
+ * @throws TidingsError `invalid_option`
+ */
+export function accountMode(options: AccountOptions, standard: Mode): Mode {
+  const parsed = accountOptions.safeParse(options, { reportInput: true });
+  if (parsed.success) return parsed.data.mode ?? standard;
+  throw invalidOption(parsed.error);
+}
+
+function invalidOption({ issues }: z.ZodError): TidingsError {
+  return new TidingsError("invalid_option", issues.flatMap(problems).join("; "));
 }
 
 function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
@@ -53,6 +67,7 @@ function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
       "open",
     ]),
     transports: list<Transport>("a list of transports", Infinity, isTransport)
+      .superRefine(nonEmpty('at least one transport, such as sandbox() of "tidings/sandbox"'))
       .superRefine(distinct("transports with different names"))
       .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),
     routes: list<Route>("a list of up to 100 routes that name configured transports", 100, (each) =>
@@ -74,7 +89,7 @@ function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
       'a language, such as english() of "tidings/language"',
       languageMethods,
     ).default(() => defaults.language),
-    mode: oneOf<Mode>("sandbox", "live").default("sandbox"),
+    mode: mode.default("sandbox"),
     limits,
     sentiment: port<SentimentAnalyzer>("an analyzer with a method score", ["score"]).optional(),
     concurrency: whole(1, 1_000, 64),
@@ -150,6 +165,10 @@ const strict = <S extends z.ZodRawShape>(shape: S, expected: string) =>
       code === "unrecognized_keys" ? `one of ${Object.keys(shape).join(", ")}` : expected,
   });
 
+const mode = oneOf<Mode>("sandbox", "live");
+
+const accountOptions = strict({ mode: mode.optional() }, "an object");
+
 /** A strict object that may be left out. Then all its fields have their defaults. */
 const group = <S extends z.ZodRawShape>(shape: S) =>
   strict(shape, "an object").prefault({} as z.input<z.ZodObject<S, z.core.$strict>>);
@@ -175,6 +194,13 @@ const distinct =
     const twice = names.find((name, i) => names.indexOf(name) !== i);
     if (twice === undefined) return;
     context.addIssue({ code: "custom", message: expected, params: { got: quoted(twice) } });
+  };
+
+const nonEmpty =
+  (expected: string) =>
+  (all: readonly unknown[], context: z.RefinementCtx): void => {
+    if (all.length > 0) return;
+    context.addIssue({ code: "custom", message: expected, params: { got: "an empty list" } });
   };
 
 const excludes =

@@ -5,7 +5,17 @@ export interface Clock {
   /** Milliseconds since the Unix epoch. May step back. */
   now(): number;
   /** Resolves after `ms` milliseconds, or immediately when `signal` aborts. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  sleep(ms: number, signal?: AbortSignal, options?: SleepOptions): Promise<void>;
+}
+
+/** Options of a clock's `sleep`. */
+export interface SleepOptions {
+  /**
+   * Whether the timer keeps the process alive, as in `node:timers/promises`. A clock without real
+   * timers ignores it.
+   * @default true
+   */
+  readonly ref?: boolean;
 }
 
 /** The source of ids, secrets and jitter. A seeded source makes a run reproducible. */

@@ -79,6 +79,7 @@ export {
   type Logger,
   type Random,
   silent,
+  type SleepOptions,
   withoutMessage,
 } from "./environment.ts";
 export {

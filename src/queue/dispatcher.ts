@@ -16,23 +16,14 @@ import { finish, type JobRow, jobs, lease, type StoredJobName, storedName } from
 import type { Clock, Logger, Random, Write } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
-import { type DueJob, DueJobs } from "./due-jobs.ts";
+import { type DueJob, DueJobs, type Runnable } from "./due-jobs.ts";
 
-interface DispatcherOptions extends SlotsOptions {
+interface DispatcherOptions extends SlotsOptions, Runnable {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly handlers: JobHandlers;
-  /** The pools whose jobs run in this engine. */
-  readonly pools: readonly Pool[];
-  /**
-   * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
-   * remotes are left to other engines for a while.
-   */
-  readonly remotes: ReadonlySet<string>;
-  /** Whether this engine may run the jobs of a lane at all. */
-  readonly serves: (lane: Lane) => boolean;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { decodeLane, encodeLane, type Lane, type Pool } from "./job.ts";
+import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./job.ts";
 import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
@@ -36,6 +36,77 @@ const page = 16;
  */
 const maxPages = 16;
 
+/** What one engine can run. */
+export interface Runnable {
+  /** The pools whose jobs run in this engine. */
+  readonly pools: readonly Pool[];
+  /**
+   * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
+   * remotes are left to other engines for a while.
+   */
+  readonly remotes: ReadonlySet<string>;
+  /** Whether this engine may run the jobs of a lane at all. */
+  readonly serves: (lane: Lane) => boolean;
+}
+
+/** Returns when the first job of these pools is due, leased jobs included. */
+export async function firstDueAt(
+  reads: UnscopedReads,
+  pools: readonly Pool[],
+): Promise<number | undefined> {
+  const first = await Promise.all(pools.map((pool) => readInOrder(reads, { pool, limit: 1 })));
+  const times = first.flat().map(({ due_at }) => due_at);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/**
+ * Returns a job that this engine could run and that has been due since `since`, if no dispatcher
+ * works on its pool. A dispatcher with due jobs holds leases, or takes the oldest jobs.
+ */
+export async function findIdleJob(
+  reads: UnscopedReads,
+  { pools, remotes, serves }: Runnable,
+  { now, since }: { readonly now: number; readonly since: number },
+): Promise<JobRow | undefined> {
+  const isRunnable = ({ lane: text }: JobRow): boolean => {
+    const lane = decodeLane(text);
+    const remote = remoteOf(lane);
+    return serves(lane) && (remote === undefined || remotes.has(remote));
+  };
+  for (const pool of pools) {
+    const due = await readInOrder(reads, { pool, until: since, limit: page });
+    const idle = due.find(isRunnable);
+    if (idle === undefined) continue;
+    const next = await readInOrder(reads, { pool, after: now, limit: window.max });
+    if (!next.some(({ leased }) => leased)) return idle;
+  }
+  return undefined;
+}
+
+interface DueRange {
+  readonly pool: Pool;
+  /** Only jobs that are due after this time. */
+  readonly after?: number;
+  /** Only jobs that are due at this time or earlier. */
+  readonly until?: number;
+  readonly limit: number;
+}
+
+/** Reads jobs of one pool in the order of their due times. */
+function readInOrder(
+  reads: UnscopedReads,
+  { pool, after, until, limit }: DueRange,
+): Promise<readonly JobRow[]> {
+  return reads.range({
+    index: jobsByDueTime,
+    prefix: [pool],
+    order: "ascending",
+    ...(after === undefined ? {} : { after: [after] }),
+    ...(until === undefined ? {} : { until: [until + 1] }),
+    limit,
+  });
+}
+
 /**
  * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window. If
  * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by
@@ -68,7 +139,7 @@ export class DueJobs {
     armed = [],
   }: DueJobsSearch): Promise<readonly DueJob[]> {
     const limit = Math.min(Math.max(window.min, 2 * free), window.max);
-    const rows = await this.#readDue(now, limit);
+    const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
     const due = rows.flatMap((row) => {
       const job = dueJob(row);
       return row.due_at <= now - waitForOthersMs(job.lane) ? [job] : [];
@@ -86,13 +157,7 @@ export class DueJobs {
 
   /** Returns when the first job after `now` is due, or undefined if there is none. */
   async next(now: number): Promise<number | undefined> {
-    const [first] = await this.#reads.range({
-      index: jobsByDueTime,
-      prefix: [this.#pool],
-      order: "ascending",
-      after: [now],
-      limit: 1,
-    });
+    const [first] = await readInOrder(this.#reads, { pool: this.#pool, after: now, limit: 1 });
     return first?.due_at;
   }
 
@@ -133,16 +198,6 @@ export class DueJobs {
       }
     }
     return found;
-  }
-
-  async #readDue(now: number, limit: number): Promise<readonly JobRow[]> {
-    return this.#reads.range({
-      index: jobsByDueTime,
-      prefix: [this.#pool],
-      order: "ascending",
-      until: [now + 1],
-      limit,
-    });
   }
 
   async #readLane(lane: string, now: number, limit: number): Promise<readonly JobRow[]> {

@@ -47,8 +47,9 @@ const adaptersMayImport = ["kernel", "ports"];
 /** What a kind of adapter may import besides: modules of `src` and other kinds of adapters. */
 const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   http: ["api", "engine", "operations"],
-  // Rule-based models use the words of a language, and read answers as playbooks do.
-  models: ["adapters/language", "agents"],
+  // Rule-based models use the words of a language, and read answers as playbooks do. Calls of
+  // language models wait before they are repeated.
+  models: ["adapters/language", "adapters/system", "agents"],
   // The conformance suite of storages also checks the transactions over them.
   testing: ["store"],
 };
@@ -110,8 +111,9 @@ function refusal(path: string, target: string, modules: Modules): string | undef
 
 function refusalOfAdapter(path: string, target: string): string | undefined {
   const [, kind = ""] = path.split("/");
-  // `adapters/entry.ts` is the package's main entry: it binds adapters to the engine.
-  if (kind === "entry.ts" || target.startsWith(`adapters/${kind}/`)) return undefined;
+  // The package's main entry binds adapters to the engine, and `standard()` returns adapters.
+  if (["entry.ts", "standard.ts"].includes(kind)) return undefined;
+  if (target.startsWith(`adapters/${kind}/`)) return undefined;
   const [root, module = ""] = target.split("/");
   const name = module.replace(/\.ts$/, "");
   if (root === "adapters") {

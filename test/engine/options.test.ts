@@ -4,7 +4,7 @@ import { english } from "../../adapters/language/index.ts";
 import { rules } from "../../adapters/models/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
+import type { AccountOptions, EngineOptions } from "../../src/host/options.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 
@@ -28,6 +28,7 @@ describe("options", () => {
     ["storage", {}, /a storage/, "an object"],
     ["transports", undefined, /a list of transports/, "undefined"],
     ["transports", carrier(), /a list of transports/, "an object"],
+    ["transports", [], /at least one transport, such as sandbox\(\)/, "an empty list"],
     ["transports", [null], /a list of transports/, "a list"],
     ["transports", [{ name: "half" }], /a list of transports/, "a list"],
     ["transports", [{ send: () => {} }], /a list of transports/, "a list"],
@@ -144,6 +145,18 @@ describe("options", () => {
       new MessagingEngine({ ...good, limits: {}, concurrency: 1_000 }).account().scope.mode,
     ).toBe("sandbox");
     expect(new MessagingEngine({ ...good, mode: "live" }).account().scope.mode).toBe("live");
+  });
+
+  it.each<[options: unknown, problem: string]>([
+    [{ mode: "test" }, 'mode: expected "sandbox" or "live", got "test"'],
+    [{ mode: null }, 'mode: expected "sandbox" or "live", got null'],
+    [{ mod: "live" }, 'mod: expected one of mode, got "mod"'],
+    ["live", "options: expected an object, got a string"],
+  ])("of `engine.account` are checked, too: %o", (options, problem) => {
+    const engine = new MessagingEngine(good);
+    const account = (): unknown => engine.account(undefined, options as AccountOptions);
+    expect(account).toThrow(expect.objectContaining({ code: "invalid_option", message: problem }));
+    expect(engine.account(undefined, { mode: "live" }).scope.mode).toBe("live");
   });
 
   it("need only a storage and transports; clock, randomness and logger default to the system's", async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Program, start } from "./program.ts";
 
@@ -37,6 +37,13 @@ async function client(program: Program) {
 }
 
 describe("the quickstart", () => {
+  test("says that it compiles before it does", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as {
+      scripts: { start: string };
+    };
+    expect(scripts.start).toMatch(/echo \\?"Compiling .* && npm run --silent compile/);
+  });
+
   test("with --once shows the result of each message and ends with status 0", async () => {
     await using program = start("examples/quickstart/main.ts", ["--once"]);
     expect(await program.ended(), program.output()).toBe(0);
@@ -59,6 +66,7 @@ describe("the quickstart", () => {
         ].join("[^]*"),
       ),
     );
+    expect(output.trimEnd().split("\n").at(-1)).toMatch(/^ Try next: npm start\./);
     expect(output, "piped output has no escape codes").not.toContain("\u001b");
     const [file = ""] = /\S+quickstart\.db/.exec(output) ?? [];
     expect(existsSync(file), "the database file is removed").toBe(false);

@@ -2,13 +2,14 @@ import { execFile } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { sandbox } from "tidings/sandbox";
 import { MessagingEngine } from "tidings";
+import { nodeHandler } from "tidings/node";
 import { keywordOf } from "../../src/consents/keywords.ts";
 import type { Keyword } from "../../src/contacts/consent.ts";
 import { eventTypes } from "../../src/events/types.ts";
@@ -39,6 +40,13 @@ interface Running {
   readonly pool?: { end(): Promise<void> };
   readonly secret?: string | null;
 }
+
+interface Called {
+  readonly status: number;
+  readonly body: { readonly contact_id?: string; readonly conversation_id?: string };
+}
+
+const hours = { title: "Opening hours", text: "We are open from 9 to 6." };
 
 describe("the code in the README and the docs", () => {
   const home = process.cwd();
@@ -106,6 +114,50 @@ describe("the code in the README and the docs", () => {
       }
     },
   );
+
+  test("the README's first program serves webhooks, agents and sentiment over HTTP", async () => {
+    process.chdir(await mkdtemp(join(elsewhere, "run-")));
+    const program = join(folder, "first-program.ts");
+    await writeFile(program, samples.map(moduleOf)[0] ?? "");
+    vi.spyOn(console, "log").mockImplementation(() => {});
+    const { engine } = (await import(program)) as { engine: MessagingEngine };
+    const { secret } = await engine.apiKeys.create({ name: "a key" });
+    const server = createServer(nodeHandler(engine)).listen(0);
+    const call = async (method: string, path: string, body?: object): Promise<Called> => {
+      const response = await fetch(`${urlOf(server)}/v1/${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${secret}`, "Content-Type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Called["body"] };
+    };
+    try {
+      const webhook = { url: "https://shop.example/hooks", events: ["message.sent"] };
+      expect(await call("POST", "webhooks", webhook)).toMatchObject({ status: 201 });
+
+      const agent = { name: "Ada", channels: ["sms"], knowledge: [hours] };
+      expect(await call("POST", "agents", agent)).toMatchObject({ status: 201 });
+      const question = { from: "+15005550101", body: "When are you open? I love your shop!" };
+      const inbound = await call("POST", "sandbox/inbound", question);
+      expect(inbound).toMatchObject({ status: 201 });
+      const { contact_id, conversation_id } = inbound.body;
+      await expect
+        .poll(() => call("GET", `conversations/${conversation_id}/messages`))
+        .toMatchObject({ body: { data: [{ body: hours.text }, { body: question.body }] } });
+
+      await expect
+        .poll(() => call("GET", `contacts/${contact_id}/sentiment`))
+        .toMatchObject({
+          status: 200,
+          body: { messages: [{ score: expect.any(Number) as number }] },
+        });
+    } finally {
+      vi.restoreAllMocks();
+      server.close();
+      server.closeAllConnections();
+      await engine.stop();
+    }
+  });
 });
 
 /** Writes the document's page to the folder that the program serves. */

@@ -5,13 +5,15 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { entries, threads } from "../../tsup.config.ts";
+import { entries, threads, versionCheck } from "../../tsup.config.ts";
 
 const run = promisify(execFile);
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
   exports: Record<string, { types: string; default: string }>;
+  scripts: Record<string, string>;
+  engines: { node: string };
 };
 const specifiers = Object.keys(manifest.exports).map((subpath) =>
   subpath.replace(/^\./, "tidings"),
@@ -27,14 +29,59 @@ const compilers = ["node_modules/typescript", "test/openapi-client/node_modules/
 const versionOf = (folder: string) =>
   (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 
+/** Runs a program in a folder and returns its output, errors included. */
+const runNode = (cwd: string, ...args: string[]) =>
+  new Promise<string>((done) => {
+    execFile(process.execPath, args, { cwd }, (_, stdout, stderr) => done(stdout + stderr));
+  });
+
+/** Makes Node report an older version. */
+const asOldNode = (version: string) => [
+  "--import",
+  `data:text/javascript,${encodeURIComponent(
+    `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`,
+  )}`,
+];
+const refusalOf = (version: string) =>
+  `tidings needs Node 22.13 or later, but this is Node ${version}.`;
+
+describe("an old Node", () => {
+  test("is refused by the scripts, in one sentence", async () => {
+    for (const version of ["18.19.1", "20.20.2", "22.12.0"]) {
+      const output = await runNode(".", ...asOldNode(version), versionCheck);
+      expect(output).toBe(`${refusalOf(version)}\n`);
+    }
+    for (const version of ["22.13.0", "24.0.0", process.versions.node]) {
+      expect(await runNode(".", ...asOldNode(version), versionCheck)).toBe("");
+    }
+    const { scripts, engines } = manifest;
+    expect(engines.node).toBe(">=22.13");
+    // `pretest` and `check` begin with one of the others.
+    for (const name of ["start", "compile", "types", "bench", "simulate", "crash"]) {
+      expect(scripts[name], name).toMatch(new RegExp(`^node ${versionCheck} && `));
+    }
+    expect(scripts["pretest"]).toMatch(/^npm run --silent compile/);
+    expect(scripts["check"]).toMatch(/^npm run --silent types/);
+  });
+
+  test("would load every built file, since none imports what an old Node lacks", () => {
+    for (const path of globSync("dist/*.js")) {
+      const code = readFileSync(path, "utf8");
+      expect(code, path).not.toMatch(/^\s*(?:import|\}) .*"node:sqlite";?$/m);
+      if (!path.endsWith(versionCheck)) expect(code).toMatch(/^import ".\/node-version.js";/);
+    }
+  });
+});
+
 describe("the export map", () => {
-  test("has every built entry except threads, which start from their own files, and nothing else", () => {
+  test("has every built entry except threads and the check of Node's version, and nothing else", () => {
     const built = globSync("dist/*.js").map((path) => path.replaceAll("\\", "/"));
     expect(built, "nothing is built: npm run build").not.toEqual([]);
-    const threadFiles = Object.keys(threads).map((name) => `dist/${name}.js`);
-    expect(built).toEqual(expect.arrayContaining(threadFiles));
+    const inner = [...Object.keys(threads).map((name) => `${name}.js`), versionCheck];
+    const innerFiles = inner.map((name) => `dist/${name}`);
+    expect(built).toEqual(expect.arrayContaining(innerFiles));
     const entryFiles = built
-      .filter((path) => !path.startsWith("dist/chunk-") && !threadFiles.includes(path))
+      .filter((path) => !path.startsWith("dist/chunk-") && !innerFiles.includes(path))
       .map((path) => `./${path}`);
     expect(entryFiles.toSorted()).toEqual(
       Object.values(manifest.exports)
@@ -60,12 +107,7 @@ describe("the packed tarball", () => {
   let packed: { filename: string; files: { path: string }[] };
 
   /** Runs a program in the consumer's project and returns its output, errors included. */
-  const consume = (file: string, ...args: string[]) =>
-    new Promise<string>((done) => {
-      execFile(process.execPath, [file, ...args], { cwd: folder }, (_, stdout, stderr) =>
-        done(stdout + stderr),
-      );
-    });
+  const consume = (...args: string[]) => runNode(folder, ...args);
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "tidings-consumer-"));
@@ -116,6 +158,20 @@ describe("the packed tarball", () => {
     const imported = JSON.parse(await consume("esm.mjs")) as Record<string, string[]>;
     expect(JSON.parse(await consume("cjs.cjs"))).toEqual(imported);
     for (const name of specifiers) expect(imported[name], name).not.toEqual([]);
+  });
+
+  test("refuses an old Node in one sentence, from every entry", async () => {
+    await writeFile(
+      join(folder, "old.mjs"),
+      `for (const name of ${JSON.stringify(specifiers)}) {
+         await import(name).then(() => console.log(name), (error) => console.log(error.message));
+       }`,
+    );
+    const refusal = refusalOf("20.20.2");
+    const output = await consume(...asOldNode("20.20.2"), "old.mjs");
+    expect(output.trim().split("\n")).toEqual(specifiers.map(() => refusal));
+    const uncaught = await consume(...asOldNode("20.20.2"), "esm.mjs");
+    expect(uncaught.split(refusal)).toHaveLength(2);
   });
 
   test("has one error class for all entries, for import and require", async () => {

@@ -6,12 +6,14 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import pRetry from "p-retry";
 import type { Statement } from "./batch.ts";
 import { literal, type Names, quoted } from "./tables.ts";
 import type { ConnectionPool, PooledConnection } from "./pool.ts";
 
 /** The least time between two notifications. The first one is sent at once. */
 const minIntervalMs = 20;
+/** The pauses before a new connection is tried: the first, and the longest after failures. */
 const firstPauseMs = 100;
 const maxPauseMs = 5_000;
 /** How often to query the server, to detect a connection that broke silently. */
@@ -92,21 +94,20 @@ export class Notifications {
   }
 
   async #keepListening(signal: AbortSignal): Promise<void> {
-    for (let wait = firstPauseMs; !signal.aborted; wait = Math.min(2 * wait, maxPauseMs)) {
-      await this.#pool
-        .take()
-        .then((pooled) => this.#receive(pooled, signal, () => (wait = firstPauseMs)))
-        .catch(() => {});
-      await pause(wait, signal);
+    while (!signal.aborted) {
+      await pRetry(async () => this.#receive(await this.#pool.take(), signal), {
+        retries: Infinity,
+        minTimeout: firstPauseMs,
+        maxTimeout: maxPauseMs,
+        unref: true,
+        signal,
+      }).catch(() => {});
+      await pause(firstPauseMs, signal);
     }
   }
 
-  /** Listens on one connection until it ends. */
-  async #receive(
-    { connection, release }: PooledConnection,
-    signal: AbortSignal,
-    onListening: () => void,
-  ): Promise<void> {
+  /** Listens on one connection until it ends. Rejects if it cannot listen. */
+  async #receive({ connection, release }: PooledConnection, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const end = (): void => ended.abort();
     signal.addEventListener("abort", end);
@@ -119,12 +120,12 @@ export class Notifications {
     });
     try {
       await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
-      onListening();
       // Earlier notifications were missed.
       this.#callListeners();
       while (!signal.aborted && !ended.signal.aborted) {
         await pause(keepAliveMs, ended.signal);
-        if (!ended.signal.aborted) await connection.run([{ text: "SELECT 1", values: [] }]);
+        if (ended.signal.aborted) break;
+        await connection.run([{ text: "SELECT 1", values: [] }]).catch(end);
       }
     } finally {
       signal.removeEventListener("abort", end);

@@ -1,4 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import { toStorageError, whenUnlocked } from "./errors.ts";
 
@@ -121,6 +121,8 @@ export async function connect(file: string): Promise<DatabaseSync> {
 }
 
 function openFile(file: string): DatabaseSync {
+  // A static import would fail on an old Node before the check of its version.
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   try {
     return new DatabaseSync(file);
   } catch (error) {

@@ -28,7 +28,7 @@ export interface SqliteOptions {
 }
 
 /**
- * Returns a storage in a SQLite file, based on `node:sqlite` (Node 22.13 or later). It uses a
+ * Returns a storage in a SQLite file, based on `node:sqlite`. It uses a
  * write-ahead log, and a commit is on disk before its command returns. Several processes can use
  * one file. To join a transaction of the host application, pass its `node:sqlite` or better-sqlite3
  * handle on the same file as `tx`.

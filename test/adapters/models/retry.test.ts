@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { withRetries } from "../../../adapters/models/language-model.ts";
 
 /** An error with the fields of the AI SDK's `APICallError`. */
@@ -8,26 +8,28 @@ function failure(isRetryable: boolean, retryAfter?: string): Error {
   return Object.assign(new Error("refused"), { isRetryable, responseHeaders });
 }
 
+/** Makes a call that fails as often as there are failures. Returns the pauses between attempts. */
 async function attempt(failures: readonly unknown[], signal = new AbortController().signal) {
   const left = [...failures];
-  const waits: number[] = [];
-  let attempts = 0;
-  const result = await withRetries(
-    async () => {
-      attempts += 1;
-      if (left.length > 0) throw left.shift();
-      return "answer";
-    },
-    signal,
-    async (ms) => {
-      waits.push(ms);
-      signal.throwIfAborted();
-    },
-  ).catch((error: unknown) => error);
-  return { result, attempts, waits };
+  const starts: number[] = [];
+  const over = withRetries(async () => {
+    starts.push(Date.now());
+    if (left.length > 0) throw left.shift();
+    return "answer";
+  }, signal).catch((error: unknown) => error);
+  await vi.runAllTimersAsync();
+  const waits = starts.slice(1).map((start, index) => start - (starts[index] ?? 0));
+  return { result: await over, attempts: starts.length, waits };
 }
 
 describe("a call of a language model", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it("is retried after a temporary error, at most twice", async () => {
     const passing = failure(true);
     expect(await attempt([passing])).toEqual({ result: "answer", attempts: 2, waits: [250] });
@@ -44,14 +46,16 @@ describe("a call of a language model", () => {
   });
 
   it("is not retried after a permanent error", async () => {
-    for (const lasting of [
-      failure(false),
-      new Error("bug"),
-      "thrown text",
-      { isRetryable: true },
-      null,
-    ]) {
+    for (const lasting of [failure(false), new Error("bug"), new TypeError("bug")]) {
       expect(await attempt([lasting])).toEqual({ result: lasting, attempts: 1, waits: [] });
+    }
+  });
+
+  it("is not retried after a value that is not an error, and fails with an error", async () => {
+    for (const thrown of ["thrown text", { isRetryable: true }, null]) {
+      const { result, attempts } = await attempt([thrown]);
+      expect(attempts).toBe(1);
+      expect(result).toBeInstanceOf(Error);
     }
   });
 
@@ -59,7 +63,8 @@ describe("a call of a language model", () => {
     expect((await attempt([failure(true, "3")])).waits).toEqual([3_000]);
     expect((await attempt([failure(true, "0")])).waits).toEqual([250]);
     expect((await attempt([failure(true, "Wed, 21 Oct 2026 07:28:00 GMT")])).waits).toEqual([250]);
-    expect(await attempt([failure(true, "30")])).toMatchObject({ attempts: 1, waits: [] });
+    const long = failure(true, "30");
+    expect(await attempt([long])).toEqual({ result: long, attempts: 1, waits: [] });
   });
 
   it("is not made after the signal aborted", async () => {
@@ -73,14 +78,28 @@ describe("a call of a language model", () => {
         const controller = new AbortController();
         let attempts = 0;
         const failing = async (): Promise<never> => {
-          if (attempts++ === at) controller.abort();
+          if (attempts++ === at) controller.abort(new Error("too late"));
           throw failure(true);
         };
-        await expect(withRetries(failing, controller.signal, async () => {})).rejects.toThrow(
-          "refused",
-        );
+        const over = withRetries(failing, controller.signal).catch((error: unknown) => error);
+        await vi.runAllTimersAsync();
+        expect(await over).toEqual(new Error("too late"));
         expect(attempts).toBe(at + 1);
       }),
     );
+  });
+
+  it.each(["1", "3"])("ends at once when the signal aborts during a pause of %s s", async (s) => {
+    const controller = new AbortController();
+    let attempts = 0;
+    const failing = async (): Promise<never> => {
+      attempts += 1;
+      throw failure(true, s);
+    };
+    const over = withRetries(failing, controller.signal).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(900);
+    controller.abort(new Error("too late"));
+    expect(await over).toEqual(new Error("too late"));
+    expect([attempts, vi.getTimerCount()]).toEqual([1, 0]);
   });
 });

@@ -45,6 +45,20 @@ test("a completed sleep leaves no listener on its signal", async () => {
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
+test("a sleep keeps the process alive, unless it has `ref: false`", async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((each) => each === "Timeout").length;
+  const { clock } = system();
+  const off = new AbortController();
+  const before = timers();
+  const background = clock.sleep(60_000, off.signal, { ref: false });
+  expect(timers()).toBe(before);
+  const foreground = clock.sleep(60_000, off.signal);
+  expect(timers()).toBe(before + 1);
+  off.abort();
+  await Promise.all([background, foreground]);
+});
+
 test("draws have the requested size, differ, and share no memory", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 50 }), (counts) => {
