@@ -35,7 +35,12 @@ import {
   type Scope,
   TidingsError,
 } from "./kernel/index.ts";
-import { Executor, HostPolicies } from "./operations/index.ts";
+import {
+  Executor,
+  type HistoryChunks,
+  HostPolicies,
+  standardHistoryChunks,
+} from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
@@ -64,6 +69,7 @@ export class MessagingEngine<
   readonly accounts: Accounts;
   readonly #settings: Settings;
   readonly #drawId: GenerateId;
+  readonly #historyChunks: HistoryChunks;
   readonly #store: Store;
   readonly #bus: EventBus;
   readonly #notifier: StreamNotifier;
@@ -83,13 +89,18 @@ export class MessagingEngine<
    * @throws TidingsError `invalid_option` with the name, the expected value and the given value of
    *   each invalid option
    */
-  constructor(options: EngineOptions<Tx>, defaults: DefaultPorts) {
+  constructor(
+    options: EngineOptions<Tx>,
+    defaults: DefaultPorts,
+    historyChunks: HistoryChunks = standardHistoryChunks,
+  ) {
     const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
     const drawId = idSource(clock, random);
     const projection = fanOut(drawId);
     const store = new Store({ port: storage, schema, projection, clock, random, logger });
     this.#drawId = drawId;
+    this.#historyChunks = historyChunks;
     this.#store = store;
     const transports = [...settings.transports, webchatTransport(store)];
     this.#settings = { ...settings, transports };
@@ -349,6 +360,7 @@ export class MessagingEngine<
       consumers: this.#consumers,
       hookHandlers,
       secret: createSecretKey(secret),
+      historyChunks: this.#historyChunks,
     });
     return { runtime, executor: new Executor(runtime) };
   }
