@@ -144,8 +144,9 @@ async function eraseScoresAndObservations(
   ]);
   for (const score of scores) tx.remove(messageScores, score);
   for (const observation of noticed) {
-    if (await eraseStoredResponses(tx, observation.id, chunks.responses))
+    if (await eraseStoredResponses(tx, observation.id, chunks.responses)) {
       tx.remove(observations, observation);
+    }
   }
   return scores.length === 0 && noticed.length === 0;
 }
