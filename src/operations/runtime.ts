@@ -90,6 +90,8 @@ export interface Services {
  * merged. Tests use small numbers, so that short histories take several transactions.
  */
 export interface HistoryChunks {
+  /** Rows of each kind that a merge moves. */
+  readonly moved: number;
   /** Rows of each kind: messages, conversations, runs, scores, observations, events. */
   readonly rows: number;
   /** Rows of each kind that belong to one message or conversation, except runs. */
@@ -101,6 +103,7 @@ export interface HistoryChunks {
 }
 
 export const standardHistoryChunks: HistoryChunks = {
+  moved: 100,
   rows: 50,
   parts: 200,
   deliveries: 100,

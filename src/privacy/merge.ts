@@ -60,13 +60,13 @@ import { appendEvent } from "../events/index.ts";
 export async function moveHistory(
   tx: Tx,
   id: ContactId,
-  { rows }: HistoryChunks,
+  { moved: max }: HistoryChunks,
 ): Promise<"more" | "done"> {
   const merged = await tx.get(contactById, [id], { hold: true });
   // A contact that was erased with its survivor has no target. The erasure removes its history.
   const to = merged?.merged_into ?? null;
-  const moved = to === null ? 0 : await moveTo(tx, id, to, rows);
-  if (moved >= rows) return "more";
+  const moved = to === null ? 0 : await moveTo(tx, id, to, max);
+  if (moved >= max) return "more";
   await disarm(tx, { kind: "merge", key: { contact_id: id } });
   return "done";
 }

@@ -307,7 +307,7 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
 
 it("leaves nothing of a history that takes many transactions, whatever they remove at once", async () => {
   const few = fc.integer({ min: 1, max: 4 });
-  const sizes = fc.record({ rows: few, parts: few, deliveries: few, responses: few });
+  const sizes = fc.record({ moved: few, rows: few, parts: few, deliveries: few, responses: few });
   const counts = fc.record({
     notes: fc.nat(9),
     runs: fc.nat(6),

@@ -15,7 +15,13 @@ export const senderAddresses = ["+15550001000", "+15550002000"] as const;
 export const reopenHours = 1;
 
 /** Small chunks, so that the short histories of contacts are erased in several transactions. */
-export const historyChunks: HistoryChunks = { rows: 2, parts: 3, deliveries: 2, responses: 2 };
+export const historyChunks: HistoryChunks = {
+  moved: 2,
+  rows: 2,
+  parts: 3,
+  deliveries: 2,
+  responses: 2,
+};
 
 /** How the host application configures its engines. All engines of a history are alike. */
 export interface Settings {
