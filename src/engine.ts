@@ -37,7 +37,14 @@ import {
   type Scope,
   TidingsError,
 } from "./kernel/index.ts";
-import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
+import {
+  Executor,
+  type Health,
+  type HistoryChunks,
+  HostPolicies,
+  type Service,
+  standardHistoryChunks,
+} from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
@@ -66,6 +73,7 @@ export class MessagingEngine<
   readonly accounts: Accounts;
   readonly #settings: Settings;
   readonly #drawId: GenerateId;
+  readonly #historyChunks: HistoryChunks;
   readonly #store: Store;
   readonly #bus: EventBus;
   readonly #notifier: StreamNotifier;
@@ -87,13 +95,18 @@ export class MessagingEngine<
    * @throws TidingsError `invalid_option` with the name, the expected value and the given value of
    *   each invalid option
    */
-  constructor(options: EngineOptions<Tx>, defaults: DefaultPorts) {
+  constructor(
+    options: EngineOptions<Tx>,
+    defaults: DefaultPorts,
+    historyChunks: HistoryChunks = standardHistoryChunks,
+  ) {
     const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
     const drawId = idSource(clock, random);
     const projection = fanOut(drawId);
     const store = new Store({ port: storage, schema, projection, clock, random, logger });
     this.#drawId = drawId;
+    this.#historyChunks = historyChunks;
     this.#store = store;
     const transports = [...settings.transports, webchatTransport(store)];
     this.#settings = { ...settings, transports };
@@ -367,6 +380,7 @@ export class MessagingEngine<
       consumers: this.#consumers,
       hookHandlers,
       secret: createSecretKey(secret),
+      historyChunks: this.#historyChunks,
     });
     if (this.#starting === undefined && this.#stopping === undefined) {
       this.#reminder = new StartReminder(runtime, this.#consumers);

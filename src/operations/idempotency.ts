@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from "node:crypto";
 import { invalid, type WebchatSessionId } from "../kernel/index.ts";
 import { integer, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import type { Services } from "./runtime.ts";
+import { type Services, standardHistoryChunks } from "./runtime.ts";
 
 /**
  * The uses of idempotency keys, with the stored responses. A row commits together with the writes
@@ -145,13 +145,13 @@ export async function isRemembered(
   return subject_id !== null && isInProgress(tx, subject_id);
 }
 
-const eraseChunk = 200;
-
-/**
- * Erases up to 200 stored responses that show a resource. Returns whether none are left.
- */
-export async function eraseStoredResponses(tx: Tx, id: string): Promise<boolean> {
-  const stored = await tx.list(idempotencyAlsoShowing, [id], eraseChunk);
+/** Erases up to `max` stored responses that show a resource. Returns whether none are left. */
+export async function eraseStoredResponses(
+  tx: Tx,
+  id: string,
+  max: number = standardHistoryChunks.responses,
+): Promise<boolean> {
+  const stored = await tx.list(idempotencyAlsoShowing, [id], max);
   for (const row of stored) tx.update(idempotency, row, { response: null, also_shows: null });
-  return stored.length < eraseChunk;
+  return stored.length < max;
 }

@@ -69,5 +69,13 @@ export {
 } from "./idempotency.ts";
 export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
 export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
-export type { Activity, ContactActivity, HookHandler, Runtime, Services } from "./runtime.ts";
+export {
+  type Activity,
+  type ContactActivity,
+  type HistoryChunks,
+  type HookHandler,
+  type Runtime,
+  type Services,
+  standardHistoryChunks,
+} from "./runtime.ts";
 export { freeOrdinal } from "./free-ordinal.ts";

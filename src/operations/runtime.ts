@@ -84,7 +84,33 @@ export interface Services {
    * storage.
    */
   readonly secret: KeyObject;
+  readonly historyChunks: HistoryChunks;
 }
+
+/**
+ * The number of rows that one transaction handles when the history of a contact is erased or
+ * merged. Tests use small numbers, so that short histories take several transactions.
+ */
+export interface HistoryChunks {
+  /** Rows of each kind that a merge moves. */
+  readonly moved: number;
+  /** Rows of each kind: messages, conversations, runs, scores, observations, events. */
+  readonly rows: number;
+  /** Rows of each kind that belong to one message or conversation, except runs. */
+  readonly parts: number;
+  /** Webhook deliveries of events. */
+  readonly deliveries: number;
+  /** Stored responses that show one resource. */
+  readonly responses: number;
+}
+
+export const standardHistoryChunks: HistoryChunks = {
+  moved: 100,
+  rows: 50,
+  parts: 200,
+  deliveries: 100,
+  responses: 200,
+};
 
 /** The activity of a contact, stored in its current conversation to avoid writes to the contact. */
 export interface Activity {

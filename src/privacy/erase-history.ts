@@ -28,25 +28,21 @@ import {
 } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
 import { messageScores } from "../sentiment/index.ts";
-import { eraseStoredResponses, idempotency, idempotencyByKey } from "../operations/index.ts";
+import {
+  eraseStoredResponses,
+  type HistoryChunks,
+  idempotency,
+  idempotencyByKey,
+} from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 import { eraseDeliveries, type EventMap } from "../webhooks/index.ts";
 import type { Contact, ContactReference } from "../contacts/index.ts";
 
-/** The number of messages, and of other rows of each kind, that one transaction removes. */
-const chunk = 50;
-/**
- * The number of rows of one message or conversation that one transaction removes. The message is
- * removed after the last of them.
- */
-const maxParts = 200;
-/** The number of webhook deliveries that one transaction erases. */
-const maxDeliveries = 100;
 /** A bound above any real number of consumers. */
 const maxConsumers = 1_000;
 
-type Step = (tx: Tx, id: string) => Promise<boolean>;
+type Step = (tx: Tx, id: string, chunks: HistoryChunks) => Promise<boolean>;
 
 /**
  * Removes one chunk of an erased contact's history. Returns whether there is more. The last chunk
@@ -55,9 +51,13 @@ type Step = (tx: Tx, id: string) => Promise<boolean>;
  * The order matters. A transaction that appends an event about a message or a conversation writes
  * that row. So once those rows are gone, no more events about them are appended.
  */
-export async function eraseHistory(tx: Tx, id: ContactId): Promise<"more" | "done"> {
+export async function eraseHistory(
+  tx: Tx,
+  id: ContactId,
+  chunks: HistoryChunks,
+): Promise<"more" | "done"> {
   for (const step of steps) {
-    if (!(await step(tx, id))) return "more";
+    if (!(await step(tx, id, chunks))) return "more";
   }
   await disarm(tx, { kind: "erase", key: { contact_id: id } });
   return "done";
@@ -78,23 +78,27 @@ const steps: readonly Step[] = [
   eraseMessages,
   eraseConversations,
   eraseScoresAndObservations,
-  eraseStoredResponses,
+  (tx, id, { responses }) => eraseStoredResponses(tx, id, responses),
   eraseEvents,
 ];
 
-async function eraseMessages(tx: Tx, id: string): Promise<boolean> {
-  const found = await tx.list(messagesOfContact, [id], chunk);
-  await Promise.all(found.map((message) => eraseMessage(tx, message)));
+async function eraseMessages(tx: Tx, id: string, chunks: HistoryChunks): Promise<boolean> {
+  const found = await tx.list(messagesOfContact, [id], chunks.rows);
+  await Promise.all(found.map((message) => eraseMessage(tx, message, chunks)));
   return found.length === 0;
 }
 
-async function eraseMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
+async function eraseMessage(
+  tx: Tx,
+  message: Seen<MessageRow>,
+  chunks: HistoryChunks,
+): Promise<void> {
   const { id, idempotency_key } = message;
   const [attemptRows, timelineEntries, sent, answersGone] = await Promise.all([
-    tx.list(attemptsOfMessage, [id], maxParts),
-    tx.list(timeline.primary, [id], maxParts),
+    tx.list(attemptsOfMessage, [id], chunks.parts),
+    tx.list(timeline.primary, [id], chunks.parts),
     idempotency_key === null ? undefined : tx.get(idempotencyByKey, [idempotency_key]),
-    eraseStoredResponses(tx, id),
+    eraseStoredResponses(tx, id, chunks.responses),
   ]);
   for (const attempt of attemptRows) tx.remove(attempts, attempt);
   for (const entry of timelineEntries) tx.remove(timeline, entry);
@@ -102,47 +106,57 @@ async function eraseMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
   if (message.status === "scheduled") {
     await disarm(tx, { kind: "release", key: { message_id: id } });
   }
-  if (answersGone && Math.max(attemptRows.length, timelineEntries.length) < maxParts) {
+  if (answersGone && Math.max(attemptRows.length, timelineEntries.length) < chunks.parts) {
     tx.remove(messages, message);
   }
 }
 
-async function eraseConversations(tx: Tx, id: string): Promise<boolean> {
-  const found = await tx.list(conversationsOfContact, [id], chunk);
-  for (const conversation of found) await eraseConversation(tx, conversation);
+async function eraseConversations(tx: Tx, id: string, chunks: HistoryChunks): Promise<boolean> {
+  const found = await tx.list(conversationsOfContact, [id], chunks.rows);
+  for (const conversation of found) await eraseConversation(tx, conversation, chunks);
   return found.length === 0;
 }
 
-async function eraseConversation(tx: Tx, conversation: Seen<ConversationRow>): Promise<void> {
+async function eraseConversation(
+  tx: Tx,
+  conversation: Seen<ConversationRow>,
+  chunks: HistoryChunks,
+): Promise<void> {
   const { id } = conversation;
   const [written, ran, session] = await Promise.all([
-    tx.list(notes.primary, [id], maxParts),
-    tx.list(runsOfConversation, [id], chunk),
+    tx.list(notes.primary, [id], chunks.parts),
+    tx.list(runsOfConversation, [id], chunks.rows),
     tx.get(agentSessionOf, [id]),
   ]);
   // Stored responses are found by the rows that they show, so the rows are removed last.
   const erase = (each: { readonly id: string }): Promise<boolean> =>
-    eraseStoredResponses(tx, each.id);
+    eraseStoredResponses(tx, each.id, chunks.responses);
   const [isGone, ...notesGone] = await Promise.all([conversation, ...written].map(erase));
   const runsGone = await Promise.all(ran.map(erase));
   for (const [i, note] of written.entries()) if (notesGone[i] === true) tx.remove(notes, note);
   for (const [i, run] of ran.entries()) if (runsGone[i] === true) tx.remove(runs, run);
   if (session !== undefined) tx.remove(agentSessions, session);
-  const isLast = isGone === true && written.length < maxParts && ran.length < chunk;
+  const isLast = isGone === true && written.length < chunks.parts && ran.length < chunks.rows;
   if (!isLast || notesGone.includes(false) || runsGone.includes(false)) return;
   tx.remove(conversations, await writeConversation(tx, conversation, { labels: [] }));
 }
 
 /** Removes the sentiment scores and the observations. */
-async function eraseScoresAndObservations(tx: Tx, id: string): Promise<boolean> {
+async function eraseScoresAndObservations(
+  tx: Tx,
+  id: string,
+  chunks: HistoryChunks,
+): Promise<boolean> {
   const own = [id];
   const [scores, noticed] = await Promise.all([
-    tx.list(messageScores.primary, own, chunk),
-    tx.list(observations.primary, own, chunk),
+    tx.list(messageScores.primary, own, chunks.rows),
+    tx.list(observations.primary, own, chunks.rows),
   ]);
   for (const score of scores) tx.remove(messageScores, score);
   for (const observation of noticed) {
-    if (await eraseStoredResponses(tx, observation.id)) tx.remove(observations, observation);
+    if (await eraseStoredResponses(tx, observation.id, chunks.responses)) {
+      tx.remove(observations, observation);
+    }
   }
   return scores.length === 0 && noticed.length === 0;
 }
@@ -151,17 +165,17 @@ async function eraseScoresAndObservations(tx: Tx, id: string): Promise<boolean> 
  * Removes personal data from events. The events stay, so that consumers can count them and continue
  * from their position.
  */
-async function eraseEvents(tx: Tx, id: string): Promise<boolean> {
+async function eraseEvents(tx: Tx, id: string, chunks: HistoryChunks): Promise<boolean> {
   const all = unscoped(tx);
   const [found, reading] = await Promise.all([
-    tx.list(eventsOfContact, [id], chunk),
+    tx.list(eventsOfContact, [id], chunks.rows),
     all.list(consumers.primary, [], maxConsumers),
   ]);
-  let room = maxDeliveries;
+  let room = chunks.deliveries;
   for (const event of found) {
     const [emptied, answersGone] = await Promise.all([
       eraseDeliveries(tx, event.id, room),
-      eraseStoredResponses(tx, event.id),
+      eraseStoredResponses(tx, event.id, chunks.responses),
     ]);
     room -= emptied;
     // Deliveries and stored responses are found by the event, so the event is changed last.

@@ -21,8 +21,12 @@ export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "erase-add
   reap,
 
   // These finish a merge or an erasure whose process ended early.
-  merge: inChunks((tx, { contact_id }) => moveHistory(tx, contact_id)),
-  erase: inChunks((tx, { contact_id }) => eraseHistory(tx, contact_id)),
+  merge: inChunks((tx, { contact_id }, { services }) =>
+    moveHistory(tx, contact_id, services.historyChunks),
+  ),
+  erase: inChunks((tx, { contact_id }, { services }) =>
+    eraseHistory(tx, contact_id, services.historyChunks),
+  ),
   "erase-address": inChunks((tx, { hash }) => eraseAddress(tx, hash)),
 };
 

@@ -40,12 +40,14 @@ import {
   TidingsError,
 } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
-import { type Command, type Procedure, showsOutput } from "../operations/index.ts";
+import {
+  type Command,
+  type HistoryChunks,
+  type Procedure,
+  showsOutput,
+} from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { appendEvent } from "../events/index.ts";
-
-/** The number of rows of each kind that one transaction moves. */
-const chunk = 100;
 
 /**
  * Moves one chunk of a merged contact's history to its survivor. Returns whether there is more. The
@@ -55,24 +57,30 @@ const chunk = 100;
  * row, and this transaction runs again. No new rows are added to the history, because the merge
  * wrote every row that leads to it.
  */
-export async function moveHistory(tx: Tx, id: ContactId): Promise<"more" | "done"> {
+export async function moveHistory(
+  tx: Tx,
+  id: ContactId,
+  { moved: max }: HistoryChunks,
+): Promise<"more" | "done"> {
   const merged = await tx.get(contactById, [id], { hold: true });
   // A contact that was erased with its survivor has no target. The erasure removes its history.
   const to = merged?.merged_into ?? null;
-  const moved = to === null ? 0 : await moveTo(tx, id, to);
-  if (moved >= chunk) return "more";
+  const moved = to === null ? 0 : await moveTo(tx, id, to, max);
+  if (moved >= max) return "more";
   await disarm(tx, { kind: "merge", key: { contact_id: id } });
   return "done";
 }
 
-/** Returns the number of rows of the kind that had the most. */
-async function moveTo(tx: Tx, id: string, contact_id: ContactId): Promise<number> {
+/**
+ * Moves up to `max` rows of each kind. Returns the number of rows of the kind that had the most.
+ */
+async function moveTo(tx: Tx, id: string, contact_id: ContactId, max: number): Promise<number> {
   const own = [id];
   const [written, threads, scores, noticed] = await Promise.all([
-    tx.list(messagesOfContact, [id], chunk),
-    tx.list(conversationsOfContact, [id], chunk),
-    tx.list(messageScores.primary, own, chunk),
-    tx.list(observations.primary, own, chunk),
+    tx.list(messagesOfContact, [id], max),
+    tx.list(conversationsOfContact, [id], max),
+    tx.list(messageScores.primary, own, max),
+    tx.list(observations.primary, own, max),
   ]);
   for (const message of written) {
     const author = message.author_type === "contact" ? { author_id: contact_id } : {};
@@ -106,9 +114,11 @@ export const mergeContacts: Procedure<MergeContacts, Contact> = {
   name: "contacts.merge",
   input: () => mergeContactsSchema,
   status: 200,
-  async run(steps, input) {
+  async run(steps, input, { services }) {
     const { value: joined } = await steps.execute(joinContacts, input, 0);
-    while ((await steps.commit((tx) => moveHistory(tx, joined.other))) === "more");
+    while (
+      (await steps.commit((tx) => moveHistory(tx, joined.other, services.historyChunks))) === "more"
+    );
     const { value: contact } = await steps.execute(showMerged, { id: joined.survivor }, 1);
     return contact;
   },

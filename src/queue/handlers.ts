@@ -30,17 +30,18 @@ type ChunkedKind = "discard" | "erase" | "erase-address" | "merge";
  * Defines a job whose work takes many transactions, one chunk in each. The last chunk removes the
  * job.
  */
-export function inChunks<K extends ChunkedKind>(
-  work: (tx: Tx, key: JobKeys[K]) => Promise<"more" | "done">,
-): JobDefinition<K, WithStore> {
-  return ({ store }) =>
+export function inChunks<K extends ChunkedKind, R extends WithStore>(
+  work: (tx: Tx, key: JobKeys[K], runtime: R) => Promise<"more" | "done">,
+): JobDefinition<K, R> {
+  return (runtime) =>
     async (claim, { isStopping }) => {
       const { key }: { readonly key: JobKeys[K] } = claim;
       const scope: Scope = claim;
+      const { store } = runtime;
       for (let i = 0; i < maxChunks && !isStopping(); i++) {
         const left = await store.commit(
           scope,
-          async (tx) => ((await renew(tx, claim, leaseMs)) ? work(tx, key) : "done"),
+          async (tx) => ((await renew(tx, claim, leaseMs)) ? work(tx, key, runtime) : "done"),
           background,
         );
         if (left === "done") return;

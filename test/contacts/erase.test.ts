@@ -1,12 +1,18 @@
-import { describe, expect, it } from "vitest";
-import type { MessagingEngine } from "../../src/engine.ts";
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { english } from "../../adapters/language/index.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import { silent } from "../../src/ports/environment.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import type { Policy } from "../../src/ports/policy.ts";
-import type { VirtualClock } from "../../adapters/testing/index.ts";
+import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { runs } from "../support/runs.ts";
+import { stopped, world } from "../support/world.ts";
+import { receivers } from "../webhooks/receivers.ts";
 import { everyEvent, mortal, outcome } from "./helpers.ts";
 import { rowsOf, tablesWith } from "./rows.ts";
 
@@ -297,4 +303,66 @@ describe.each(storages)("erasure on $name", ({ name, open }) => {
       "recipient_opted_out",
     );
   });
+});
+
+it("leaves nothing of a history that takes many transactions, whatever they remove at once", async () => {
+  const few = fc.integer({ min: 1, max: 4 });
+  const sizes = fc.record({ moved: few, rows: few, parts: few, deliveries: few, responses: few });
+  const counts = fc.record({
+    notes: fc.nat(9),
+    runs: fc.nat(6),
+    edits: fc.nat(6),
+    observations: fc.nat(6),
+    webhooks: fc.nat(5),
+  });
+  await fc.assert(
+    fc.asyncProperty(sizes, counts, async (chunks, count) => {
+      const { clock, random } = simulated();
+      const storage = memory();
+      const one = new MessagingEngine(
+        {
+          storage,
+          transports: [carrier()],
+          http: { client: receivers(clock).client },
+          agents: { model: () => ({ text: "the octopus answers" }) },
+        },
+        { clock, random, logger: silent, language: english() },
+        chunks,
+      );
+      onTestFinished(() => stopped(one, clock));
+      await one.start();
+      for (let n = 0; n < count.webhooks; n++) {
+        await one.webhooks.create({ url: `https://hooks.example.com/${n}`, events: ["*"] });
+      }
+      await one.agents.create({ name: "Octavia", channels: ["sms"], instructions: "Answer." });
+      const { conversation_id, contact_id } = await one.sandbox.inbound({
+        from: phone,
+        body: "octopus",
+      });
+      for (let n = 0; n < count.runs; n++) {
+        await one.sandbox.inbound({ from: phone, body: `octopus ${n}` });
+        await clock.advance(10_000);
+      }
+      for (let n = 0; n < count.notes; n++) {
+        await one.conversations.addNote(conversation_id, { body: `meeting ${n}` }, key(`n${n}`));
+      }
+      for (let n = 0; n < count.observations; n++) {
+        const noticed = { content: `likes tangerine ${n}`, kind: "taste" };
+        await one.contacts.addObservation(contact_id, noticed, key(`o${n}`));
+      }
+      const send_at = new Date(clock.now() + 3_600_000).toISOString();
+      const later = await one.messages.send({ to: phone, body: "tangerine", send_at });
+      for (let n = 0; n < count.edits; n++) {
+        await one.messages.edit(later.id, { body: `tangerine ${n}` }, key(`e${n}`));
+      }
+      await one.contacts.erase(contact_id);
+      const left = await tablesWith(storage, words);
+      expect(
+        left,
+        `an erasure that removes ${JSON.stringify(chunks)} at once of ${JSON.stringify(count)} ` +
+          `left personal data in ${left.join(", ")}`,
+      ).toEqual([]);
+    }),
+    { numRuns: runs(40) },
+  );
 });

@@ -9,6 +9,7 @@ import { StreamNotifier } from "../../src/api/stream-notifier.ts";
 import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import type { Call } from "../../src/operations/operation.ts";
 import { noVerdicts, standardConsent } from "../../src/operations/host-policies.ts";
+import { standardHistoryChunks } from "../../src/operations/runtime.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import type { Reader, StoragePort } from "../../src/ports/storage.ts";
 import { schema } from "../../src/modules.ts";
@@ -107,6 +108,7 @@ async function follow(
     timeZone: "UTC",
     destinations: undefined,
     hasAgents: false,
+    historyChunks: standardHistoryChunks,
     actions: new Map(),
   };
   const call: Call = {

@@ -37,6 +37,41 @@ describe("the sliding log", () => {
     );
   });
 
+  it("keeps every admission when its ring grows, wherever the oldest one is in it", () => {
+    // Waves that partly overlap in one window: the ring wraps, grows, and then drops the oldest.
+    const wave = fc.record({
+      after: fc.constantFrom(300, 400, 600, 1_000),
+      count: fc.integer({ min: 1, max: 40 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 17, max: 60 }),
+        fc.array(wave, { minLength: 3, maxLength: 8 }),
+        (limit, waves) => {
+          const log = slidingLog(limit, window);
+          let admitted: number[] = [];
+          let now = 1_700_000_000_000;
+          for (const { after, count } of waves) {
+            now += after;
+            admitted = admitted.filter((time) => time > now - window);
+            const before = admitted.length;
+            const expected = Math.min(count, limit - before);
+            const answers = Array.from({ length: count }, () => admit(log, now).admitted);
+            const more = answers.filter(Boolean).length;
+            if (more !== expected) {
+              throw new Error(
+                `A limit of ${limit} in ${window} ms admitted ${more} of ${count} requests ` +
+                  `where ${before} others counted: ${before + more} in one window.`,
+              );
+            }
+            admitted.push(...Array.from({ length: more }, () => now));
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
   it("admits no more than the limit in any window, wherever it starts", () => {
     fc.assert(
       fc.property(

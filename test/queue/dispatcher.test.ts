@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { jobByName, jobs } from "../../src/queue/rows.ts";
+import type { Range } from "../../src/ports/storage.ts";
+import { jobByName, jobs, jobsByDueTime } from "../../src/queue/rows.ts";
 import { schema } from "../../src/modules.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
@@ -221,6 +222,44 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await one.messages.send({ to: "+15005550001", body: "Hi" });
     await clock.settle();
     expect(line.calls.map(({ at }) => at)).toEqual([clock.now()]);
+  });
+
+  const moments = [
+    ["the search for due jobs", (range: Range) => range.until !== undefined],
+    ["the look for the next due time", (range: Range) => range.limit === 1],
+  ] as const;
+  it.each(
+    moments.flatMap(([when, isThat]) => [0, 2_000].map((wait) => [when, wait, isThat] as const)),
+  )("loses no message that is committed during %s and due after %i ms", async (_, wait, isThat) => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const during: { work?: () => Promise<unknown> } = {};
+    const reader: typeof storage.reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        const { work } = during;
+        if (work !== undefined && range.index === jobsByDueTime && isThat(range)) {
+          delete during.work;
+          await work();
+        }
+        return rows;
+      },
+    });
+    const line = carrier();
+    const one = engine(over(storage, { reader }), { transports: [line] });
+    await one.start();
+    await clock.advance(7_777);
+    const begun = clock.now();
+    const later = wait === 0 ? {} : { send_at: new Date(begun + wait).toISOString() };
+    during.work = () =>
+      one.messages.send({ to: "+15005550001", body: "committed meanwhile", ...later });
+    // The commit of this job makes the dispatcher search.
+    await one.messages.send({ to: "+15005550003", body: "first" });
+    await clock.advance(4_000);
+    expect(
+      line.calls.map(({ message, at }) => `${message.body}: sent after ${at - begun} ms`),
+      "a message is sent in the millisecond in which it is due, whenever it was committed",
+    ).toEqual(["first: sent after 0 ms", `committed meanwhile: sent after ${wait} ms`]);
   });
 
   it("releases a scheduled message exactly on time, also after an edit to an earlier time", async () => {

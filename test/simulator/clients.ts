@@ -35,8 +35,23 @@ export interface Edit {
 /** `unknown`: the answer was lost, came too late, or reports an unknown outcome. */
 export type Answer<T> =
   | { readonly kind: "done"; readonly value: T }
-  | { readonly kind: "refused"; readonly code: string }
-  | { readonly kind: "unknown" };
+  | { readonly kind: "refused"; readonly status: number; readonly code: string }
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** What the client was told, for the trace: the resource's id, or the status and code. */
+export function told(answer: Answer<unknown>): string {
+  switch (answer.kind) {
+    case "done": {
+      const { value } = answer;
+      const id = typeof value === "object" && value !== null ? Reflect.get(value, "id") : undefined;
+      return typeof id === "string" ? `done, ${id}` : "done";
+    }
+    case "refused":
+      return `refused, ${answer.status} ${answer.code}`;
+    case "unknown":
+      return `unknown, ${answer.why}`;
+  }
+}
 
 /** API clients of the host application, with a record of what they asked and were answered. */
 export class Clients {
@@ -79,13 +94,10 @@ export class Clients {
 
   /** Records an answer. A second answer under the same key must equal the first. */
   recordAnswer(request: SendRequest, message: Message): void {
+    this.noteAnswer(request, { kind: "done", value: message });
     if (request.message === undefined) {
       request.message = message;
       request.acknowledgedAt = this.#world.trace.entries.length;
-      this.#world.trace.note(
-        [message.id, message.conversation_id],
-        `client: send ${request.number} is message ${message.id}`,
-      );
     } else if (JSON.stringify(request.message) !== JSON.stringify(message)) {
       this.#world.report(
         laws.sameAnswerPerKey,
@@ -95,7 +107,11 @@ export class Clients {
     }
   }
 
-  recordRefusal(request: SendRequest, code: string): void {
+  recordRefusal(
+    request: SendRequest,
+    { status, code }: { readonly status: number; readonly code: string },
+  ): void {
+    this.noteAnswer(request, { kind: "refused", status, code });
     const isForgotten = request.redaction !== "none" || this.#isErased(request.message);
     if (request.message !== undefined && !(code === "erased" && isForgotten)) {
       this.#world.report(
@@ -107,6 +123,15 @@ export class Clients {
     request.refusal = code;
   }
 
+  /** Notes an answer in the trace of the message, or of the recipient if there is none. */
+  noteAnswer({ number, input, message }: SendRequest, answer: Answer<Message>): void {
+    const about = answer.kind === "done" ? answer.value : message;
+    this.#world.trace.note(
+      about === undefined ? [input.to ?? ""] : [about.id, about.conversation_id],
+      `client: send ${number}: ${told(answer)}`,
+    );
+  }
+
   #isErased(message: Message | undefined): boolean {
     return message !== undefined && this.#world.history.isErased(message.contact_id);
   }
@@ -116,20 +141,27 @@ export class Clients {
     const { clock, dice, faults } = this.#world;
     const { engineProcess, engine } = await this.#world.running();
     const answer = this.#answer(engineProcess.name, work(engine));
-    const unknown = (): Answer<T> => ({ kind: "unknown" });
+    const unknown = (why: string) => (): Answer<T> => ({ kind: "unknown", why });
     const { ended } = engineProcess.lifetime;
-    if (this.#world.faultsStopped) return Promise.race([answer, ended.then(unknown)]);
+    const gone = ended.then(unknown(`${engineProcess.name} ended before it answered`));
+    if (this.#world.faultsStopped) return Promise.race([answer, gone]);
     const timeoutMs = dice.chance(faults.clientImpatient) ? dice.between(50, 2_000) : 30_000;
     const timer = new AbortController();
-    const lost = Promise.race([ended, clock.sleep(timeoutMs, timer.signal)]).then(unknown);
-    const first = await Promise.race([answer, lost]);
+    const late = clock
+      .sleep(timeoutMs, timer.signal)
+      .then(unknown(`no answer from ${engineProcess.name} in ${timeoutMs} ms`));
+    const first = await Promise.race([answer, gone, late]);
     timer.abort("answered");
     return first;
   }
 
-  /** Sends a request to one engine after another until there is an answer. */
+  /**
+   * Sends a request to one engine after another until there is an answer. Tries without an answer
+   * are noted in the trace of the resources that the request is `about`.
+   */
   async askUntilAnswered<T>(
     work: (engine: MessagingEngine) => Promise<T>,
+    about: readonly string[] = [],
   ): Promise<Exclude<Answer<T>, { kind: "unknown" }>> {
     const { clock, dice } = this.#world;
     this.waiting++;
@@ -139,6 +171,7 @@ export class Clients {
         this.waiting--;
         return answer;
       }
+      if (about.length > 0) this.#world.trace.note(about, `client: ${told(answer)}; tries again`);
       await clock.sleep(dice.between(10, 3_000));
     }
   }
@@ -152,15 +185,17 @@ export class Clients {
 
   #failed(engine: string, error: unknown): Answer<never> {
     if (error instanceof TidingsError && (error.retryable || error.status >= 500)) {
-      return { kind: "unknown" };
+      return { kind: "unknown", why: `${error.status} ${error.code} from ${engine}` };
     }
-    if (error instanceof TidingsError) return { kind: "refused", code: error.code };
+    if (error instanceof TidingsError) {
+      return { kind: "refused", status: error.status, code: error.code };
+    }
     const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     this.#world.report(
       laws.noUnexpectedErrors,
       [engine],
       `${engine} threw an error that is no API error: ${text}`,
     );
-    return { kind: "unknown" };
+    return { kind: "unknown", why: text };
   }
 }

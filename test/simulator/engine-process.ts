@@ -1,6 +1,8 @@
-import { MessagingEngine } from "../../adapters/entry.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import { english } from "../../adapters/language/index.ts";
 import { TidingsError } from "../../src/index.ts";
 import type { Clock, Logger } from "../../src/ports/environment.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
 import type { TransportSink } from "../../src/ports/transport.ts";
 import { seededRandom } from "../../adapters/testing/index.ts";
 import { agentModel } from "./agent-model.ts";
@@ -9,7 +11,7 @@ import { faultyStorage } from "./faulty-storage.ts";
 import { laws } from "./invariant.ts";
 import { Lifetime } from "./lifetime.ts";
 import { sentimentAnalyzer } from "./sentiment-analyzer.ts";
-import { backupTransport, primaryTransport, reopenHours } from "./settings.ts";
+import { backupTransport, historyChunks, primaryTransport, reopenHours } from "./settings.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -60,14 +62,11 @@ export class EngineProcess {
     const transports = [primaryTransport, backupTransport].map((name) =>
       carrierTransport(this.#world, lifetime, name, crash),
     );
-    const engine = new MessagingEngine({
+    const options: EngineOptions = {
       storage: faultyStorage(this.#world, lifetime, crash),
       transports: transports.map(({ transport }) => transport),
       routes: settings.routes,
-      clock: skewedClock,
       http: { client: this.#world.receivers.client(lifetime) },
-      random: seededRandom(seed * 10_000 + this.#number * 100 + ++this.#starts),
-      logger: this.#logger(),
       mode: "live",
       reopenHours,
       consent: settings.consent,
@@ -78,7 +77,14 @@ export class EngineProcess {
         model: agentModel(this.#world, lifetime, crash),
         actions: this.#world.actionBackend.actions(lifetime, crash),
       },
-    });
+    };
+    const ports = {
+      clock: skewedClock,
+      random: seededRandom(seed * 10_000 + this.#number * 100 + ++this.#starts),
+      logger: this.#logger(),
+      language: english(),
+    };
+    const engine = new MessagingEngine(options, ports, historyChunks);
     this.#lifetime = lifetime;
     this.#transports = transports;
     this.#engine = engine;

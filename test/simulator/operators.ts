@@ -1,6 +1,6 @@
 import type { CommandOptions } from "../../src/operations/handle-methods.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
-import type { Answer } from "./clients.ts";
+import { type Answer, told } from "./clients.ts";
 import { laws } from "./invariant.ts";
 import type { World } from "./world.ts";
 
@@ -68,20 +68,17 @@ export class Operators {
     const about = text.match(/\b(?:ct|conv|wh|dlv|agt|run)_[0-9A-Z]{26}\b/g) ?? [];
     trace.note(about, `operator: ${text}`);
     const answer = dice.chance(0.75)
-      ? await this.#retry(call)
+      ? await this.#retry(call, about)
       : await clients.ask((engine) => call(engine, {}));
-    trace.note(
-      about,
-      `operator: ${text}: ${answer.kind === "refused" ? answer.code : answer.kind}`,
-    );
+    trace.note(about, `operator: ${text}: ${told(answer)}`);
     if (answer.kind === "refused") this.#checkRefusal(text, [subjects].flat(), answer.code);
     return answer;
   }
 
-  #retry<T>(call: ApiCall<T>): Promise<Answer<T>> {
+  #retry<T>(call: ApiCall<T>, about: readonly string[]): Promise<Answer<T>> {
     const { clients } = this.#world;
     const idempotencyKey = clients.nextKey();
-    return clients.askUntilAnswered((engine) => call(engine, { idempotencyKey }));
+    return clients.askUntilAnswered((engine) => call(engine, { idempotencyKey }), about);
   }
 
   #checkRefusal(text: string, subjects: readonly string[], code: string): void {

@@ -1,5 +1,6 @@
 import type { CreateSender } from "../../src/index.ts";
 import type { ConsentOptions, QuietHours } from "../../src/operations/host-policies.ts";
+import type { HistoryChunks } from "../../src/operations/runtime.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { Dice } from "./dice.ts";
 
@@ -12,6 +13,15 @@ export const senderAddresses = ["+15550001000", "+15550002000"] as const;
 
 /** For how long after it was closed an inbound message reopens a conversation. */
 export const reopenHours = 1;
+
+/** Small chunks, so that the short histories of contacts are erased in several transactions. */
+export const historyChunks: HistoryChunks = {
+  moved: 2,
+  rows: 2,
+  parts: 3,
+  deliveries: 2,
+  responses: 2,
+};
 
 /** How the host application configures its engines. All engines of a history are alike. */
 export interface Settings {

@@ -51,3 +51,33 @@ test("a violation is reported with the trace that led to it and the command that
   expect(failure).toMatch(/is queued.*\n(.*\n)* +[\d.]+ s {2}the carrier \w+ msg…/);
   expect(failure).toMatch(/npm run simulate -- --seed 4 --steps 150$/);
 });
+
+test("the trace says what each client was told: the id, or the status and the code", async () => {
+  let answers = 0;
+  for (const seed of [4, 5, 6]) {
+    const { failure } = await simulate(seed, steps, [
+      {
+        name: "The trace has the answer of every send.",
+        check: ({ clients, trace }) => ({
+          async end() {
+            const texts = trace.entries.map(({ text }) => text);
+            return clients.requests.flatMap(({ number, message, refusal }) => {
+              const said = `client: send ${number}: `;
+              if (message === undefined && refusal === null) return [];
+              answers++;
+              const isTold = texts.some((text) =>
+                message === undefined
+                  ? text.startsWith(`${said}refused, 4`) && text.endsWith(` ${refusal}`)
+                  : text === `${said}done, ${message.id}`,
+              );
+              const description = `the trace has no answer of send ${number}`;
+              return isTold ? [] : [{ about: [message?.id ?? ""], description }];
+            });
+          },
+        }),
+      },
+    ]);
+    expect(failure, failure).toBeUndefined();
+  }
+  expect(answers, "answered sends in these histories").toBeGreaterThan(0);
+});

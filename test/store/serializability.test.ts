@@ -206,28 +206,28 @@ test("concurrent commands are serializable with slow reads and commits", async (
   await fc.assert(timed, { numRuns: runs(1500) });
 });
 
-describe("the first row of a list is current", () => {
-  type OnTheWay = ConnectionOptions["onTheWay"];
+type OnTheWay = ConnectionOptions["onTheWay"];
 
-  /** Two processes and owned rows. Calls of the first one wait for `onTheWay` once it is set. */
-  async function world(rows: readonly (readonly [id: string, owner: string])[]) {
-    const storage = new LateStorage(memory());
-    const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
-    const [one, two = one] = await opened([
-      storage.connect({ onTheWay: (what) => slow.onTheWay(what) }),
-      storage.connect({ onTheWay: () => Promise.resolve() }),
-    ]);
-    await two.commitUnscoped(async (tx) => {
-      for (const [id, owner] of rows) tx.insert(items, { id, owner, label: null, token: "" });
+/** Two processes and owned rows. Calls of the first one wait for `onTheWay` once it is set. */
+async function slowWorld(rows: readonly (readonly [id: string, owner: string])[]) {
+  const storage = new LateStorage(memory());
+  const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
+  const [one, two = one] = await opened([
+    storage.connect({ onTheWay: (what) => slow.onTheWay(what) }),
+    storage.connect({ onTheWay: () => Promise.resolve() }),
+  ]);
+  await two.commitUnscoped(async (tx) => {
+    for (const [id, owner] of rows) tx.insert(items, { id, owner, label: null, token: "" });
+  });
+  const move = (id: string, owner: string): Promise<void> =>
+    two.commitUnscoped(async (tx) => {
+      const row = await tx.get(itemById, [id]);
+      if (row !== undefined) tx.update(items, row, { owner });
     });
-    const move = (id: string, owner: string): Promise<void> =>
-      two.commitUnscoped(async (tx) => {
-        const row = await tx.get(itemById, [id]);
-        if (row !== undefined) tx.update(items, row, { owner });
-      });
-    return { one, move, slow };
-  }
+  return { one, move, slow };
+}
 
+describe("the first row of a list is current", () => {
   const firstOf = async (tx: UnscopedTx, owner: string): Promise<string | undefined> =>
     (await tx.list(itemsByOwner, [owner], 1))[0]?.id;
 
@@ -238,7 +238,7 @@ describe("the first row of a list is current", () => {
   };
 
   test("for a transaction in the same commit as one that saw another row leave the list", async () => {
-    const { one, move, slow } = await world([
+    const { one, move, slow } = await slowWorld([
       ["a", "nobody"],
       ["b", "nobody"],
     ]);
@@ -256,7 +256,7 @@ describe("the first row of a list is current", () => {
   });
 
   test("for a transaction that runs ahead of a commit which knew another version of a row", async () => {
-    const { one, move, slow } = await world([
+    const { one, move, slow } = await slowWorld([
       ["a", "anna"],
       ["b", "nobody"],
     ]);
@@ -272,5 +272,60 @@ describe("the first row of a list is current", () => {
     });
     await one.commitUnscoped(async (tx) => void (await tx.get(itemById, ["a"], { hold: true })));
     expect(await taking).toBe("a");
+  });
+});
+
+describe("a list that is read while a commit is in progress", () => {
+  const ids = ["a", "b", "c", "d", "e", "f"];
+  const change = fc.constantFrom("keep", "keep", "remove", "move", "write");
+  const changes = fc.tuple(...ids.map(() => change));
+
+  async function apply(tx: UnscopedTx, drawn: readonly string[]): Promise<void> {
+    for (const [i, id] of ids.entries()) {
+      const row = await tx.get(itemById, [id]);
+      if (row === undefined) continue;
+      if (drawn[i] === "remove") tx.remove(items, row);
+      if (drawn[i] === "move") tx.update(items, row, { owner: "anna" });
+      if (drawn[i] === "write") tx.update(items, row, { token: "written" });
+    }
+  }
+
+  test("has as many rows as it has after the commit, up to its limit", async () => {
+    const stays = (each: string | undefined): boolean => each === "keep" || each === "write";
+    await fc.assert(
+      fc.asyncProperty(
+        changes,
+        changes,
+        fc.integer({ min: 1, max: 4 }),
+        fc.constantFrom("commit", "outcome"),
+        async (committing, own, limit, moment) => {
+          const { one, slow } = await slowWorld(ids.map((id) => [id, "nobody"]));
+          let listing: Promise<readonly string[]> | undefined;
+          const haveRead = new Promise<void>((resolve) => {
+            // The list is read before the commit reaches the database, or after it.
+            slow.onTheWay = async (what) => {
+              if (listing !== undefined || what !== moment) return;
+              listing = one.commitUnscoped(async (tx) => {
+                await apply(tx, own);
+                const rows = await tx.list(itemsByOwner, ["nobody"], limit);
+                resolve();
+                return rows.map(({ id }) => id);
+              });
+              await haveRead;
+            };
+          });
+          await one.commitUnscoped(async (tx) => {
+            await apply(tx, committing);
+            tx.insert(items, { id: "z", owner: "nobody", label: null, token: "" });
+          });
+          const left = ids.filter((_, i) => stays(committing[i]) && stays(own[i]));
+          expect(
+            await listing,
+            `a list of up to ${limit} rows, read before the ${moment} of a commit`,
+          ).toEqual([...left, "z"].slice(0, limit));
+        },
+      ),
+      { numRuns: runs(200) },
+    );
   });
 });

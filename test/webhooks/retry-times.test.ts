@@ -104,3 +104,51 @@ it("the engine makes no early or repeated attempt when the clock jumps", async (
     { numRuns: runs(20) },
   );
 });
+
+it("a pause that a receiver asked for lasts its whole time, whatever parallel requests ask for", async () => {
+  const busy = fc.record({
+    after: fc.constantFrom(1_000, 2_000, 3_000, 14_000),
+    pauseSeconds: fc.constantFrom(5, 60, 600, 3_600),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(busy, { minLength: 2, maxLength: 3 }), async (answers) => {
+      const world = await webhookWorld(open());
+      const { clock, receivers } = world;
+      await world.hook("a", (_, n) => {
+        // The first request proves the webhook, so that the next ones run in parallel.
+        const answer = answers[n - 1];
+        if (answer === undefined) return {};
+        const headers = { "retry-after": String(answer.pauseSeconds) };
+        return { status: n % 2 === 0 ? 503 : 429, headers, after: answer.after };
+      });
+      await world.start();
+      await world.tell();
+      await clock.advance(500);
+      await world.tell(answers.length);
+      await clock.advance(500);
+      const asked = `receivers answered ${JSON.stringify(answers)}`;
+      expect(receivers.seen, `${asked}: the requests run in parallel`).toHaveLength(
+        1 + answers.length,
+      );
+      const until = Math.max(
+        ...answers.map(
+          ({ after, pauseSeconds }, n) =>
+            (receivers.seen[1 + n]?.at ?? 0) + after + 1_000 * pauseSeconds,
+        ),
+      );
+      await clock.advance(14_000);
+      await world.tell();
+      await clock.advanceTo(Math.max(until - 1, clock.now()));
+      const early = receivers.seen.slice(1 + answers.length).map(({ at }) => until - at);
+      expect(
+        early.filter((ms) => ms > 0),
+        `${asked}: how long before the end of the pause further requests came, in ms`,
+      ).toEqual([]);
+      await clock.advance(lateMs);
+      expect(receivers.seen.length, `${asked}: requests after the pause`).toBeGreaterThan(
+        1 + answers.length,
+      );
+    }),
+    { numRuns: runs(50) },
+  );
+});

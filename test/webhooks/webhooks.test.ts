@@ -13,6 +13,7 @@ import { addWebhooks, partsOf } from "./rows.ts";
 
 const hook = { url: "https://hooks.example.com/in", events: ["*"] };
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** The errors of an input, by field. */
 async function problems(work: Promise<unknown>): Promise<string[]> {
@@ -117,6 +118,42 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
     const { secret: fifth } = await one.webhooks.rotateSecret(id, { grace_seconds: 60 });
     await clock.advance(60_000);
     expect(await signers([fourth, fifth])).toEqual([false, true]);
+  });
+
+  it("sign with each replaced secret for its whole grace time, also days after an earlier rotation", async () => {
+    const { clock, there, one } = opened();
+    await one.start();
+    const { id, secret: first } = await one.webhooks.create(hook);
+    let replaced = first;
+    for (const [daysBefore, grace_seconds] of [
+      [0, 86_400],
+      [3, 3_600],
+      [5, 86_400],
+      [2, 604_800],
+      [9, 60],
+    ] as const) {
+      clock.step(daysBefore * dayMs);
+      const { secret, previous_expires_at } = await one.webhooks.rotateSecret(id, {
+        grace_seconds,
+      });
+      const until = clock.now() + grace_seconds * 1_000;
+      expect(previous_expires_at).toBe(new Date(until).toISOString());
+      for (const [at, isInGrace] of [
+        [until - 1_000, true],
+        [until, false],
+      ] as const) {
+        clock.step(at - clock.now());
+        await one.webhooks.test(id);
+        await clock.advance(500);
+        const seen = there.seen.at(-1) ?? expect.fail("nothing came");
+        expect(
+          [replaced, secret].map((each) => isGenuine(seen, each ?? "")),
+          `the replaced and the new secret ${isInGrace ? "before" : "at"} the end of the grace ` +
+            `time of ${grace_seconds} s, ${daysBefore} days after the last one`,
+        ).toEqual([isInGrace, true]);
+      }
+      replaced = secret;
+    }
   });
 
   it("use a new filter for new events, and still get events that the old filter matched", async () => {

@@ -174,6 +174,32 @@ describe("admitted requests", () => {
     }
   });
 
+  it("after a lowered limit wait until so many have left the window that one is admitted", async () => {
+    const where = await database();
+    const port = await opened(where);
+    // The differences between the times that an answer names do not depend on when it is given.
+    const gaps = [7_000, 1_000, 30_000, 2_000, 11_000];
+    const request = { key: "k", limit: gaps.length + 1, window: 600_000 };
+    await port.admit([request]);
+    const sinceFirst = gaps.map((_, i) => gaps.slice(0, i + 1).reduce((a, b) => a + b, 0));
+    await where.pool().query(
+      `UPDATE tidings_admissions SET times = ARRAY(
+         SELECT times[1] - 100000000 + 1000 * ms FROM unnest($1::bigint[]) AS ms)`,
+      [[0, ...sinceFirst]],
+    );
+    for (let limit = request.limit; limit >= 1; limit--) {
+      const [refused] = await port.admit([{ ...request, limit }]);
+      expect(refused).toMatchObject({ admitted: false, limit, remaining: 0 });
+      const newestAfterFreed = gaps
+        .slice(request.limit - limit)
+        .reduce((total, each) => total + each, 0);
+      expect(
+        (refused?.reset_ms ?? 0) - (refused?.retry_after_ms ?? 0),
+        `at a limit of ${limit}, from the wait until the next is admitted to the wait until none counts`,
+      ).toBe(newestAfterFreed);
+    }
+  });
+
   it("are no more when the server's clock steps back, and wait no longer than a window", async () => {
     const where = await database();
     const port = await opened(where);

@@ -1,6 +1,6 @@
 import { messages } from "../../../src/messages/rows.ts";
 import type { MessagingEngine } from "../../../adapters/entry.ts";
-import type { Edit, SendRequest } from "../clients.ts";
+import { type Edit, type SendRequest, told } from "../clients.ts";
 import { laws } from "../invariant.ts";
 import { statusRank } from "../invariants/status.ts";
 import { allRows } from "../rows.ts";
@@ -30,10 +30,10 @@ const canceler: Actor = {
     request.cancel = "requested";
     world.trace.note([id], `client: cancels send ${request.number}`);
     const answer = dice.chance(0.6)
-      ? await clients.askUntilAnswered(cancelWithKey(clients.nextKey(), id))
+      ? await clients.askUntilAnswered(cancelWithKey(clients.nextKey(), id), [id])
       : await clients.ask((engine) => engine.messages.cancel(id));
     request.cancel = answer.kind === "done" ? "acknowledged" : answer.kind;
-    world.trace.note([id], `client: send ${request.number}, cancel ${request.cancel}`);
+    world.trace.note([id], `client: send ${request.number}, cancel: ${told(answer)}`);
   },
 };
 
@@ -60,11 +60,12 @@ const editor: Actor = {
     request.edits.push(edit);
     world.trace.note([id], `client: edits send ${request.number}: ${JSON.stringify(changes)}`);
     const idempotencyKey = clients.nextKey();
-    const answer = await clients.askUntilAnswered((engine) =>
-      engine.messages.edit(id, changes, { idempotencyKey }),
+    const answer = await clients.askUntilAnswered(
+      (engine) => engine.messages.edit(id, changes, { idempotencyKey }),
+      [id],
     );
     edit.state = answer.kind === "done" ? "acknowledged" : "refused";
-    world.trace.note([id], `client: send ${request.number}, edit ${edit.state}`);
+    world.trace.note([id], `client: send ${request.number}, edit: ${told(answer)}`);
   },
 };
 
@@ -88,7 +89,7 @@ const redactor: Actor = {
       engine.messages.redact(id, { idempotencyKey }),
     );
     request.redaction = answer.kind === "done" ? "acknowledged" : "refused";
-    world.trace.note([id], `client: send ${request.number}, redaction ${request.redaction}`);
+    world.trace.note([id], `client: send ${request.number}, redaction: ${told(answer)}`);
   },
 };
 

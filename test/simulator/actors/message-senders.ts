@@ -36,17 +36,24 @@ async function sendWithKey(
   idempotencyKey: string,
 ): Promise<void> {
   const { clients } = world;
-  const answer = await clients.askUntilAnswered((engine) => call(engine, { idempotencyKey }));
+  const { to } = request.input;
+  const answer = await clients.askUntilAnswered(
+    (engine) => call(engine, { idempotencyKey }),
+    to === undefined ? [] : [to],
+  );
   if (answer.kind === "done") clients.recordAnswer(request, answer.value);
-  else clients.recordRefusal(request, answer.code);
+  else clients.recordRefusal(request, answer);
 }
 
 async function sendOnce(world: World, request: SendRequest, call: SendCall): Promise<void> {
   const { clients } = world;
   const answer = await clients.ask((engine) => call(engine, {}));
   if (answer.kind === "done") clients.recordAnswer(request, answer.value);
-  else if (answer.kind === "refused") clients.recordRefusal(request, answer.code);
-  else request.unknown = true;
+  else if (answer.kind === "refused") clients.recordRefusal(request, answer);
+  else {
+    request.unknown = true;
+    clients.noteAnswer(request, answer);
+  }
 }
 
 /**
@@ -130,7 +137,7 @@ const batchSender: Actor = {
         engine.messages.batch({ messages }, { idempotencyKey: key }),
       );
       if (answer.kind === "refused") {
-        return requests.forEach((request) => clients.recordRefusal(request, answer.code));
+        return requests.forEach((request) => clients.recordRefusal(request, answer));
       }
       for (const result of answer.value.data) {
         const request = requests[result.index];
@@ -141,7 +148,7 @@ const batchSender: Actor = {
             `a batch of ${requests.length} messages returned a result for index ${result.index}`,
           );
         } else if (result.ok) clients.recordAnswer(request, result.message);
-        else clients.recordRefusal(request, result.code);
+        else clients.recordRefusal(request, result);
       }
     }
   },
