@@ -79,7 +79,13 @@ export {
   type WebhookId,
 } from "./ids.ts";
 export { defaultLimits, type Limits, limitsSchema, maxScheduleAhead } from "./limits.ts";
-export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
+export {
+  containsPhrase,
+  foldText,
+  nearestName,
+  normalizedWords,
+  straightenApostrophes,
+} from "./text.ts";
 export {
   dayMs,
   firstTimeZone,
@@ -91,4 +97,23 @@ export {
   minuteMs,
   zonedTime,
 } from "./time.ts";
-export { inBody, inQuery, parse, type Place, unknownField } from "./validation.ts";
+export {
+  booleanOption,
+  choiceOption,
+  describe,
+  hasMethods,
+  inBody,
+  inQuery,
+  listOption,
+  memberOf,
+  option,
+  optionsObject,
+  parse,
+  parseOptions,
+  type Place,
+  portOption,
+  quoted,
+  suggestion,
+  unknownField,
+  wholeOption,
+} from "./validation.ts";

@@ -58,3 +58,38 @@ export function normalizedWords(text: string): string {
 export function containsPhrase(words: string, phrase: string): boolean {
   return phrase !== "" && ` ${words} `.includes(` ${phrase} `);
 }
+
+/**
+ * Returns the known name that a misspelled one most resembles, or undefined if none is close.
+ * Upper and lower case and punctuation do not count, so `idempotency_key` resembles
+ * `idempotencyKey`.
+ */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const wanted = bareName(name);
+  const [nearest] = known
+    .map((each) => ({ each, distance: editDistance(wanted, bareName(each)) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const isClose = nearest !== undefined && nearest.distance <= Math.max(1, wanted.length / 3);
+  return isClose ? nearest.each : undefined;
+}
+
+function bareName(name: string): string {
+  return name
+    .slice(0, 64)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "");
+}
+
+/** The Levenshtein distance: how many characters to insert, remove or replace. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, char] of [...a].entries()) {
+    const row = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (previous[j] ?? 0) + (char === b[j] ? 0 : 1);
+      row.push(Math.min(replaced, (previous[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}
