@@ -9,6 +9,7 @@ export type {
 } from "./events/index.ts";
 export type {
   AccountHandle,
+  AccountOptions,
   Accounts,
   Agents,
   ApiKeys,
@@ -36,7 +37,13 @@ export {
   type Scope,
   TidingsError,
 } from "./kernel/index.ts";
-export type { CommandOptions, ConsentOptions, KeyScope, QuietHours } from "./operations/index.ts";
+export type {
+  CommandOptions,
+  ConsentOptions,
+  KeyOptions,
+  KeyScope,
+  QuietHours,
+} from "./operations/index.ts";
 export type {
   OpenWebchatSession,
   WebchatMessage,
@@ -49,15 +56,21 @@ export type {
   CreateWebhook,
   Delivery,
   DeliveryAttempt,
+  DeliveryStatus,
   DeliveryWithAttempts,
   Event,
   EventHandler,
   EventMap,
+  EventPattern,
   HttpOptions,
   ListDeliveries,
+  TestWebhook,
   UpdateWebhook,
   Webhook,
+  WebhookDisabledData,
   WebhookOptions,
+  WebhookOrdering,
+  WebhookStatus,
 } from "./webhooks/index.ts";
 export type {
   Agent,
@@ -74,7 +87,9 @@ export type {
   AgentPersonaInput,
   AgentReply,
   AgentReplyInput,
+  AgentRunCompletedData,
   ApproveRun,
+  ConversationHandoffData,
   CreateAgent,
   CreatePlaybook,
   HandoffCause,
@@ -100,6 +115,7 @@ export type { ApiHandler, ApiRequest, ApiResponse } from "./api/index.ts";
 
 export type {
   Account,
+  AccountLimits,
   ApiKey,
   CreateAccount,
   CreatedAccount,
@@ -111,11 +127,14 @@ export type {
 } from "./accounts/index.ts";
 export type {
   Consent,
+  ConsentChangedData,
   ConsentMedium,
   Consents,
   Contact,
+  ContactCreatedData,
   ContactReference,
   ContactSentiment,
+  ContactUpdatedData,
   CreateContact,
   Identity,
   ImportContact,

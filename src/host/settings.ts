@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import {
   type Action,
   type Clock,
@@ -119,12 +119,13 @@ const transport = option<Transport>(
   isTransport,
 );
 
-const route = (transports: readonly string[]) =>
-  option<Route>(
-    "a route, such as { transports: [name] }, that names only configured transports" +
-      (transports.length === 0 ? "" : ` (${transports.map(quoted).join(", ")})`),
+const route = (transports: readonly string[]) => {
+  const names = transports.length === 0 ? "" : ` (${transports.map(quoted).join(", ")})`;
+  return option<Route>(
+    `a route, such as { transports: [name] }, that names only configured transports${names}`,
     (given) => isRoute(given, transports),
   );
+};
 
 const origin = option<string>('an origin, such as "https://shop.example"', isOrigin, {
   isQuoted: true,
@@ -181,15 +182,15 @@ const limit = (name: keyof Limits) =>
   ).default(defaultLimits[name]);
 
 const limits = group({
-  body_bytes: limit("body_bytes"),
-  batch_body_bytes: limit("batch_body_bytes"),
-  message_characters: limit("message_characters"),
-  media_items: limit("media_items"),
-  batch_items: limit("batch_items"),
-  import_rows: limit("import_rows"),
-  metadata_keys: limit("metadata_keys"),
-  metadata_characters: limit("metadata_characters"),
-  json_depth: limit("json_depth"),
+  bodyBytes: limit("bodyBytes"),
+  batchBodyBytes: limit("batchBodyBytes"),
+  messageCharacters: limit("messageCharacters"),
+  mediaItems: limit("mediaItems"),
+  batchItems: limit("batchItems"),
+  importRows: limit("importRows"),
+  metadataKeys: limit("metadataKeys"),
+  metadataCharacters: limit("metadataCharacters"),
+  jsonDepth: limit("jsonDepth"),
 } satisfies Record<keyof Limits, z.ZodType>);
 
 const http = optionsObject(

@@ -78,7 +78,7 @@ export {
   type WebchatSessionId,
   type WebhookId,
 } from "./ids.ts";
-export { defaultLimits, type Limits, limitsSchema, maxScheduleAhead } from "./limits.ts";
+export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
 export {
   containsPhrase,
   foldText,

@@ -140,14 +140,21 @@ export const booleanOption: z.ZodCustom<boolean, boolean> = option<boolean>(
 );
 
 /** A list. `plural` names its items. */
-export function listOption<T>(plural: string, item: z.ZodType<T>, max = Infinity) {
+export function listOption<T>(
+  plural: string,
+  item: z.ZodType<T, T>,
+  max = Infinity,
+): z.ZodArray<z.ZodType<T, T>> {
   const expected = max === Infinity ? `a list of ${plural}` : `a list of up to ${max} ${plural}`;
   const all = z.array(item, { error: expected });
   return max === Infinity ? all : all.max(max, { error: expected });
 }
 
 /** An object with these fields and no others. */
-export function optionsObject<S extends z.ZodRawShape>(shape: S, expected = "an object") {
+export function optionsObject<S extends z.ZodRawShape>(
+  shape: S,
+  expected = "an object",
+): z.ZodObject<S, z.core.$strict> {
   return z.strictObject(shape, {
     // For unknown fields the message lists the known ones. `problemsOf` reads it.
     error: ({ code }) => (code === "unrecognized_keys" ? Object.keys(shape).join(", ") : expected),
@@ -184,14 +191,13 @@ function problemsOf(issue: z.core.$ZodIssue): OptionProblem[] {
     }));
   }
   const { input } = issue;
-  const report: Report = issue.code === "custom" ? (issue.params ?? {}) : {};
-  const shown = report.isQuoted && typeof input === "string" ? quoted(input) : describe(input);
+  const { isQuoted, got, advice }: Report = issue.code === "custom" ? (issue.params ?? {}) : {};
+  const shown = got ?? (isQuoted && typeof input === "string" ? quoted(input) : describe(input));
   return [
     {
       path: place,
       code: input === undefined ? "required" : "invalid",
-      message:
-        `expected ${issue.message}, got ${report.got ?? shown}` + (report.advice?.(input) ?? ""),
+      message: `expected ${issue.message}, got ${shown}${advice?.(input) ?? ""}`,
     },
   ];
 }

@@ -93,7 +93,10 @@ export interface CommandOptions {
 }
 
 /** Options of an operation that uses several transactions and so cannot join yours. */
-export type Keyed = Pick<CommandOptions, "idempotencyKey">;
+export interface KeyOptions extends Pick<CommandOptions, "idempotencyKey"> {
+  /** Not available, because this operation uses several transactions and cannot join yours. */
+  readonly tx?: never;
+}
 
 /** The input of an operation without the id, which is a separate argument of the method. */
 export type Changes<Input> = Omit<Input, "id">;

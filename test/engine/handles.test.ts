@@ -1,4 +1,13 @@
 import { expect, it, vi } from "vitest";
+import type {
+  CommandOptions,
+  EventPattern,
+  Limits,
+  SandboxEvent,
+  SandboxInbound,
+  SandboxReceipts,
+  TestWebhook,
+} from "../../adapters/entry.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { world } from "../support/world.ts";
 
@@ -32,3 +41,39 @@ it("the handler of the API can be passed on as a function", async () => {
   });
   expect(status).toBe(200);
 });
+
+/** Not called: the compiler checks it. */
+function types(): void {
+  const engine = world().engine(memory());
+  const tx = {};
+  const webhook = { url: "https://example.com", events: ["*" as const] };
+  void engine.webhooks.create({ ...webhook, events: ["message.*", "agent.run.*", "*"] });
+  // @ts-expect-error a delivered message is published as message.sent
+  void engine.webhooks.create({ ...webhook, events: ["message.delivered"] });
+  // @ts-expect-error there are no such events
+  void ("order.*" satisfies EventPattern);
+  const copied = async (id: string): Promise<unknown> =>
+    engine.webhooks.create({ ...webhook, events: (await engine.webhooks.get(id)).events });
+  void copied;
+
+  // Operations that use several transactions cannot join one.
+  // @ts-expect-error tx is no option
+  void engine.messages.batch({ messages: [] }, { tx });
+  // @ts-expect-error tx is no option
+  void engine.sandbox.reset({ tx });
+  // @ts-expect-error tx is no option
+  void engine.contacts.erase("con_1", { tx });
+  // @ts-expect-error tx is no option
+  void engine.contacts.merge("con_1", "con_2", { tx });
+  const options: CommandOptions = { idempotencyKey: "k", tx };
+  // @ts-expect-error a variable may have tx too
+  void engine.messages.batch({ messages: [] }, options);
+  void engine.messages.batch({ messages: [] }, { idempotencyKey: "k" });
+
+  void engine.sandbox.inbound({ from: "+15005550001", body: "Hi" } satisfies SandboxInbound);
+  void ({ type: "message.sent" } satisfies SandboxEvent);
+  void ([] satisfies SandboxReceipts["receipts"]);
+  void ({ id: "wh_1", type: "message.sent" } satisfies TestWebhook);
+  void ({ bodyBytes: 1, jsonDepth: 2 } satisfies Partial<Limits>);
+}
+void types;

@@ -12,12 +12,18 @@ const good: EngineOptions = { storage: memory(), transports: [carrier()], ...sim
 
 /** The error of options as a JavaScript host application might pass them. */
 function complaint(wrong: unknown): string {
+  const error = thrownBy(() => new MessagingEngine(wrong as EngineOptions));
+  if (typeof error === "string") return error;
+  expect(error).toBeInstanceOf(TidingsError);
+  expect(error).toMatchObject({ code: "invalid_option", retryable: false });
+  return error instanceof Error ? error.message : "";
+}
+
+function thrownBy(work: () => unknown): unknown {
   try {
-    return `none: ${typeof new MessagingEngine(wrong as EngineOptions)}`;
+    return `none: ${typeof work()}`;
   } catch (error) {
-    expect(error).toBeInstanceOf(TidingsError);
-    expect(error).toMatchObject({ code: "invalid_option", retryable: false });
-    return error instanceof Error ? error.message : "";
+    return error;
   }
 }
 
@@ -96,9 +102,9 @@ describe("options", () => {
     ["timeZone", 1, /a time zone/, "1"],
     ["limits", null, /an object/, "null"],
     ["limits", 7, /an object/, "7"],
-    ["limits.body_bytes", { body_bytes: -1 }, /a whole number above 0/, "-1"],
-    ["limits.body_bites", { body_bites: 10 }, /one of body_bytes, /, '"body_bites"'],
-    ["limits.toString", { toString: 10 }, /one of body_bytes, /, '"toString"'],
+    ["limits.bodyBytes", { bodyBytes: -1 }, /a whole number above 0/, "-1"],
+    ["limits.body_bites", { body_bites: 10 }, /one of bodyBytes, /, '"body_bites"'],
+    ["limits.toString", { toString: 10 }, /one of bodyBytes, /, '"toString"'],
     ["storag", memory(), /one of storage, transports/, '"storag". Did you mean "storage"?'],
     [
       "lane_concurrency",
@@ -133,16 +139,8 @@ describe("options", () => {
   );
 
   it("that are invalid are listed in `errors` with their places", () => {
-    let thrown: unknown;
-    try {
-      new MessagingEngine({
-        ...good,
-        mod: "live",
-        http: { client: 1 },
-      } as unknown as EngineOptions);
-    } catch (error) {
-      thrown = error;
-    }
+    const wrong = { ...good, mod: "live", http: { client: 1 } } as unknown as EngineOptions;
+    const thrown = thrownBy(() => new MessagingEngine(wrong));
     expect(thrown).toMatchObject({
       errors: [
         {
@@ -185,7 +183,7 @@ describe("options", () => {
     ]) {
       expect(complaint({ ...good, [option]: url })).not.toContain("hunter2");
     }
-    expect(complaint({ ...good, limits: { body_bytes: url } })).not.toContain("hunter2");
+    expect(complaint({ ...good, limits: { bodyBytes: url } })).not.toContain("hunter2");
     expect(complaint(url)).not.toContain("hunter2");
   });
 
