@@ -206,6 +206,7 @@ export class MessagingEngine<
   /**
    * Calls `handler` after each commit of this process that contains an event of this type. Errors
    * of the handler are logged and affect nothing else.
+   * @throws TidingsError `invalid_option` when there is no such event type
    */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {
     // The cast is safe: the bus calls a handler only with events of its type.
@@ -213,7 +214,10 @@ export class MessagingEngine<
     return this;
   }
 
-  /** Removes a handler that `on` added. A handler that was added for another type stays. */
+  /**
+   * Removes a handler that `on` added. A handler that was added for another type stays.
+   * @throws TidingsError `invalid_option` when there is no such event type
+   */
   off<T extends EventType>(type: T, handler: EventHandler<T>): this {
     this.#bus.off(type, handler as Parameters<EventBus["off"]>[1]);
     return this;
@@ -229,7 +233,7 @@ export class MessagingEngine<
    * they take effect exactly once. The progress is stored under `name`. Engines that have a
    * consumer of the same name share its work and must use the same types.
    * @throws TidingsError `invalid_option` when the name is in use here or is not 1 to 100 letters,
-   *   digits, dots, dashes and underscores, or when `types` is empty
+   *   digits, dots, dashes and underscores, or when `types` is empty or has an unknown type
    */
   consume<T extends EventType>(
     name: string,

@@ -21,6 +21,7 @@ import {
   booleanOption,
   choiceOption,
   defaultLimits,
+  functionOption,
   hasMethods,
   isTimeZone,
   type Limits,
@@ -217,10 +218,9 @@ const agents = optionsObject(
     actions: listOption("actions", agentAction, 200)
       .superRefine(distinct("actions with different names"))
       .default(() => []),
-    redact: option<(text: string) => string>(
-      "a function that takes a text",
-      (redact) => typeof redact === "function",
-    ).default(() => (text: string) => text),
+    redact: functionOption<(text: string) => string>("a function that takes a text").default(
+      () => (text: string) => text,
+    ),
   },
   '{ model }, such as rules() of "tidings/models"',
 ).transform(({ model, actions, redact }): AgentSettings => ({

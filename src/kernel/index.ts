@@ -101,6 +101,7 @@ export {
   booleanOption,
   choiceOption,
   describe,
+  functionOption,
   hasMethods,
   inBody,
   inQuery,

@@ -80,15 +80,19 @@ function bareName(name: string): string {
     .replaceAll(/[^a-z0-9]/g, "");
 }
 
-/** The Levenshtein distance: how many characters to insert, remove or replace. */
+/** How many characters to insert, remove, replace or swap with the next (Damerau-Levenshtein). */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, char] of [...a].entries()) {
+  let beforePrevious: readonly number[] = [];
+  let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 0; i < a.length; i++) {
     const row = [i + 1];
     for (let j = 0; j < b.length; j++) {
-      const replaced = (previous[j] ?? 0) + (char === b[j] ? 0 : 1);
-      row.push(Math.min(replaced, (previous[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
+      const replaced = (previous[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      const isSwap = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const swapped = isSwap ? (beforePrevious[j - 1] ?? 0) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, (previous[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
     }
+    beforePrevious = previous;
     previous = row;
   }
   return previous[b.length] ?? 0;

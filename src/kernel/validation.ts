@@ -139,6 +139,10 @@ export const booleanOption: z.ZodCustom<boolean, boolean> = option<boolean>(
   (given) => typeof given === "boolean",
 );
 
+export function functionOption<T>(expected = "a function"): z.ZodCustom<T, T> {
+  return option<T>(expected, (given) => typeof given === "function");
+}
+
 /** A list. `plural` names its items. */
 export function listOption<T>(
   plural: string,

@@ -7,6 +7,7 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
+import { thrownBy } from "../support/thrown-by.ts";
 
 const good: EngineOptions = { storage: memory(), transports: [carrier()], ...simulated() };
 
@@ -17,14 +18,6 @@ function complaint(wrong: unknown): string {
   expect(error).toBeInstanceOf(TidingsError);
   expect(error).toMatchObject({ code: "invalid_option", retryable: false });
   return error instanceof Error ? error.message : "";
-}
-
-function thrownBy(work: () => unknown): unknown {
-  try {
-    return `none: ${typeof work()}`;
-  } catch (error) {
-    return error;
-  }
 }
 
 describe("options", () => {
