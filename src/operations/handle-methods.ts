@@ -76,7 +76,7 @@ export function method<Method>(define: HandleMethod<Method>): HandleMethod<Metho
   return define;
 }
 
-/** Options of every command. */
+/** Options of every command. An unknown option is refused with `validation_failed`. */
 export interface CommandOptions {
   /**
    * 1 to 255 visible ASCII characters. A repeated call with the same key runs once and returns the

@@ -1,4 +1,5 @@
-import { expect, it, vi } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, vi } from "vitest";
 import type {
   CommandOptions,
   EventPattern,
@@ -40,6 +41,65 @@ it("the handler of the API can be passed on as a function", async () => {
     signal: new AbortController().signal,
   });
   expect(status).toBe(200);
+});
+
+describe("the options of a command", () => {
+  const hello = { to: "+15005550001", body: "Hello" };
+
+  it.each<[given: unknown, error: { parameter: string; code: string; message: RegExp }]>([
+    [
+      { idempotencyKey: 17 },
+      { parameter: "idempotencyKey", code: "invalid_type", message: /, got 17$/ },
+    ],
+    [
+      { idempotencyKey: null },
+      { parameter: "idempotencyKey", code: "invalid_type", message: /l$/ },
+    ],
+    [{ idempotencyKey: "" }, { parameter: "idempotencyKey", code: "format", message: /1 to 255/ }],
+    [
+      { idempotency_key: "k" },
+      {
+        parameter: "idempotency_key",
+        code: "unknown_option",
+        message: /Did you mean "idempotencyKey"\?$/,
+      },
+    ],
+    [
+      { transaction: {} },
+      { parameter: "transaction", code: "unknown_option", message: /or tx\.$/ },
+    ],
+    [0, { parameter: "options", code: "invalid_type", message: /got 0\./ }],
+    [null, { parameter: "options", code: "invalid_type", message: /got null\./ }],
+    ["k", { parameter: "options", code: "invalid_type", message: /got a string\./ }],
+    [
+      new DatabaseSync(":memory:"),
+      { parameter: "options", code: "invalid_type", message: /a DatabaseSync\. .* pass \{ tx: / },
+    ],
+  ])("%o are refused with the place and the reason, and nothing is done", async (given, error) => {
+    const { messages, contacts, sandbox } = world().engine(memory());
+    const calls: ((options: object) => Promise<unknown>)[] = [
+      (options) => messages.send(hello, options),
+      (options) => messages.batch({ messages: [hello] }, options),
+      (options) => contacts.create({ name: "Zoe" }, options),
+      (options) => sandbox.seed(options),
+    ];
+    for (const call of calls) {
+      await expect(call(given as object)).rejects.toMatchObject({
+        code: "validation_failed",
+        errors: [{ ...error, message: expect.stringMatching(error.message) as string }],
+      });
+    }
+    expect((await contacts.list()).data).toEqual([]);
+  });
+
+  it("may be absent, undefined or without a prototype", async () => {
+    const { messages } = world().engine(memory());
+    const bare = Object.assign(Object.create(null) as object, { idempotencyKey: "k" });
+    const first = await messages.send(hello, bare);
+    const again = await messages.send(hello, { idempotencyKey: "k", tx: undefined });
+    const other = await messages.send(hello, undefined);
+    expect([again.id === first.id, other.id === first.id]).toEqual([true, false]);
+  });
 });
 
 /** Not called: the compiler checks it. */
