@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto";
+import { refuseArguments } from "../../src/kernel/index.ts";
 import type { Clock, Random } from "../../src/ports/index.ts";
 
 /** The clock and the randomness of the machine, as engine options. */
@@ -15,7 +16,9 @@ export interface System {
  *
  * A sleeping clock keeps the process alive. A started engine therefore does too, until it stops.
  */
-export function system(): System {
+export function system(): System;
+export function system(...given: readonly unknown[]): System {
+  refuseArguments("system", given);
   return { clock: { now: () => Date.now(), sleep }, random: systemRandom() };
 }
 

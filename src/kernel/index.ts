@@ -114,6 +114,7 @@ export {
   type Place,
   portOption,
   quoted,
+  refuseArguments,
   suggestion,
   unknownField,
   wholeOption,

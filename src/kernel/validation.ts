@@ -180,6 +180,16 @@ export function parseOptions<T>(subject: string, schema: z.ZodType<T>, given: un
   });
 }
 
+/**
+ * Refuses arguments of a function that takes none, such as options of another function.
+ * @throws TidingsError `invalid_option`
+ */
+export function refuseArguments(subject: string, given: readonly unknown[]): void {
+  if (given.length === 0) return;
+  const message = `${subject}: expected no arguments, got ${describe(given[0])}`;
+  throw new TidingsError("invalid_option", message);
+}
+
 interface OptionProblem extends Pick<FieldError, "code" | "message"> {
   readonly path: readonly string[];
 }

@@ -247,7 +247,7 @@ describe("a path outside /v1", () => {
   test("an invalid base path is rejected with what was expected", () => {
     for (const basePath of ["api", "/api/", "/", "/a?b", "/a b"]) {
       expect(() => nodeHandler(notes(), { basePath })).toThrow(
-        /^basePath: expected a path like "\/api"/,
+        /^nodeHandler: options.basePath: expected a path like "\/api"/,
       );
     }
   });

@@ -190,7 +190,7 @@ describe("when the SQLite file cannot be used", () => {
       /file: expected the path of a database file, got undefined/,
     );
     const wrong = parsed('{"file": "x", "migrate": "yes"}');
-    expect(() => sqlite(wrong)).toThrow(/migrate: expected true or false, got string/);
+    expect(() => sqlite(wrong)).toThrow(/migrate: expected true or false, got a string/);
     expect(existsSync(":memory:")).toBe(false);
   });
 });
