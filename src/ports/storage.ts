@@ -138,6 +138,11 @@ export interface StorageCapabilities {
   readonly shared: boolean;
   /** Whether `host(handle)` can join a transaction of the host application. */
   readonly hostTransactions: boolean;
+  /**
+   * Whether all other writers wait while a call of `transaction` is open. The engine then refuses a
+   * command that is called inside it without its handle: each would wait for the other.
+   */
+  readonly exclusiveTransactions: boolean;
   /** How many calls of `transaction` the engine may have open at once. 0 means none. */
   readonly transactions: number;
   /**

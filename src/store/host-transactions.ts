@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { TidingsError } from "../kernel/index.ts";
 import {
   type Collection,
@@ -20,7 +21,7 @@ type Join = <T>(
 ) => Promise<T>;
 
 interface HostTransactionsOptions {
-  readonly port: Pick<StoragePort, "transaction" | "reader">;
+  readonly port: Pick<StoragePort, "transaction" | "reader" | "capabilities">;
   readonly join: Join;
   readonly logger: Logger;
   /** Called with the committed writes of a transaction that the engine opened. */
@@ -43,6 +44,8 @@ export class HostTransactions {
   /** A function for each open transaction of the application that rolls it back. */
   readonly #cancels = new Set<() => void>();
   #isCancelled = false;
+  /** The transaction that the current call comes from, if the storage's are exclusive. */
+  readonly #current = new AsyncLocalStorage<{ isOpen: boolean }>();
 
   constructor(options: HostTransactionsOptions) {
     this.#options = options;
@@ -76,6 +79,7 @@ export class HostTransactions {
         "transaction: this storage does not support transactions with your own statements.",
       );
     }
+    if (!isBackground) this.refuseInside();
     if (this.#open.size >= maxWaiting) {
       throw new TidingsError(
         "overloaded",
@@ -94,6 +98,22 @@ export class HostTransactions {
     } finally {
       this.#open.delete(published);
     }
+  }
+
+  /**
+   * Refuses a call that comes from inside an open transaction and does not join it. Both would wait
+   * for each other.
+   * @throws TidingsError `invalid_option`
+   */
+  refuseInside(): void {
+    if (this.#current.getStore()?.isOpen !== true) return;
+    throw new TidingsError(
+      "invalid_option",
+      "tx: this call comes from inside a transaction of the engine and does not join it, so it " +
+        "would wait for the transaction to end, and the transaction for it. Pass the " +
+        "transaction's handle to the command: { tx }. Call an operation without the option tx " +
+        "before or after the transaction.",
+    );
   }
 
   /** Resolves when no transaction is open. */
@@ -127,14 +147,19 @@ export class HostTransactions {
     if (this.#isCancelled && !isBackground) throw notEndedInTime();
     const queue = new CommandQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
+    const transaction = { isOpen: true };
+    const isExclusive = this.#options.port.capabilities.exclusiveTransactions;
     try {
-      const working = Promise.resolve(work(handle));
+      const working = Promise.resolve(
+        isExclusive ? this.#current.run(transaction, () => work(handle)) : work(handle),
+      );
       const close = (): void => queue.close();
       working.then(close, close);
       const value = await (isBackground ? working : this.#unlessCancelled(working));
       await queue.idle();
       return value;
     } finally {
+      transaction.isOpen = false;
       // A running command ends before its transaction. A later one would write outside of it.
       await queue.end();
       // A connection pool reuses the handle.

@@ -96,6 +96,13 @@ export class Store {
     work: (tx: UnscopedTx) => Promise<T>,
     { isBackground = false, claims = false }: CommitOptions = {},
   ): Promise<T> {
+    if (!isBackground) {
+      try {
+        this.#hosts.refuseInside();
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
     if (this.#closing !== undefined) {
       return Promise.reject(
         new TidingsError(

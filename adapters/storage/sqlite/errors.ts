@@ -64,10 +64,16 @@ export function isStale(error: unknown): boolean {
   return code?.primary === "BUSY" && code.detail === "SNAPSHOT";
 }
 
+const locked =
+  "The database is locked: another connection has held its write lock for too long. If the same " +
+  "code fails at every call, it has a transaction open on a handle of its own and waits for a " +
+  "command that does not join it: pass the handle to the command as `tx`. If it fails only " +
+  "sometimes, another process writes for too long: repeat the call.";
+
 const unavailable: Readonly<Record<string, string>> = {
   PERM: "The process may not access the database file.",
-  BUSY: "The database is locked: another connection has been writing for too long.",
-  LOCKED: "The database is locked: another connection has been writing for too long.",
+  BUSY: locked,
+  LOCKED: locked,
   NOMEM: "SQLite is out of memory.",
   READONLY: "The database is read-only: the process cannot write to its file or directory.",
   IOERR: "The disk failed to read or write the database.",
@@ -76,7 +82,7 @@ const unavailable: Readonly<Record<string, string>> = {
   CANTOPEN:
     "The database file cannot be opened: its directory does not exist, or the process may not " +
     "access it.",
-  PROTOCOL: "The database is locked: another connection has been writing for too long.",
+  PROTOCOL: locked,
   NOTADB: "The file is not a SQLite database.",
 };
 

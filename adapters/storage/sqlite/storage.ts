@@ -55,6 +55,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     durable: true,
     shared: true,
     hostTransactions: true,
+    exclusiveTransactions: true,
     transactions: 1,
     synchronous: true,
   } as const;

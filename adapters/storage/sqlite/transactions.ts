@@ -175,7 +175,9 @@ class WriteLock {
 function heldTooLong(): TidingsError {
   return new TidingsError(
     "storage_unavailable",
-    `Another transaction of this process has been open for more than ${maxLockWaitMs / 1_000} s. ` +
-      "Pass `tx` to every command inside a transaction.",
+    `Another transaction of this process has held the database's write lock for more than ` +
+      `${maxLockWaitMs / 1_000} s. If the same code fails at every call, it waits inside a ` +
+      "transaction for a command that does not join it: pass `tx` to the command. If it fails " +
+      "only sometimes, the other transaction is slow: repeat the call, and shorten the transaction.",
   );
 }
