@@ -122,7 +122,7 @@ export class MessagingEngine<
       keyRing: this.#keyRing,
       notifier: this.#notifier,
       origins: settings.webchat.origins,
-      prepared,
+      prepared: () => prepared().catch(retryElsewhere),
     });
     this.api = new RequestHandler(backend, apiRoutes(limits));
     this.#runner = new OperationRunner({ store, drawId, limits, prepared });
@@ -386,6 +386,13 @@ export class MessagingEngine<
   }
 }
 
+/** A client's next request may reach another process, or this one after a restart. */
+function retryElsewhere(error: unknown): never {
+  if (!(error instanceof TidingsError) || error.code !== "shutting_down") throw error;
+  throw new TidingsError("shutting_down", "The service is shutting down. Try again.");
+}
+
 function stopped(): TidingsError {
-  return new TidingsError("shutting_down", "The engine is stopped. Create a new engine.");
+  const message = "The engine is stopped. Create a new engine.";
+  return new TidingsError("shutting_down", message, { retryable: false });
 }

@@ -98,7 +98,21 @@ export function toStorageError(error: unknown): unknown {
     return new StorageRefusal("SQLite refused a row: see the cause", { cause: error });
   }
   const message = unavailable[primary] ?? "SQLite reported an error; see the cause.";
-  return new TidingsError("storage_unavailable", message, { cause: error });
+  const isPermanent = ["CORRUPT", "NOTADB", "CANTOPEN"].includes(primary);
+  return new TidingsError("storage_unavailable", message, {
+    cause: error,
+    ...(isPermanent ? { retryable: false } : {}),
+  });
+}
+
+/** Adds the path of the database file to an error of opening it. */
+export function atFile(error: unknown, file: string): unknown {
+  if (!(error instanceof TidingsError) || error.code !== "storage_unavailable") return error;
+  const { code, message, retryable } = error;
+  return new TidingsError(code, `${message} The file is ${file}.`, {
+    cause: error.cause,
+    retryable,
+  });
 }
 
 /** The first and the longest pause between attempts to get another connection's lock. */
