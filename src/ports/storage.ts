@@ -138,11 +138,6 @@ export interface StorageCapabilities {
   readonly shared: boolean;
   /** Whether `host(handle)` can join a transaction of the host application. */
   readonly hostTransactions: boolean;
-  /**
-   * Whether all other writers wait while a call of `transaction` is open. The engine then refuses a
-   * command that is called inside it without its handle: each would wait for the other.
-   */
-  readonly exclusiveTransactions: boolean;
   /** How many calls of `transaction` the engine may have open at once. 0 means none. */
   readonly transactions: number;
   /**
@@ -215,6 +210,12 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    * its error.
    */
   transaction?<T>(work: (handle: NonNullable<Tx>) => Promise<T>): Promise<T>;
+  /**
+   * Whether the current call comes from inside an open call of `transaction` for which a group
+   * outside of it would wait. The engine refuses such a command, because each would wait for the
+   * other. Without this method, no group waits for a transaction.
+   */
+  isInsideTransaction?(): boolean;
   /**
    * Admits requests by sliding logs that all processes share, using the storage's clock. Returns
    * one result per request, in order. Without this method each process counts its own requests.

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { TidingsError } from "../kernel/index.ts";
 import {
   type Collection,
@@ -21,7 +20,7 @@ type Join = <T>(
 ) => Promise<T>;
 
 interface HostTransactionsOptions {
-  readonly port: Pick<StoragePort, "transaction" | "reader" | "capabilities">;
+  readonly port: Pick<StoragePort, "transaction" | "reader" | "isInsideTransaction">;
   readonly join: Join;
   readonly logger: Logger;
   /** Called with the committed writes of a transaction that the engine opened. */
@@ -44,8 +43,6 @@ export class HostTransactions {
   /** A function for each open transaction of the application that rolls it back. */
   readonly #cancels = new Set<() => void>();
   #isCancelled = false;
-  /** The transaction that the current call comes from, if the storage's are exclusive. */
-  readonly #current = new AsyncLocalStorage<{ isOpen: boolean }>();
 
   constructor(options: HostTransactionsOptions) {
     this.#options = options;
@@ -106,7 +103,7 @@ export class HostTransactions {
    * @throws TidingsError `invalid_option`
    */
   refuseInside(): void {
-    if (this.#current.getStore()?.isOpen !== true) return;
+    if (this.#options.port.isInsideTransaction?.() !== true) return;
     throw new TidingsError(
       "invalid_option",
       "tx: this call comes from inside a transaction of the engine and does not join it, so it " +
@@ -147,19 +144,14 @@ export class HostTransactions {
     if (this.#isCancelled && !isBackground) throw notEndedInTime();
     const queue = new CommandQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
-    const transaction = { isOpen: true };
-    const isExclusive = this.#options.port.capabilities.exclusiveTransactions;
     try {
-      const working = Promise.resolve(
-        isExclusive ? this.#current.run(transaction, () => work(handle)) : work(handle),
-      );
+      const working = Promise.resolve(work(handle));
       const close = (): void => queue.close();
       working.then(close, close);
       const value = await (isBackground ? working : this.#unlessCancelled(working));
       await queue.idle();
       return value;
     } finally {
-      transaction.isOpen = false;
       // A running command ends before its transaction. A later one would write outside of it.
       await queue.end();
       // A connection pool reuses the handle.

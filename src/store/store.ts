@@ -96,13 +96,6 @@ export class Store {
     work: (tx: UnscopedTx) => Promise<T>,
     { isBackground = false, claims = false }: CommitOptions = {},
   ): Promise<T> {
-    if (!isBackground) {
-      try {
-        this.#hosts.refuseInside();
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    }
     if (this.#closing !== undefined) {
       return Promise.reject(
         new TidingsError(
@@ -110,6 +103,13 @@ export class Store {
           "The engine is shutting down and accepts no more commands.",
         ),
       );
+    }
+    if (!isBackground) {
+      try {
+        this.#hosts.refuseInside();
+      } catch (error) {
+        return Promise.reject(error);
+      }
     }
     if (this.#queue.length >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
       return Promise.reject(

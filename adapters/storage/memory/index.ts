@@ -33,7 +33,6 @@ class MemoryStorage implements StoragePort<undefined> {
     durable: false,
     shared: true,
     hostTransactions: false,
-    exclusiveTransactions: false,
     transactions: 0,
     synchronous: true,
   } as const;

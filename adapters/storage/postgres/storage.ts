@@ -62,7 +62,6 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       shared: true,
       synchronous: false,
       hostTransactions: true,
-      exclusiveTransactions: false,
       transactions,
     };
     this.#pool = new ConnectionPool(pool);

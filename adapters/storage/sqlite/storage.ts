@@ -55,7 +55,6 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     durable: true,
     shared: true,
     hostTransactions: true,
-    exclusiveTransactions: true,
     transactions: 1,
     synchronous: true,
   } as const;
@@ -117,6 +116,10 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   transaction<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
     return this.#shared.get().transactions.run(work);
+  }
+
+  isInsideTransaction(): boolean {
+    return this.#shared.get().transactions.isInside();
   }
 
   /** Calls `listener` after each commit of another connection, the host application's included. */
