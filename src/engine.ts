@@ -139,7 +139,7 @@ export class MessagingEngine<
       keyRing: this.#keyRing,
       notifier: this.#notifier,
       origins: settings.webchat.origins,
-      prepared,
+      prepared: () => prepared().catch(retryElsewhere),
     });
     this.#service = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
@@ -224,6 +224,7 @@ export class MessagingEngine<
    * Calls `handler` after each commit of this engine that contains an event of this type. The
    * engine does not see the commit of a transaction that you opened yourself. Errors of the handler
    * are logged and affect nothing else.
+   * @throws TidingsError `invalid_option` when there is no such event type
    */
   on<T extends EventType>(type: T, handler: EventHandler<T>): this {
     // The cast is safe: the bus calls a handler only with events of its type.
@@ -231,7 +232,10 @@ export class MessagingEngine<
     return this;
   }
 
-  /** Removes a handler that `on` added. A handler that was added for another type stays. */
+  /**
+   * Removes a handler that `on` added. A handler that was added for another type stays.
+   * @throws TidingsError `invalid_option` when there is no such event type
+   */
   off<T extends EventType>(type: T, handler: EventHandler<T>): this {
     this.#bus.off(type, handler as Parameters<EventBus["off"]>[1]);
     return this;
@@ -247,7 +251,7 @@ export class MessagingEngine<
    * they take effect exactly once. The progress is stored under `name`. Engines that have a
    * consumer of the same name share its work and must use the same types.
    * @throws TidingsError `invalid_option` when the name is in use here or is not 1 to 100 letters,
-   *   digits, dots, dashes and underscores, or when `types` is empty
+   *   digits, dots, dashes and underscores, or when `types` is empty or has an unknown type
    */
   consume<T extends EventType>(
     name: string,
@@ -279,7 +283,8 @@ export class MessagingEngine<
    * Runs `work` in a transaction of the storage. Run your own statements on the handle and pass it
    * to commands as `{ tx }`. Commits when `work` resolves, then starts the queued jobs and calls
    * the handlers of `on`. Rolls back when `work` rejects. On SQLite the handle is a `DatabaseSync`,
-   * and no one else can write to the file until `work` ends.
+   * and no one else can write to the file until `work` ends. A command that `work` calls without
+   * `{ tx }` is then refused with `invalid_option`.
    * @throws TidingsError `invalid_option` when the storage has no transactions,
    *   `storage_unavailable`, `overloaded`, `shutting_down` when it does not end by the deadline of
    *   `stop`. Errors of `work` are thrown too. After `storage_contended`, run the transaction
@@ -418,6 +423,13 @@ export class MessagingEngine<
   }
 }
 
+/** A client's next request may reach another process, or this one after a restart. */
+function retryElsewhere(error: unknown): never {
+  if (!(error instanceof TidingsError) || error.code !== "shutting_down") throw error;
+  throw new TidingsError("shutting_down", "The service is shutting down. Try again.");
+}
+
 function stopped(): TidingsError {
-  return new TidingsError("shutting_down", "The engine is stopped. Create a new engine.");
+  const message = "The engine is stopped. Create a new engine.";
+  return new TidingsError("shutting_down", message, { retryable: false });
 }

@@ -9,6 +9,7 @@ export type {
 } from "./events/index.ts";
 export type {
   AccountHandle,
+  AccountOptions,
   Accounts,
   Agents,
   ApiKeys,
@@ -41,6 +42,7 @@ export type {
   ConsentOptions,
   Health,
   HealthReason,
+  KeyOptions,
   KeyScope,
   QuietHours,
 } from "./operations/index.ts";
@@ -56,15 +58,21 @@ export type {
   CreateWebhook,
   Delivery,
   DeliveryAttempt,
+  DeliveryStatus,
   DeliveryWithAttempts,
   Event,
   EventHandler,
   EventMap,
+  EventPattern,
   HttpOptions,
   ListDeliveries,
+  TestWebhook,
   UpdateWebhook,
   Webhook,
+  WebhookDisabledData,
   WebhookOptions,
+  WebhookOrdering,
+  WebhookStatus,
 } from "./webhooks/index.ts";
 export type {
   Agent,
@@ -81,7 +89,9 @@ export type {
   AgentPersonaInput,
   AgentReply,
   AgentReplyInput,
+  AgentRunCompletedData,
   ApproveRun,
+  ConversationHandoffData,
   CreateAgent,
   CreatePlaybook,
   HandoffCause,
@@ -107,6 +117,7 @@ export type { ApiHandler, ApiRequest, ApiResponse } from "./api/index.ts";
 
 export type {
   Account,
+  AccountLimits,
   ApiKey,
   CreateAccount,
   CreatedAccount,
@@ -118,11 +129,14 @@ export type {
 } from "./accounts/index.ts";
 export type {
   Consent,
+  ConsentChangedData,
   ConsentMedium,
   Consents,
   Contact,
+  ContactCreatedData,
   ContactReference,
   ContactSentiment,
+  ContactUpdatedData,
   CreateContact,
   Identity,
   ImportContact,

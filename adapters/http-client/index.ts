@@ -1,3 +1,4 @@
+import { Resolver } from "node:dns";
 import http from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
@@ -9,6 +10,7 @@ import {
   type HttpClient,
   type Refusal,
 } from "../../src/ports/index.ts";
+import { listOption, option, optionsObject, parseOptions } from "../../src/kernel/index.ts";
 import { nameResolver } from "./dns.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { Failure, failed } from "./failures.ts";
@@ -23,6 +25,25 @@ export interface HttpClientOptions {
   readonly dnsServers?: readonly string[];
 }
 
+const optionsSchema = optionsObject({
+  dnsServers: listOption(
+    "DNS servers",
+    option<string>('an IP address with an optional port, such as "9.9.9.9"', isDnsServer, {
+      isQuoted: true,
+    }),
+  ).optional(),
+});
+
+function isDnsServer(server: unknown): boolean {
+  if (typeof server !== "string") return false;
+  try {
+    new Resolver().setServers([server]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Returns the client through which the engine sends webhooks and carrier requests. It is built on
  * `node:http` and `node:https`:
@@ -32,8 +53,10 @@ export interface HttpClientOptions {
  * - It always verifies certificates, and requires TLS 1.2 or later. `NODE_EXTRA_CA_CERTS` adds
  *   certificate authorities.
  * - It connects only to addresses that the request's destinations allow.
+ * @throws TidingsError `invalid_option` when an option is wrong or unknown
  */
-export function httpClient({ dnsServers }: HttpClientOptions = {}): HttpClient {
+export function httpClient(options: HttpClientOptions = {}): HttpClient {
+  const { dnsServers } = parseOptions("httpClient: ", optionsSchema, options);
   const agents = keepAliveAgents();
   const resolve = nameResolver(dnsServers);
   const checkTarget = targetChecker();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { TidingsError } from "../../src/kernel/index.ts";
-import { isApiPath } from "./mount.ts";
+import { describe, TidingsError } from "../../src/kernel/index.ts";
+import { checkEngine, isApiPath } from "./mount.ts";
 import { NodeRequest, type Parsed, respond } from "./node-http.ts";
 
 /** The parts of an Express request that the handler uses (Express 4 or 5). */
@@ -31,8 +31,18 @@ export type ExpressHandlers = [
  *
  * Mount them before body parsers where you can. A body parser has its own size limit, and most do
  * not keep the bytes that a carrier's signature covers.
+ * @throws TidingsError `invalid_option` when `engine` is no engine, or more arguments are given
  */
-export function expressHandler(engine: Mountable): ExpressHandlers {
+export function expressHandler(engine: Mountable): ExpressHandlers;
+export function expressHandler(engine: Mountable, ...others: readonly unknown[]): ExpressHandlers {
+  checkEngine("expressHandler", engine);
+  if (others.length > 0) {
+    throw new TidingsError(
+      "invalid_option",
+      `expressHandler: expected only an engine, got also ${describe(others[0])}. Mount it under a ` +
+        'base path with app.use("/api", expressHandler(engine)).',
+    );
+  }
   const handle = (message: ExpressRequest, response: ServerResponse, parsed: Parsed): void => {
     const { originalUrl, url = "/" } = message;
     const request = new NodeRequest(message, response, originalUrl, url, parsed);

@@ -1,16 +1,17 @@
 import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
-import { type MountOptions, stripBasePath } from "./mount.ts";
+import { checkMount, type MountOptions, stripBasePath } from "./mount.ts";
 
 /**
  * Returns a function from `Request` to `Response`, for Hono, Next.js, Bun, Deno and other `fetch`
  * servers. It handles every request: one outside `/v1` gets a 404 problem.
- * @throws TypeError when `options.basePath` is not a path
+ * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
  */
 export function fetchHandler(
   engine: Mountable,
   options: MountOptions = {},
 ): (request: Request) => Promise<Response> {
+  checkMount("fetchHandler", engine, options);
   const strip = stripBasePath(options);
   return async (request) => {
     const disconnected = new AbortController();

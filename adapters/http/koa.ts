@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { type MountOptions, isApiPath, stripBasePath } from "./mount.ts";
+import { checkMount, type MountOptions, isApiPath, stripBasePath } from "./mount.ts";
 import { NodeRequest, send } from "./node-http.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */
@@ -36,12 +36,13 @@ export interface KoaContext {
  *
  * Mount it before body parsers where you can. They refuse malformed and large bodies with
  * responses of their own.
- * @throws TypeError when `options.basePath` is not a path
+ * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
  */
 export function koaHandler(
   engine: Mountable,
   options: MountOptions = {},
 ): (context: KoaContext, next: () => Promise<unknown>) => Promise<void> {
+  checkMount("koaHandler", engine, options);
   const strip = stripBasePath(options);
   return async (context, next) => {
     const target = strip(context.url);

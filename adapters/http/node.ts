@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { type MountOptions, stripBasePath } from "./mount.ts";
+import { checkMount, type MountOptions, stripBasePath } from "./mount.ts";
 import { NodeRequest, respond } from "./node-http.ts";
 
 const unparsed = { body: undefined, rawBody: undefined };
@@ -8,12 +8,13 @@ const unparsed = { body: undefined, rawBody: undefined };
 /**
  * Returns a request listener for `http.createServer`. It handles every request: one outside `/v1`
  * gets a 404 problem.
- * @throws TypeError when `options.basePath` is not a path
+ * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
  */
 export function nodeHandler(
   engine: Mountable,
   options: MountOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  checkMount("nodeHandler", engine, options);
   const strip = stripBasePath(options);
   return (message, response) => {
     const url = message.url ?? "/";

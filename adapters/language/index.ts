@@ -1,3 +1,4 @@
+import { refuseArguments } from "../../src/kernel/index.ts";
 import type { Language } from "../../src/ports/index.ts";
 import { asksForPerson } from "./english/asks-for-person.ts";
 import { formatBoolean, readBoolean, readChoice, readNumber } from "./english/answers.ts";
@@ -11,7 +12,9 @@ import { isCancellation, isSkip } from "./english/terms.ts";
  * things, the contact is asked again. `rankPassages` also matches questions in German, French,
  * Spanish and other languages of Western Europe, and compares any language by its words.
  */
-export function english(): Language {
+export function english(): Language;
+export function english(...given: readonly unknown[]): Language {
+  refuseArguments("english", given);
   return {
     asksForPerson,
     isCancellation,

@@ -1,5 +1,12 @@
 import pRetry from "p-retry";
-import { TidingsError } from "../../src/kernel/index.ts";
+import {
+  hasMethods,
+  memberOf,
+  option,
+  optionsObject,
+  parseOptions,
+  wholeOption,
+} from "../../src/kernel/index.ts";
 import type { AgentModel, ModelTurn } from "../../src/ports/index.ts";
 import { system } from "../system/index.ts";
 import { answerOf } from "./language-model/answer.ts";
@@ -27,6 +34,37 @@ export interface LanguageModelOptions {
 
 const defaultMaxOutputTokens = 4_000;
 
+const argumentsSchema = optionsObject({
+  model: option<LanguageModel>(
+    "a language model of the AI SDK with specificationVersion v2, v3 or v4, such as " +
+      'openai("gpt-5-mini")',
+    isLanguageModel,
+    { advice: versionOf },
+  ),
+  options: optionsObject({
+    temperature: option<number>("a number", (given) => Number.isFinite(given)).optional(),
+    maxOutputTokens: wholeOption(1, Number.MAX_SAFE_INTEGER).optional(),
+    providerOptions: option<ProviderOptions>(
+      "an object with an object for each provider",
+      (given) => isObject(given) && Object.values(given).every((each) => isObject(each)),
+    ).optional(),
+  }),
+});
+
+function isLanguageModel(model: unknown): boolean {
+  const version = memberOf(model, "specificationVersion");
+  return hasMethods(model, "doGenerate") && ["v2", "v3", "v4"].some((each) => each === version);
+}
+
+function versionOf(model: unknown): string {
+  const version = memberOf(model, "specificationVersion");
+  return typeof version === "string" ? ` with specificationVersion ${version}` : "";
+}
+
+function isObject(given: unknown): given is object {
+  return typeof given === "object" && given !== null && !Array.isArray(given);
+}
+
 /**
  * Returns an agent model that uses a language model of the AI SDK (specification version 2, 3 or
  * 4).
@@ -35,19 +73,13 @@ const defaultMaxOutputTokens = 4_000;
  * off to a person. Messages of contacts and knowledge are passed to the model as data, not as
  * instructions. A call that fails with an error that the SDK marks as retryable is made up to three
  * times.
- * @throws TidingsError `invalid_option` when `model` has another specification version
+ * @throws TidingsError `invalid_option` when `model` is no such model, or an option is wrong
  */
 export function languageModel(
   model: LanguageModel,
   options: LanguageModelOptions = {},
 ): AgentModel {
-  if (!["v2", "v3", "v4"].includes(model.specificationVersion)) {
-    throw new TidingsError(
-      "invalid_option",
-      "model: expected a language model of the AI SDK with specificationVersion v2, v3 or v4, " +
-        `got ${model.specificationVersion}`,
-    );
-  }
+  parseOptions("languageModel: ", argumentsSchema, { model, options });
   return {
     async respond(turn, { signal }) {
       const request = { ...requestOf(turn, options), abortSignal: signal };

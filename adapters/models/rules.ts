@@ -1,4 +1,4 @@
-import { TidingsError } from "../../src/kernel/index.ts";
+import { option, optionsObject, parseOptions } from "../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../src/ports/index.ts";
 import { likeliestIntent, likeliestPlaybook, noticedIn } from "./rules/intents.ts";
 import { smallTalk } from "./rules/small-talk.ts";
@@ -13,7 +13,12 @@ export interface RulesOptions {
   readonly minRelevance?: number;
 }
 
-const defaultMinRelevance = 0.5;
+const optionsSchema = optionsObject({
+  minRelevance: option<number>(
+    "a number above 0 and up to 1",
+    (given) => typeof given === "number" && given > 0 && given <= 1,
+  ).default(0.5),
+});
 
 /**
  * An agent model that is not a language model. It works offline on the words of a message, in well
@@ -22,16 +27,10 @@ const defaultMinRelevance = 0.5;
  * answers greetings and thanks, finds slots in sentences, and notes what contacts say about
  * themselves. It gives no answer to other messages. It ignores instructions, also those of
  * `instruct` steps, and calls no actions. Other steps of playbooks can still call actions.
- * @throws TidingsError `invalid_option` if `minRelevance` is out of range
+ * @throws TidingsError `invalid_option` if an option is wrong or unknown
  */
 export function rules(options: RulesOptions = {}): AgentModel {
-  const minRelevance = options.minRelevance ?? defaultMinRelevance;
-  if (!(minRelevance > 0 && minRelevance <= 1)) {
-    throw new TidingsError(
-      "invalid_option",
-      `minRelevance: expected a number above 0 and up to 1, got ${String(minRelevance)}`,
-    );
-  }
+  const { minRelevance } = parseOptions("rules: ", optionsSchema, options);
   return { source: "rule", respond: (turn) => respond(turn, minRelevance) };
 }
 

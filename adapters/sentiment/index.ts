@@ -1,6 +1,6 @@
 import { SentimentIntensityAnalyzer } from "vader-sentiment";
 import type { SentimentAnalyzer } from "../../src/ports/index.ts";
-import { straightenApostrophes } from "../../src/kernel/index.ts";
+import { refuseArguments, straightenApostrophes } from "../../src/kernel/index.ts";
 import { carePhrases, neutralPhrases } from "./care-phrases.ts";
 
 /**
@@ -23,7 +23,9 @@ const negation =
  * order?". It works offline and takes less than 0.1 ms for a typical message. Text in other
  * languages mostly scores 0.
  */
-export function sentiment(): SentimentAnalyzer {
+export function sentiment(): SentimentAnalyzer;
+export function sentiment(...given: readonly unknown[]): SentimentAnalyzer {
+  refuseArguments("sentiment", given);
   return { score };
 }
 

@@ -1,5 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import type { Clock, Random, SleepOptions } from "../../src/ports/index.ts";
+import { refuseArguments } from "../../src/kernel/index.ts";
 
 /** The clock and the randomness of the machine, as engine options. */
 export interface System {
@@ -15,7 +16,9 @@ export interface System {
  *
  * A sleeping clock keeps the process alive, except with `ref: false`. A started engine therefore does too, until it stops.
  */
-export function system(): System {
+export function system(): System;
+export function system(...given: readonly unknown[]): System {
+  refuseArguments("system", given);
   return { clock: { now: () => Date.now(), sleep }, random: systemRandom() };
 }
 

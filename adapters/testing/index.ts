@@ -1,7 +1,8 @@
 /** Tools for tests of applications and adapters. */
 import type { Random } from "../../src/ports/index.ts";
 import { seededRandom } from "./seeded-random.ts";
-import { virtualClock } from "./virtual-clock.ts";
+import { isTime, virtualClock } from "./virtual-clock.ts";
+import { option, optionsObject, parseOptions } from "../../src/kernel/index.ts";
 import type { Time, VirtualClock } from "./virtual-clock.ts";
 
 export { seededRandom, virtualClock };
@@ -33,11 +34,20 @@ export interface SimulationOptions {
   readonly start?: Time;
 }
 
+const optionsSchema = optionsObject({
+  seed: option<number>("a number", (seed) => typeof seed === "number").default(1),
+  start: option<Time>("a time in ISO 8601 or milliseconds, or a Date", isTime, {
+    isQuoted: true,
+  }).optional(),
+});
+
 /**
  * Virtual time and seeded randomness that replace `system()`: `new MessagingEngine({ storage,
  * transports, ...simulated() })`. The same seed and the same calls give the same ids, times and
  * order.
+ * @throws TidingsError `invalid_option` when an option is wrong or unknown
  */
-export function simulated({ seed = 1, start }: SimulationOptions = {}): Simulated {
+export function simulated(options: SimulationOptions = {}): Simulated {
+  const { seed, start } = parseOptions("simulated: ", optionsSchema, options);
   return { clock: virtualClock(start), random: seededRandom(seed) };
 }

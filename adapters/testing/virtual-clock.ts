@@ -141,9 +141,15 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
   };
 }
 
+/** Whether a value is a valid `Time`. */
+export function isTime(value: unknown): value is Time {
+  const isKind = typeof value === "number" || typeof value === "string" || value instanceof Date;
+  return isKind && !Number.isNaN(new Date(value).getTime());
+}
+
 function milliseconds(time: Time): number {
   const ms = new Date(time).getTime();
-  if (Number.isNaN(ms)) {
+  if (!isTime(time)) {
     throw new TidingsError(
       "invalid_option",
       `Expected a time in ISO 8601 or milliseconds, got ${String(time)}.`,

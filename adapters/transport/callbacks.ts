@@ -1,30 +1,9 @@
 /** The parts of callback handling that all carriers share. */
 import { type AttemptId, isId, TidingsError } from "../../src/kernel/index.ts";
 import type { Media, ReceiptSubject } from "../../src/ports/index.ts";
-import { wrongOption } from "./carrier-api.ts";
 
 /** The query field of a callback URL that holds the attempt's id. */
 const attemptField = "attempt";
-
-/**
- * Checks the URL at which the carrier reaches the engine's callbacks. Without a URL there are no
- * callbacks.
- * @throws TidingsError `invalid_option` when it is not an http or https URL, or has a query or
- *   fragment
- */
-export function checkedCallbackUrl(callbackUrl: string | undefined): string | undefined {
-  if (callbackUrl === undefined) return undefined;
-  const url = URL.parse(callbackUrl);
-  const isValid = url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(callbackUrl);
-  if (!isValid) {
-    throw wrongOption(
-      "callbackUrl",
-      "an http or https URL without query and fragment",
-      callbackUrl,
-    );
-  }
-  return callbackUrl;
-}
 
 /**
  * Returns the callback URL for one attempt. The carrier calls it with the attempt's id, so a

@@ -12,7 +12,8 @@ import {
   publicOnly,
   type SendAnswer,
 } from "../../src/ports/index.ts";
-import { TidingsError } from "../../src/kernel/index.ts";
+import type { z } from "zod";
+import { option, portOption } from "../../src/kernel/index.ts";
 
 /**
  * The message of each error code. Carriers' own messages are not passed on, because they quote
@@ -94,10 +95,7 @@ export interface CarrierRequest {
 /** Sends a request to a carrier. */
 export type CarrierApi = (request: CarrierRequest) => Promise<HttpOutcome>;
 
-/**
- * Returns a function that sends requests to a carrier's API.
- * @throws TidingsError `invalid_option` when `apiUrl` is not an http or https URL
- */
+/** Returns a function that sends requests to a carrier's API. */
 export function carrierApi({
   http,
   apiUrl,
@@ -125,17 +123,31 @@ export function carrierApi({
 
 /** Allows the host of a URL that the host application configured, even at a private address. */
 function onlyHostOf(apiUrl: string): Destinations {
-  const url = URL.parse(apiUrl);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw wrongOption("apiUrl", "an http or https URL", apiUrl);
-  }
+  const url = new URL(apiUrl);
   return destinations({ http: url.protocol === "http:", allow: [hostOf(url)] });
 }
 
-/** The error for a wrong option. Secrets are not passed as `got`, so that they are not logged. */
-export function wrongOption(name: string, expected: string, got?: string): TidingsError {
-  const value = got === undefined ? "" : `, got ${JSON.stringify(got)}`;
-  return new TidingsError("invalid_option", `${name}: expected ${expected}${value}`);
+/** Options that carriers have in common. */
+export const carrierOptions = {
+  http: portOption<HttpClient>(
+    'an HTTP client, such as httpClient() of "tidings/http-client"',
+    "send",
+  ),
+  callbackUrl: option<string>(
+    "an http or https URL without query and fragment",
+    (url) => isHttpUrl(url) && !/[?#]/.test(String(url)),
+    { isQuoted: true },
+  ),
+  apiUrl: option<string>("an http or https URL", isHttpUrl, { isQuoted: true }),
+} as const;
+
+function isHttpUrl(url: unknown): boolean {
+  return typeof url === "string" && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
+}
+
+/** A text that errors do not quote. */
+export function secretOption(expected: string): z.ZodCustom<string, string> {
+  return option<string>(expected, (given) => typeof given === "string" && given !== "");
 }
 
 /**

@@ -1,5 +1,13 @@
 export { createAccount, defaultAccountId, prepareStorage } from "./create-account.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { accountById, keys, ownAccount, settingByName, settings, usage } from "./rows.ts";
-export type { Account, CreateAccount, CreatedAccount, GetUsage, Plan, Usage } from "./types.ts";
+export type {
+  Account,
+  AccountLimits,
+  CreateAccount,
+  CreatedAccount,
+  GetUsage,
+  Plan,
+  Usage,
+} from "./types.ts";
 export { type ApiKey, type CreatedKey, type CreateKey, defaultGraceSeconds } from "./key-types.ts";

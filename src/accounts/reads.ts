@@ -9,9 +9,16 @@ import {
   type PageQuery,
   pageQuerySchema,
   noInput,
+  type Limits,
 } from "../kernel/index.ts";
 import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
-import { type Account, type GetUsage, getUsageSchema, type Usage } from "./types.ts";
+import {
+  type Account,
+  type AccountLimits,
+  type GetUsage,
+  getUsageSchema,
+  type Usage,
+} from "./types.ts";
 import type { ApiKey } from "./key-types.ts";
 import { unscopedReadsOf } from "../store/index.ts";
 
@@ -25,9 +32,23 @@ export function accountResource(
     id,
     name,
     plan: { name: plan, requests_per_second },
-    limits,
+    limits: accountLimits(limits),
     time_zone,
     created_at: iso(created_at),
+  };
+}
+
+function accountLimits(limits: Limits): AccountLimits {
+  return {
+    body_bytes: limits.bodyBytes,
+    batch_body_bytes: limits.batchBodyBytes,
+    message_characters: limits.messageCharacters,
+    media_items: limits.mediaItems,
+    batch_items: limits.batchItems,
+    import_rows: limits.importRows,
+    metadata_keys: limits.metadataKeys,
+    metadata_characters: limits.metadataCharacters,
+    json_depth: limits.jsonDepth,
   };
 }
 

@@ -9,8 +9,6 @@ import {
   name,
   text,
   timestamp,
-  type Limits,
-  limitsSchema,
 } from "../kernel/index.ts";
 import { type CreatedKey, createdKeySchema } from "./key-types.ts";
 
@@ -37,6 +35,63 @@ export const planSchema = z
 
 export const standardPlan: Plan = { name: "standard", requests_per_second: 100 };
 
+/** The limits of the account's requests, as the engine option `limits` sets them. */
+export interface AccountLimits {
+  /** Maximum bytes of a request body, and of one line of an import. Default: 1,048,576. */
+  readonly body_bytes: number;
+  /** Maximum bytes of the body of a batch or of a JSON import. Default: 8,388,608. */
+  readonly batch_body_bytes: number;
+  /** Maximum characters of a message's body. Default: 1,600. */
+  readonly message_characters: number;
+  /** Maximum number of files of a message. Default: 10. */
+  readonly media_items: number;
+  /** Maximum number of items of a batch or of a JSON import. Default: 1,000. */
+  readonly batch_items: number;
+  /** Maximum rows of an import over HTTP in NDJSON, one row per line. Default: 100,000. */
+  readonly import_rows: number;
+  /** Maximum number of keys of `metadata` or `attributes`. Default: 50. */
+  readonly metadata_keys: number;
+  /** Maximum characters of a value in `metadata` or `attributes`. Default: 500. */
+  readonly metadata_characters: number;
+  /** Maximum levels of objects and arrays in a JSON body. Default: 32. */
+  readonly json_depth: number;
+}
+
+export const accountLimitsSchema = z
+  .strictObject({
+    body_bytes: z
+      .int()
+      .describe(
+        "Maximum bytes of a request body, and of one line of an import. Default: 1,048,576.",
+      ),
+    batch_body_bytes: z
+      .int()
+      .describe("Maximum bytes of the body of a batch or of a JSON import. Default: 8,388,608."),
+    message_characters: z.int().describe("Maximum characters of a message's body. Default: 1,600."),
+    media_items: z.int().describe("Maximum number of files of a message. Default: 10."),
+    batch_items: z
+      .int()
+      .describe("Maximum number of items of a batch or of a JSON import. Default: 1,000."),
+    import_rows: z
+      .int()
+      .describe(
+        "Maximum rows of an import over HTTP in NDJSON, one row per line. Default: 100,000.",
+      ),
+    metadata_keys: z
+      .int()
+      .describe("Maximum number of keys of `metadata` or `attributes`. Default: 50."),
+    metadata_characters: z
+      .int()
+      .describe("Maximum characters of a value in `metadata` or `attributes`. Default: 500."),
+    json_depth: z
+      .int()
+      .describe("Maximum levels of objects and arrays in a JSON body. Default: 32."),
+  })
+  .meta({
+    id: "AccountLimits",
+    description: "The limits of the account's requests, as the engine option `limits` sets them.",
+  });
+
 /**
  * One tenant, with its own contacts, senders, keys and data. A host application without tenants
  * uses the default account.
@@ -49,7 +104,7 @@ export interface Account {
   /** The plan of the account. */
   readonly plan: Plan;
   /** The limits of the account's requests. */
-  readonly limits: Limits;
+  readonly limits: AccountLimits;
   /**
    * The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use it for
    * contacts whose time zone is unknown.
@@ -64,7 +119,7 @@ export const accountSchema = z
     id: ids.account.describe("The id of the account."),
     name: z.string().describe("The name of the account."),
     plan: planSchema.describe("The plan of the account."),
-    limits: limitsSchema.describe("The limits of the account's requests."),
+    limits: accountLimitsSchema.describe("The limits of the account's requests."),
     time_zone: z
       .string()
       .describe(

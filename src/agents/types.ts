@@ -244,7 +244,7 @@ function agentFields(limits: Limits) {
       "When the agent hands off to people, and what follows.",
     ),
     limits: agentLimitsInputSchema.describe("How much the agent may do."),
-    fallback_text: name(limits.message_characters).meta({
+    fallback_text: name(limits.messageCharacters).meta({
       default: standard.fallback_text,
       description: "The text that the contact gets when the agent finds no answer.",
     }),

@@ -159,11 +159,11 @@ export class RequestHandler implements ApiHandler {
     const { limits, prepared } = this.#backend;
     const query = queryOf(exchange);
     const isBatch = "body" in route && route.body === "batch";
-    const maxBytes = isBatch ? limits.batch_body_bytes : limits.body_bytes;
+    const maxBytes = isBatch ? limits.batchBodyBytes : limits.bodyBytes;
     const { [idempotencyField]: field, ...body } = await readJson(
       request,
       maxBytes,
-      limits.json_depth,
+      limits.jsonDepth,
     );
     const key = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
     const input = commandInput(inputSchema(operation, limits), body, params, query);
@@ -190,9 +190,9 @@ export class RequestHandler implements ApiHandler {
     refuseQuery(parseQuery(request.query));
     refuseKey(headerOf(request.headers, "idempotency-key"));
     const rows = readLines(request.chunks(), {
-      lines: limits.import_rows,
-      bytes: limits.body_bytes,
-      depth: limits.json_depth,
+      lines: limits.importRows,
+      bytes: limits.bodyBytes,
+      depth: limits.jsonDepth,
     });
 
     const { executor } = await prepared();
@@ -239,7 +239,7 @@ export class RequestHandler implements ApiHandler {
 
   async #receiveCallback({ request, headers }: Exchange, params: Params): Promise<ApiResponse> {
     const { limits, callbacks } = this.#backend;
-    const body = await readBytes(request, Math.min(limits.body_bytes, maxCallbackBytes));
+    const body = await readBytes(request, Math.min(limits.bodyBytes, maxCallbackBytes));
     const response = await callbacks.receive(params["name"] ?? "", {
       method: request.method,
       url: request.url,

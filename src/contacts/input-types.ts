@@ -232,7 +232,7 @@ export const importContactsSchema = (limits: Limits) =>
       contacts: z
         .array(documentedAs(importContactSchema(limits)))
         .min(1)
-        .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` })
+        .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
         .describe("The contacts. An invalid one does not affect the others."),
     })
     .meta({ id: "ImportContacts", description: "Contacts to create or update by phone number." });

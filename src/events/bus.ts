@@ -1,11 +1,13 @@
 import { EventEmitter } from "eventemitter3";
 import { eventResource, type EventRow, events } from "./rows.ts";
-import { type AnyEvent, type EventType } from "./types.ts";
+import { type AnyEvent, type EventType, eventTypeOption } from "./types.ts";
 import type { Logger, Write } from "../ports/index.ts";
-import type { Scope } from "../kernel/index.ts";
+import { functionOption, optionsObject, parseOptions, type Scope } from "../kernel/index.ts";
 
 /** Called after the commit that created the event. An error is logged and has no other effect. */
 type Handler = (event: AnyEvent, scope: Scope) => void | Promise<void>;
+
+const subscription = optionsObject({ type: eventTypeOption, handler: functionOption() });
 
 /** Calls handlers in this process for events that this process committed. */
 export class EventBus {
@@ -18,7 +20,9 @@ export class EventBus {
     this.#logger = logger;
   }
 
+  /** @throws TidingsError `invalid_option` */
   on(type: EventType, handler: Handler): void {
+    parseOptions("on: ", subscription, { type, handler });
     let wrapped = this.#wrapped.get(type);
     if (wrapped === undefined) {
       this.#wrapped.set(
@@ -34,7 +38,9 @@ export class EventBus {
     this.#emitter.on(type, guarded);
   }
 
+  /** @throws TidingsError `invalid_option` */
   off(type: EventType, handler: Handler): void {
+    parseOptions("off: ", subscription, { type, handler });
     const guarded = this.#wrapped.get(type)?.get(handler);
     if (guarded === undefined) return;
     this.#wrapped.get(type)?.delete(handler);

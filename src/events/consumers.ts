@@ -8,9 +8,18 @@ import type {
   ParkedEvent,
 } from "./consumer-types.ts";
 import { eventResource, events, eventsByPosition } from "./rows.ts";
-import { type AnyEvent, type EventType, eventTypes } from "./types.ts";
+import { type AnyEvent, type EventType, eventTypeOption } from "./types.ts";
 import type { Lane } from "../queue/index.ts";
-import { iso, TidingsError } from "../kernel/index.ts";
+import {
+  choiceOption,
+  functionOption,
+  iso,
+  listOption,
+  option,
+  optionsObject,
+  parseOptions,
+  TidingsError,
+} from "../kernel/index.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -72,8 +81,14 @@ export class Consumers implements LocalConsumers {
 
   /** @throws TidingsError `invalid_option` */
   add(setup: ConsumerSetup): Consumer {
-    const { name, types, handler, from = "now" } = setup;
-    checkSetup(setup, this.#running.has(name));
+    const { name, types, handler, from = "now" } = parseOptions("consume: ", setupSchema, setup);
+    if (this.#running.has(name)) {
+      throw new TidingsError(
+        "invalid_option",
+        `consume: name: this engine already has a consumer ${name}. Choose another name, or stop ` +
+          "that one.",
+      );
+    }
     const running = new RunningConsumer(
       handler,
       new ConsumerReader({ ...this.#options, name, types, from }),
@@ -210,29 +225,15 @@ class RunningConsumer implements LocalConsumer {
   }
 }
 
-function checkSetup({ name, types, handler, from }: ConsumerSetup, isTaken: boolean): void {
-  const fail = (what: string): never => {
-    throw new TidingsError("invalid_option", `consume: ${what}`);
-  };
-  if (typeof name !== "string" || !isConsumerName(name)) {
-    fail(
-      "name: expected 1 to 100 letters, digits, dots, dashes and underscores, starting and " +
-        "ending with a letter or digit",
-    );
-  }
-  if (isTaken) {
-    fail(`name: this engine already has a consumer ${name}; choose another name or stop that one`);
-  }
-  if (!Array.isArray(types) || types.length === 0) {
-    fail("types: expected a list of event types with at least one entry");
-  }
-  for (const type of types) {
-    if (!eventTypes.includes(type)) {
-      fail(`types: expected some of ${eventTypes.join(", ")}, got ${type}`);
-    }
-  }
-  if (typeof handler !== "function") fail(`handler: expected a function, got ${typeof handler}`);
-  if (from !== undefined && from !== "now" && from !== "beginning") {
-    fail(`from: expected "now" or "beginning", got ${String(from)}`);
-  }
-}
+const setupSchema = optionsObject({
+  name: option<string>(
+    "1 to 100 letters, digits, dots, dashes and underscores, starting and ending with a letter " +
+      "or digit",
+    (name) => typeof name === "string" && isConsumerName(name),
+  ),
+  types: listOption("event types", eventTypeOption).min(1, {
+    error: "a list of event types with at least one entry",
+  }),
+  handler: functionOption<ConsumerSetup["handler"]>(),
+  from: choiceOption("now", "beginning").optional(),
+});

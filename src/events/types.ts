@@ -3,7 +3,15 @@
  * `events.ts`.
  */
 import { z } from "zod";
-import { type EventId, ids, pageFields, type PageQuery, timestamp } from "../kernel/index.ts";
+import {
+  type EventId,
+  ids,
+  option,
+  pageFields,
+  type PageQuery,
+  suggestion,
+  timestamp,
+} from "../kernel/index.ts";
 
 /** The event types. A module defines the data of each with `defineEvent`. */
 export const eventTypes = [
@@ -29,6 +37,24 @@ export const eventTypeSchema = z.enum(eventTypes).meta({
   id: "EventType",
   description: "The type of an event, such as `message.received`.",
 });
+
+/** An event type that the host application passes in process. */
+export const eventTypeOption = option<EventType>(
+  "an event type",
+  (given) => eventTypes.some((type) => type === given),
+  { isQuoted: true, advice: adviceForType },
+);
+
+function adviceForType(given: unknown): string {
+  if (given === "message.delivered") {
+    return '. Use "message.sent": it is published when a message is delivered.';
+  }
+  const name = String(given);
+  if (/^message\.(?:scheduled|queued|sending|read|undelivered|expired|canceled)$/.test(name)) {
+    return '. Use "message.updated": it is published at each change of the status of a message.';
+  }
+  return suggestion(name, eventTypes) || `. The event types are ${eventTypes.join(", ")}.`;
+}
 
 /** An event, as it is stored, streamed and sent to webhooks. */
 export interface AnyEvent<T extends EventType = EventType, Data extends object = object> {

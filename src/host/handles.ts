@@ -42,7 +42,7 @@ import type {
   SandboxSeedResult,
 } from "../sandbox/index.ts";
 import type { Page, PageQuery, Scope } from "../kernel/index.ts";
-import type { Changes, CommandOptions, Keyed } from "../operations/index.ts";
+import type { Changes, CommandOptions, KeyOptions } from "../operations/index.ts";
 import type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 
 /** The API keys of the account in this mode, for requests over HTTP. */
@@ -259,7 +259,7 @@ export interface Sandbox {
    * Removes the account's messages, contacts, conversations and events in the sandbox. API keys,
    * senders, webhooks, agents, playbooks and usage counts stay.
    */
-  reset(options?: Keyed): Promise<SandboxResetResult>;
+  reset(options?: KeyOptions): Promise<SandboxResetResult>;
 }
 
 /** The accounts of the engine, one for each of your tenants. */

@@ -38,7 +38,7 @@ import type { AddObservation, Observation } from "../observations/index.ts";
 import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
 import type { OpenWebchatSession, WebchatSession } from "../webchat/index.ts";
 import type { Page, PageQuery } from "../kernel/index.ts";
-import type { Changes, CommandOptions, Keyed } from "../operations/index.ts";
+import type { Changes, CommandOptions, KeyOptions } from "../operations/index.ts";
 
 /** Messages: send, schedule, change and read them. */
 export interface Messages {
@@ -53,7 +53,7 @@ export interface Messages {
    * Sends up to 1,000 messages. Each succeeds or fails separately. With an idempotency key, a
    * repeated call continues an interrupted batch.
    */
-  batch(input: BatchMessages, options?: Keyed): Promise<BatchResults>;
+  batch(input: BatchMessages, options?: KeyOptions): Promise<BatchResults>;
   /**
    * Returns what `send` would do with this input: the channel, the sender, the segments and each
    * policy's verdict. Sends and stores nothing.
@@ -139,14 +139,14 @@ export interface Contacts {
    * @throws TidingsError `conflict` when the contact would have more than 100 addresses or 1,000
    *   merged contacts
    */
-  merge(id: string, otherId: string, options?: Keyed): Promise<Contact>;
+  merge(id: string, otherId: string, options?: KeyOptions): Promise<Contact>;
   /**
    * Erases the contact and the contacts that were merged into it. Queued and scheduled messages to
    * it are not sent. Resolves when the erasure is complete. What stays identifies nobody by itself:
    * counts, events without names, addresses and texts, the consents of its addresses under keyed
    * hashes, and idempotency keys until they expire.
    */
-  erase(id: string, options?: Keyed): Promise<void>;
+  erase(id: string, options?: KeyOptions): Promise<void>;
   /** Lists the contact's conversations, newest first. */
   conversations(id: string, page?: PageQuery): Promise<Page<Conversation>>;
   /** Lists the contact's messages on all channels, newest first. */

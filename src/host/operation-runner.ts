@@ -1,10 +1,13 @@
 import {
   type AccountId,
+  describe,
   type GenerateId,
+  invalid,
   type Limits,
   notFound,
   parse,
   type Scope,
+  suggestion,
 } from "../kernel/index.ts";
 import {
   checkedKey,
@@ -71,13 +74,16 @@ export class OperationRunner {
 
   in(scope: Scope): ScopedRunner {
     const { limits, drawId } = this.#options;
-    const context = (options: CommandOptions | undefined): Context => ({
-      scope,
-      caller: { type: "host" },
-      request_id: drawId("req"),
-      idempotency_key: checkedKey(options?.idempotencyKey),
-      tx: options?.tx,
-    });
+    const context = (options: CommandOptions | undefined): Context => {
+      if (options !== undefined) checkCommandOptions(options);
+      return {
+        scope,
+        caller: { type: "host" },
+        request_id: drawId("req"),
+        idempotency_key: checkedKey(options?.idempotencyKey),
+        tx: options?.tx,
+      };
+    };
     return {
       change: async (operation, input, options) => {
         const parsed = parse(inputSchema(operation, limits), input);
@@ -122,4 +128,34 @@ export class OperationRunner {
     const executor = await this.#executorFor(context.scope);
     return yield* executor.runRows(procedure, rows, context);
   }
+}
+
+const optionNames: readonly string[] = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];
+
+/**
+ * Checks the names of a command's options. An option that is ignored would send a message twice, or
+ * outside of a transaction.
+ * @throws TidingsError `validation_failed`
+ */
+function checkCommandOptions(options: unknown): void {
+  const isObject = typeof options === "object" && options !== null;
+  const names = isObject ? Object.keys(options) : [];
+  // A plain object's prototype has no prototype. A database handle is not plain.
+  const prototype: unknown = isObject ? Object.getPrototypeOf(options) : undefined;
+  const isPlain = prototype === null || (isObject && Object.getPrototypeOf(prototype) === null);
+  const unknown = names.filter((name) => !optionNames.includes(name));
+  if (!isPlain && unknown.length === names.length) {
+    const message =
+      `Expected the options { idempotencyKey, tx }, got ${describe(options)}. To join a ` +
+      "transaction, pass { tx: handle }.";
+    throw invalid([{ parameter: "options", code: "invalid_type", message }]);
+  }
+  if (unknown.length === 0) return;
+  throw invalid(
+    unknown.map((name) => ({
+      parameter: name,
+      code: "unknown_option",
+      message: `Unknown option. Expected idempotencyKey or tx${suggestion(name, optionNames) || "."}`,
+    })),
+  );
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import {
   type Action,
   type Clock,
@@ -19,11 +19,22 @@ import {
   webchatTransportName,
 } from "../ports/index.ts";
 import {
+  booleanOption,
+  choiceOption,
   defaultLimits,
+  functionOption,
+  hasMethods,
   isTimeZone,
   type Limits,
+  listOption,
+  memberOf,
   type Mode,
-  TidingsError,
+  option,
+  optionsObject,
+  parseOptions,
+  portOption,
+  quoted,
+  wholeOption,
 } from "../kernel/index.ts";
 import { type ConsentSettings, type QuietHours, standardConsent } from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
@@ -36,14 +47,9 @@ import type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./op
  *   each invalid option
  */
 export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Settings {
-  const parsed = optionsSchema(defaults, transportNames(options)).safeParse(options, {
-    reportInput: true,
-  });
-  if (parsed.success) {
-    const { sentiment, http, agents, logger, ...rest } = parsed.data;
-    return { ...rest, sentiment, http, agents, logger: errorLogger(logger) };
-  }
-  throw invalidOption(parsed.error);
+  const schema = optionsSchema(defaults, transportNames(options));
+  const { sentiment, http, agents, logger, ...rest } = parseOptions("", schema, options);
+  return { ...rest, sentiment, http, agents, logger: errorLogger(logger) };
 }
 
 /**
@@ -51,129 +57,111 @@ export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Sett
  * @throws TidingsError `invalid_option`
  */
 export function accountMode(options: AccountOptions, standard: Mode): Mode {
-  const parsed = accountOptions.safeParse(options, { reportInput: true });
-  if (parsed.success) return parsed.data.mode ?? standard;
-  throw invalidOption(parsed.error);
-}
-
-function invalidOption({ issues }: z.ZodError): TidingsError {
-  return new TidingsError("invalid_option", issues.flatMap(problems).join("; "));
+  return parseOptions("engine.account: ", accountOptions, options).mode ?? standard;
 }
 
 function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
   const shape = {
-    storage: port<StoragePort>('a storage, such as sqlite({ file }) of "tidings/sqlite"', [
+    storage: portOption<StoragePort>(
+      'a storage, such as sqlite({ file }) of "tidings/sqlite"',
       "begin",
       "open",
-    ]),
-    transports: list<Transport>("a list of transports", Infinity, isTransport)
+    ),
+    transports: listOption("transports", transport)
       .superRefine(nonEmpty('at least one transport, such as sandbox() of "tidings/sandbox"'))
       .superRefine(distinct("transports with different names"))
       .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),
-    routes: list<Route>("a list of up to 100 routes that name configured transports", 100, (each) =>
-      isRoute(each, transports),
-    ).default(() => []),
-    clock: port<Clock>("a clock with the methods now and sleep", ["now", "sleep"]).default(
+    routes: listOption("routes", route(transports), 100).default(() => []),
+    clock: portOption<Clock>("a clock with the methods now and sleep", "now", "sleep").default(
       () => defaults.clock,
     ),
-    random: port<Random>("a source of randomness with a method bytes", ["bytes"]).default(
+    random: portOption<Random>("a source of randomness with a method bytes", "bytes").default(
       () => defaults.random,
     ),
-    logger: port<Logger>("a logger with the methods debug, info, warn and error", [
+    logger: portOption<Logger>(
+      "a logger with the methods debug, info, warn and error",
       "debug",
       "info",
       "warn",
       "error",
-    ]).default(() => defaults.logger),
-    language: port<Language>(
+    ).default(() => defaults.logger),
+    language: portOption<Language>(
       'a language, such as english() of "tidings/language"',
-      languageMethods,
+      ...languageMethods,
     ).default(() => defaults.language),
     mode: mode.default("sandbox"),
     limits,
-    sentiment: port<SentimentAnalyzer>("an analyzer with a method score", ["score"]).optional(),
-    concurrency: whole(1, 1_000, 64),
-    laneConcurrency: whole(1, 1_000, 16),
-    idempotencyHours: whole(1, 720, 24),
-    reopenHours: whole(1, 8_760, 24),
-    eventRetentionDays: whole(1, 3_650, 30),
-    runRetentionDays: whole(1, 3_650, 30),
+    sentiment: portOption<SentimentAnalyzer>("an analyzer with a method score", "score").optional(),
+    concurrency: wholeOption(1, 1_000).default(64),
+    laneConcurrency: wholeOption(1, 1_000).default(16),
+    idempotencyHours: wholeOption(1, 720).default(24),
+    reopenHours: wholeOption(1, 8_760).default(24),
+    eventRetentionDays: wholeOption(1, 3_650).default(30),
+    runRetentionDays: wholeOption(1, 3_650).default(30),
     http: http.optional(),
-    webhooks: group({ deadlineSeconds: whole(1, 60, 15) }),
+    webhooks: group({ deadlineSeconds: wholeOption(1, 60).default(15) }),
     agents: agents.optional(),
     webchat: group({
-      origins: list<string>(
-        'a list of origins, such as "https://shop.example"',
-        100,
-        isOrigin,
-      ).default(() => []),
-      sessionHours: whole(1, 720, 24),
+      origins: listOption("origins", origin, 100).default(() => []),
+      sessionHours: wholeOption(1, 720).default(24),
     }),
     consent,
-    quietHours: value<QuietHours>(
+    quietHours: option<QuietHours>(
       '{ from, to } as "HH:MM"',
       (hours) => isTimeOfDay(memberOf(hours, "from")) && isTimeOfDay(memberOf(hours, "to")),
     )
       .nullable()
       .default(null),
-    timeZone: value<string>(
+    timeZone: option<string>(
       "a time zone of the IANA database, such as Europe/Berlin",
       (zone) => typeof zone === "string" && isTimeZone(zone),
       { isQuoted: true },
     ).default("UTC"),
     policies,
   } satisfies Record<keyof EngineOptions, z.ZodType>;
-  return strict(shape, "an object");
+  return optionsObject(shape);
 }
 
-/** How a problem reports what it got. By default it only names the type. */
-interface Report {
-  /** The value cannot be a secret, so a problem quotes it. */
-  readonly isQuoted?: boolean;
-  /** What to report in place of the value. */
-  readonly got?: string;
-}
-
-function value<T>(expected: string, holds: (given: unknown) => boolean, report: Report = {}) {
-  return z.custom<T>(holds, { error: expected, params: { ...report } });
-}
-
-const port = <T>(expected: string, methods: readonly string[]) =>
-  value<T>(expected, (given) => has(given, ...methods));
-
-const oneOf = <T extends string>(...all: readonly T[]) =>
-  value<T>(all.map(quoted).join(" or "), (given) => all.some((each) => each === given), {
-    isQuoted: true,
-  });
-
-const whole = (min: number, max: number, standard: number) =>
-  value<number>(
-    `a whole number from ${min} to ${max}`,
-    (given) => Number.isInteger(given) && Number(given) >= min && Number(given) <= max,
-  ).default(standard);
-
-const list = <T>(expected: string, max: number, holds: (each: unknown) => boolean) =>
-  value<readonly T[]>(
-    expected,
-    (given) => Array.isArray(given) && given.length <= max && given.every(holds),
-  );
-
-/** An object with these fields and no others. */
-const strict = <S extends z.ZodRawShape>(shape: S, expected: string) =>
-  z.strictObject(shape, {
-    error: ({ code }) =>
-      code === "unrecognized_keys" ? `one of ${Object.keys(shape).join(", ")}` : expected,
-  });
-
-const mode = oneOf<Mode>("sandbox", "live");
-
-const accountOptions = strict({ mode: mode.optional() }, "an object");
-
-/** A strict object that may be left out. Then all its fields have their defaults. */
+/** An object that may be left out. Then all its fields have their defaults. */
 const group = <S extends z.ZodRawShape>(shape: S) =>
-  strict(shape, "an object").prefault({} as z.input<z.ZodObject<S, z.core.$strict>>);
+  optionsObject(shape).prefault({} as z.input<z.ZodObject<S, z.core.$strict>>);
 
-const textToSend = value<string>(
+const mode = choiceOption<Mode>("sandbox", "live");
+
+const accountOptions = optionsObject({ mode: mode.optional() });
+
+const transport = option<Transport>(
+  "a transport with a name, capabilities and a method send",
+  isTransport,
+);
+
+const route = (transports: readonly string[]) => {
+  const names = transports.length === 0 ? "" : ` (${transports.map(quoted).join(", ")})`;
+  return option<Route>(
+    `a route, such as { transports: [name] }, that names only configured transports${names}`,
+    (given) => isRoute(given, transports),
+  );
+};
+
+const origin = option<string>('an origin, such as "https://shop.example"', isOrigin, {
+  isQuoted: true,
+});
+
+const destination = option<string>("a host name, an address or a network", isDestination, {
+  isQuoted: true,
+});
+
+const agentAction = option<Action>(
+  "an action with a name, a description, an input schema, a risk, idempotent and execute",
+  isAction,
+);
+
+const policy = option<Policy>(
+  "a policy with a method evaluate and a name of lower-case letters, digits and underscores",
+  isPolicy,
+);
+
+const textToSend = option<string>(
   "a text of 1 to 1,600 characters",
   (text) =>
     typeof text === "string" &&
@@ -211,34 +199,31 @@ const excludes =
   };
 
 const limit = (name: keyof Limits) =>
-  value<number>(
+  option<number>(
     "a whole number above 0",
     (given) => Number.isSafeInteger(given) && Number(given) > 0,
   ).default(defaultLimits[name]);
 
 const limits = group({
-  body_bytes: limit("body_bytes"),
-  batch_body_bytes: limit("batch_body_bytes"),
-  message_characters: limit("message_characters"),
-  media_items: limit("media_items"),
-  batch_items: limit("batch_items"),
-  import_rows: limit("import_rows"),
-  metadata_keys: limit("metadata_keys"),
-  metadata_characters: limit("metadata_characters"),
-  json_depth: limit("json_depth"),
+  bodyBytes: limit("bodyBytes"),
+  batchBodyBytes: limit("batchBodyBytes"),
+  messageCharacters: limit("messageCharacters"),
+  mediaItems: limit("mediaItems"),
+  batchItems: limit("batchItems"),
+  importRows: limit("importRows"),
+  metadataKeys: limit("metadataKeys"),
+  metadataCharacters: limit("metadataCharacters"),
+  jsonDepth: limit("jsonDepth"),
 } satisfies Record<keyof Limits, z.ZodType>);
 
-const http = strict(
+const http = optionsObject(
   {
-    client: port<HttpClient>('a client, such as httpClient() of "tidings/http-client"', [
+    client: portOption<HttpClient>(
+      'a client, such as httpClient() of "tidings/http-client"',
       "send",
       "close",
-    ]),
-    allow: list<string>(
-      "a list of host names, addresses and networks",
-      1_000,
-      isDestination,
-    ).default(() => []),
+    ),
+    allow: listOption("host names, addresses and networks", destination, 1_000).default(() => []),
   },
   '{ client }, such as httpClient() of "tidings/http-client"',
 ).transform(({ client, allow }): HttpSettings => ({
@@ -246,19 +231,18 @@ const http = strict(
   destinations: { live: destinations({ allow }), sandbox: destinations({ allow, http: true }) },
 }));
 
-const agents = strict(
+const agents = optionsObject(
   {
-    model: value<AgentOptions["model"]>(
+    model: option<AgentOptions["model"]>(
       "a model, or a function that responds to a turn",
-      (model) => typeof model === "function" || has(model, "respond"),
+      (model) => typeof model === "function" || hasMethods(model, "respond"),
     ),
-    actions: list<Action>("a list of up to 200 actions", 200, isAction)
+    actions: listOption("actions", agentAction, 200)
       .superRefine(distinct("actions with different names"))
       .default(() => []),
-    redact: value<(text: string) => string>(
-      "a function that takes a text",
-      (redact) => typeof redact === "function",
-    ).default(() => (text: string) => text),
+    redact: functionOption<(text: string) => string>("a function that takes a text").default(
+      () => (text: string) => text,
+    ),
   },
   '{ model }, such as rules() of "tidings/models"',
 ).transform(({ model, actions, redact }): AgentSettings => ({
@@ -271,38 +255,18 @@ const agents = strict(
 }));
 
 const consent = group({
-  scope: oneOf<ConsentSettings["scope"]>("account", "sender").default(standardConsent.scope),
-  honourNearMatches: value<boolean>("true or false", (given) => typeof given === "boolean").default(
-    standardConsent.honourNearMatches,
-  ),
+  scope: choiceOption<ConsentSettings["scope"]>("account", "sender").default(standardConsent.scope),
+  honourNearMatches: booleanOption.default(standardConsent.honourNearMatches),
   optOutText: textToSend.default(standardConsent.optOutText),
   optInText: textToSend.default(standardConsent.optInText),
   helpText: textToSend.optional().transform((text) => text ?? standardConsent.helpText),
 });
 
-const policies = list<Policy>(
-  "a list of up to 20 policies, each with a name and evaluate(facts, tx)",
-  20,
-  isPolicy,
-)
+const policies = listOption("policies", policy, 20)
   .superRefine(
     distinct("policies with different names, none of them built in", "consent", "quiet_hours"),
   )
   .default(() => []);
-
-/** One sentence for each wrong option. */
-function problems(issue: z.core.$ZodIssue): string[] {
-  const place = issue.path.map(String);
-  const problem = (path: readonly string[], got: string): string =>
-    `${path.join(".") || "options"}: expected ${issue.message}, got ${got}`;
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => problem([...place, key], quoted(key)));
-  }
-  const { isQuoted = false, got }: Report = issue.code === "custom" ? (issue.params ?? {}) : {};
-  const { input } = issue;
-  const shown = isQuoted && typeof input === "string" ? quoted(input) : describe(input);
-  return [problem(place, got ?? shown)];
-}
 
 function transportNames(options: unknown): readonly string[] {
   const transports = memberOf(options, "transports");
@@ -311,18 +275,10 @@ function transportNames(options: unknown): readonly string[] {
     : [];
 }
 
-function memberOf(of: unknown, name: string): unknown {
-  return typeof of === "object" && of !== null ? Reflect.get(of, name) : undefined;
-}
-
-function has(value: unknown, ...methods: readonly string[]): boolean {
-  return methods.every((method) => typeof memberOf(value, method) === "function");
-}
-
 function isTransport(value: unknown): value is Transport {
   const capabilities = memberOf(value, "capabilities");
   return (
-    has(value, "send") &&
+    hasMethods(value, "send") &&
     typeof memberOf(value, "name") === "string" &&
     typeof capabilities === "object" &&
     capabilities !== null
@@ -350,17 +306,7 @@ function isTimeOfDay(value: unknown): boolean {
 
 function isPolicy(value: unknown): value is Policy {
   const name = memberOf(value, "name");
-  return has(value, "evaluate") && typeof name === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(name);
-}
-
-function quoted(text: string): string {
-  return `"${text.slice(0, 40)}"`;
-}
-
-/** Describes a value without its contents, because an option may hold a secret. */
-function describe(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  return (
+    hasMethods(value, "evaluate") && typeof name === "string" && /^[a-z][a-z0-9_]{0,63}$/.test(name)
+  );
 }

@@ -101,6 +101,8 @@ interface ErrorFacts {
   readonly retryAfterMs?: number;
   /** The id of the existing resource that causes a conflict. */
   readonly conflictingId?: string;
+  /** Whether the same call may succeed later, if the code's usual answer does not fit. */
+  readonly retryable?: boolean;
   /** The error that caused this one. HTTP responses do not contain it. */
   readonly cause?: unknown;
 }
@@ -133,6 +135,7 @@ export class TidingsError extends Error {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
     ({ status: this.status, title: this.title, retryable: this.retryable } = catalogue[code]);
+    if (facts.retryable !== undefined) this.retryable = facts.retryable;
     this.errors = facts.errors ?? [];
     this.retryAfterMs = facts.retryAfterMs;
     this.conflictingId = facts.conflictingId;

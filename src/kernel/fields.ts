@@ -111,11 +111,11 @@ export const metadata: z.ZodType<Metadata> = z.record(z.string(), z.string());
 
 export function metadataInput(limits: Limits): z.ZodType<Metadata> {
   const entries = z
-    .record(text(64).min(1), text(limits.metadata_characters))
-    .refine((value) => Object.keys(value).length <= limits.metadata_keys, {
-      error: `must have at most ${limits.metadata_keys} keys`,
+    .record(text(64).min(1), text(limits.metadataCharacters))
+    .refine((value) => Object.keys(value).length <= limits.metadataKeys, {
+      error: `must have at most ${limits.metadataKeys} keys`,
     })
-    .meta({ maxProperties: limits.metadata_keys });
+    .meta({ maxProperties: limits.metadataKeys });
   return wholeRecord(entries);
 }
 

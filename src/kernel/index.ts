@@ -79,8 +79,14 @@ export {
   type WebchatSessionId,
   type WebhookId,
 } from "./ids.ts";
-export { defaultLimits, type Limits, limitsSchema, maxScheduleAhead } from "./limits.ts";
-export { containsPhrase, foldText, normalizedWords, straightenApostrophes } from "./text.ts";
+export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
+export {
+  containsPhrase,
+  foldText,
+  nearestName,
+  normalizedWords,
+  straightenApostrophes,
+} from "./text.ts";
 export {
   dayMs,
   firstTimeZone,
@@ -92,4 +98,25 @@ export {
   minuteMs,
   zonedTime,
 } from "./time.ts";
-export { inBody, inQuery, parse, type Place, unknownField } from "./validation.ts";
+export {
+  booleanOption,
+  choiceOption,
+  describe,
+  functionOption,
+  hasMethods,
+  inBody,
+  inQuery,
+  listOption,
+  memberOf,
+  option,
+  optionsObject,
+  parse,
+  parseOptions,
+  type Place,
+  portOption,
+  quoted,
+  refuseArguments,
+  suggestion,
+  unknownField,
+  wholeOption,
+} from "./validation.ts";

@@ -58,3 +58,42 @@ export function normalizedWords(text: string): string {
 export function containsPhrase(words: string, phrase: string): boolean {
   return phrase !== "" && ` ${words} `.includes(` ${phrase} `);
 }
+
+/**
+ * Returns the known name that a misspelled one most resembles, or undefined if none is close.
+ * Upper and lower case and punctuation do not count, so `idempotency_key` resembles
+ * `idempotencyKey`.
+ */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const wanted = bareName(name);
+  const [nearest] = known
+    .map((each) => ({ each, distance: editDistance(wanted, bareName(each)) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const isClose = nearest !== undefined && nearest.distance <= Math.max(1, wanted.length / 3);
+  return isClose ? nearest.each : undefined;
+}
+
+function bareName(name: string): string {
+  return name
+    .slice(0, 64)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "");
+}
+
+/** How many characters to insert, remove, replace or swap with the next (Damerau-Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let beforePrevious: readonly number[] = [];
+  let previous: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 0; i < a.length; i++) {
+    const row = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (previous[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      const isSwap = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const swapped = isSwap ? (beforePrevious[j - 1] ?? 0) + 1 : Infinity;
+      row.push(Math.min(replaced, swapped, (previous[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
+    }
+    beforePrevious = previous;
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}

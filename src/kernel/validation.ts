@@ -1,5 +1,7 @@
-import type { z } from "zod";
-import { type FieldError, type FieldPlace, invalid } from "./errors.ts";
+/** Validation of inputs, and of the options that the host application passes in process. */
+import { z } from "zod";
+import { type FieldError, type FieldPlace, invalid, TidingsError } from "./errors.ts";
+import { nearestName } from "./text.ts";
 
 /** Converts a path into the parsed input to the place where the caller sent the field. */
 export type Place = (path: readonly PropertyKey[]) => FieldPlace;
@@ -93,4 +95,152 @@ function explain(issue: z.core.$ZodIssue): { code: string; message: string } {
     default:
       return { code: issue.code, message };
   }
+}
+
+/** How a problem shows a wrong option. By default it names only the type of the value. */
+interface Report {
+  /** The value cannot be a secret, so a problem quotes it. */
+  readonly isQuoted?: boolean;
+  /** Shown in place of the value. */
+  readonly got?: string;
+  /** Returns advice for a wrong value. */
+  readonly advice?: (given: unknown) => string;
+}
+
+/** An option for which `holds` is true. `expected` completes the sentence "expected …". */
+export function option<T>(
+  expected: string,
+  holds: (given: unknown) => boolean,
+  report: Report = {},
+): z.ZodCustom<T, T> {
+  return z.custom<T>(holds, { error: expected, params: { ...report } });
+}
+
+/** An object with these methods, such as a port. */
+export function portOption<T>(expected: string, ...methods: readonly string[]): z.ZodCustom<T, T> {
+  return option<T>(expected, (given) => hasMethods(given, ...methods));
+}
+
+export function choiceOption<T extends string>(...choices: readonly T[]): z.ZodCustom<T, T> {
+  const holds = (given: unknown): boolean => choices.some((each) => each === given);
+  return option<T>(choices.map(quoted).join(" or "), holds, { isQuoted: true });
+}
+
+/** A whole number within a range. */
+export function wholeOption(min: number, max: number): z.ZodCustom<number, number> {
+  return option<number>(
+    `a whole number from ${min} to ${max}`,
+    (given) => Number.isInteger(given) && Number(given) >= min && Number(given) <= max,
+  );
+}
+
+export const booleanOption: z.ZodCustom<boolean, boolean> = option<boolean>(
+  "true or false",
+  (given) => typeof given === "boolean",
+);
+
+export function functionOption<T>(expected = "a function"): z.ZodCustom<T, T> {
+  return option<T>(expected, (given) => typeof given === "function");
+}
+
+/** A list. `plural` names its items. */
+export function listOption<T>(
+  plural: string,
+  item: z.ZodType<T, T>,
+  max = Infinity,
+): z.ZodArray<z.ZodType<T, T>> {
+  const expected = max === Infinity ? `a list of ${plural}` : `a list of up to ${max} ${plural}`;
+  const all = z.array(item, { error: expected });
+  return max === Infinity ? all : all.max(max, { error: expected });
+}
+
+/** An object with these fields and no others. */
+export function optionsObject<S extends z.ZodRawShape>(
+  shape: S,
+  expected = "an object",
+): z.ZodObject<S, z.core.$strict> {
+  return z.strictObject(shape, {
+    // For unknown fields the message lists the known ones. `problemsOf` reads it.
+    error: ({ code }) => (code === "unrecognized_keys" ? Object.keys(shape).join(", ") : expected),
+  });
+}
+
+/**
+ * Checks options. `subject` names the function that takes them.
+ * @throws TidingsError `invalid_option` with the name, the expected value and a description of the
+ *   given value of each wrong option
+ */
+export function parseOptions<T>(subject: string, schema: z.ZodType<T>, given: unknown): T {
+  const parsed = schema.safeParse(given, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.flatMap(problemsOf);
+  const text = problems.map(({ path, message }) => `${path.join(".") || "options"}: ${message}`);
+  throw new TidingsError("invalid_option", `${subject}${text.join("; ")}`, {
+    errors: problems.map(({ path, ...error }) => ({ ...inBody(path), ...error })),
+  });
+}
+
+/**
+ * Refuses arguments of a function that takes none, such as options of another function.
+ * @throws TidingsError `invalid_option`
+ */
+export function refuseArguments(subject: string, given: readonly unknown[]): void {
+  if (given.length === 0) return;
+  const message = `${subject}: expected no arguments, got ${describe(given[0])}`;
+  throw new TidingsError("invalid_option", message);
+}
+
+interface OptionProblem extends Pick<FieldError, "code" | "message"> {
+  readonly path: readonly string[];
+}
+
+function problemsOf(issue: z.core.$ZodIssue): OptionProblem[] {
+  const place = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    const known = issue.message.split(", ");
+    return issue.keys.map((key) => ({
+      path: [...place, key],
+      code: "unknown_option",
+      message: `expected one of ${issue.message}, got ${quoted(key)}${suggestion(key, known)}`,
+    }));
+  }
+  const { input } = issue;
+  const { isQuoted, got, advice }: Report = issue.code === "custom" ? (issue.params ?? {}) : {};
+  const shown = got ?? (isQuoted && typeof input === "string" ? quoted(input) : describe(input));
+  return [
+    {
+      path: place,
+      code: input === undefined ? "required" : "invalid",
+      message: `expected ${issue.message}, got ${shown}${advice?.(input) ?? ""}`,
+    },
+  ];
+}
+
+/** Returns a question that suggests the known name which a wrong one resembles most, or "". */
+export function suggestion(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? "" : `. Did you mean ${quoted(nearest)}?`;
+}
+
+export function memberOf(of: unknown, name: string): unknown {
+  return typeof of === "object" && of !== null ? Reflect.get(of, name) : undefined;
+}
+
+export function hasMethods(value: unknown, ...methods: readonly string[]): boolean {
+  return methods.every((method) => typeof memberOf(value, method) === "function");
+}
+
+export function quoted(text: string): string {
+  return `"${text.slice(0, 40)}"`;
+}
+
+/** Describes a value without its contents, because an option may hold a secret. */
+export function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const type: unknown = memberOf(value, "constructor");
+  const name = typeof type === "function" && type !== Object ? type.name : "";
+  return name === "" ? "an object" : `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
 }

@@ -18,7 +18,7 @@ export const batchMessagesSchema = (limits: Limits) =>
       messages: z
         .array(z.unknown().describe("A `SendMessage` object."))
         .min(1)
-        .max(limits.batch_items, { error: `must have at most ${limits.batch_items} items` })
+        .max(limits.batchItems, { error: `must have at most ${limits.batchItems} items` })
         .describe(
           "The messages, by default at most 1,000. Each is a `SendMessage` object and is " +
             "validated by itself, so that an invalid one does not affect the others.",

@@ -60,10 +60,10 @@ const webchatNeedsContact = {
 
 function contentFields(limits: Limits) {
   return {
-    body: text(limits.message_characters),
+    body: text(limits.messageCharacters),
     media: z
       .array(mediaSchema)
-      .max(limits.media_items, { error: `must have at most ${limits.media_items} items` }),
+      .max(limits.mediaItems, { error: `must have at most ${limits.mediaItems} items` }),
     metadata: metadataInput(limits),
   };
 }
@@ -280,12 +280,12 @@ export const replySchema = (limits: Limits) =>
   z
     .strictObject({
       id: reference.describe("The id of the conversation."),
-      body: text(limits.message_characters).describe(
+      body: text(limits.messageCharacters).describe(
         "The text, by default at most 1,600 characters. May be empty if there is media.",
       ),
       media: z
         .array(mediaSchema)
-        .max(limits.media_items)
+        .max(limits.mediaItems)
         .optional()
         .describe(
           "Files to send with the text, by default at most 10. On `text`, it is then sent as MMS.",

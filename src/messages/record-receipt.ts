@@ -42,13 +42,13 @@ export async function recordReceipt(
   receipt: Receipt,
   services: Services,
 ): Promise<"recorded" | "early" | "unknown"> {
-  const attempt =
-    "attempt_id" in subject
-      ? await all.get(attemptById, [subject.attempt_id])
-      : await all.get(attemptByProviderId, [transport, subject.provider_message_id]);
-  if (attempt === undefined) {
-    if ("attempt_id" in subject) return "unknown";
-    await storeEarly(all, transport, subject.provider_message_id, receipt);
+  const { attempt_id, provider_message_id: subjectId } = subject;
+  const attempt = attempt_id
+    ? await all.get(attemptById, [attempt_id])
+    : subjectId && (await all.get(attemptByProviderId, [transport, subjectId]));
+  if (!attempt) {
+    if (attempt_id || !subjectId) return "unknown";
+    await storeEarly(all, transport, subjectId, receipt);
     return "early";
   }
   const tx = all.in(attempt);
@@ -80,9 +80,7 @@ async function learnProviderId(
   attempt: Seen<AttemptRow>,
   subject: ReceiptSubject,
 ): Promise<Seen<AttemptRow>> {
-  if (attempt.provider_message_id !== null || subject.provider_message_id === undefined) {
-    return attempt;
-  }
+  if (attempt.provider_message_id !== null || !subject.provider_message_id) return attempt;
   const provider_message_id = await providerIdFor(tx, attempt, subject.provider_message_id);
   return provider_message_id === null
     ? attempt

@@ -92,7 +92,7 @@ export type ApiRoute =
         Command<unknown, unknown> | Procedure<unknown, unknown> | Query<unknown, unknown>;
       /** The schema of the response. Absent if the response has no body. */
       readonly response?: z.ZodType;
-      /** `batch`: accepts a body up to the limit `batch_body_bytes`. */
+      /** `batch`: accepts a body up to the limit `batchBodyBytes`. */
       readonly body?: "batch";
       /** Also accepts NDJSON: one row per line, and one line in the response per row. */
       readonly rows?: RowProcedure<unknown, unknown>;

@@ -76,7 +76,7 @@ export function method<Method>(define: HandleMethod<Method>): HandleMethod<Metho
   return define;
 }
 
-/** Options of every command. */
+/** Options of every command. An unknown option is refused with `validation_failed`. */
 export interface CommandOptions {
   /**
    * 1 to 255 visible ASCII characters. A repeated call with the same key runs once and returns the
@@ -93,7 +93,10 @@ export interface CommandOptions {
 }
 
 /** Options of an operation that uses several transactions and so cannot join yours. */
-export type Keyed = Pick<CommandOptions, "idempotencyKey">;
+export interface KeyOptions extends Pick<CommandOptions, "idempotencyKey"> {
+  /** Not available, because this operation uses several transactions and cannot join yours. */
+  readonly tx?: never;
+}
 
 /** The input of an operation without the id, which is a separate argument of the method. */
 export type Changes<Input> = Omit<Input, "id">;

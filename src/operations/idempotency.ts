@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from "node:crypto";
-import { invalid, type WebchatSessionId } from "../kernel/index.ts";
+import { describe, invalid, type WebchatSessionId } from "../kernel/index.ts";
 import { integer, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { type Services, standardHistoryChunks } from "./runtime.ts";
@@ -66,16 +66,13 @@ export function storedKey(key: IdempotencyKey): string {
  * Checks the key of an in-process call. Returns null if the call has none.
  * @throws TidingsError `validation_failed`
  */
-export function checkedKey(key: string | undefined): string | null {
+export function checkedKey(key: unknown): string | null {
   if (key === undefined) return null;
-  if (isIdempotencyKey(key)) return key;
-  throw invalid([
-    {
-      parameter: "idempotencyKey",
-      code: "format",
-      message: "must be 1 to 255 visible ASCII characters",
-    },
-  ]);
+  if (typeof key === "string" && isIdempotencyKey(key)) return key;
+  const code = typeof key === "string" ? "format" : "invalid_type";
+  const got = typeof key === "string" ? "" : `, got ${describe(key)}`;
+  const message = `must be a text of 1 to 255 visible ASCII characters${got}`;
+  throw invalid([{ parameter: "idempotencyKey", code, message }]);
 }
 
 /**

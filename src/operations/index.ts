@@ -45,7 +45,7 @@ export {
   type CommandOptions,
   type HandleMethod,
   type HandleTable,
-  type Keyed,
+  type KeyOptions,
   method,
   query,
   queryById,

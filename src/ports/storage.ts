@@ -213,6 +213,12 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    */
   transaction?<T>(work: (handle: NonNullable<Tx>) => Promise<T>): Promise<T>;
   /**
+   * Whether the current call comes from inside an open call of `transaction` for which a group
+   * outside of it would wait. The engine refuses such a command, because each would wait for the
+   * other. Without this method, no group waits for a transaction.
+   */
+  isInsideTransaction?(): boolean;
+  /**
    * Admits requests by sliding logs that all processes share, using the storage's clock. Returns
    * one result per request, in order. Without this method each process counts its own requests.
    */

@@ -163,12 +163,14 @@ export type ReceiptSubject =
   | {
       /** The carrier's id of the message. */
       readonly provider_message_id: string;
+      /** The id of the attempt, if the carrier echoes it. */
+      readonly attempt_id?: AttemptId | undefined;
     }
   | {
       /** The id of the attempt. */
       readonly attempt_id: AttemptId;
       /** The carrier's id of the message, if the callback contains it. */
-      readonly provider_message_id?: string;
+      readonly provider_message_id?: string | undefined;
     };
 
 /** A message that the carrier has, with its receipts. */

@@ -156,7 +156,7 @@ const joinContacts: Command<MergeContacts, Joined> = {
     await joinConversations(tx, drawId, survivor.id, other.id);
     await repointMergedContacts(tx, survivor, other);
     const merged = await writeContact(tx, await latest(tx, survivor), {
-      ...mergedFacts(await latest(tx, survivor), other, services.limits.metadata_keys),
+      ...mergedFacts(await latest(tx, survivor), other, services.limits.metadataKeys),
     });
     await writeContact(tx, other, { ...clearedFields, merged_into: survivor.id });
     await arm(tx, mergeJob(other, tx.now));

@@ -63,12 +63,12 @@ export const sandboxInboundSchema = (limits: Limits) =>
         .describe(
           "The sender that receives the message. The default is the account's sandbox number.",
         ),
-      body: text(limits.message_characters).describe(
+      body: text(limits.messageCharacters).describe(
         "The text, by default at most 1,600 characters. May be empty if there is media.",
       ),
       media: z
         .array(mediaSchema)
-        .max(limits.media_items)
+        .max(limits.mediaItems)
         .optional()
         .describe(
           "The files of the message, by default at most 10. With files, the message is an MMS.",

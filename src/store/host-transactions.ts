@@ -20,7 +20,7 @@ type Join = <T>(
 ) => Promise<T>;
 
 interface HostTransactionsOptions {
-  readonly port: Pick<StoragePort, "transaction" | "reader">;
+  readonly port: Pick<StoragePort, "transaction" | "reader" | "isInsideTransaction">;
   readonly join: Join;
   readonly logger: Logger;
   /** Called with the committed writes of a transaction that the engine opened. */
@@ -76,6 +76,7 @@ export class HostTransactions {
         "transaction: this storage does not support transactions with your own statements.",
       );
     }
+    if (!isBackground) this.refuseInside();
     if (this.#open.size >= maxWaiting) {
       throw new TidingsError(
         "overloaded",
@@ -94,6 +95,22 @@ export class HostTransactions {
     } finally {
       this.#open.delete(published);
     }
+  }
+
+  /**
+   * Refuses a call that comes from inside an open transaction and does not join it. Both would wait
+   * for each other.
+   * @throws TidingsError `invalid_option`
+   */
+  refuseInside(): void {
+    if (this.#options.port.isInsideTransaction?.() !== true) return;
+    throw new TidingsError(
+      "invalid_option",
+      "tx: this call comes from inside a transaction of the engine and does not join it, so it " +
+        "would wait for the transaction to end, and the transaction for it. Pass the " +
+        "transaction's handle to the command: { tx }. Call an operation without the option tx " +
+        "before or after the transaction.",
+    );
   }
 
   /** Resolves when no transaction is open. */

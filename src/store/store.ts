@@ -133,6 +133,13 @@ export class Store {
         ),
       );
     }
+    if (!isBackground) {
+      try {
+        this.#hosts.refuseInside();
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
     if (this.#queue.length >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
       return Promise.reject(
         new TidingsError(

@@ -137,7 +137,7 @@ export const visitorMessageSchema = (limits: Limits) =>
   z
     .strictObject({
       id: reference.describe("The id of the session."),
-      body: text(limits.message_characters).min(1).describe("The text."),
+      body: text(limits.messageCharacters).min(1).describe("The text."),
       client_id: z
         .string()
         .regex(/^[\x21-\x7e]{1,64}$/, { error: "must be 1 to 64 visible ASCII characters" })

@@ -1,23 +1,34 @@
+import { z } from "zod";
 import { type EventType, eventTypes } from "../events/index.ts";
 
-/**
- * The patterns of a webhook filter: all events (`*`), the events of a kind (`message.*`), or one
- * type. A pattern with `*` also matches types that are added later.
- */
-export const eventPatterns: readonly string[] = [...new Set(eventTypes.flatMap(patternsOf))];
+/** The kinds of a type: `agent` and `agent.run` for `agent.run.completed`. */
+type KindOf<T extends string> = T extends `${infer First}.${infer Rest}`
+  ? First | `${First}.${KindOf<Rest>}`
+  : never;
+
+/** All events (`*`), all events of a kind (`message.*`), or one event type. */
+export type EventPattern = "*" | `${KindOf<EventType>}.*` | EventType;
+
+/** A pattern with `*` also matches types that are added later. */
+export const eventPatterns: readonly EventPattern[] = [...new Set(eventTypes.flatMap(patternsOf))];
+export const eventPatternSchema = z.enum(eventPatterns).meta({
+  id: "EventPattern",
+  description: "All events (`*`), all events of a kind (`message.*`), or one event type.",
+});
 
 /**
  * Returns the patterns that match an event type. An index of patterns finds the webhooks by these
  * few keys, so webhooks that do not match are not read.
  */
-export function patternsOf(type: EventType): string[] {
+export function patternsOf(type: EventType): EventPattern[] {
   const parts = type.split(".");
-  const kinds = parts.slice(1).map((_, i) => `${parts.slice(0, i + 1).join(".")}.*`);
-  return ["*", ...kinds, type];
+  const kinds = parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("."));
+  // The compiler does not see that `kinds` are the kinds of the type.
+  return ["*", ...kinds.map((kind) => `${kind as KindOf<EventType>}.*` as const), type];
 }
 
 /** Returns the types that a filter matches, in the order of `eventTypes`. */
-export function eventTypesOf(filter: readonly string[]): EventType[] {
+export function eventTypesOf(filter: readonly EventPattern[]): EventType[] {
   return eventTypes.filter((type) => patternsOf(type).some((pattern) => filter.includes(pattern)));
 }
 
@@ -26,7 +37,7 @@ export function eventTypesOf(filter: readonly string[]): EventType[] {
  * most one of the remaining patterns matches any event, so a lookup by `patternsOf` returns each
  * webhook once.
  */
-export function withoutCovered(filter: readonly string[]): string[] {
+export function withoutCovered<Pattern extends string>(filter: readonly Pattern[]): Pattern[] {
   const patterns = [...new Set(filter)];
   return patterns.filter(
     (pattern) => !patterns.some((other) => other !== pattern && covers(other, pattern)),

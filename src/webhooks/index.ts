@@ -14,9 +14,10 @@ export {
   type Event,
   type EventHandler,
   type EventMap,
+  type WebhookDisabledData,
 } from "./event-catalog.ts";
 export { fanOut, writeDelivery } from "./fan-out.ts";
-export { eventTypesOf } from "./fields.ts";
+export { type EventPattern, eventTypesOf } from "./fields.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./post-delivery.ts";
 export { deliveryResource } from "./reads.ts";
 export { deliveries } from "./rows.ts";
@@ -28,11 +29,14 @@ export {
   testWebhookSchema,
   type UpdateWebhook,
   type Webhook,
+  type WebhookOrdering,
+  type WebhookStatus,
 } from "./types.ts";
 export {
   type Delivery,
   type DeliveryAttempt,
   deliverySchema,
+  type DeliveryStatus,
   type DeliveryWithAttempts,
   type ListDeliveries,
 } from "./delivery-types.ts";

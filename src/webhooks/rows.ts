@@ -17,6 +17,7 @@ import {
   time,
 } from "../ports/index.ts";
 import type { EventType } from "../events/index.ts";
+import type { EventPattern } from "./fields.ts";
 import type { PastAttempt } from "./schedule.ts";
 import type { DeliveryStatus } from "./delivery-types.ts";
 import type { FailingStreak, WebhookOrdering, WebhookStatus } from "./types.ts";
@@ -30,7 +31,7 @@ export const webhooks = scoped("webhooks", {
   ordinal: integer(),
   url: text(),
   /** The event filter as the user gave it. */
-  events: json<readonly string[]>(),
+  events: json<readonly EventPattern[]>(),
   headers: json<Readonly<Record<string, string>>>(),
   ordering: text<WebhookOrdering>(),
   description: nullable(text()),

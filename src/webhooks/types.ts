@@ -11,7 +11,7 @@ import {
   wholeRecord,
 } from "../kernel/index.ts";
 import { defaultGraceSeconds } from "../accounts/index.ts";
-import { eventPatterns, headerLimits, headerProblems } from "./fields.ts";
+import { type EventPattern, eventPatternSchema, headerLimits, headerProblems } from "./fields.ts";
 
 /** Whether a webhook gets deliveries. The engine disables a webhook that keeps failing. */
 export type WebhookStatus = "enabled" | "paused" | "disabled";
@@ -32,7 +32,7 @@ const about = {
 const webhookFields = {
   id: ids.webhook.describe(about.webhook),
   url: z.string().describe("The URL that events are posted to."),
-  events: z.array(z.string()).describe(about.events),
+  events: z.array(eventPatternSchema).describe(about.events),
   headers: z
     .record(z.string(), z.string())
     .describe("Headers that you added to each request, such as `Authorization`."),
@@ -67,7 +67,7 @@ export interface Webhook {
   /** The URL that events are posted to. */
   readonly url: string;
   /** Event types, or patterns such as `*` and `message.*`. */
-  readonly events: string[];
+  readonly events: EventPattern[];
   /** Headers that you added to each request, such as `Authorization`. */
   readonly headers: Record<string, string>;
   /**
@@ -134,16 +134,7 @@ const url = z.string().meta({
     "An https URL with a public host, at most 2,048 characters. The sandbox also accepts http.",
 });
 
-const events = z
-  .array(
-    z.enum(eventPatterns).meta({
-      id: "EventPattern",
-      description: "All events (`*`), all events of a kind (`message.*`), or one event type.",
-    }),
-  )
-  .min(1)
-  .max(50)
-  .describe(`${about.events} At most 50.`);
+const events = z.array(eventPatternSchema).min(1).max(50).describe(`${about.events} At most 50.`);
 
 const headers = wholeRecord(
   z
@@ -169,7 +160,7 @@ export interface CreateWebhook {
   /** An https URL with a public host, at most 2,048 characters. The sandbox also accepts http. */
   readonly url: string;
   /** Event types, or patterns such as `*` and `message.*`. At most 50. */
-  readonly events: string[];
+  readonly events: EventPattern[];
   /** Headers of each delivery: at most 20, and at most 8,192 characters in total. */
   readonly headers?: Record<string, string> | undefined;
   /**
@@ -204,7 +195,7 @@ export interface UpdateWebhook {
    * Event types, or patterns such as `*` and `message.*`. At most 50. Replaces the list, and
    * applies to new events.
    */
-  readonly events?: string[] | undefined;
+  readonly events?: EventPattern[] | undefined;
   /** Replaces all headers. */
   readonly headers?: Record<string, string> | undefined;
   /**

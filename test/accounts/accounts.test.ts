@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { defaultLimits } from "../../src/kernel/limits.ts";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import { type KeyScope, keyScopes } from "../../src/operations/operation.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
@@ -101,6 +102,17 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
       name: "Default",
       plan: { requests_per_second: 100 },
     });
+  });
+
+  it("show the engine's limits under the names of the API", async () => {
+    const one = world().engine(open().connect(), { limits: { bodyBytes: 4_000, jsonDepth: 7 } });
+    const { limits } = await one.account().get();
+    expect(limits).toMatchObject({ body_bytes: 4_000, json_depth: 7, batch_items: 1_000 });
+    expect(Object.keys(limits).toSorted()).toEqual(
+      Object.keys(defaultLimits)
+        .map((name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+        .toSorted(),
+    );
   });
 
   it("that do not exist and invalid account ids are rejected", async () => {

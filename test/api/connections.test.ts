@@ -151,7 +151,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
     });
 
     test("an endless body is answered while it is sent", async () => {
-      const engine = notes({ body_bytes: 1_000 });
+      const engine = notes({ bodyBytes: 1_000 });
       await using running = await serve(mounting, engine);
       const socket = connect({ port: running.port, host: "127.0.0.1" }).on(
         "error",
@@ -247,7 +247,7 @@ describe("a path outside /v1", () => {
   test("an invalid base path is rejected with what was expected", () => {
     for (const basePath of ["api", "/api/", "/", "/a?b", "/a b"]) {
       expect(() => nodeHandler(notes(), { basePath })).toThrow(
-        /^basePath: expected a path like "\/api"/,
+        /^nodeHandler: options.basePath: expected a path like "\/api"/,
       );
     }
   });
@@ -393,7 +393,7 @@ test("errors of the host application's middleware are left to it", async () => {
 });
 
 test("a connection can be reused after a body that was too large", async () => {
-  const engine = notes({ body_bytes: 1_000 });
+  const engine = notes({ bodyBytes: 1_000 });
   const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };

@@ -8,7 +8,7 @@ import type { Running } from "./servers.ts";
 import { world } from "./world.ts";
 
 const targets = mountings.filter(({ before }) => before === "nothing" || before === "Request");
-const there = world({ body_bytes: 20_000, json_depth: 8 });
+const there = world({ bodyBytes: 20_000, jsonDepth: 8 });
 const running = new Map<string, { server: Running; prefix: string }>();
 /** Placeholders in generated requests for ids of the account. */
 const known = new Map<string, string>();

@@ -26,7 +26,7 @@ function comparable({ status, headers, body }: RawAnswer): object {
   };
 }
 
-const small = { body_bytes: 65_536, batch_body_bytes: 90_000 };
+const small = { bodyBytes: 65_536, batchBodyBytes: 90_000 };
 
 async function run(
   engine: Notes,

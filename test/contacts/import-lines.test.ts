@@ -31,7 +31,7 @@ function told({ body }: Pick<RawAnswer, "body">): Told {
 let there: World;
 let key: string;
 beforeAll(async () => {
-  there = world({ body_bytes: 10_000, import_rows: 30_000 });
+  there = world({ bodyBytes: 10_000, importRows: 30_000 });
   key = (await there.tenant("sandbox")).secret;
 });
 afterAll(() => there.engine.stop());
@@ -98,7 +98,7 @@ describe.each(mountings)("lines over $name", (mounting) => {
   });
 
   it("end with a problem if there are too many, after the whole body was read", async () => {
-    const few = world({ import_rows: 100 });
+    const few = world({ importRows: 100 });
     await using running = await serve(mounting, few.engine);
     key = (await few.tenant("sandbox")).secret;
     // More than the buffers between client and server hold.

@@ -1,4 +1,14 @@
-import { expect, it, vi } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, vi } from "vitest";
+import type {
+  CommandOptions,
+  EventPattern,
+  Limits,
+  SandboxEvent,
+  SandboxInbound,
+  SandboxReceipts,
+  TestWebhook,
+} from "../../adapters/entry.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { world } from "../support/world.ts";
 
@@ -32,3 +42,98 @@ it("the handler of the API can be passed on as a function", async () => {
   });
   expect(status).toBe(200);
 });
+
+describe("the options of a command", () => {
+  const hello = { to: "+15005550001", body: "Hello" };
+
+  it.each<[given: unknown, error: { parameter: string; code: string; message: RegExp }]>([
+    [
+      { idempotencyKey: 17 },
+      { parameter: "idempotencyKey", code: "invalid_type", message: /, got 17$/ },
+    ],
+    [
+      { idempotencyKey: null },
+      { parameter: "idempotencyKey", code: "invalid_type", message: /l$/ },
+    ],
+    [{ idempotencyKey: "" }, { parameter: "idempotencyKey", code: "format", message: /1 to 255/ }],
+    [
+      { idempotency_key: "k" },
+      {
+        parameter: "idempotency_key",
+        code: "unknown_option",
+        message: /Did you mean "idempotencyKey"\?$/,
+      },
+    ],
+    [
+      { transaction: {} },
+      { parameter: "transaction", code: "unknown_option", message: /or tx\.$/ },
+    ],
+    [0, { parameter: "options", code: "invalid_type", message: /got 0\./ }],
+    [null, { parameter: "options", code: "invalid_type", message: /got null\./ }],
+    ["k", { parameter: "options", code: "invalid_type", message: /got a string\./ }],
+    [
+      new DatabaseSync(":memory:"),
+      { parameter: "options", code: "invalid_type", message: /a DatabaseSync\. .* pass \{ tx: / },
+    ],
+  ])("%o are refused with the place and the reason, and nothing is done", async (given, error) => {
+    const { messages, contacts, sandbox } = world().engine(memory());
+    const calls: ((options: object) => Promise<unknown>)[] = [
+      (options) => messages.send(hello, options),
+      (options) => messages.batch({ messages: [hello] }, options),
+      (options) => contacts.create({ name: "Zoe" }, options),
+      (options) => sandbox.seed(options),
+    ];
+    for (const call of calls) {
+      await expect(call(given as object)).rejects.toMatchObject({
+        code: "validation_failed",
+        errors: [{ ...error, message: expect.stringMatching(error.message) as string }],
+      });
+    }
+    expect((await contacts.list()).data).toEqual([]);
+  });
+
+  it("may be absent, undefined or without a prototype", async () => {
+    const { messages } = world().engine(memory());
+    const bare = Object.assign(Object.create(null) as object, { idempotencyKey: "k" });
+    const first = await messages.send(hello, bare);
+    const again = await messages.send(hello, { idempotencyKey: "k", tx: undefined });
+    const other = await messages.send(hello, undefined);
+    expect([again.id === first.id, other.id === first.id]).toEqual([true, false]);
+  });
+});
+
+/** Not called: the compiler checks it. */
+function types(): void {
+  const engine = world().engine(memory());
+  const tx = {};
+  const webhook = { url: "https://example.com", events: ["*" as const] };
+  void engine.webhooks.create({ ...webhook, events: ["message.*", "agent.run.*", "*"] });
+  // @ts-expect-error a delivered message is published as message.sent
+  void engine.webhooks.create({ ...webhook, events: ["message.delivered"] });
+  // @ts-expect-error there are no such events
+  void ("order.*" satisfies EventPattern);
+  const copied = async (id: string): Promise<unknown> =>
+    engine.webhooks.create({ ...webhook, events: (await engine.webhooks.get(id)).events });
+  void copied;
+
+  // Operations that use several transactions cannot join one.
+  // @ts-expect-error tx is no option
+  void engine.messages.batch({ messages: [] }, { tx });
+  // @ts-expect-error tx is no option
+  void engine.sandbox.reset({ tx });
+  // @ts-expect-error tx is no option
+  void engine.contacts.erase("con_1", { tx });
+  // @ts-expect-error tx is no option
+  void engine.contacts.merge("con_1", "con_2", { tx });
+  const options: CommandOptions = { idempotencyKey: "k", tx };
+  // @ts-expect-error a variable may have tx too
+  void engine.messages.batch({ messages: [] }, options);
+  void engine.messages.batch({ messages: [] }, { idempotencyKey: "k" });
+
+  void engine.sandbox.inbound({ from: "+15005550001", body: "Hi" } satisfies SandboxInbound);
+  void ({ type: "message.sent" } satisfies SandboxEvent);
+  void ([] satisfies SandboxReceipts["receipts"]);
+  void ({ id: "wh_1", type: "message.sent" } satisfies TestWebhook);
+  void ({ bodyBytes: 1, jsonDepth: 2 } satisfies Partial<Limits>);
+}
+void types;

@@ -82,7 +82,7 @@ describe.each(storages)("the lifecycle of an engine on $name", ({ open }) => {
       const one = engine(open().connect());
       if (before === "used") await one.messages.send(hello);
       await one.stop();
-      const shuttingDown = { code: "shutting_down", status: 503, retryable: true };
+      const shuttingDown = { code: "shutting_down", status: 503, retryable: false };
       await expect(one.messages.send(hello)).rejects.toMatchObject(shuttingDown);
       await expect(
         one.messages.batch({ messages: [hello] }, { idempotencyKey: "b" }),
@@ -342,7 +342,7 @@ describe("a storage that cannot be opened", () => {
     ]) {
       const error = await ask().catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(TidingsError);
-      expect(error).toMatchObject({ code: "storage_unavailable", status: 503, retryable: true });
+      expect(error).toMatchObject({ code: "storage_unavailable", status: 503, retryable: false });
     }
     mkdirSync(folder);
     await one.start();

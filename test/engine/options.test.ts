@@ -7,18 +7,17 @@ import { TidingsError } from "../../src/kernel/errors.ts";
 import type { AccountOptions, EngineOptions } from "../../src/host/options.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
+import { thrownBy } from "../support/thrown-by.ts";
 
 const good: EngineOptions = { storage: memory(), transports: [carrier()], ...simulated() };
 
 /** The error of options as a JavaScript host application might pass them. */
 function complaint(wrong: unknown): string {
-  try {
-    return `none: ${typeof new MessagingEngine(wrong as EngineOptions)}`;
-  } catch (error) {
-    expect(error).toBeInstanceOf(TidingsError);
-    expect(error).toMatchObject({ code: "invalid_option", retryable: false });
-    return error instanceof Error ? error.message : "";
-  }
+  const error = thrownBy(() => new MessagingEngine(wrong as EngineOptions));
+  if (typeof error === "string") return error;
+  expect(error).toBeInstanceOf(TidingsError);
+  expect(error).toMatchObject({ code: "invalid_option", retryable: false });
+  return error instanceof Error ? error.message : "";
 }
 
 describe("options", () => {
@@ -29,33 +28,50 @@ describe("options", () => {
     ["transports", undefined, /a list of transports/, "undefined"],
     ["transports", carrier(), /a list of transports/, "an object"],
     ["transports", [], /at least one transport, such as sandbox\(\)/, "an empty list"],
-    ["transports", [null], /a list of transports/, "a list"],
-    ["transports", [{ name: "half" }], /a list of transports/, "a list"],
-    ["transports", [{ send: () => {} }], /a list of transports/, "a list"],
+    ["transports.0", [null], /a transport with a name/, "null"],
+    ["transports.0", [{ name: "half" }], /a transport with a name/, "an object"],
+    ["transports.1", [carrier(), { send: () => {} }], /a transport with a name/, "an object"],
+    ["transports.0", [carrier], /a transport with a name/, "a function"],
     ["transports", [carrier(), carrier()], /different names/, '"sandbox"'],
     ["routes", {}, /a list of up to 100 routes/, "an object"],
-    ["routes", [{}], /routes that name configured transports/, "a list"],
-    ["routes", [{ transports: [] }], /a list of up to 100 routes/, "a list"],
-    ["routes", [{ transports: ["twilio"] }], /a list of up to 100 routes/, "a list"],
-    ["routes", [{ transports: ["sandbox", "sandbox"] }], /a list of up to 100 routes/, "a list"],
-    ["routes", [{ transports: ["sandbox"], to: ["44"] }], /a list of up to 100 routes/, "a list"],
     [
       "routes",
+      Array.from({ length: 101 }, () => ({ transports: ["sandbox"] })),
+      /a list of up to 100 routes/,
+      "a list of 101",
+    ],
+    ["routes.0", [{}], /a route, such as .* \("sandbox"\)/, "an object"],
+    ["routes.0", [{ transports: [] }], /a route, such as .* \("sandbox"\)/, "an object"],
+    ["routes.0", [{ transports: ["twilio"] }], /a route, such as .* \("sandbox"\)/, "an object"],
+    [
+      "routes.0",
+      [{ transports: ["sandbox", "sandbox"] }],
+      /a route, such as .* \("sandbox"\)/,
+      "an object",
+    ],
+    [
+      "routes.0",
+      [{ transports: ["sandbox"], to: ["44"] }],
+      /a route, such as .* \("sandbox"\)/,
+      "an object",
+    ],
+    [
+      "routes.0",
       [{ transports: ["sandbox"], channels: ["fax"] }],
-      /a list of up to 100 routes/,
-      "a list",
+      /a route, such as .* \("sandbox"\)/,
+      "an object",
     ],
     [
-      "routes",
+      "routes.0",
       [{ transports: ["sandbox"], fallBackAfter: ["failed"] }],
-      /a list of up to 100 routes/,
-      "a list",
+      /a route, such as .* \("sandbox"\)/,
+      "an object",
     ],
     [
-      "routes",
+      "routes.0",
       [{ transports: ["sandbox"], channel: "sms" }],
-      /a list of up to 100 routes/,
-      "a list",
+      /a route, such as .* \("sandbox"\)/,
+      "an object",
     ],
     ["clock", null, /a clock with the methods now and sleep/, "null"],
     ["clock", { now: Date.now }, /a clock/, "an object"],
@@ -81,10 +97,21 @@ describe("options", () => {
     ["timeZone", 1, /a time zone/, "1"],
     ["limits", null, /an object/, "null"],
     ["limits", 7, /an object/, "7"],
-    ["limits.body_bytes", { body_bytes: -1 }, /a whole number above 0/, "-1"],
-    ["limits.body_bites", { body_bites: 10 }, /one of body_bytes, /, '"body_bites"'],
-    ["limits.toString", { toString: 10 }, /one of body_bytes, /, '"toString"'],
-    ["storag", memory(), /one of storage, transports/, '"storag"'],
+    ["limits.bodyBytes", { bodyBytes: -1 }, /a whole number above 0/, "-1"],
+    ["limits.body_bites", { body_bites: 10 }, /one of bodyBytes, /, '"body_bites"'],
+    ["limits.toString", { toString: 10 }, /one of bodyBytes, /, '"toString"'],
+    ["storag", memory(), /one of storage, transports/, '"storag". Did you mean "storage"?'],
+    [
+      "lane_concurrency",
+      8,
+      /one of storage, /,
+      '"lane_concurrency". Did you mean "laneConcurrency"?',
+    ],
+    ["colour", 1, /one of storage, /, '"colour"'],
+    ["webchat.origins.1", { origins: ["https://a.example", "b"] }, /an origin, such as/, '"b"'],
+    ["http.allow.0", { client: {}, allow: ["a b"] }, /a host name, an address or/, '"a b"'],
+    ["policies.0", [{ name: "Quiet", evaluate() {} }], /a policy with a method/, "an object"],
+    ["agents.actions.0", { model: rules(), actions: [{}] }, /an action with a name/, "an object"],
     ["agents", 5, /\{ model \}, such as rules/, "5"],
     ["agents.model", { model: null }, /a model, or a function that responds to a turn/, "null"],
     ["agents.modle", { model: rules(), modle: 1 }, /one of model, actions, redact/, '"modle"'],
@@ -105,6 +132,21 @@ describe("options", () => {
       expect(told).toContain(`got ${got}`);
     },
   );
+
+  it("that are invalid are listed in `errors` with their places", () => {
+    const wrong = { ...good, mod: "live", http: { client: 1 } } as unknown as EngineOptions;
+    const thrown = thrownBy(() => new MessagingEngine(wrong));
+    expect(thrown).toMatchObject({
+      errors: [
+        {
+          pointer: "/http/client",
+          code: "invalid",
+          message: expect.stringMatching(/^expected a cl/),
+        },
+        { pointer: "/mod", code: "unknown_option", message: expect.stringMatching(/"mode"\?$/) },
+      ],
+    });
+  });
 
   it("are all reported at once if they are invalid", () => {
     const told = complaint({ ...good, storage: 1, mode: "x", concurrency: 0 });
@@ -136,7 +178,7 @@ describe("options", () => {
     ]) {
       expect(complaint({ ...good, [option]: url })).not.toContain("hunter2");
     }
-    expect(complaint({ ...good, limits: { body_bytes: url } })).not.toContain("hunter2");
+    expect(complaint({ ...good, limits: { bodyBytes: url } })).not.toContain("hunter2");
     expect(complaint(url)).not.toContain("hunter2");
   });
 

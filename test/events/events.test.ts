@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import { type Event } from "../../src/webhooks/event-catalog.ts";
-import { eventTypes } from "../../src/events/types.ts";
+import { type EventType, eventTypes } from "../../src/events/types.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { thrownBy } from "../support/thrown-by.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Scope } from "../../src/kernel/ids.ts";
@@ -80,6 +82,38 @@ async function take({ chunks }: Following, count: number): Promise<Event[]> {
   }
   return taken;
 }
+
+describe("an unknown event type", () => {
+  it.each([
+    ["message.delivered", 'Use "message.sent": it is published when a message is delivered.'],
+    ["message.read", 'Use "message.updated": it is published at each change of the status'],
+    ["message.recieved", 'Did you mean "message.received"?'],
+    ["messageReceived", 'Did you mean "message.received"?'],
+    ["contact.optedOut", 'Did you mean "contact.opted_out"?'],
+    ["*", "The event types are message.received, message.sent, "],
+  ])("%s is refused by on, off and consume, with what to use instead", (given, advice) => {
+    const engine = world().engine(memory());
+    const type = given as EventType;
+    const handler = (): void => {};
+    const expected = `expected an event type, got "${given}". ${advice}`;
+    expect(() => engine.on(type, handler)).toThrow(`on: type: ${expected}`);
+    expect(() => engine.off(type, handler)).toThrow(`off: type: ${expected}`);
+    expect(() => engine.consume("c", [type], handler)).toThrow(`consume: types.0: ${expected}`);
+  });
+
+  it("is refused with the code invalid_option, as is a handler that is no function", () => {
+    const engine = world().engine(memory());
+    const on = (...given: unknown[]) => thrownBy(() => Reflect.apply(engine.on, engine, given));
+    expect(on("message.delivered", () => {})).toMatchObject({
+      code: "invalid_option",
+      errors: [{ pointer: "/type", code: "invalid" }],
+    });
+    expect(on("message.sent")).toMatchObject({
+      code: "invalid_option",
+      message: "on: handler: expected a function, got undefined",
+    });
+  });
+});
 
 describe.each(storages)("events on $name", ({ name, open }) => {
   const script = carrier({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { containsPhrase, foldText, normalizedWords } from "../../src/kernel/text.ts";
+import { containsPhrase, foldText, nearestName, normalizedWords } from "../../src/kernel/text.ts";
 
 describe("folding a text", () => {
   it.each([
@@ -53,5 +53,37 @@ describe("the words of a text", () => {
     expect(containsPhrase("the opening hours please", "opening hours")).toBe(true);
     expect(containsPhrase("reopening hours", "opening hours")).toBe(false);
     expect(containsPhrase("any", "")).toBe(false);
+  });
+});
+
+describe("the nearest known name", () => {
+  const known = ["concurrency", "laneConcurrency", "eventRetentionDays", "storage", "transports"];
+  const letter = fc.constantFrom(...Array.from("abcdefghijklmnopqrstuvwxyz"));
+
+  it("is found after one letter is added, lost, replaced or swapped, in any notation", () => {
+    const oneSlip = fc
+      .record({ name: fc.constantFrom(...known), at: fc.nat(6), letter, slip: fc.nat(3) })
+      .map(({ name, at, letter: other, slip }) => {
+        const before = name.slice(0, at);
+        const [first = "", second = ""] = name.slice(at);
+        const rest = name.slice(at + 1);
+        const wrong = [
+          before + other + name.slice(at),
+          before + rest,
+          before + other + rest,
+          before + second + first + name.slice(at + 2),
+        ];
+        return { name, wrong: wrong[slip] ?? "" };
+      });
+    fc.assert(
+      fc.property(oneSlip, ({ name, wrong }) => {
+        const snake = wrong.replaceAll(/[A-Z]/g, (each) => `_${each.toLowerCase()}`);
+        expect([nearestName(wrong, known), nearestName(snake, known)]).toEqual([name, name]);
+      }),
+    );
+  });
+
+  it.each(["", "colour", "sq", "x".repeat(1_000_000)])("does not exist for %#", (name) => {
+    expect(nearestName(name, known)).toBeUndefined();
   });
 });

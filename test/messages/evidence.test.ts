@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { SendAnswer } from "../../src/ports/transport.ts";
+import type { ReceiptSubject, SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const minute = 60_000;
+
+/** The ids of an attempt that the carrier accepted. */
+interface Known extends Pick<SendContext, "attempt_id"> {
+  readonly id: string;
+}
 
 describe.each(storages)("the evidence of a message on $name", ({ open }) => {
   it("is not looked up while a call past its deadline may still be running", async () => {
@@ -100,6 +105,28 @@ describe.each(storages)("the evidence of a message on $name", ({ open }) => {
     }
     const { status, delivered_at } = await one.messages.get(id);
     expect([status, delivered_at?.length]).toEqual(["delivered", 24]);
+  });
+
+  it.each<[string, (known: Known) => ReceiptSubject]>([
+    ["an undefined attempt_id", ({ id }) => ({ attempt_id: undefined, provider_message_id: id })],
+    [
+      "an undefined provider_message_id",
+      ({ attempt_id }) => ({ attempt_id, provider_message_id: undefined }),
+    ],
+  ])("applies a receipt whose subject has %s", async (_, subjectOf) => {
+    const { clock, log, engine } = world();
+    const line = carrier();
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    const message = await one.messages.send(hello);
+    await clock.advance(1_000);
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("the carrier was not called");
+    const { attempt_id } = call.attempt;
+    const subject = subjectOf({ attempt_id, id: providerId(call.attempt) });
+    await line.sink().receipt(subject, { status: "delivered", at: clock.now() });
+    expect((await one.messages.get(message.id)).status).toBe("delivered");
+    expect(log).toEqual([]);
   });
 
   it("is listed in the timeline in write order, even if the clock jumps", async () => {

@@ -106,14 +106,14 @@ describe("the input of a send", () => {
   it("applies the host application's limits, narrower or wider than the defaults", () => {
     const narrow = sendMessageSchema({
       ...defaultLimits,
-      message_characters: 5,
-      metadata_keys: 1,
-      metadata_characters: 2,
+      messageCharacters: 5,
+      metadataKeys: 1,
+      metadataCharacters: 2,
     });
     const wide = sendMessageSchema({
       ...defaultLimits,
-      message_characters: 5_000,
-      metadata_keys: 60,
+      messageCharacters: 5_000,
+      metadataKeys: 60,
     });
     expect(narrow.safeParse({ to, body: "123456" }).success).toBe(false);
     expect(narrow.safeParse({ to, body: "1", metadata: { a: "1", b: "2" } }).success).toBe(false);

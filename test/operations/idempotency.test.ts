@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { CommandOptions } from "../../src/operations/handle-methods.ts";
+import type { KeyOptions } from "../../src/operations/handle-methods.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
@@ -283,7 +283,7 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
     const one = engine(storage, { transports: [carrier({ send: () => lost })] });
     const body = "my PIN is 4711";
     const send_at = new Date(clock.now() + 60_000).toISOString();
-    const keyed = (idempotencyKey: string): CommandOptions => ({ idempotencyKey });
+    const keyed = (idempotencyKey: string): KeyOptions => ({ idempotencyKey });
     const sent = await one.messages.send({ ...hello, body }, keyed("send"));
     const scheduled = await one.messages.send(
       { ...hello, body: "later", send_at },

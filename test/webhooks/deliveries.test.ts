@@ -1,3 +1,4 @@
+import type { CreateWebhook } from "../../src/webhooks/types.ts";
 import { anyEventSchema, eventDefinitionOf } from "../../src/webhooks/event-catalog.ts";
 import { describe, expect, it } from "vitest";
 import { appendEvent } from "../../src/events/rows.ts";
@@ -19,7 +20,7 @@ import { world } from "../support/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, changeDeliveries, failed, partsOf } from "./rows.ts";
 
-const hook = { url: "https://hooks.example.com/in", events: ["*"] };
+const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 
 /** A storage that records all writes. */
 function recordingWrites(storage: StoragePort): {

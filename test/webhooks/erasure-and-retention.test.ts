@@ -1,5 +1,6 @@
 /** Deliveries after erasure, redaction, the retention time and a reset of the sandbox. */
 import { describe, expect, it } from "vitest";
+import type { CreateWebhook } from "../../src/webhooks/types.ts";
 import { events } from "../../src/events/rows.ts";
 import { anyEventSchema } from "../../src/webhooks/event-catalog.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../src/webhooks/rows.ts";
@@ -10,7 +11,7 @@ import { stopped, world } from "../support/world.ts";
 import { type Behaviour, receivers } from "./receivers.ts";
 import { changeDeliveries } from "./rows.ts";
 
-const hook = { url: "https://hooks.example.com/in", events: ["*"] };
+const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 const phone = "+4915112345678";
 const dayMs = 86_400_000;
 

@@ -3,6 +3,7 @@ import { onTestFinished, describe, expect, test } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { EventPattern } from "../../src/webhooks/fields.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { DeliveryWithAttempts } from "../../src/webhooks/delivery-types.ts";
@@ -36,7 +37,7 @@ async function sending(storage = memory(), allow = ["127.0.0.0/8"]): Promise<Mes
   return engine;
 }
 
-const events = ["message.received"];
+const events: EventPattern[] = ["message.received"];
 const at = (port: number, path = "hook"): string => `http://127.0.0.1:${port}/${path}`;
 
 /** A webhook's only delivery, once its first attempt is recorded. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from "vitest";
+import type { EventPattern } from "../../src/webhooks/fields.ts";
 import type { CreateWebhook, UpdateWebhook } from "../../src/webhooks/types.ts";
 import { webhooks } from "../../src/webhooks/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
@@ -11,7 +12,7 @@ import { world } from "../support/world.ts";
 import { isGenuine, receivers } from "./receivers.ts";
 import { addWebhooks, partsOf } from "./rows.ts";
 
-const hook = { url: "https://hooks.example.com/in", events: ["*"] };
+const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
@@ -356,7 +357,11 @@ describe("an invalid input of a webhook", () => {
     ["an internal address in any notation", { url: "https://0x7f.1/" }, ["/url address_forbidden"]],
     ["another scheme", { url: "ftp://example.com/" }, ["/url scheme_forbidden"]],
     ["no events", { events: [] }, ["/events too_small"]],
-    ["unknown events", { events: ["message.*", "nothing"] }, ["/events/1 invalid_value"]],
+    [
+      "unknown events",
+      { events: ["message.*", "nothing" as EventPattern] },
+      ["/events/1 invalid_value"],
+    ],
     ["too many events", { events: Array.from({ length: 51 }, () => "*") }, ["/events too_big"]],
     ["the sender's own header", { headers: { Host: "x" } }, ["/headers/Host reserved"]],
     [

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { refuseArguments, TidingsError } from "../../../src/kernel/index.ts";
 import {
   columnsOf,
   type Group,
@@ -22,7 +22,9 @@ import { Table, type Undo } from "./table.ts";
  * other's commits. Rows stay until the storage object is garbage-collected; closing an engine does
  * not remove them.
  */
-export function memory(): StoragePort<undefined> {
+export function memory(): StoragePort<undefined>;
+export function memory(...given: readonly unknown[]): StoragePort<undefined> {
+  refuseArguments("memory", given);
   return new MemoryStorage();
 }
 

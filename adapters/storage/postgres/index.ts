@@ -1,4 +1,10 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
+import {
+  booleanOption,
+  option,
+  optionsObject,
+  parseOptions,
+  portOption,
+} from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
 import { Names } from "./tables.ts";
@@ -30,6 +36,19 @@ export interface PostgresOptions {
   readonly migrate?: boolean;
 }
 
+const optionsSchema = optionsObject(
+  {
+    pool: portOption<PostgresPool>("a pg Pool", "connect"),
+    schema: option<string>(
+      "the name of a schema in lower-case letters, digits and underscores, up to 63 characters",
+      (schema) => typeof schema === "string" && /^[a-z_][a-z0-9_]{0,62}$/.test(schema),
+      { isQuoted: true },
+    ).default("public"),
+    migrate: booleanOption.default(true),
+  },
+  "{ pool }, a pg Pool",
+);
+
 /**
  * Returns a storage in a PostgreSQL database (version 14 or later, encoding UTF8), on the host
  * application's own pool. Any number of processes can use one database.
@@ -39,30 +58,11 @@ export interface PostgresOptions {
  *
  * Text is stored as it is, with one exception. PostgreSQL cannot store U+0000, so it is stored as
  * U+0001 U+0001, and U+0001 is stored as U+0001 U+0002.
- * @throws TidingsError `invalid_option` when an option has the wrong form
+ * @throws TidingsError `invalid_option` when an option is missing, wrong or unknown
  */
 export function postgres<Client extends PostgresClient = PostgresClient>(
   options: PostgresOptions,
 ): StoragePort<Client> {
-  const { pool, schema = "public", migrate = true } = options;
-  if (typeof pool !== "object" || pool === null || typeof pool.connect !== "function") {
-    throw new TidingsError(
-      "invalid_option",
-      `postgres: pool: expected a pg Pool, got ${typeof pool}`,
-    );
-  }
-  if (typeof schema !== "string" || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new TidingsError(
-      "invalid_option",
-      "postgres: schema: expected the name of a schema in lower-case letters, digits and " +
-        `underscores, up to 63 characters, got ${JSON.stringify(schema)}`,
-    );
-  }
-  if (typeof migrate !== "boolean") {
-    throw new TidingsError(
-      "invalid_option",
-      `postgres: migrate: expected true or false, got ${typeof migrate}`,
-    );
-  }
+  const { pool, schema, migrate } = parseOptions("postgres: ", optionsSchema, options);
   return new PostgresStorage<Client>(pool, new Names(schema), migrate);
 }

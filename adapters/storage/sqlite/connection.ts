@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/kernel/index.ts";
-import { toStorageError, whenUnlocked } from "./errors.ts";
+import { atFile, toStorageError, whenUnlocked } from "./errors.ts";
 
 /** A database of `node:sqlite` or better-sqlite3. Only what both have in common is used. */
 export interface SqliteHandle {
@@ -108,15 +108,14 @@ export async function connect(file: string): Promise<DatabaseSync> {
       if (mode?.["journal_mode"] !== "wal") {
         throw new TidingsError(
           "storage_unavailable",
-          `SQLite cannot use a write-ahead log for the database file ${file}. Put the file on ` +
-            "a local disk.",
+          "SQLite cannot use a write-ahead log. Put the database file on a local disk.",
         );
       }
     });
     return handle;
   } catch (error) {
     handle.close();
-    throw error;
+    throw atFile(error, file);
   }
 }
 
@@ -126,7 +125,7 @@ function openFile(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file);
   } catch (error) {
-    throw toStorageError(error);
+    throw atFile(toStorageError(error), file);
   }
 }
 

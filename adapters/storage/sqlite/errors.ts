@@ -64,10 +64,16 @@ export function isStale(error: unknown): boolean {
   return code?.primary === "BUSY" && code.detail === "SNAPSHOT";
 }
 
+const locked =
+  "The database is locked: another connection has held its write lock for too long. If the same " +
+  "code fails at every call, it has a transaction open on a handle of its own and waits for a " +
+  "command that does not join it: pass the handle to the command as `tx`. If it fails only " +
+  "sometimes, another process writes for too long: repeat the call.";
+
 const unavailable: Readonly<Record<string, string>> = {
   PERM: "The process may not access the database file.",
-  BUSY: "The database is locked: another connection has been writing for too long.",
-  LOCKED: "The database is locked: another connection has been writing for too long.",
+  BUSY: locked,
+  LOCKED: locked,
   NOMEM: "SQLite is out of memory.",
   READONLY: "The database is read-only: the process cannot write to its file or directory.",
   IOERR: "The disk failed to read or write the database.",
@@ -75,7 +81,7 @@ const unavailable: Readonly<Record<string, string>> = {
   CANTOPEN:
     "The database file cannot be opened: its directory does not exist, or the process may not " +
     "access it.",
-  PROTOCOL: "The database is locked: another connection has been writing for too long.",
+  PROTOCOL: locked,
   NOTADB: "The file is not a SQLite database.",
 };
 
@@ -99,7 +105,21 @@ export function toStorageError(error: unknown): unknown {
     return damaged("The database file is damaged: SQLite cannot read a page.", error);
   }
   const message = unavailable[primary] ?? "SQLite reported an error; see the cause.";
-  return new TidingsError("storage_unavailable", message, { cause: error });
+  const isPermanent = ["CORRUPT", "NOTADB", "CANTOPEN"].includes(primary);
+  return new TidingsError("storage_unavailable", message, {
+    cause: error,
+    ...(isPermanent ? { retryable: false } : {}),
+  });
+}
+
+/** Adds the path of the database file to an error of opening it. */
+export function atFile(error: unknown, file: string): unknown {
+  if (!(error instanceof TidingsError) || error.code !== "storage_unavailable") return error;
+  const { code, message, retryable } = error;
+  return new TidingsError(code, `${message} The file is ${file}.`, {
+    cause: error.cause,
+    retryable,
+  });
 }
 
 /** The first and the longest pause between attempts to get another connection's lock. */

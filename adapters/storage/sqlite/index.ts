@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { booleanOption, choiceOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { SqliteStorage } from "./storage.ts";
 
@@ -27,39 +27,36 @@ export interface SqliteOptions {
   readonly check?: "quick" | "full";
 }
 
+const optionsSchema = optionsObject(
+  {
+    file: option<string>("the path of a database file", isFile, {
+      isQuoted: true,
+      advice: (file) =>
+        isInMemory(file)
+          ? ". Only one connection can see a database in memory. Use memory() instead."
+          : "",
+    }),
+    migrate: booleanOption.default(true),
+    check: choiceOption("quick", "full").default("quick"),
+  },
+  "{ file }, the path of a database file",
+);
+
+function isFile(file: unknown): boolean {
+  return typeof file === "string" && file !== "" && !isInMemory(file);
+}
+
+function isInMemory(file: unknown): boolean {
+  return typeof file === "string" && (file.includes(":memory:") || file.includes("mode=memory"));
+}
+
 /**
  * Returns a storage in a SQLite file, based on `node:sqlite`. It uses a
  * write-ahead log, and a commit is on disk before its command returns. Several processes can use
  * one file. To join a transaction of the host application, pass its `node:sqlite` or better-sqlite3
  * handle on the same file as `tx`.
- * @throws TidingsError `invalid_option` when an option has the wrong form
+ * @throws TidingsError `invalid_option` when an option is missing, wrong or unknown
  */
 export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {
-  const { file, migrate = true, check = "quick" } = options;
-  if (typeof file !== "string" || file === "") {
-    throw new TidingsError(
-      "invalid_option",
-      `sqlite: file: expected the path of a database file, got ${typeof file}`,
-    );
-  }
-  if (file.includes(":memory:") || file.includes("mode=memory")) {
-    throw new TidingsError(
-      "invalid_option",
-      "sqlite: file: expected the path of a file, got a database in memory, which only one " +
-        "connection can see. Use memory() instead.",
-    );
-  }
-  if (typeof migrate !== "boolean") {
-    throw new TidingsError(
-      "invalid_option",
-      `sqlite: migrate: expected true or false, got ${typeof migrate}`,
-    );
-  }
-  if (check !== "quick" && check !== "full") {
-    throw new TidingsError(
-      "invalid_option",
-      `sqlite: check: expected "quick" or "full", got ${typeof check}`,
-    );
-  }
-  return new SqliteStorage({ file, migrate, check });
+  return new SqliteStorage(parseOptions("sqlite: ", optionsSchema, options));
 }

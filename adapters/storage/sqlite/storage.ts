@@ -131,6 +131,10 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     });
   }
 
+  isInsideTransaction(): boolean {
+    return this.#shared.get().transactions.isInside();
+  }
+
   /** Calls `listener` after each commit of another connection, the host application's included. */
   watch(listener: () => void, onDamage?: (error: TidingsError) => void): () => void {
     let last = this.#dataVersion();

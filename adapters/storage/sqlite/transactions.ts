@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { DatabaseSync } from "node:sqlite";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Write } from "../../../src/ports/index.ts";
@@ -13,6 +14,8 @@ export class Transactions {
   readonly #lock = new WriteLock();
   #connection: DatabaseSync | undefined;
   #closed = false;
+  /** The transaction that the current call comes from. */
+  readonly #current = new AsyncLocalStorage<{ isOpen: boolean }>();
 
   constructor(connect: () => Promise<DatabaseSync>) {
     this.#connect = connect;
@@ -30,6 +33,11 @@ export class Transactions {
     } finally {
       release();
     }
+  }
+
+  /** Whether the current call comes from inside an open transaction. */
+  isInside(): boolean {
+    return this.#current.getStore()?.isOpen === true;
   }
 
   /**
@@ -80,8 +88,9 @@ export class Transactions {
   }
 
   async #runOn<T>(handle: DatabaseSync, work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
+    const transaction = { isOpen: true };
     try {
-      const value = await work(handle);
+      const value = await this.#current.run(transaction, () => work(handle));
       this.#refuseClosed();
       commit(handle);
       return value;
@@ -90,6 +99,8 @@ export class Transactions {
       // The work may still be running, and must not write into the next transaction.
       this.#disconnect();
       throw error;
+    } finally {
+      transaction.isOpen = false;
     }
   }
 
@@ -176,7 +187,9 @@ class WriteLock {
 function heldTooLong(): TidingsError {
   return new TidingsError(
     "storage_unavailable",
-    `Another transaction of this process has been open for more than ${maxLockWaitMs / 1_000} s. ` +
-      "Pass `tx` to every command inside a transaction.",
+    `Another transaction of this process has held the database's write lock for more than ` +
+      `${maxLockWaitMs / 1_000} s. If the same code fails at every call, it waits inside a ` +
+      "transaction for a command that does not join it: pass `tx` to the command. If it fails " +
+      "only sometimes, the other transaction is slow: repeat the call, and shorten the transaction.",
   );
 }

@@ -118,7 +118,7 @@ export const answerCases: Readonly<Record<string, Case>> = {
       const { attempt_id, provider_message_id } = await bench.taken();
       await bench.clock.advance(2 * deadlineMs);
       const names = bench.receipts.map(({ subject }) =>
-        "attempt_id" in subject
+        subject.attempt_id
           ? subject.attempt_id === attempt_id
           : subject.provider_message_id === provider_message_id,
       );

@@ -8,6 +8,7 @@ import type {
   Transport,
   TransportContext,
 } from "../../../src/ports/index.ts";
+import { refuseArguments } from "../../../src/kernel/index.ts";
 import { carrierErrorMessages } from "../carrier-api.ts";
 import {
   type Behaviour,
@@ -32,7 +33,9 @@ const maxTracked = 10_000;
  * look-up after a restart finds the receipts that are due. After a restart, every attempt that
  * began counts as one that the carrier received, and pending replies are lost.
  */
-export function sandbox(): Transport {
+export function sandbox(): Transport;
+export function sandbox(...given: readonly unknown[]): Transport {
+  refuseArguments("sandbox", given);
   const tracked = new Set<Promise<void>>();
   let context: TransportContext | undefined;
   let stopped = new AbortController();

@@ -8,7 +8,7 @@ import type {
   Receipt,
 } from "../../../src/ports/index.ts";
 import { maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
-import { carrierError, errorCodeMap, minute, parseJson, wrongOption } from "../carrier-api.ts";
+import { carrierError, errorCodeMap, minute, parseJson } from "../carrier-api.ts";
 
 /**
  * How far a signature's timestamp may be from the current time, either way. Telnyx's own libraries
@@ -52,7 +52,6 @@ const eventSchema = z.object({
 /** Converts the account's public key. @throws TidingsError `invalid_option` */
 export function publicKeyOf(publicKey: string): KeyObject {
   const bytes = Buffer.from(publicKey, "base64");
-  if (bytes.length !== 32) throw wrongOption("publicKey", "32 bytes in base64");
   return createPublicKey({
     format: "jwk",
     key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
-import { attemptCallbackUrl, checkedCallbackUrl } from "../callbacks.ts";
+import { option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import { attemptCallbackUrl } from "../callbacks.ts";
 import {
   carrierApi,
   hour,
@@ -9,7 +10,8 @@ import {
   type ResponseReader,
   sendAnswer,
   strictMediaUrl,
-  wrongOption,
+  carrierOptions,
+  secretOption,
 } from "../carrier-api.ts";
 import {
   carrierErrorOf,
@@ -52,6 +54,23 @@ export interface TelnyxOptions {
   readonly apiUrl?: string;
 }
 
+const optionsSchema = optionsObject(
+  {
+    apiKey: secretOption("the account's API key"),
+    publicKey: option<string>(
+      "32 bytes in base64",
+      (key) => typeof key === "string" && Buffer.from(key, "base64").length === 32,
+    ),
+    http: carrierOptions.http,
+    callbackUrl: carrierOptions.callbackUrl,
+    messagingProfileId: option<string>("the UUID of a messaging profile", isProfileId, {
+      isQuoted: true,
+    }).optional(),
+    apiUrl: carrierOptions.apiUrl.optional(),
+  },
+  "{ apiKey, publicKey, http, callbackUrl }",
+);
+
 const acceptedSchema = z.object({ data: z.object({ id: messageId }) });
 const refusedSchema = z.object({ errors: z.array(errorSchema).min(1) });
 const foundSchema = z.object({ data: outboundSchema });
@@ -65,16 +84,12 @@ const responseReader: ResponseReader = {
  * (https://developers.telnyx.com/api-reference/messages/send-a-message). A sender's address is a
  * phone number, a short code, an alphanumeric sender id, or the id of a messaging profile, which
  * chooses one of its numbers. Telnyx answers STOP, START and HELP itself.
- * @throws TidingsError `invalid_option` when an option has the wrong form
+ * @throws TidingsError `invalid_option` when an option is missing, wrong or unknown
  */
 export function telnyx(options: TelnyxOptions): Transport {
-  const { apiKey, publicKey, http, callbackUrl, messagingProfileId, apiUrl } = options;
-  if (apiKey === "") throw wrongOption("apiKey", "the account's API key");
+  const checked = parseOptions("telnyx: ", optionsSchema, options);
+  const { apiKey, publicKey, http, callbackUrl, messagingProfileId, apiUrl } = checked;
   const key = publicKeyOf(publicKey);
-  checkedCallbackUrl(callbackUrl);
-  if (messagingProfileId !== undefined && !isProfileId(messagingProfileId)) {
-    throw wrongOption("messagingProfileId", "the UUID of a messaging profile", messagingProfileId);
-  }
   const authorization = `Bearer ${apiKey}`;
   const api = carrierApi({ http, apiUrl, defaultUrl: "https://api.telnyx.com", authorization });
 
@@ -140,7 +155,9 @@ function request(
   };
 }
 
-const isProfileId = (text: string): boolean => z.uuid().safeParse(text).success;
+function isProfileId(text: unknown): boolean {
+  return z.uuid().safeParse(text).success;
+}
 
 function senderOf(from: string, profile: string | undefined): object {
   if (isProfileId(from)) return { messaging_profile_id: from };

@@ -17,11 +17,12 @@ import {
   type ResponseReader,
   sendAnswer,
   strictMediaUrl,
-  wrongOption,
+  carrierOptions,
+  secretOption,
 } from "../carrier-api.ts";
 import { carrierErrorOf, messageSid, readCallback, receiptOf } from "./callbacks.ts";
-import type { AttemptId } from "../../../src/kernel/index.ts";
-import { attemptCallbackUrl, checkedCallbackUrl } from "../callbacks.ts";
+import { type AttemptId, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import { attemptCallbackUrl } from "../callbacks.ts";
 
 /** How many messages of the list, newest first, are searched. */
 const pageSize = 20;
@@ -162,6 +163,21 @@ export interface TwilioOptions {
   readonly apiUrl?: string;
 }
 
+const optionsSchema = optionsObject(
+  {
+    accountSid: option<string>(
+      "AC and 32 hexadecimal digits",
+      (sid) => typeof sid === "string" && /^AC[0-9a-fA-F]{32}$/.test(sid),
+      { isQuoted: true },
+    ),
+    authToken: secretOption("the account's auth token"),
+    http: carrierOptions.http,
+    callbackUrl: carrierOptions.callbackUrl.optional(),
+    apiUrl: carrierOptions.apiUrl.optional(),
+  },
+  "{ accountSid, authToken, http }",
+);
+
 const acceptedSchema = z.object({ sid: z.string().regex(messageSid) });
 const refusedSchema = z.object({ code: z.union([z.number(), z.string()]) });
 const responseReader: ResponseReader = {
@@ -174,20 +190,11 @@ const responseReader: ResponseReader = {
  * (https://www.twilio.com/docs/messaging/api/message-resource). A sender's address is a phone
  * number, a short code, an alphanumeric sender id, or a messaging service (`MG…`). Twilio answers
  * STOP, START and HELP itself.
- * @throws TidingsError `invalid_option` when an option has the wrong form
+ * @throws TidingsError `invalid_option` when an option is missing, wrong or unknown
  */
-export function twilio({
-  accountSid,
-  authToken,
-  http,
-  callbackUrl,
-  apiUrl,
-}: TwilioOptions): Transport {
-  if (!/^AC[0-9a-fA-F]{32}$/.test(accountSid)) {
-    throw wrongOption("accountSid", "AC and 32 hexadecimal digits", accountSid);
-  }
-  if (authToken === "") throw wrongOption("authToken", "the account's auth token");
-  const callbackBase = checkedCallbackUrl(callbackUrl);
+export function twilio(options: TwilioOptions): Transport {
+  const checked = parseOptions("twilio: ", optionsSchema, options);
+  const { accountSid, authToken, http, callbackUrl: callbackBase, apiUrl } = checked;
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`;
   const api = carrierApi({ http, apiUrl, defaultUrl: "https://api.twilio.com", authorization });
   const messagesPath = `/2010-04-01/Accounts/${accountSid}/Messages`;

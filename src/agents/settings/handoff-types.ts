@@ -103,14 +103,14 @@ export interface AgentHandoffInput {
   readonly resume_after_human?: boolean | undefined;
 }
 
-export const agentHandoffInputSchema = ({ message_characters }: Limits) =>
+export const agentHandoffInputSchema = ({ messageCharacters }: Limits) =>
   z
     .strictObject({
       rules: z.array(handoffRuleInputSchema).max(50, atMost(50)).meta({
         default: defaultHandoff.rules,
         description: "Up to 50 rules. If one applies, the agent hands off.",
       }),
-      message: name(message_characters).nullable().meta({
+      message: name(messageCharacters).nullable().meta({
         default: defaultHandoff.message,
         description: "The text that the contact gets at a hand-off. Null sends nothing.",
       }),

@@ -85,7 +85,7 @@ export interface AgentReplyInput {
   readonly signature?: string | null | undefined;
 }
 
-export const agentReplyInputSchema = ({ message_characters }: Limits) =>
+export const agentReplyInputSchema = ({ messageCharacters }: Limits) =>
   z
     .strictObject({
       mode: z.enum(["generated", "canned_strict"]).meta({
@@ -98,7 +98,7 @@ export const agentReplyInputSchema = ({ message_characters }: Limits) =>
       max_chars: z
         .int()
         .min(20)
-        .max(message_characters)
+        .max(messageCharacters)
         .meta({
           default: defaultReply.max_chars,
           description:

@@ -338,8 +338,8 @@ describe("the prompt of a language model", () => {
   });
 
   it("is not sent to a model of another specification version", () => {
-    const old = { specificationVersion: "v1" } as unknown as LanguageModel;
-    expect(() => languageModel(old)).toThrow(/v1/);
+    const old = { specificationVersion: "v1", doGenerate() {} } as unknown as LanguageModel;
+    expect(() => languageModel(old)).toThrow(/got an object with specificationVersion v1/);
   });
 });
 

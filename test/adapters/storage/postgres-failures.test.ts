@@ -351,7 +351,7 @@ describe("a PostgreSQL storage's options", () => {
     );
     expect(() => postgres({ pool, schema: "x".repeat(64) })).toThrow(/up to 63/);
     expect(() => postgres({ ...wrong('{"migrate": "yes"}'), pool })).toThrow(
-      /migrate: expected true or false, got string/,
+      /migrate: expected true or false, got a string/,
     );
     expect(() => postgres({ pool }).begin()).toThrow(/not open/);
   });

@@ -108,7 +108,7 @@ describe("when the SQLite file cannot be used", () => {
     const port = closing(sqlite({ file }));
     await expect(port.open(firstSchema)).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: "The file is not a SQLite database.",
+      message: `The file is not a SQLite database. The file is ${file}.`,
       cause: { errcode: 26 },
     });
     await rm(file);
@@ -190,7 +190,21 @@ describe("when the SQLite file cannot be used", () => {
       /file: expected the path of a database file, got undefined/,
     );
     const wrong = parsed('{"file": "x", "migrate": "yes"}');
-    expect(() => sqlite(wrong)).toThrow(/migrate: expected true or false, got string/);
+    expect(() => sqlite(wrong)).toThrow(/migrate: expected true or false, got a string/);
     expect(existsSync(":memory:")).toBe(false);
+  });
+});
+
+describe("a SQLite file that can never be opened", () => {
+  it("is reported with its path, as an error that a retry does not solve", async () => {
+    const damaged = await temporaryFile();
+    await writeFile(damaged, "This is a text and no database. ".repeat(200));
+    for (const file of [damaged, "/no/such/directory/app.db"]) {
+      await expect(sqlite({ file }).open(firstSchema)).rejects.toMatchObject({
+        code: "storage_unavailable",
+        retryable: false,
+        message: expect.stringContaining(`The file is ${file}.`),
+      });
+    }
   });
 });

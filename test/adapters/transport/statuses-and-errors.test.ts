@@ -301,7 +301,7 @@ test("invalid options are refused when the transport is created", () => {
     () => overTelnyx(http, { callbackUrl: "shop.example" }),
   ]) {
     expect(make).toThrow(
-      /^(accountSid|authToken|callbackUrl|apiUrl|apiKey|publicKey|messagingProfileId): expected /,
+      /^(?:twilio|telnyx): (accountSid|authToken|callbackUrl|apiUrl|apiKey|publicKey|messagingProfileId): expected /,
     );
   }
 });

@@ -203,10 +203,13 @@ describe.each(places)("a consumer on $name", (where) => {
     expect(consume("x".repeat(101), ["message.received"], nothing)).toThrow(/name: expected/);
     expect(consume("x", [], nothing)).toThrow(/types: expected a list/);
     expect(consume("x", ["message.eaten"], nothing)).toThrow(
-      /types: expected some of message.received, .* got message.eaten/,
+      /types\.0: expected an event type, got "message.eaten"\. Did you mean "message.sent"\?/,
     );
     expect(consume("x", ["message.received"], "f")).toThrow(
-      /handler: expected a function, got string/,
+      /handler: expected a function, got a string/,
+    );
+    expect(consume("x", ["message.received"], nothing, { form: "beginning" })).toThrow(
+      /form: expected one of .*, got "form"\. Did you mean "from"\?/,
     );
     expect(consume("x", ["message.received"], nothing, { from: "1970" })).toThrow(
       /from: expected "now" or "beginning"/,

@@ -73,7 +73,7 @@ function isAssignable(
   message_id: string,
   { subject }: IssuedReceipt,
 ): boolean {
-  if ("attempt_id" in subject) return true;
+  if (subject.attempt_id !== undefined) return true;
   const tried = readRows(database, attemptsOfMessage, [message_id]);
   return tried.some(
     ({ provider_message_id }) => provider_message_id === subject.provider_message_id,
