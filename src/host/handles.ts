@@ -232,7 +232,7 @@ export interface Playbooks {
   remove(id: string, options?: CommandOptions): Promise<void>;
 }
 
-/** Simulation tools. Except for `numbers`, they throw `conflict` in the mode `live`. */
+/** Simulation tools. They throw `conflict` in the mode `live`. */
 export interface Sandbox {
   /** Lists the test numbers and how each behaves. */
   numbers(): Promise<SandboxNumbers>;

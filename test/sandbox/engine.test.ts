@@ -183,5 +183,8 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect(await one.sandbox.numbers()).toEqual({
       data: [{ number: "+15005550001", behaviour: "delivered" }],
     });
+    const { account } = await one.accounts.create({ name: "test" });
+    const live = one.account(account.id, { mode: "live" });
+    await expect(live.sandbox.numbers()).rejects.toMatchObject({ code: "conflict" });
   });
 });
