@@ -50,6 +50,7 @@ export type {
   Delivery,
   DeliveryAttempt,
   DeliveryWithAttempts,
+  DeliveryWithBody,
   Event,
   EventHandler,
   EventMap,

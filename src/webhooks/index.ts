@@ -34,5 +34,6 @@ export {
   type DeliveryAttempt,
   deliverySchema,
   type DeliveryWithAttempts,
+  type DeliveryWithBody,
   type ListDeliveries,
 } from "./delivery-types.ts";
