@@ -20,7 +20,13 @@ import {
 import { agentResource, agentToChange, findDefinition } from "./reads.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import { agentByOrdinal, type AgentRow, agents, agentVersions } from "./rows.ts";
-import { type Call, canonicalJson, type Command, freeOrdinal } from "../operations/index.ts";
+import {
+  type Call,
+  canonicalJson,
+  type Command,
+  freeOrdinal,
+  showsOutput,
+} from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -94,6 +100,7 @@ export const createAgent: Command<CreateAgent, Agent> = {
   name: "agents.create",
   input: createAgentSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, input, call) {
     const { enabled = true } = input;
     await validateAgent(tx, call, { ...input, enabled });
@@ -112,6 +119,7 @@ export const updateAgent: Command<UpdateAgent, Agent> = {
   name: "agents.update",
   input: updateAgentSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, ...change }, call) {
     const before = await agentToChange(tx, id);
     await validateAgent(tx, call, change);

@@ -257,8 +257,8 @@ export interface Sandbox {
    */
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
   /**
-   * Removes the account's messages, contacts, conversations and events in the sandbox. API keys,
-   * senders, webhooks, agents, playbooks and usage counts stay.
+   * Removes the account's messages, contacts, conversations, agents, playbooks and events in the
+   * sandbox. API keys, senders, webhooks and usage counts stay.
    */
   reset(options?: Keyed): Promise<SandboxResetResult>;
 }
