@@ -16,7 +16,7 @@ export interface System {
  * A sleeping clock keeps the process alive. A started engine therefore does too, until it stops.
  */
 export function system(): System {
-  return { clock: { now: () => Date.now(), sleep }, random: systemRandom() };
+  return { clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep }, random: systemRandom() };
 }
 
 /** Node keeps a timer's delay in 31 bits and fires a longer one at once. */

@@ -12,6 +12,7 @@ export function fastClock(startedAt: number): Clock {
   const { clock } = system();
   return {
     now: () => Math.floor(startedAt + (clock.now() - startedAt) * speed),
+    monotonic: () => clock.monotonic() * speed,
     sleep: (ms, signal) => clock.sleep(ms / speed, signal),
   };
 }

@@ -57,9 +57,11 @@ function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
     routes: list<Route>("a list of up to 100 routes that name configured transports", 100, (each) =>
       isRoute(each, transports),
     ).default(() => []),
-    clock: port<Clock>("a clock with the methods now and sleep", ["now", "sleep"]).default(
-      () => defaults.clock,
-    ),
+    clock: port<Clock>("a clock with the methods now, monotonic and sleep", [
+      "now",
+      "monotonic",
+      "sleep",
+    ]).default(() => defaults.clock),
     random: port<Random>("a source of randomness with a method bytes", ["bytes"]).default(
       () => defaults.random,
     ),

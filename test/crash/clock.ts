@@ -28,6 +28,7 @@ export function fastClock({ at, since, rate }: Epoch): Clock {
   const { sleep } = system().clock;
   return {
     now: () => Math.floor(at + (monotonic() - since) * rate),
+    monotonic: () => (monotonic() - since) * rate,
     sleep: (ms, signal) => sleep(ms / rate, signal),
   };
 }
