@@ -60,6 +60,7 @@ export type {
   DeliveryAttempt,
   DeliveryStatus,
   DeliveryWithAttempts,
+  DeliveryWithBody,
   Event,
   EventHandler,
   EventMap,

@@ -14,12 +14,14 @@ export interface System {
  * The machine's clock and randomness. The engine uses them by default. Tests give it `simulated()`
  * of `tidings/testing` instead.
  *
- * A sleeping clock keeps the process alive, except with `ref: false`. A started engine therefore does too, until it stops.
+ * A sleeping clock keeps the process alive, except with `ref: false`. A started engine therefore
+ * does too, until it stops.
  */
 export function system(): System;
 export function system(...given: readonly unknown[]): System {
   refuseArguments("system", given);
-  return { clock: { now: () => Date.now(), sleep }, random: systemRandom() };
+  const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep };
+  return { clock, random: systemRandom() };
 }
 
 /** Node keeps a timer's delay in 31 bits and fires a longer one at once. */

@@ -28,7 +28,7 @@ export interface VirtualClock extends Clock {
   settle(): Promise<void>;
   /**
    * Sets the clock forward by `ms`, or back if negative, like an operator or NTP. `now()` jumps,
-   * but sleepers wait as long as before.
+   * but `monotonic()` does not, and sleepers wait as long as before.
    */
   step(ms: number): void;
   /**
@@ -122,6 +122,7 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
 
   return {
     now,
+    monotonic: () => elapsed,
     sleep,
     advance,
     advanceTo: (time) => advance(milliseconds(time) - now()),

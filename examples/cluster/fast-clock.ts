@@ -13,5 +13,6 @@ export function fastClock(startedAt: number): Clock {
   return {
     now: () => Math.floor(startedAt + (clock.now() - startedAt) * speed),
     sleep: (ms, signal, options) => clock.sleep(ms / speed, signal, options),
+    monotonic: () => clock.monotonic() * speed,
   };
 }

@@ -66,7 +66,9 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     path: "/v1/api-keys/:id",
     operation: revokeKey,
     summary: "Revoke an API key",
-    description: "The key stops working at once, and so does its secret before the last rotation.",
+    description:
+      "The key stops working at once, and so does its secret before the last rotation. A key " +
+      "can't revoke a key that has more scopes.",
   },
   {
     ...manage,
@@ -74,7 +76,9 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     path: "/v1/api-keys/:id/rotate",
     operation: rotateKey,
     summary: "Rotate an API key",
-    description: "Gives the key a new secret. The old secret stays valid for a grace period.",
+    description:
+      "Gives the key a new secret. The old secret stays valid for a grace period. A key can't " +
+      "rotate a key that has more scopes or expires later.",
     response: createdKeySchema,
   },
 ];

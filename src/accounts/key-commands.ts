@@ -34,7 +34,7 @@ export const createKey: Command<CreateKey, CreatedKey> = {
     const granted: readonly KeyScope[] =
       caller.type === "key" ? keyScopes.filter((each) => caller.scopes.includes(each)) : keyScopes;
     const scopes = requested ?? granted;
-    checkScopes(scopes, caller);
+    checkScopes(scopes, caller, "A key can only grant scopes that it has.");
     const callerExpiry = expiryOf(caller);
     const expires =
       expires_at === undefined ? callerExpiry : expires_at === null ? null : millis(expires_at);
@@ -56,12 +56,12 @@ export const createKey: Command<CreateKey, CreatedKey> = {
 };
 
 /** @throws TidingsError `insufficient_scope` if the calling key lacks one of the scopes */
-function checkScopes(scopes: readonly KeyScope[], caller: Caller): void {
+function checkScopes(scopes: readonly KeyScope[], caller: Caller, rule: string): void {
   const missing = caller.type === "key" ? missingScopes(scopes, caller.scopes) : [];
   if (missing.length > 0) {
     throw new TidingsError(
       "insufficient_scope",
-      `The calling key lacks ${missing.join(", ")}. A key can only grant scopes that it has.`,
+      `The calling key lacks ${missing.join(", ")}. ${rule}`,
     );
   }
 }
@@ -106,7 +106,7 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
     const key = await tx.get(keyById, [id]);
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
-    checkScopes(key.scopes, caller);
+    checkScopes(key.scopes, caller, "A key can only rotate keys whose scopes it has.");
     if (outlives(key.expires_at, expiryOf(caller))) {
       throw new TidingsError(
         "insufficient_scope",
@@ -125,15 +125,19 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
   onReplay: (key) => ({ ...key, secret: null }),
 };
 
-/** Revokes a key at once and for good. The row stays, so that the key is still listed. */
+/**
+ * Revokes a key at once and for good. The row stays, so that the key is still listed. A key with
+ * fewer scopes cannot revoke one with more, so a limited key cannot lock out its administrators.
+ */
 export const revokeKey: Command<ById, void> = {
   kind: "command",
   name: "apiKeys.revoke",
   input: () => byIdSchema,
   status: 204,
-  async run(tx, { id }) {
+  async run(tx, { id }, { caller }) {
     const key = await tx.get(keyById, [id]);
     if (key === undefined) throw notFound("API key");
+    checkScopes(key.scopes, caller, "A key can only revoke keys whose scopes it has.");
     if (key.revoked_at === null) tx.update(keys, key, { revoked_at: tx.now });
   },
 };

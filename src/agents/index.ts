@@ -19,8 +19,9 @@ export type {
   PlaybookTriggerInput,
   UpdatePlaybook,
 } from "./playbooks/types.ts";
-export { agents, agentSessionOf, agentSessions, agentTriggers } from "./rows.ts";
 export { runReaper } from "./runs/reap-runs.ts";
+export { agents, agentSessionOf, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
+export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
 export type { Run, RunStatus, RunStep, RunTrigger, RunUsage } from "./runs/types.ts";

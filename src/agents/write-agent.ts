@@ -25,7 +25,13 @@ import {
   agentVersions,
   triggersOfAgent,
 } from "./rows.ts";
-import { type Call, canonicalJson, type Command, freeOrdinal } from "../operations/index.ts";
+import {
+  type Call,
+  canonicalJson,
+  type Command,
+  freeOrdinal,
+  showsOutput,
+} from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -72,6 +78,7 @@ export const createAgent: Command<CreateAgent, Agent> = {
   name: "agents.create",
   input: createAgentSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, input, call) {
     const { enabled = true } = input;
     await validateAgent(tx, call, { ...input, enabled });
@@ -90,6 +97,7 @@ export const updateAgent: Command<UpdateAgent, Agent> = {
   name: "agents.update",
   input: updateAgentSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, { id, ...change }, call) {
     const before = await agentToChange(tx, id);
     await validateAgent(tx, call, change);

@@ -39,6 +39,7 @@ import {
   type Command,
   freeOrdinal,
   type Services,
+  showsOutput,
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -48,6 +49,7 @@ export const createPlaybook: Command<CreatePlaybook, Playbook> = {
   name: "playbooks.create",
   input: () => createPlaybookSchema,
   status: 201,
+  shows: showsOutput,
   async run(tx, input, call) {
     const { enabled = false } = input;
     const definition = playbookDefinitionOf(input);
@@ -66,6 +68,7 @@ export const updatePlaybook: Command<UpdatePlaybook, Playbook> = {
   name: "playbooks.update",
   input: () => updatePlaybookSchema,
   status: 200,
+  shows: showsOutput,
   async run(tx, change, call) {
     const before = await playbookToChange(tx, change.id);
     const { enabled = before.enabled } = change;

@@ -28,7 +28,9 @@ import {
   refuseEncoded,
   refuseKey,
   refuseQuery,
+  resumedInput,
   tokenField,
+  withPlaces,
 } from "./inputs.ts";
 import { maxCallbackBytes } from "./service-routes.ts";
 import {
@@ -221,11 +223,9 @@ export class RequestHandler implements ApiHandler {
   ): Promise<ApiResponse> {
     const { request, params, caller } = exchange;
     const { limits, prepared } = this.#backend;
-    const query = queryOf(exchange);
     const last = headerOf(request.headers, "last-event-id");
-    // A reconnecting client repeats the URL, so the header is newer than the query.
-    const resumed = last === undefined || last === "" ? query : { ...query, last_event_id: last };
-    const input = queryInput(inputSchema(operation, limits), resumed, params);
+    const { fields, place } = resumedInput(queryOf(exchange), last);
+    const input = queryInput(inputSchema(operation, limits), fields, params, place);
     // An error response, when the stream cannot open, must not have these headers.
     const headers = { ...exchange.headers, ...eventStreamHeaders };
     if (request.method === "HEAD") return { status: 200, headers, body: null };
@@ -233,7 +233,11 @@ export class RequestHandler implements ApiHandler {
     const { executor } = await prepared();
     const { signal } = request;
     const sources = this.#backend.streamSources(caller, signal);
-    const events = await executor.open(operation, input, contextOf(exchange), sources, signal);
+    const events = await executor
+      .open(operation, input, contextOf(exchange), sources, signal)
+      .catch((error: unknown) => {
+        throw withPlaces(error, place);
+      });
     return { status: 200, headers, body: this.#logErrors(encodeEvents(events), exchange) };
   }
 

@@ -170,10 +170,42 @@ export function refuseQuery(query: Fields): void {
 }
 
 /** Combines path and query parameters. */
-export function queryInput<Input>(schema: z.ZodType<Input>, query: Fields, params: Params): Input {
+export function queryInput<Input>(
+  schema: z.ZodType<Input>,
+  query: Fields,
+  params: Params,
+  place: Place = inQuery,
+): Input {
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(query, name));
   const errors = repeated.map((name) => unknownField(inQuery([name]), name));
-  return parse(schema, { ...query, ...params }, inQuery, errors);
+  return parse(schema, { ...query, ...params }, place, errors);
+}
+
+/**
+ * The input of a stream, and where its fields came from. A reconnecting client repeats the URL, so
+ * the header `Last-Event-ID` is newer than the query.
+ */
+export function resumedInput(
+  query: Fields,
+  header: string | undefined,
+): { readonly fields: Fields; readonly place: Place } {
+  if (header === undefined || header === "") return { fields: query, place: inQuery };
+  return {
+    fields: { ...query, last_event_id: header },
+    place: (path) => (path[0] === "last_event_id" ? { header: "Last-Event-ID" } : inQuery(path)),
+  };
+}
+
+/** Says where the caller sent the fields that an operation found wrong in its input. */
+export function withPlaces(error: unknown, place: Place): unknown {
+  if (!(error instanceof TidingsError) || error.code !== "validation_failed") return error;
+  return invalid(
+    error.errors.map(({ pointer, code, message, ...others }) =>
+      pointer === undefined
+        ? { ...others, code, message }
+        : { ...place(pointer.split("/").slice(1)), code, message },
+    ),
+  );
 }
 
 export function decodedParams(params: Params): Params {

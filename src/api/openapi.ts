@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { type Limits, problemSchema } from "../kernel/index.ts";
 import { idempotencyField, tokenField } from "./inputs.ts";
 import { parameterNames } from "./router.ts";
+import { maxCallbackBytes } from "./service-routes.ts";
 import { type JsonSchema, type Schemas, jsonSchemas } from "./schemas.ts";
 
 /** An OpenAPI 3.1 document as JSON. */
@@ -105,16 +106,33 @@ const ref = (kind: string, name: string): { $ref: string } => ({
 const openParameters = (route: ApiRoute): object => ({
   ...(route.operation.kind === "callback"
     ? {
-        requestBody: {
-          description: "The carrier's request.",
-          content: { "*/*": { schema: {} } },
-        },
+        requestBody: callbackBody,
       }
     : {}),
   ...parametersOf(
     parameterNames(route.path).map((name) => pathParameter(name, { type: "string" })),
   ),
 });
+
+/** Each carrier has its own format. The transport reads it. */
+const callbackBody = {
+  description:
+    "The carrier's request in the carrier's own format, byte for byte as it was signed: receipts " +
+    `and inbound messages. At most ${maxCallbackBytes} bytes.`,
+  content: {
+    "application/json": {
+      schema: { type: "object", description: "For carriers that send JSON, such as Telnyx." },
+    },
+    "application/x-www-form-urlencoded": {
+      schema: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        description: "For carriers that send form fields, such as Twilio.",
+      },
+    },
+    "*/*": { schema: { type: "string", description: "Any other format of a transport." } },
+  },
+};
 
 const pathParameter = (name: string, schema: JsonSchema): object => ({
   name,
@@ -139,8 +157,6 @@ function takes(route: Guarded, schemas: Schemas): object {
   const rest = Object.entries(properties).filter(([name]) => !names.includes(name));
   const needed = required.filter((name) => !names.includes(name));
   if (changes(operation)) {
-    const parameters = [...inPath, ref("parameters", "IdempotencyKey")];
-    if (rest.length === 0) return { parameters };
     const { required: _, ...facts } = input;
     const body = {
       ...facts,
@@ -151,7 +167,7 @@ function takes(route: Guarded, schemas: Schemas): object {
       ...(needed.length === 0 ? {} : { required: needed }),
     };
     return {
-      parameters,
+      parameters: [...inPath, ref("parameters", "IdempotencyKey")],
       requestBody: {
         required: needed.length > 0,
         content: {
@@ -189,7 +205,9 @@ function success(route: ApiRoute, schemas: Schemas): object {
     };
   }
   if (operation.kind === "callback") {
-    return { "2XX": { description: "The response that the carrier expects.", headers } };
+    const content = { "*/*": { schema: { type: "string" } } };
+    const description = "The response that the carrier expects. Its body is often empty.";
+    return { "2XX": { description, headers, content } };
   }
   const status = changes(operation) ? operation.status : 200;
   if (status === 204) return { 204: { description: "Done.", headers } };

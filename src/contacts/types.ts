@@ -134,7 +134,10 @@ export interface ContactReference {
   readonly id: ContactId;
   /** The contact's name, or its phone number or address if the name is unknown. */
   readonly name: string;
-  /** The contact's phone number. Null if it is unknown. */
+  /**
+   * The contact's phone number. Null if it is unknown, which is usual on webchat: a visitor has only
+   * a webchat address, which is among the contact's `identities`. Use `id` to identify the contact.
+   */
   readonly phone: string | null;
 }
 
@@ -144,7 +147,14 @@ export const contactReferenceSchema = z
     name: z
       .string()
       .describe("The contact's name, or its phone number or address if the name is unknown."),
-    phone: z.string().nullable().describe("The contact's phone number. Null if it is unknown."),
+    phone: z
+      .string()
+      .nullable()
+      .describe(
+        "The contact's phone number. Null if it is unknown, which is usual on webchat: a visitor " +
+          "has only a webchat address, which is among the contact's `identities`. Use `id` to " +
+          "identify the contact.",
+      ),
   })
   .meta({
     id: "ContactReference",

@@ -63,9 +63,9 @@ async function positionOf(reads: Reads, last_event_id: string | undefined): Prom
   const last = await reads.get(eventById, [last_event_id]);
   if (last !== undefined) return last.position;
   const message =
-    "This event no longer exists. Read the missed events from /v1/events, then open the stream " +
-    "without Last-Event-ID.";
-  throw invalid([{ header: "Last-Event-ID", code: "unknown_event", message }]);
+    "This event does not exist any more. List the missed events, then open the stream without " +
+    "this id.";
+  throw invalid([{ pointer: "/last_event_id", code: "unknown_event", message }]);
 }
 
 /**

@@ -121,6 +121,7 @@ export class StartReminder {
     this.#runnable = runnableJobs(runtime, consumers);
     this.#clock = {
       now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
       sleep: (ms, signal) => clock.sleep(ms, signal, { ref: false }),
     };
     this.#wake = new Signal(this.#clock);

@@ -27,6 +27,7 @@ import type {
   CreateWebhook,
   Delivery,
   DeliveryWithAttempts,
+  DeliveryWithBody,
   Event,
   ListDeliveries,
   TestWebhook,
@@ -126,13 +127,13 @@ export interface Webhooks {
   ): Promise<CreatedWebhook>;
   /** Sends one sample event, whatever the webhook's status. */
   test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
-  /** Lists the deliveries of the webhook, newest first. */
-  deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<Delivery>>;
+  /** Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. */
+  deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<DeliveryWithAttempts>>;
   /**
    * Returns a delivery with its body and all attempts.
    * @throws TidingsError `not_found`
    */
-  delivery(id: string, deliveryId: string): Promise<DeliveryWithAttempts>;
+  delivery(id: string, deliveryId: string): Promise<DeliveryWithBody>;
   /**
    * Attempts the delivery once more, whatever its status.
    * @throws TidingsError `conflict` when the content was erased, or after 100 attempts
@@ -232,7 +233,7 @@ export interface Playbooks {
   remove(id: string, options?: CommandOptions): Promise<void>;
 }
 
-/** Simulation tools. Except for `numbers`, they throw `conflict` in the mode `live`. */
+/** Simulation tools. They throw `conflict` in the mode `live`. */
 export interface Sandbox {
   /** Lists the test numbers and how each behaves. */
   numbers(): Promise<SandboxNumbers>;
@@ -256,8 +257,8 @@ export interface Sandbox {
    */
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
   /**
-   * Removes the account's messages, contacts, conversations and events in the sandbox. API keys,
-   * senders, webhooks, agents, playbooks and usage counts stay.
+   * Removes the account's messages, contacts, conversations, agents, playbooks and events in the
+   * sandbox. API keys, senders, webhooks and usage counts stay.
    */
   reset(options?: KeyOptions): Promise<SandboxResetResult>;
 }

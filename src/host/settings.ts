@@ -72,9 +72,12 @@ function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
       .superRefine(distinct("transports with different names"))
       .superRefine(excludes(webchatTransportName, "no transport with the engine's built-in name")),
     routes: listOption("routes", route(transports), 100).default(() => []),
-    clock: portOption<Clock>("a clock with the methods now and sleep", "now", "sleep").default(
-      () => defaults.clock,
-    ),
+    clock: portOption<Clock>(
+      "a clock with the methods now, monotonic and sleep",
+      "now",
+      "monotonic",
+      "sleep",
+    ).default(() => defaults.clock),
     random: portOption<Random>("a source of randomness with a method bytes", "bytes").default(
       () => defaults.random,
     ),

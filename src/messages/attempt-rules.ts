@@ -13,6 +13,7 @@ import { maxAttempts, type Next, retryDelays } from "./route-rules.ts";
 import {
   type Ambiguous,
   applyEvidence,
+  expired,
   type Failed,
   type MessageState,
   type NoChange,
@@ -26,6 +27,7 @@ export type AfterAttempt =
   | { readonly decision: "with_carrier"; readonly state: CarrierState; readonly joined: JoinResult }
   | { readonly decision: "retry"; readonly state: Queued }
   | { readonly decision: "failed"; readonly state: Failed }
+  | typeof expired
   | { readonly decision: "ambiguous"; readonly state: Ambiguous }
   | NoChange;
 
@@ -90,17 +92,13 @@ export function applyNotSent(
   refusal?: MessageError | null,
 ): AfterAttempt {
   if (state.status !== "ambiguous" || state.attempts !== attempt) return noChange;
-  const { attempts, expires_at } = state;
   const error = refusal ?? state.error;
-  const again = attempts < maxAttempts ? now : null;
-  const due_at = next === undefined ? again : nextAt(next, expires_at);
-  return due_at === null
-    ? { decision: "failed", state: { status: "failed", error } }
-    : sendAgain(state, due_at);
+  const again = state.attempts < maxAttempts ? now : null;
+  return retryOrEnd(state, next === undefined ? again : nextAt(next), error);
 }
 
 /**
- * Keeps a message `ambiguous` that would fail although another attempt may have sent it. `lost` is
+ * Keeps a message `ambiguous` that would fail or expire although another attempt may have sent it. `lost` is
  * the error of that attempt, or undefined if there is none.
  */
 export function unlessSent(
@@ -109,7 +107,8 @@ export function unlessSent(
   lost: MessageError | undefined,
 ): AfterAttempt {
   const isUnderway = state.status === "sending" || state.status === "ambiguous";
-  if (decision.decision !== "failed" || lost === undefined || !isUnderway) return decision;
+  const ends = decision.decision === "failed" || decision.decision === "expired";
+  if (!ends || lost === undefined || !isUnderway) return decision;
   const { attempts, expires_at } = state;
   return {
     decision: "ambiguous",
@@ -135,18 +134,15 @@ const lastTime = 253_402_300_799_999;
 
 /**
  * Returns when to retry after attempt number `attempt` certainly sent nothing. Null if that was the
- * last attempt, or if the message expires first. `retryAfter` from the carrier overrides the delay.
+ * last attempt. `retryAfter` from the carrier overrides the delay.
  */
 export function retryAt(
   attempt: number,
   retryAfter: number | undefined,
-  expiresAt: number,
   now: number,
 ): number | null {
   const delay = retryDelays[attempt - 1];
-  if (delay === undefined) return null;
-  const due = notBeforeOf(retryAfter, now) ?? now + delay;
-  return due < expiresAt ? due : null;
+  return delay === undefined ? null : (notBeforeOf(retryAfter, now) ?? now + delay);
 }
 
 /** Returns the earliest time at which the carrier wants to be called. Null if it set none. */
@@ -167,35 +163,33 @@ export function carrierError(error: CarrierError, permanent: boolean): MessageEr
 }
 
 function refused(
-  { attempts, expires_at }: Sending | Ambiguous,
-  answer: Refusal,
+  state: Sending | Ambiguous,
+  answer: Extract<SendAnswer, { outcome: "rejected" }>,
   now: number,
   next: Next | undefined,
 ): AfterAttempt {
-  const due_at =
-    next === undefined ? sameAgain(attempts, answer, expires_at, now) : nextAt(next, expires_at);
-  if (due_at !== null) {
-    return { decision: "retry", state: { status: "queued", due_at, expires_at, attempts } };
-  }
-  return {
-    decision: "failed",
-    state: { status: "failed", error: carrierError(answer.error, answer.permanent) },
-  };
+  const { error, permanent, retry_after_ms } = answer;
+  const again = permanent ? null : retryAt(state.attempts, retry_after_ms, now);
+  const due_at = next === undefined ? again : nextAt(next);
+  return retryOrEnd(state, due_at, carrierError(error, permanent));
 }
 
-type Refusal = Extract<SendAnswer, { outcome: "rejected" }>;
-
-function sameAgain(
-  attempts: number,
-  answer: Refusal,
-  expires_at: number,
-  now: number,
-): number | null {
-  return answer.permanent ? null : retryAt(attempts, answer.retry_after_ms, expires_at, now);
+function nextAt(next: Next): number | null {
+  return next.next === "on" ? next.at : null;
 }
 
-function nextAt(next: Next, expires_at: number): number | null {
-  return next.next === "on" && next.at < expires_at ? next.at : null;
+/**
+ * Queues a message again for `due_at`. Without another attempt it fails with the error of the last
+ * one. It expires now if the next attempt would be too late, so that it does not block the later
+ * messages of its conversation.
+ */
+function retryOrEnd(
+  state: Sending | Ambiguous,
+  due_at: number | null,
+  error: MessageError,
+): AfterAttempt {
+  if (due_at === null) return { decision: "failed", state: { status: "failed", error } };
+  return due_at < state.expires_at ? sendAgain(state, due_at) : expired;
 }
 
 /**

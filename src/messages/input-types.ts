@@ -236,7 +236,10 @@ export interface ListMessages extends PageQuery {
   readonly contact_id?: string | undefined;
   /** Only messages of this conversation. */
   readonly conversation_id?: string | undefined;
-  /** Only messages to exactly this address. */
+  /**
+   * Only messages to exactly this address: a phone number, a short code, or a visitor's webchat
+   * address. With `direction` `inbound`, the address of a sender.
+   */
   readonly to?: string | undefined;
   /** Only messages created later than this time. */
   readonly created_after?: string | undefined;
@@ -255,11 +258,31 @@ export const listMessagesSchema = z
     channel: channelSchema.optional().describe("Only messages on this channel."),
     contact_id: reference.optional().describe("Only messages from or to this contact."),
     conversation_id: reference.optional().describe("Only messages of this conversation."),
-    to: reference.optional().describe("Only messages to exactly this address."),
+    to: reference
+      .optional()
+      .describe(
+        "Only messages to exactly this address: a phone number, a short code, or a visitor's " +
+          "webchat address. With `direction` `inbound`, the address of a sender.",
+      ),
     created_after: instant.optional().describe("Only messages created later than this time."),
     created_before: instant.optional().describe("Only messages created earlier than this time."),
   })
+  // A number without `+` would silently match nothing.
+  .refine(
+    ({ direction, to }) =>
+      typeof to !== "string" || direction === "inbound" || isRecipient.test(to),
+    {
+      path: ["to"],
+      error:
+        "must be a phone number (E.164: + and 7 to 15 digits), a short code or a visitor's " +
+        "address; add direction=inbound to filter by a sender",
+      when: ({ value }) => typeof value === "object" && value !== null,
+    },
+  )
   .describe("Filters of a list of messages.");
+
+/** A phone number, a short code or a visitor's webchat address. */
+const isRecipient = /^(?:\+[1-9]\d{6,14}|\d{3,8}|visitor:[0-9A-Z]{26})$/;
 
 /** A person's message in a conversation. It goes to the address of the last message. */
 export interface Reply {

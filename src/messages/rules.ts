@@ -129,26 +129,29 @@ export function release(
 }
 
 /** Expires a waiting message whose ttl is over. */
-export function expire(
-  state: MessageState,
-  now: number,
-): { decision: "expired"; state: Expired } | NoChange {
-  if (!isWaiting(state) || state.expires_at > now) return noChange;
-  return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
+export function expire(state: MessageState, now: number): typeof expired | NoChange {
+  return isWaiting(state) && state.expires_at <= now ? expired : noChange;
 }
 
-const ttlElapsed: MessageError = {
-  code: "ttl_elapsed",
-  message: "The message was not handed over within its time to live.",
-  permanent: false,
-  stage: "queue",
-  provider_code: null,
+/** The end of a message that cannot be sent within its time to live. */
+export const expired: { readonly decision: "expired"; readonly state: Expired } = {
+  decision: "expired",
+  state: {
+    status: "expired",
+    error: {
+      code: "ttl_elapsed",
+      message: "The message could not be sent within its time to live.",
+      permanent: false,
+      stage: "queue",
+      provider_code: null,
+    },
+  },
 };
 
 type HandOver =
   | { readonly decision: "send"; readonly state: Sending }
   | { readonly decision: "wait"; readonly until: number }
-  | { readonly decision: "expired"; readonly state: Expired }
+  | typeof expired
   | NoChange;
 
 /**
@@ -157,9 +160,7 @@ type HandOver =
 export function handOver(state: MessageState, now: number): HandOver {
   if (state.status !== "queued") return noChange;
   const { due_at, expires_at, attempts } = state;
-  if (expires_at <= now) {
-    return { decision: "expired", state: { status: "expired", error: ttlElapsed } };
-  }
+  if (expires_at <= now) return expired;
   if (due_at > now) return { decision: "wait", until: Math.min(due_at, expires_at) };
   return { decision: "send", state: { status: "sending", expires_at, attempts: attempts + 1 } };
 }

@@ -108,11 +108,12 @@ export interface Command<Input, Output> {
   /** Returns the output without secrets, for replays. */
   onReplay?(output: Output): Output;
   /**
-   * Returns the id of the personal data in the response: a contact, a message, a conversation, a
-   * note, a run, an observation, an event, a webchat session, a delivery, or the hash of an
-   * address. The stored response is erased when that data is erased or redacted, and removed with
-   * its key when the sandbox is reset. `output` is undefined for an error, which may quote a policy
-   * of the host application. Absent for commands whose responses contain no personal data.
+   * Returns the id of the resource in the response if it can be erased or is removed when the
+   * sandbox is reset: a contact, a message, a conversation, a note, a run, an observation, an
+   * event, a webchat session, a delivery, an agent, a playbook, or the hash of an address. The
+   * stored response is erased when the resource is erased or redacted, and removed with its key
+   * when the sandbox is reset. `output` is undefined for an error, which may quote a policy of the
+   * host application. Absent for commands whose responses contain no such resource.
    */
   shows?(input: Input, output: Output | undefined, call: Call): string | null;
   /**

@@ -46,7 +46,7 @@ class LocalRateLimiter implements RateLimiter {
       log = slidingLog(limit, windowMs);
       this.#logs.set(key, log);
     }
-    return admit(log, this.#clock.now());
+    return admit(log, this.#clock.monotonic());
   }
 }
 
@@ -66,10 +66,6 @@ interface SlidingLog {
   times: Float64Array;
   oldest: number;
   count: number;
-  /** The last reading of the clock. */
-  lastNow: number;
-  /** Milliseconds added to the clock so that it never runs backwards. */
-  offset: number;
 }
 
 /** The initial capacity. Rarely used keys need no more. */
@@ -82,14 +78,11 @@ export function slidingLog(limit: number, window: number): SlidingLog {
     times: new Float64Array(Math.min(limit, minCapacity)),
     oldest: 0,
     count: 0,
-    lastNow: Number.NEGATIVE_INFINITY,
-    offset: 0,
   };
 }
 
-/** Admits or refuses one request at `now`, in milliseconds. */
-export function admit(log: SlidingLog, now: number): Admission {
-  const time = monotonicTime(log, now);
+/** Admits or refuses one request at `time`, in milliseconds on a clock that never steps back. */
+export function admit(log: SlidingLog, time: number): Admission {
   dropExpired(log, time);
   const admitted = log.count < log.limit;
   if (admitted) {
@@ -102,19 +95,9 @@ export function admit(log: SlidingLog, now: number): Admission {
     admitted,
     limit: log.limit,
     remaining,
-    reset_ms: admissionAt(log, log.count - 1) + log.window - time,
-    retry_after_ms: remaining > 0 ? 0 : admissionAt(log, 0) + log.window - time,
+    reset_ms: log.window - (time - admissionAt(log, log.count - 1)),
+    retry_after_ms: remaining > 0 ? 0 : log.window - (time - admissionAt(log, 0)),
   };
-}
-
-/**
- * Returns a time that never decreases. A clock that steps back would lengthen the window by the
- * step. The sum of all steps is added to the clock instead, so nobody waits longer than a window.
- */
-function monotonicTime(log: SlidingLog, now: number): number {
-  if (now < log.lastNow) log.offset += log.lastNow - now;
-  log.lastNow = now;
-  return now + log.offset;
 }
 
 function dropExpired(log: SlidingLog, time: number): void {

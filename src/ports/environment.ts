@@ -4,6 +4,11 @@ import { TidingsError } from "../kernel/index.ts";
 export interface Clock {
   /** Milliseconds since the Unix epoch. May step back. */
   now(): number;
+  /**
+   * Milliseconds since an arbitrary start, with fractions. Never steps back, and ignores changes of
+   * the wall clock. Rate limits count with it.
+   */
+  monotonic(): number;
   /** Resolves after `ms` milliseconds, or immediately when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal, options?: SleepOptions): Promise<void>;
 }

@@ -80,8 +80,8 @@ const sandboxRoutes: readonly ApiRoute[] = [
     operation: resetSandbox,
     summary: "Reset the sandbox",
     description:
-      "Removes the account's messages, contacts, conversations and events in the sandbox. Keys, " +
-      "senders, webhooks, agents and playbooks stay.",
+      "Removes the account's messages, contacts, conversations, agents, playbooks and events in " +
+      "the sandbox. Keys, senders, webhooks and usage counts stay.",
     response: sandboxResetResultSchema,
   },
   {

@@ -1,4 +1,11 @@
-import { agentSessions, runs } from "../agents/index.ts";
+import {
+  agents,
+  agentSessions,
+  agentVersions,
+  playbooks,
+  playbookVersions,
+  runs,
+} from "../agents/index.ts";
 import {
   consentEvidence,
   consents,
@@ -38,8 +45,10 @@ import { requireSandbox } from "./simulate.ts";
 const chunk = 200;
 
 /**
- * Removes the sandbox's messages, contacts, conversations and events. Keys, senders, webhooks,
- * agents, playbooks and counts stay. Jobs of removed rows find nothing to do and end.
+ * Removes the sandbox's messages, contacts, conversations, agents, playbooks and events. Keys,
+ * senders, webhooks and counts stay. Jobs of removed rows find nothing to do and end. Agents are
+ * removed first, so that a turn under way sends nothing. Messages, agents and playbooks that are
+ * created during the reset stay.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
@@ -49,8 +58,14 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   keepsAnswer: true,
   async run(steps, _input, { scope, services }) {
     requireSandbox(scope);
-    let removed = await removeBefore(steps, messages, services.drawId("msg"), removeMessage);
-    removed += await removeBefore(steps, deliveries, services.drawId("dlv"), removeDelivery);
+    const { drawId } = services;
+    const [agentsEnd, playbooksEnd, messagesEnd] = [drawId("agt"), drawId("pb"), drawId("msg")];
+    let removed = await removeAll(steps, agents.primary, agentsEnd);
+    removed += await removeAll(steps, agentVersions.primary, agentsEnd);
+    removed += await removeAll(steps, playbooks.primary, playbooksEnd);
+    removed += await removeAll(steps, playbookVersions.primary, playbooksEnd);
+    removed += await removeBefore(steps, messages, messagesEnd, removeMessage);
+    removed += await removeBefore(steps, deliveries, drawId("dlv"), removeDelivery);
     for (const { primary } of [
       timeline,
       inboundIds,
@@ -112,15 +127,16 @@ async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
 }
 
 /**
- * Removes all rows of a collection, along an index that begins with account and mode. An
- * idempotency key without a subject, such as the key of this reset, stays.
+ * Removes all rows of a collection, or those before `end`, along an index that begins with account
+ * and mode. An idempotency key without a subject, such as the key of this reset, stays.
  */
-async function removeAll(steps: Steps, index: ScopedIndex): Promise<number> {
+async function removeAll(steps: Steps, index: ScopedIndex, end?: string): Promise<number> {
   const { collection } = index;
   let removed = 0;
   let after: readonly KeyValue[] | undefined;
   for (;;) {
-    const range = { index, prefix: [], order: "ascending", limit: chunk } as const;
+    const until = end === undefined ? {} : { until: [end] };
+    const range = { index, prefix: [], order: "ascending", limit: chunk, ...until } as const;
     const { rows, more, last } = await scan<Scope>(
       steps.reads,
       after === undefined ? range : { ...range, after },

@@ -45,14 +45,13 @@ export const listSandboxNumbers: Query<Record<string, never>, SandboxNumbers> = 
   kind: "query",
   name: "sandbox.numbers",
   input: () => noInput,
-  run(_reads, _input, { services }) {
+  async run(_reads, _input, { scope, services }) {
+    requireSandbox(scope);
     const simulated = services.transports.filter(({ capabilities }) =>
       capabilities.modes.includes("sandbox"),
     );
     const numbers = simulated.flatMap(({ test_numbers = [] }) => test_numbers);
-    return Promise.resolve({
-      data: numbers.map(({ number, behaviour }) => ({ number, behaviour })),
-    });
+    return { data: numbers.map(({ number, behaviour }) => ({ number, behaviour })) };
   },
 };
 

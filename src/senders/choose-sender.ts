@@ -3,10 +3,14 @@ import {
   defaultSenders,
   senderByAddress,
   senderById,
+  senderChannels,
+  senderOfChannel,
+  senderResource,
   type SenderRow,
   senders,
 } from "./rows.ts";
-import { type Seen, type Transport, webchatTransportName } from "../ports/index.ts";
+import type { Sender } from "./types.ts";
+import { type Transport, webchatTransportName } from "../ports/index.ts";
 import {
   type Channel,
   type GenerateId,
@@ -17,104 +21,80 @@ import {
 import type { Tx } from "../store/index.ts";
 import { createHash } from "node:crypto";
 
-/** Returns the channels that have no default sender yet. */
-export async function channelsWithoutDefault(
-  tx: Tx,
-  channels: readonly Channel[],
-): Promise<Channel[]> {
-  const missing: Channel[] = [];
-  for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [channel]);
-    if (known === undefined || known.sender_id === null) missing.push(channel);
-  }
-  return missing;
-}
-
-/**
- * Makes a sender the default of channels. A previous default that is left with no channel loses its
- * `default` flag.
- */
-export async function makeDefault(
-  tx: Tx,
-  sender: Seen<SenderRow>,
-  channels: readonly Channel[],
-): Promise<Seen<SenderRow>> {
-  const { id } = sender;
-  for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [channel]);
-    if (known === undefined) {
-      tx.insert(defaultSenders, { channel, sender_id: id, pool: [] });
-    } else if (known.sender_id !== id) {
-      tx.update(defaultSenders, known, { sender_id: id });
-      if (known.sender_id !== null) await clearDefaultFlag(tx, known.sender_id);
-    }
-  }
-  return sender.default ? sender : tx.update(senders, sender, { default: true });
-}
-
-/** Whether a sender is the default of one of the channels. */
-export async function isDefaultFor(
-  tx: Tx,
-  sender: SenderRow,
-  channels: readonly Channel[],
-): Promise<boolean> {
-  const { id } = sender;
-  for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [channel]);
-    if (known?.sender_id === id) return true;
-  }
-  return false;
-}
-
-/**
- * Removes a sender as the default of channels. The caller updates the sender's `default` flag.
- */
-export async function removeDefault(
-  tx: Tx,
-  sender: Seen<SenderRow>,
-  channels: readonly Channel[],
-): Promise<void> {
-  const { id } = sender;
-  for (const channel of channels) {
-    const known = await tx.get(defaultSenderByChannel, [channel]);
-    if (known?.sender_id === id) tx.update(defaultSenders, known, { sender_id: null });
-  }
-}
-
-async function clearDefaultFlag(tx: Tx, id: string): Promise<void> {
-  const sender = await tx.get(senderById, [id]);
-  if (sender === undefined || (await isDefaultFor(tx, sender, sender.channels))) return;
-  tx.update(senders, sender, { default: false });
-}
-
 /** The limit of one channel's pool. */
 const maxPoolSize = 100;
 
+/** What a channel uses a sender for. */
+interface ChannelUse {
+  /** Whether the sender has the channel. */
+  readonly isMember: boolean;
+  /** Whether the sender is in the channel's pool. */
+  readonly isPooled: boolean;
+  /**
+   * Whether the sender becomes the channel's default, or stops being it. Undefined if the default
+   * stays as it is.
+   */
+  readonly isDefault: boolean | undefined;
+}
+
 /**
- * Adds a sender to the pools of its channels if its `pool` flag is set. Removes it from all other
- * pools of its current and previous channels.
- * @throws TidingsError `validation_failed` if a pool is full
+ * Adds a sender to a channel, removes it, or changes what the channel uses it for. A channel that
+ * has senders always has a default: the first sender becomes it, and the oldest other sender
+ * replaces it. Each change of the members writes the channel's row, so that it conflicts with a
+ * concurrent choice of another default.
+ * @throws TidingsError `validation_failed` if the pool is full
  */
-export async function setPools(
+export async function setChannel(
   tx: Tx,
-  { id, channels, pool: isPooled }: SenderRow,
-  previousChannels: readonly Channel[],
+  { id }: Pick<SenderRow, "id">,
+  channel: Channel,
+  { isMember, isPooled, isDefault }: ChannelUse,
 ): Promise<void> {
-  for (const channel of new Set([...previousChannels, ...channels])) {
-    const known = await tx.get(defaultSenderByChannel, [channel]);
-    const others = known?.pool.filter((each) => each !== id) ?? [];
-    const pool = isPooled && channels.includes(channel) ? [...others, id] : others;
-    if (pool.length > maxPoolSize) {
-      throw poolFull(channel);
-    }
-    if (known === undefined) {
-      if (pool.length > 0) {
-        tx.insert(defaultSenders, { channel, sender_id: null, pool });
-      }
-    } else if (pool.length !== known.pool.length) {
-      tx.update(defaultSenders, known, { pool });
-    }
+  const known = await tx.get(defaultSenderByChannel, [channel]);
+  const membership = await tx.get(senderOfChannel, [channel, id]);
+  const changesMembers = isMember !== (membership !== undefined);
+  if (membership === undefined && isMember) tx.insert(senderChannels, { channel, sender_id: id });
+  if (membership !== undefined && !isMember) tx.remove(senderChannels, membership);
+
+  const others = known?.pool.filter((each) => each !== id) ?? [];
+  const pool = !isPooled ? others : known?.pool.includes(id) ? known.pool : [...others, id];
+  if (pool.length > maxPoolSize) throw poolFull(channel);
+
+  const sender_id = await nextDefault(tx, id, channel, known?.sender_id, { isMember, isDefault });
+  if (sender_id === undefined) {
+    if (known !== undefined) tx.remove(defaultSenders, known);
+  } else if (known === undefined) {
+    tx.insert(defaultSenders, { channel, sender_id, pool });
+  } else if (changesMembers || known.sender_id !== sender_id || known.pool.length !== pool.length) {
+    tx.update(defaultSenders, known, { sender_id, pool });
   }
+}
+
+/** Returns the default sender of a channel after a change of one sender. Undefined without senders. */
+async function nextDefault(
+  tx: Tx,
+  id: SenderId,
+  channel: Channel,
+  current: SenderId | undefined,
+  { isMember, isDefault }: Pick<ChannelUse, "isMember" | "isDefault">,
+): Promise<SenderId | undefined> {
+  if (isMember && isDefault === true) return id;
+  if (current !== undefined && current !== id) return current;
+  if (isMember && isDefault === undefined) return id;
+  const oldest = await tx.list(senderChannels.primary, [channel], 2);
+  const other = oldest.find(({ sender_id }) => sender_id !== id);
+  return other?.sender_id ?? (isMember ? id : undefined);
+}
+
+/** The resource of a sender as the transaction sees it. */
+export async function showSender(tx: Tx, sender: SenderRow): Promise<Sender> {
+  const defaults = await Promise.all(
+    sender.channels.map((channel) => tx.get(defaultSenderByChannel, [channel])),
+  );
+  return senderResource(
+    sender,
+    defaults.filter((row) => row !== undefined),
+  );
 }
 
 function poolFull(channel: Channel): TidingsError {
@@ -140,13 +120,13 @@ export function createSandboxSenders(tx: Tx, drawId: GenerateId): void {
       address,
       channels,
       transport,
-      default: true,
       pool: false,
       messages_per_second: null,
       daily_cap: null,
       created_at: tx.now,
     });
     for (const channel of channels) {
+      tx.insert(senderChannels, { channel, sender_id: id });
       tx.insert(defaultSenders, { channel, sender_id: id, pool: [] });
     }
   }
@@ -192,11 +172,9 @@ export async function chooseSender(
   const known = last === null ? undefined : await tx.get(senderById, [last]);
   if (isUsable(known)) return known;
   const defaults = await tx.get(defaultSenderByChannel, [channel]);
-  const { pool = [], sender_id = null } = defaults ?? {};
-  for (const id of [
-    ...(pool.length === 0 ? [] : rankSenders(to, pool)),
-    ...(sender_id === null ? [] : [sender_id]),
-  ]) {
+  for (const id of defaults === undefined
+    ? []
+    : [...rankSenders(to, defaults.pool), defaults.sender_id]) {
     const sender = await tx.get(senderById, [id]);
     if (isUsable(sender)) return sender;
   }

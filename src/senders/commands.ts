@@ -1,10 +1,4 @@
-import {
-  liveSenderByAddress,
-  senderByAddress,
-  senderById,
-  senderResource,
-  senders,
-} from "./rows.ts";
+import { liveSenderByAddress, senderByAddress, senderById, senders } from "./rows.ts";
 import {
   type CreateSender,
   createSenderSchema,
@@ -22,13 +16,7 @@ import {
   TidingsError,
 } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
-import {
-  channelsWithoutDefault,
-  isDefaultFor,
-  makeDefault,
-  removeDefault,
-  setPools,
-} from "./choose-sender.ts";
+import { setChannel, showSender } from "./choose-sender.ts";
 import { setThrottle } from "./throttle.ts";
 import { unscoped } from "../store/index.ts";
 import type { Transport } from "../ports/index.ts";
@@ -66,21 +54,17 @@ export const createSender: Command<CreateSender, Sender> = {
       address,
       channels,
       transport,
-      default: false,
       pool,
       messages_per_second,
       daily_cap,
       created_at: tx.now,
     });
     await setThrottle(tx, sender);
-    if (pool) await setPools(tx, sender, []);
-    const newDefaults =
-      options.default === undefined ? await channelsWithoutDefault(tx, channels) : channels;
-    const created =
-      options.default === false || newDefaults.length === 0
-        ? sender
-        : await makeDefault(tx, sender, newDefaults);
-    return senderResource(created);
+    for (const channel of channels) {
+      const isDefault = options.default;
+      await setChannel(tx, sender, channel, { isMember: true, isPooled: pool, isDefault });
+    }
+    return showSender(tx, sender);
   },
 };
 
@@ -90,40 +74,35 @@ export const updateSender: Command<UpdateSender, Sender> = {
   name: "senders.update",
   input: () => updateSenderSchema,
   status: 200,
-  async run(tx, { id, default: shouldBeDefault, ...change }, { scope, services }) {
+  async run(tx, { id, default: isDefault, ...change }, { scope, services }) {
     const sender = await tx.get(senderById, [id]);
     if (sender === undefined) throw notFound("sender");
-    const channels = change.channels ?? sender.channels;
-    if (change.channels !== undefined) {
-      checkTransport(services.transports, sender.transport, scope.mode, channels);
-    }
-
-    const dropped =
-      shouldBeDefault === false
-        ? sender.channels
-        : sender.channels.filter((channel) => !channels.includes(channel));
-    await removeDefault(tx, sender, dropped);
-    const isDefault = await isDefaultFor(tx, sender, channels);
     const {
+      channels = sender.channels,
       pool = sender.pool,
       messages_per_second = sender.messages_per_second,
       daily_cap = sender.daily_cap,
     } = change;
-    const patch = { channels, pool, messages_per_second, daily_cap, default: isDefault };
-    const updated = tx.update(senders, sender, patch);
-    if (sender.pool || pool) await setPools(tx, updated, sender.channels);
+    if (change.channels !== undefined) {
+      checkTransport(services.transports, sender.transport, scope.mode, channels);
+    }
+    const updated = tx.update(senders, sender, { channels, pool, messages_per_second, daily_cap });
+    for (const channel of new Set([...sender.channels, ...channels])) {
+      const isMember = channels.includes(channel);
+      await setChannel(tx, sender, channel, { isMember, isPooled: isMember && pool, isDefault });
+    }
     const hasNewThrottle =
       messages_per_second !== sender.messages_per_second || daily_cap !== sender.daily_cap;
     if (hasNewThrottle) await setThrottle(tx, updated);
-    return senderResource(
-      shouldBeDefault === true ? await makeDefault(tx, updated, channels) : updated,
-    );
+    return showSender(tx, updated);
   },
 };
 
+const noUse = { isMember: false, isPooled: false, isDefault: undefined } as const;
+
 /**
  * Removes a sender. Queued messages from it still go out, without a throttle. New inbound messages
- * to its address belong to no account.
+ * to its address belong to no account. The oldest other sender of each channel becomes its default.
  */
 export const removeSender: Command<ById, void> = {
   kind: "command",
@@ -133,8 +112,9 @@ export const removeSender: Command<ById, void> = {
   async run(tx, { id }) {
     const sender = await tx.get(senderById, [id]);
     if (sender === undefined) throw notFound("sender");
-    await removeDefault(tx, sender, sender.channels);
-    if (sender.pool) await setPools(tx, { ...sender, pool: false }, sender.channels);
+    for (const channel of sender.channels) {
+      await setChannel(tx, sender, channel, noUse);
+    }
     await setThrottle(tx, { ...sender, messages_per_second: null, daily_cap: null });
     tx.remove(senders, sender);
   },

@@ -1,6 +1,13 @@
 import { createSender, removeSender, updateSender } from "./commands.ts";
 import { pageSchema } from "../kernel/index.ts";
-import { defaultSenders, listSenders, senderHandOvers, senders, senderThrottles } from "./rows.ts";
+import {
+  defaultSenders,
+  listSenders,
+  senderChannels,
+  senderHandOvers,
+  senders,
+  senderThrottles,
+} from "./rows.ts";
 import { senderSchema } from "./types.ts";
 import {
   type ApiRoute,
@@ -47,6 +54,9 @@ const senderRoutes: readonly ApiRoute[] = [
     path: "/v1/senders/:id",
     operation: removeSender,
     summary: "Remove a sender",
+    description:
+      "Queued messages from it still go out. If it is the default sender of a channel, the " +
+      "oldest other sender of the channel replaces it.",
   },
 ];
 
@@ -63,7 +73,7 @@ const jobs: Pick<JobTable<Runtime>, "throttle"> = { throttle: inTransaction(rele
 
 export const sendersModule: Module<typeof jobs, typeof senderHandles> = {
   jobs,
-  collections: [senders, defaultSenders, senderThrottles, senderHandOvers],
+  collections: [senders, senderChannels, defaultSenders, senderThrottles, senderHandOvers],
   tags: [
     {
       name: "Senders",

@@ -1,5 +1,6 @@
 import {
   type Channel,
+  channels,
   iso,
   type Page,
   type PageQuery,
@@ -26,7 +27,6 @@ export const senders = scoped("senders", {
   channels: json<readonly Channel[]>(),
   /** The name of the sender's transport. */
   transport: text(),
-  default: boolean(),
   pool: boolean(),
   messages_per_second: nullable(real()),
   daily_cap: nullable(integer()),
@@ -45,14 +45,26 @@ export const liveSenderByAddress = senders.acrossScopes.unique(
   },
 );
 
-/** The senders that a channel uses if a message names none: one of the pool, else the default. */
+/** The channels of each sender. The next default sender of a channel is found here. */
+export const senderChannels = scoped("sender_channels", {
+  channel: text<Channel>(),
+  sender_id: text<SenderId>(),
+});
+
+export const senderOfChannel = senderChannels.key("channel", "sender_id");
+
+/**
+ * The senders that a channel uses if a message names none: one of the pool, else the default. The
+ * row exists exactly while the channel has a sender.
+ */
 export const defaultSenders = scoped("default_senders", {
   channel: text<Channel>(),
   /** The default sender. */
-  sender_id: nullable(text<SenderId>()),
+  sender_id: text<SenderId>(),
   /** The senders of the pool, in the order in which they joined. */
   pool: json<readonly SenderId[]>(),
 });
+export interface DefaultSenderRow extends RowOf<typeof defaultSenders> {}
 
 export const defaultSenderByChannel = defaultSenders.key("channel");
 
@@ -103,19 +115,33 @@ export const listSenders: Query<PageQuery, Page<Sender>> = {
       filters: {},
       input,
     } as const;
-    return mapPage(await page(reads, range, call), senderResource);
+    const [found, defaults] = await Promise.all([
+      page(reads, range, call),
+      reads.range({
+        index: defaultSenders.primary,
+        prefix: [],
+        order: "ascending",
+        limit: channels.length,
+      }),
+    ]);
+    return mapPage(found, (row) => senderResource(row, defaults));
   },
 };
 
-export function senderResource(row: SenderRow): Sender {
-  const { id, address, channels, transport, messages_per_second, daily_cap, created_at } = row;
+/** The resource of a sender. `defaults` are the default senders of all its channels. */
+export function senderResource(row: SenderRow, defaults: readonly DefaultSenderRow[]): Sender {
+  const { id, address, transport, pool, messages_per_second, daily_cap, created_at } = row;
+  const default_channels = row.channels.filter((channel) =>
+    defaults.some((each) => each.channel === channel && each.sender_id === id),
+  );
   return {
     id,
     address,
-    channels: [...channels],
+    channels: [...row.channels],
     transport,
-    default: row.default,
-    pool: row.pool,
+    default: default_channels.length > 0,
+    default_channels,
+    pool,
     messages_per_second,
     daily_cap,
     created_at: iso(created_at),

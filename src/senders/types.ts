@@ -46,11 +46,13 @@ export interface Sender {
   readonly channels: Channel[];
   /** The name of the sender's transport. A route can choose others for a message. */
   readonly transport: string;
-  /**
-   * Whether this is the default sender of one of its channels. A message uses the default if it
-   * names no sender, the contact has none yet, and the channel has no pool.
-   */
+  /** Whether this is the default sender of at least one of its channels. */
   readonly default: boolean;
+  /**
+   * The channels whose default sender this is. A message uses the default if it names no sender,
+   * the contact has none yet, and the channel has no pool. Each channel with a sender has a default.
+   */
+  readonly default_channels: Channel[];
   /**
    * Whether the sender is in the pools of its channels. New contacts are spread over a pool's
    * senders. A contact keeps its sender.
@@ -76,9 +78,13 @@ export const senderSchema = z
       .describe("The name of the sender's transport. A route can choose others for a message."),
     default: z
       .boolean()
+      .describe("Whether this is the default sender of at least one of its channels."),
+    default_channels: z
+      .array(channelSchema)
       .describe(
-        "Whether this is the default sender of one of its channels. A message uses the default " +
-          "if it names no sender, the contact has none yet, and the channel has no pool.",
+        "The channels whose default sender this is. A message uses the default if it names no " +
+          "sender, the contact has none yet, and the channel has no pool. Each channel with a " +
+          "sender has a default.",
       ),
     pool: z.boolean().describe(about.pool),
     messages_per_second: z
@@ -112,8 +118,8 @@ export interface CreateSender {
    */
   readonly transport: string;
   /**
-   * Makes this the default sender of its channels. By default, this applies only to channels that
-   * have no default yet.
+   * `true` makes this the default sender of all its channels. Otherwise it becomes the default only
+   * of channels that have no sender yet.
    */
   readonly default?: boolean | undefined;
   /**
@@ -149,8 +155,8 @@ export const createSenderSchema = z
       .boolean()
       .optional()
       .describe(
-        "Makes this the default sender of its channels. By default, this applies only to " +
-          "channels that have no default yet.",
+        "`true` makes this the default sender of all its channels. Otherwise it becomes the " +
+          "default only of channels that have no sender yet.",
       ),
     pool: z
       .boolean()
@@ -174,8 +180,8 @@ export interface UpdateSender {
    */
   readonly channels?: Channel[] | undefined;
   /**
-   * `true` makes this the default sender of all its channels. `false` ends that: those channels
-   * then have no default sender.
+   * `true` makes this the default sender of all its channels. `false` makes the oldest other sender
+   * of each channel the default instead. A channel without another sender keeps this one.
    */
   readonly default?: boolean | undefined;
   /**
@@ -205,8 +211,9 @@ export const updateSenderSchema = z
       .boolean()
       .optional()
       .describe(
-        "`true` makes this the default sender of all its channels. `false` ends that: those " +
-          "channels then have no default sender.",
+        "`true` makes this the default sender of all its channels. `false` makes the oldest " +
+          "other sender of each channel the default instead. A channel without another sender " +
+          "keeps this one.",
       ),
     pool: z.boolean().optional().describe(about.pool),
     messages_per_second: messagesPerSecond

@@ -71,7 +71,7 @@ async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow>
     address === undefined ? await tx.get(defaultSenderByChannel, ["webchat"]) : undefined;
   const inbox =
     address === undefined
-      ? defaults?.sender_id && (await tx.get(senderById, [defaults.sender_id]))
+      ? defaults && (await tx.get(senderById, [defaults.sender_id]))
       : await tx.get(senderByAddress, [address]);
   if (inbox?.transport === webchatTransportName && inbox.channels.includes("webchat")) return inbox;
   const message =

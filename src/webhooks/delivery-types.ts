@@ -151,25 +151,45 @@ export const deliverySchema = z.strictObject(deliveryFields).meta({
   description: "One event for one webhook. A `parked` delivery waits until its webhook is enabled.",
 });
 
-/** A delivery with its request body and all its attempts. */
+/** A delivery in a list, with its latest attempts. */
 export interface DeliveryWithAttempts extends Delivery {
-  /** The exact request body. Null after the contact was erased. */
-  readonly body: string | null;
-  /** All attempts, oldest first. */
+  /** The latest 5 attempts, oldest first. The endpoint of one delivery returns all of them. */
   readonly attempts: DeliveryAttempt[];
 }
 
 export const deliveryWithAttemptsSchema = z
   .strictObject({
     ...deliveryFields,
+    attempts: z
+      .array(deliveryAttemptSchema)
+      .describe(
+        "The latest 5 attempts, oldest first. The endpoint of one delivery returns all of them.",
+      ),
+  })
+  .meta({
+    id: "DeliveryWithAttempts",
+    description: "A delivery in a list, with its latest attempts.",
+  });
+
+/** A delivery with its request body and all its attempts. */
+export interface DeliveryWithBody extends Delivery {
+  /** All attempts, oldest first. */
+  readonly attempts: DeliveryAttempt[];
+  /** The exact request body. Null after the contact was erased. */
+  readonly body: string | null;
+}
+
+export const deliveryWithBodySchema = z
+  .strictObject({
+    ...deliveryFields,
+    attempts: z.array(deliveryAttemptSchema).describe("All attempts, oldest first."),
     body: z
       .string()
       .nullable()
       .describe("The exact request body. Null after the contact was erased."),
-    attempts: z.array(deliveryAttemptSchema).describe("All attempts, oldest first."),
   })
   .meta({
-    id: "DeliveryWithAttempts",
+    id: "DeliveryWithBody",
     description: "A delivery with its request body and all its attempts.",
   });
 

@@ -8,7 +8,11 @@ import {
 } from "./webhook-commands.ts";
 import { getDelivery, getWebhook, listDeliveries, listWebhooks } from "./reads.ts";
 import { createdWebhookSchema, webhookSchema } from "./types.ts";
-import { deliverySchema, deliveryWithAttemptsSchema } from "./delivery-types.ts";
+import {
+  deliverySchema,
+  deliveryWithAttemptsSchema,
+  deliveryWithBodySchema,
+} from "./delivery-types.ts";
 import { type ById, type Page, pageSchema } from "../kernel/index.ts";
 import {
   type ApiRoute,
@@ -94,8 +98,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     path: "/v1/webhooks/:id/deliveries",
     operation: listDeliveries,
     summary: "List a webhook's deliveries",
-    description: "Returns the newest first.",
-    response: pageSchema(deliverySchema).meta({ id: "DeliveryPage" }),
+    description: "Returns the newest first, each with its latest 5 attempts.",
+    response: pageSchema(deliveryWithAttemptsSchema).meta({ id: "DeliveryPage" }),
   },
   {
     ...read,
@@ -104,7 +108,7 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: getDelivery,
     summary: "Get a delivery",
     description: "Includes the request body and every attempt.",
-    response: deliveryWithAttemptsSchema,
+    response: deliveryWithBodySchema,
   },
   {
     ...write,

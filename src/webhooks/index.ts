@@ -38,5 +38,6 @@ export {
   deliverySchema,
   type DeliveryStatus,
   type DeliveryWithAttempts,
+  type DeliveryWithBody,
   type ListDeliveries,
 } from "./delivery-types.ts";

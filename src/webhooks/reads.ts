@@ -13,6 +13,7 @@ import type { KeyValue, Seen } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
 import {
   deliveriesOfWebhook,
+  deliveryAttemptByNumber,
   type DeliveryAttemptRow,
   deliveryAttempts,
   deliveryById,
@@ -28,6 +29,7 @@ import {
   type DeliveryOfWebhook,
   deliveryOfWebhookSchema,
   type DeliveryWithAttempts,
+  type DeliveryWithBody,
   type ListDeliveries,
   listDeliveriesSchema,
 } from "./delivery-types.ts";
@@ -59,7 +61,7 @@ export const listWebhooks: Query<PageQuery, Page<Webhook>> = {
 };
 
 /** Returns the newest first. Without a status, the ranges of all statuses are merged. */
-export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
+export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> = {
   kind: "query",
   name: "webhooks.deliveries",
   input: () => listDeliveriesSchema,
@@ -92,11 +94,14 @@ export const listDeliveries: Query<ListDeliveries, Page<Delivery>> = {
         );
       },
     };
-    return mapPage(await pageOf(walk, call), (row) => deliveryResource(row, webhook.status));
+    const found = await pageOf(walk, call);
+    const attempts = await reads.getAll(deliveryAttemptByNumber, found.data.flatMap(latestNumbers));
+    const byDelivery = Map.groupBy(attempts, ({ delivery_id }) => delivery_id);
+    return mapPage(found, (row) => withAttempts(row, webhook.status, byDelivery.get(row.id) ?? []));
   },
 };
 
-export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
+export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
   kind: "query",
   name: "webhooks.delivery",
   input: () => deliveryOfWebhookSchema,
@@ -114,7 +119,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithAttempts> = {
       reads.range(range),
     ]);
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
-    return deliveryWithAttempts(delivery, webhook.status, attempts);
+    return { ...withAttempts(delivery, webhook.status, attempts), body: delivery.body };
   },
 };
 
@@ -141,6 +146,15 @@ export function webhookResource(row: WebhookRow): Webhook {
   };
 }
 
+/** The number of attempts that each delivery of a list shows. A response can have 16 KiB. */
+const maxAttemptsShown = 5;
+
+/** The keys of the latest attempts of a delivery, oldest first. */
+function latestNumbers({ id, attempts }: DeliveryRow): (readonly [string, number])[] {
+  const first = Math.max(1, attempts - maxAttemptsShown + 1);
+  return Array.from({ length: attempts - first + 1 }, (_, i) => [id, first + i] as const);
+}
+
 /** `webhook` is the status of the delivery's webhook. */
 export function deliveryResource(row: DeliveryRow, webhook: WebhookStatus): Delivery {
   const { id, webhook_id, event_id, event_type, attempts, created_at } = row;
@@ -156,16 +170,12 @@ export function deliveryResource(row: DeliveryRow, webhook: WebhookStatus): Deli
   };
 }
 
-function deliveryWithAttempts(
+function withAttempts(
   row: DeliveryRow,
   webhook: WebhookStatus,
   attempts: readonly DeliveryAttemptRow[],
 ): DeliveryWithAttempts {
-  return {
-    ...deliveryResource(row, webhook),
-    body: row.body,
-    attempts: attempts.map(attemptResource),
-  };
+  return { ...deliveryResource(row, webhook), attempts: attempts.map(attemptResource) };
 }
 
 function nextAttemptAt(

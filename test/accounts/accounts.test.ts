@@ -255,11 +255,24 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
     const { id } = await one.senders.create({ ...sms, address: "+15551230002", default: true });
     expect(await from({ to: "+15005550003" })).toBe("+15551230002");
     await one.senders.remove(id);
-    await expect(from({ to: "+15005550004" })).rejects.toMatchObject({
+    expect(await from({ to: "+15005550004" })).toBe("+15005559999");
+    for (const sender of (await one.senders.list()).data) {
+      await one.senders.update(sender.id, { default: sender.address === "+15551230001" });
+    }
+    expect(await from({ to: "+15005550005" })).toBe("+15551230001");
+    const kept = (await one.senders.list()).data.find(({ address }) => address === "+15005559999");
+    for (const sender of (await one.senders.list()).data) {
+      if (sender.channels.includes("sms") && sender.id !== kept?.id) {
+        await one.senders.remove(sender.id);
+      }
+    }
+    await one.senders.update(kept?.id ?? "", { channels: ["mms"] });
+    await expect(from({ to: "+15005550006" })).rejects.toMatchObject({
       code: "no_sender",
       status: 422,
       errors: [{ pointer: "/from", code: "no_sender" }],
     });
+    await one.senders.update(kept?.id ?? "", { channels: ["sms"] });
     expect(await from({ to: "+15005550003", from: "+15005559999" })).toBe("+15005559999");
   });
 

@@ -163,6 +163,23 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await rotate(short.id)).toBe(200);
   });
 
+  it("can only rotate or revoke keys that may do no more than they", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { account, id, key } = await tenant(one);
+    const scopes = ["keys:manage", "messages:read"] as const;
+    const narrow = await account.apiKeys.create({ name: "narrow", scopes: [...scopes] });
+    const status = async (method: string, path: string): Promise<number> =>
+      (await call(one.api, { method, path, key: narrow.secret ?? "" })).status;
+    expect(await status("DELETE", `/v1/api-keys/${id}`)).toBe(403);
+    expect(await status("POST", `/v1/api-keys/${id}/rotate`)).toBe(403);
+    expect(await ask(one, key)).toBe(200);
+    const peer = await account.apiKeys.create({ name: "peer", scopes: [...scopes] });
+    expect(await status("DELETE", `/v1/api-keys/${peer.id}`)).toBe(204);
+    expect(await ask(one, peer.secret ?? "")).toBe(401);
+    expect(await status("DELETE", `/v1/api-keys/${narrow.id}`)).toBe(204);
+  });
+
   it("without the scope do not use up the idempotency key", async () => {
     const { engine } = world();
     const one = engine(open().connect());

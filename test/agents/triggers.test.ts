@@ -328,16 +328,14 @@ describe("an action that waits for approval", () => {
     expect(await outcome(approve("approve"))).toBe("erased");
   });
 
-  it("is deleted when the sandbox is reset; agents and playbooks stay", async () => {
+  it("is deleted with its agent when the sandbox is reset", async () => {
     const { engine, storage, agent, own, approve } = await waiting();
-    const { id } = await engine.playbooks.create(greeting);
     await engine.sandbox.reset();
     expect([await rowsOf(storage, runRows), await rowsOf(storage, agentSessions)]).toEqual([
       [],
       [],
     ]);
-    expect(await own.get(agent.id)).toEqual(agent);
-    expect(await engine.playbooks.get(id)).toMatchObject({ name: "Greet" });
+    expect(await outcome(own.get(agent.id))).toBe("not_found");
     expect(await outcome(approve("approve"))).toBe("not_found");
   });
 });

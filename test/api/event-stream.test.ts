@@ -135,12 +135,23 @@ test.each(storages)(
     expect(later.map(({ event }) => event)).not.toContain("message.sent");
     expect(later.every(({ data }) => !data.includes("not yours"))).toBe(true);
 
-    const unknown = await call(there.engine.api, {
-      path: "/v1/events/stream",
-      key,
-      headers: ["Last-Event-ID", "evt_01JZZZZZZZZZZZZZZZZZZZZZZZ"],
-    });
-    expect(jsonOf(unknown)).toMatchObject({ status: 422, errors: [{ header: "Last-Event-ID" }] });
+    const path = "/v1/events/stream";
+    for (const id of ["evt_01JZZZZZZZZZZZZZZZZZZZZZZZ", "x".repeat(201)]) {
+      const inQuery = await call(there.engine.api, { path: `${path}?last_event_id=${id}`, key });
+      expect(jsonOf(inQuery)).toMatchObject({
+        status: 422,
+        errors: [{ parameter: "last_event_id" }],
+      });
+      // The header is newer than the query.
+      const headers = ["Last-Event-ID", id];
+      for (const query of ["", `?last_event_id=${last}`]) {
+        const inHeader = await call(there.engine.api, { path: path + query, key, headers });
+        expect(jsonOf(inHeader)).toMatchObject({
+          status: 422,
+          errors: [{ header: "Last-Event-ID" }],
+        });
+      }
+    }
     await there.engine.stop();
   },
 );

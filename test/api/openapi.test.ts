@@ -67,6 +67,43 @@ test("the document has every route with its scope and a unique operation id", ()
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test("the document describes the body of every request that may have one", () => {
+  interface Described {
+    readonly parameters?: readonly { readonly $ref?: string }[];
+    readonly requestBody?: {
+      readonly required?: boolean;
+      readonly content: Record<string, { readonly schema: JsonSchema }>;
+    };
+  }
+  interface JsonSchema {
+    readonly $ref?: string;
+    readonly properties?: object;
+    readonly required?: readonly string[];
+  }
+  const { paths, components } = document as {
+    paths: Record<string, Record<string, Described>>;
+    components: { schemas: Record<string, JsonSchema> };
+  };
+  for (const route of apiRoutes(defaultLimits)) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    const { parameters = [], requestBody } = paths[path]?.[route.method.toLowerCase()] ?? {};
+    const content = requestBody?.content ?? {};
+    if (route.operation.kind === "callback") {
+      expect(Object.keys(content)).toContain("application/x-www-form-urlencoded");
+      continue;
+    }
+    const hasKey = route.operation.kind === "command" || route.operation.kind === "procedure";
+    const inHeader = parameters.some(
+      ({ $ref }) => $ref === "#/components/parameters/IdempotencyKey",
+    );
+    const { $ref, ...inline } = content["application/json"]?.schema ?? {};
+    const body = $ref === undefined ? inline : components.schemas[$ref.split("/").at(-1) ?? ""];
+    const inBody = "idempotency_key" in (body?.properties ?? {});
+    expect([route.method, path, inHeader, inBody]).toEqual([route.method, path, hasKey, hasKey]);
+    if (hasKey) expect(requestBody?.required).toBe((body?.required ?? []).length > 0);
+  }
+});
+
 test("the document has the mount's base URL", async () => {
   await using running = await serve(
     { prefix: "/api", listener: (mounted) => nodeHandler(mounted, { basePath: "/api" }) },

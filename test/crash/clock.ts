@@ -29,6 +29,7 @@ export function fastClock({ at, since, rate }: Epoch): Clock {
   return {
     now: () => Math.floor(at + (monotonic() - since) * rate),
     sleep: (ms, signal, options) => sleep(ms / rate, signal, options),
+    monotonic: () => (monotonic() - since) * rate,
   };
 }
 

@@ -194,6 +194,7 @@ describe.each(storages)("the lifecycle of an engine on $name", ({ open }) => {
       transports: [wary("transport", carrier())],
       clock: wary("clock", {
         now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
         sleep: (ms, signal) => clock.sleep(ms, signal),
       }),
       random: wary("random", { bytes: (count) => new Uint8Array(count) }),

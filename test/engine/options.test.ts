@@ -73,7 +73,7 @@ describe("options", () => {
       /a route, such as .* \("sandbox"\)/,
       "an object",
     ],
-    ["clock", null, /a clock with the methods now and sleep/, "null"],
+    ["clock", null, /a clock with the methods now, monotonic and sleep/, "null"],
     ["clock", { now: Date.now }, /a clock/, "an object"],
     ["random", null, /randomness/, "null"],
     ["logger", { info() {} }, /a logger with the methods debug, info, warn and error/, "an object"],

@@ -49,12 +49,13 @@ describe.each(storages)(
 
     it("does not keep the process alive meanwhile, and leaves no timer behind when it stops", async () => {
       const here = world();
-      const { now, sleep } = here.clock;
+      const { now, monotonic, sleep } = here.clock;
       const refs: (boolean | undefined)[] = [];
       let sleeping = 0;
       const web = here.engine(open().connect(), {
         clock: {
           now,
+          monotonic,
           async sleep(ms, signal, options) {
             refs.push(options?.ref);
             sleeping++;

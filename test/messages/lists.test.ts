@@ -114,6 +114,29 @@ describe.each(storages)("a list of messages on $name", ({ open }) => {
     },
   );
 
+  test("by recipient finds exactly the messages to an address, and refuses what is no address", async () => {
+    const one = world().engine(open().connect());
+    const { contact_id: visitor } = await one.webchat.open();
+    const sent = [
+      await one.messages.send({ to: "+15005550001", body: "a" }),
+      await one.messages.send({ to: "+15005550002", body: "b" }),
+      await one.messages.send({ to: visitor, channel: "webchat", body: "c" }),
+    ];
+    const inbound = await one.sandbox.inbound({ from: "+15005550001", body: "d" });
+    const idsOf = async (filters: ListMessages): Promise<string[]> =>
+      (await one.messages.list(filters)).data.map(({ id }) => id);
+    for (const { id, to } of sent) expect(await idsOf({ to })).toEqual([id]);
+    expect(await idsOf({ to: inbound.to })).toEqual([inbound.id]);
+    expect(await idsOf({ to: inbound.to, direction: "inbound" })).toEqual([inbound.id]);
+    expect(await idsOf({ to: "sandbox", direction: "inbound" })).toEqual([]);
+    for (const to of ["x", "15005550001", "0171 123", "sandbox", visitor]) {
+      await expect(one.messages.list({ to })).rejects.toMatchObject({
+        code: "validation_failed",
+        errors: [{ pointer: "/to" }],
+      });
+    }
+  });
+
   test("is empty for conversations and contacts of another account or mode", async () => {
     const ground = open();
     const { engine, own } = await filled(ground.connect(), ground.connect());

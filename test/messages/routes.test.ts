@@ -128,7 +128,7 @@ describe("a message over two transports", () => {
     await clock.advance(1_000_000);
     expect(first.calls.map(({ at }) => at - begun)).toEqual([0, 40_000, 80_000, 120_000]);
     expect(second.calls.map(({ at }) => at - begun)).toEqual([0, 1_000, 6_000, 36_000]);
-    expect((await engine.messages.get(id)).status).toBe("failed");
+    expect((await engine.messages.get(id)).status).toBe("expired");
     const { data } = await engine.messages.timeline(id);
     const planned = data.flatMap((entry) =>
       entry.type === "attempt" ? [entry.next_attempt_at] : [],
@@ -252,7 +252,7 @@ describe("a message over two transports", () => {
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
   });
 
-  it("fails if a look-up finds it unsent and no carrier accepts it within its ttl", async () => {
+  it("expires if a look-up finds it unsent and no carrier accepts it within its ttl", async () => {
     let calls = 0;
     const [first, second] = pair(
       { send: () => busy(3_600_000) },
@@ -262,7 +262,7 @@ describe("a message over two transports", () => {
     const { id } = await engine.messages.send({ to, body: "Hello", ttl_seconds: 300 });
     await clock.advance(301_000);
     expect(second.calls).toHaveLength(5);
-    expect(await engine.messages.get(id)).toMatchObject({ status: "failed" });
+    expect((await engine.messages.get(id)).error?.code).toBe("ttl_elapsed");
   });
 
   it("waits after a late rejection as after any other", async () => {

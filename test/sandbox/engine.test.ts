@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { schema } from "../../src/modules.ts";
+import { action } from "../../src/ports/action.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { agency } from "../agents/world.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -8,8 +12,8 @@ import { world } from "../support/world.ts";
 const hello = { to: "+15005550001", body: "Hello" };
 
 /** All rows. */
-async function dump(storage: StoragePort): Promise<string> {
-  const tables = schema.collections.map(({ primary: index }) =>
+async function dump(storage: StoragePort, collections = schema.collections): Promise<string> {
+  const tables = collections.map(({ primary: index }) =>
     storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 }),
   );
   return JSON.stringify(await Promise.all(tables));
@@ -183,5 +187,78 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     expect(await one.sandbox.numbers()).toEqual({
       data: [{ number: "+15005550001", behaviour: "delivered" }],
     });
+    const { account } = await one.accounts.create({ name: "test" });
+    const live = one.account(account.id, { mode: "live" });
+    await expect(live.sandbox.numbers()).rejects.toMatchObject({ code: "conflict" });
+  });
+});
+
+describe("agents and playbooks of a sandbox", () => {
+  const steps = [{ id: "hello", type: "send" as const, text: "Hello." }];
+  const names = ["agents", "agent_versions", "agent_sessions", "runs", "playbooks"];
+  const cleared = new Set([...names, "playbook_versions", "observations", "messages", "events"]);
+  const rowsLeft = (storage: StoragePort): Promise<string> =>
+    dump(
+      storage,
+      schema.collections.filter(({ name }) => cleared.has(name)),
+    );
+  const nothing = JSON.stringify(Array.from(cleared, () => []));
+
+  it("are removed by a reset with all versions and idempotency keys", async () => {
+    const storage = memory();
+    const { engine, agent } = await agency(storage);
+    const key = { idempotencyKey: "greeting" };
+    const { id } = await engine.playbooks.create({ name: "Greet", steps }, key);
+    await engine.playbooks.update(id, { description: "Says hello." });
+    await engine.agents.update(agent.id, { name: "Bea", playbook_ids: [id] });
+    await engine.sandbox.reset();
+    expect(await rowsLeft(storage)).toBe(nothing);
+    expect((await engine.agents.list()).data).toEqual([]);
+    const again = await engine.playbooks.create({ name: "Greet", steps }, key);
+    expect(again.id).not.toBe(id);
+    expect(await engine.playbooks.get(again.id)).toEqual(again);
+  });
+
+  it.each(["the model thinks", "an action runs"])("are removed while %s", async (moment) => {
+    const storage = memory();
+    const held = Promise.withResolvers<void>();
+    const isActing = moment === "an action runs";
+    const slow = action({
+      name: "book",
+      description: "Books a table.",
+      input: z.object({}),
+      risk: "write",
+      idempotent: false,
+      execute: () => held.promise.then(() => "done"),
+    });
+    const {
+      engine,
+      agent,
+      say,
+      pass,
+      world: there,
+      line,
+    } = await agency(storage, {
+      actions: [slow],
+      model: async () => {
+        if (!isActing) await held.promise;
+        const observations = [{ content: "likes tea", kind: "taste" }];
+        const calls = isActing ? { calls: [{ action: "book", input: {} }] } : {};
+        return { text: "Done.", observations, ...calls };
+      },
+    });
+    await say("Book me in.");
+    await pass(2_000);
+    expect((await engine.agents.runs(agent.id)).data).toMatchObject([{ status: "running" }]);
+    await engine.sandbox.reset();
+    held.resolve();
+    await pass(600_000);
+    expect(await rowsLeft(storage)).toBe(nothing);
+    expect(line.calls).toEqual([]);
+    expect(there.log.filter(({ level }) => level === "error")).toEqual([]);
+    const next = await engine.agents.create({ name: "Ada", channels: ["sms"] });
+    await say("Hello?");
+    await pass();
+    expect((await engine.agents.runs(next.id)).data).toMatchObject([{ status: "completed" }]);
   });
 });

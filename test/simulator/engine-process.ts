@@ -57,6 +57,7 @@ export class EngineProcess {
     };
     const skewedClock: Clock = {
       now: () => Math.round(clock.now() + lifetime.skew),
+      monotonic: () => clock.monotonic(),
       sleep: (ms, signal) => lifetime.guard(clock.sleep(ms, signal)),
     };
     const transports = [primaryTransport, backupTransport].map((name) =>

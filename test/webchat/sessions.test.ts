@@ -71,10 +71,12 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
     const { data } = await one.events.list({ type: "message.received" });
     expect(data[0]?.data).toMatchObject({
-      contact: { name: '<b>Ann</b> & "Bob"' },
+      contact: { name: '<b>Ann</b> & "Bob"', phone: null },
       body,
       channel: "webchat",
     });
+    const { identities } = await one.contacts.get(session.contact_id);
+    expect(identities).toEqual([{ medium: "webchat", address: message.from }]);
   });
 
   it("continue a known contact's conversation, and reject an unknown contact", async () => {

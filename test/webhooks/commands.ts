@@ -107,6 +107,9 @@ async function checkAgreement(
     const listed = await all((page) => webhooks.deliveries(id, page), 3);
     expect(listed).toMatchObject(shown);
     expect(listed).toHaveLength(shown.length);
+    for (const { id: delivery, attempts } of listed) {
+      expect(attempts).toEqual((await webhooks.delivery(id, delivery)).attempts.slice(-5));
+    }
     for (const asked of statuses) {
       const found = await all((page) => webhooks.deliveries(id, { ...page, status: asked }), 3);
       expect(found.map(({ event_id }) => event_id)).toEqual(

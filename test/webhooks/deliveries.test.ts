@@ -276,6 +276,30 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     ]);
   });
 
+  it("show their latest five attempts in lists", async () => {
+    const { clock, there, one } = opened();
+    there.at(hook.url, (_, n) => ({ status: n % 2 === 0 ? 200 : 500, body: `answer ${n}` }));
+    await one.start();
+    const { id } = await one.webhooks.create(hook);
+    await one.sandbox.event({ type: "message.sent" });
+    await one.sandbox.event({ type: "message.sent" });
+    const [first = expect.fail("no delivery")] = (await one.webhooks.deliveries(id)).data;
+    expect(first.attempts).toEqual([]);
+    for (let made = 0; made < 7; made++) {
+      await clock.advance(1_000);
+      await one.webhooks.redeliver(id, first.id);
+    }
+    await clock.advance(1_000);
+    const { data } = await one.webhooks.deliveries(id);
+    expect(data.map(({ attempts }) => attempts.map(({ number }) => number))).toEqual([
+      [4, 5, 6, 7, 8],
+      [1],
+    ]);
+    for (const { id: each, attempts } of data) {
+      expect(attempts).toEqual((await one.webhooks.delivery(id, each)).attempts.slice(-5));
+    }
+  });
+
   it("are not redelivered after 100 attempts, or through another webhook", async () => {
     const { storage, one } = opened();
     const { id } = await one.webhooks.create(hook);

@@ -6,7 +6,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EventPattern } from "../../src/webhooks/fields.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import type { DeliveryWithAttempts } from "../../src/webhooks/delivery-types.ts";
+import type { DeliveryWithBody } from "../../src/webhooks/delivery-types.ts";
 import { type Behaviour, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
 import { client } from "../adapters/http-client/world.ts";
 import { isGenuine } from "./receivers.ts";
@@ -44,8 +44,8 @@ const at = (port: number, path = "hook"): string => `http://127.0.0.1:${port}/${
 async function attempted(
   { webhooks }: MessagingEngine,
   webhook: string,
-): Promise<DeliveryWithAttempts> {
-  const look = async (): Promise<DeliveryWithAttempts | undefined> => {
+): Promise<DeliveryWithBody> {
+  const look = async (): Promise<DeliveryWithBody | undefined> => {
     const [newest] = (await webhooks.deliveries(webhook)).data;
     return newest && webhooks.delivery(webhook, newest.id);
   };

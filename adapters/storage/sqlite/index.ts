@@ -1,5 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
-import { booleanOption, choiceOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import {
+  booleanOption,
+  choiceOption,
+  option,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { SqliteStorage } from "./storage.ts";
 

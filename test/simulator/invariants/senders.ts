@@ -6,7 +6,7 @@ import {
   messageById,
   messages,
 } from "../../../src/messages/rows.ts";
-import { senderHandOvers, senders } from "../../../src/senders/rows.ts";
+import { defaultSenders, senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import { rankSenders } from "../../../src/senders/choose-sender.ts";
 import type { Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
@@ -135,9 +135,10 @@ export const senderChosen: Invariant = {
         to,
         phones.map(({ id }) => id),
       );
-      return hasPool
-        ? addressOf(first ?? null)
-        : (phones.find((each) => each.default)?.address ?? "");
+      const standard = allRows(database, defaultSenders).find(
+        ({ mode, channel }) => mode === "live" && channel === "sms",
+      );
+      return addressOf((hasPool ? first : standard?.sender_id) ?? null);
     };
     /** For each contact, the last senders of its removed addresses, and when they were removed. */
     const removedSenders = new Map<string, { readonly sender: string; readonly until: number }[]>();
