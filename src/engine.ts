@@ -25,18 +25,12 @@ import {
   settingsOf,
   StartReminder,
   startWork,
+  type StopOptions,
   type Work,
 } from "./host/index.ts";
 import { apiBackend, type ApiHandler, RequestHandler, StreamNotifier } from "./api/index.ts";
 import { createAccount, defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
-import {
-  type GenerateId,
-  idSource,
-  isId,
-  notFound,
-  type Scope,
-  TidingsError,
-} from "./kernel/index.ts";
+import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
 import {
   Executor,
   type Health,
@@ -47,15 +41,6 @@ import {
 } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
-
-/** Options of `engine.stop`. */
-export interface StopOptions {
-  /**
-   * How long running work and then the transports may take to end, in milliseconds. The default is
-   * 10,000.
-   */
-  readonly deadlineMs?: number;
-}
 
 const standardDeadlineMs = 10_000;
 
@@ -71,6 +56,28 @@ export class MessagingEngine<
   readonly api: ApiHandler;
   /** The accounts of the engine, one for each of your tenants. */
   readonly accounts: Accounts;
+  /** Messages of the default account: send, schedule, change and read them. */
+  readonly messages: AccountHandle["messages"];
+  /** Contacts of the default account, with their addresses, consents and observations. */
+  readonly contacts: AccountHandle["contacts"];
+  /** Conversations of the default account: the inbox, replies, notes, and who is responsible. */
+  readonly conversations: AccountHandle["conversations"];
+  /** The API keys of the default account, for requests over HTTP. */
+  readonly apiKeys: AccountHandle["apiKeys"];
+  /** Chats of the default account with visitors of a website. */
+  readonly webchat: AccountHandle["webchat"];
+  /** The addresses that the default account sends from and receives at. */
+  readonly senders: AccountHandle["senders"];
+  /** The events of the default account. */
+  readonly events: AccountHandle["events"];
+  /** Endpoints that the engine posts events of the default account to. */
+  readonly webhooks: AccountHandle["webhooks"];
+  /** AI agents of the default account, which reply to contacts. */
+  readonly agents: AccountHandle["agents"];
+  /** Playbooks of the default account: scripts that agents follow. */
+  readonly playbooks: AccountHandle["playbooks"];
+  /** Simulation tools for the default account. */
+  readonly sandbox: AccountHandle["sandbox"];
   readonly #settings: Settings;
   readonly #drawId: GenerateId;
   readonly #historyChunks: HistoryChunks;
@@ -80,7 +87,6 @@ export class MessagingEngine<
   readonly #policies: HostPolicies;
   readonly #keyRing: KeyRing;
   readonly #consumers: Consumers;
-  readonly #own: AccountHandle;
   readonly #service: Service;
   readonly #runner: OperationRunner;
   #preparing: Promise<Prepared> | undefined;
@@ -103,8 +109,14 @@ export class MessagingEngine<
     const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
     const drawId = idSource(clock, random);
-    const projection = fanOut(drawId);
-    const store = new Store({ port: storage, schema, projection, clock, random, logger });
+    const store = new Store({
+      port: storage,
+      schema,
+      projection: fanOut(drawId),
+      clock,
+      random,
+      logger,
+    });
     this.#drawId = drawId;
     this.#historyChunks = historyChunks;
     this.#store = store;
@@ -129,82 +141,37 @@ export class MessagingEngine<
     const prepared = (): Promise<Prepared> => this.#prepared();
     this.#consumers = new Consumers({ store, clock, logger, prepared });
     const backend = apiBackend({
-      store,
-      logger,
-      drawId,
-      storage,
-      clock,
-      limits,
+      ...settings,
       transports,
+      store,
+      drawId,
       keyRing: this.#keyRing,
       notifier: this.#notifier,
       origins: settings.webchat.origins,
-      prepared: () => prepared().catch(retryElsewhere),
+      prepared,
     });
     this.#service = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
     this.#runner = new OperationRunner({ store, drawId, limits, prepared });
     const scope: Scope = { account_id: defaultAccountId, mode };
-    this.#own = accountHandle(scope, this.#runner.in(scope));
+    const runner = this.#runner.in(scope);
+    const own = accountHandle(scope, runner);
+    ({
+      messages: this.messages,
+      contacts: this.contacts,
+      conversations: this.conversations,
+      apiKeys: this.apiKeys,
+      webchat: this.webchat,
+      senders: this.senders,
+      events: this.events,
+      webhooks: this.webhooks,
+      agents: this.agents,
+      playbooks: this.playbooks,
+      sandbox: this.sandbox,
+    } = own);
     this.accounts = {
-      create: (input, commandOptions) =>
-        this.#runner.in(this.#own.scope).change(createAccount, input, commandOptions),
+      create: (input, commandOptions) => runner.change(createAccount, input, commandOptions),
     };
-  }
-
-  /** Messages of the default account: send, schedule, change and read them. */
-  get messages(): AccountHandle["messages"] {
-    return this.#own.messages;
-  }
-
-  /** Contacts of the default account, with their addresses, consents and observations. */
-  get contacts(): AccountHandle["contacts"] {
-    return this.#own.contacts;
-  }
-
-  /** Conversations of the default account: the inbox, replies, notes, and who is responsible. */
-  get conversations(): AccountHandle["conversations"] {
-    return this.#own.conversations;
-  }
-
-  /** The API keys of the default account, for requests over HTTP. */
-  get apiKeys(): AccountHandle["apiKeys"] {
-    return this.#own.apiKeys;
-  }
-
-  /** Chats of the default account with visitors of a website. */
-  get webchat(): AccountHandle["webchat"] {
-    return this.#own.webchat;
-  }
-
-  /** The addresses that the default account sends from and receives at. */
-  get senders(): AccountHandle["senders"] {
-    return this.#own.senders;
-  }
-
-  /** The events of the default account. */
-  get events(): AccountHandle["events"] {
-    return this.#own.events;
-  }
-
-  /** Endpoints that the engine posts events of the default account to. */
-  get webhooks(): AccountHandle["webhooks"] {
-    return this.#own.webhooks;
-  }
-
-  /** AI agents of the default account, which reply to contacts. */
-  get agents(): AccountHandle["agents"] {
-    return this.#own.agents;
-  }
-
-  /** Playbooks of the default account: scripts that agents follow. */
-  get playbooks(): AccountHandle["playbooks"] {
-    return this.#own.playbooks;
-  }
-
-  /** Simulation tools for the default account. */
-  get sandbox(): AccountHandle["sandbox"] {
-    return this.#own.sandbox;
   }
 
   /**
@@ -421,15 +388,4 @@ export class MessagingEngine<
     // Close only a storage that this engine opened, because another engine may use the same one.
     if (this.#isOpen) await this.#store.close();
   }
-}
-
-/** A client's next request may reach another process, or this one after a restart. */
-function retryElsewhere(error: unknown): never {
-  if (!(error instanceof TidingsError) || error.code !== "shutting_down") throw error;
-  throw new TidingsError("shutting_down", "The service is shutting down. Try again.");
-}
-
-function stopped(): TidingsError {
-  const message = "The engine is stopped. Create a new engine.";
-  return new TidingsError("shutting_down", message, { retryable: false });
 }

@@ -1,4 +1,3 @@
-export type { StopOptions } from "./engine.ts";
 export type {
   ConsumeOptions,
   Consumer,
@@ -16,6 +15,7 @@ export type {
   Contacts,
   Conversations,
   EngineOptions,
+  StopOptions,
   Events,
   Messages,
   Playbooks,

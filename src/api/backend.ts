@@ -62,9 +62,10 @@ export interface BackendOptions {
 }
 
 /** Connects the HTTP API to the engine. */
-export function apiBackend(options: BackendOptions): ApiBackend {
-  const { store, logger, drawId, storage, clock, limits, keyRing, notifier, origins, prepared } =
-    options;
+export function apiBackend(engine: BackendOptions): ApiBackend {
+  const { store, logger, drawId, storage, clock, limits, keyRing, notifier, origins } = engine;
+  const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
+  const options = { ...engine, prepared };
   const healthCheck = new HealthCheck(options);
   return {
     drawId,
@@ -91,6 +92,12 @@ export function apiBackend(options: BackendOptions): ApiBackend {
     }),
     health: () => healthCheck.run(),
   };
+}
+
+/** A client's next request may reach another process, or this one after a restart. */
+function retryElsewhere(error: unknown): never {
+  if (!(error instanceof TidingsError) || error.code !== "shutting_down") throw error;
+  throw new TidingsError("shutting_down", "The service is shutting down. Try again.");
 }
 
 /**

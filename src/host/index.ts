@@ -17,5 +17,11 @@ export type {
   Webhooks,
 } from "./handles.ts";
 export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
-export type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
+export type {
+  AccountOptions,
+  DefaultPorts,
+  EngineOptions,
+  Settings,
+  StopOptions,
+} from "./options.ts";
 export { accountMode, settingsOf } from "./settings.ts";

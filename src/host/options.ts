@@ -158,3 +158,12 @@ export interface Settings extends Required<
   readonly consent: ConsentSettings;
   readonly quietHours: QuietHours | null;
 }
+
+/** Options of `engine.stop`. */
+export interface StopOptions {
+  /**
+   * How long running work and then the transports may take to end, in milliseconds. The default is
+   * 10,000.
+   */
+  readonly deadlineMs?: number;
+}

@@ -150,6 +150,12 @@ export function notFound(noun: string): TidingsError {
   return new TidingsError("not_found", `No such ${noun}.`);
 }
 
+/** A command came after `engine.stop()`. */
+export function stopped(): TidingsError {
+  const message = "The engine is stopped. Create a new engine.";
+  return new TidingsError("shutting_down", message, { retryable: false });
+}
+
 export function invalid(errors: readonly FieldError[]): TidingsError {
   const [first, ...rest] = errors;
   const detail =

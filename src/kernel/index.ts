@@ -7,6 +7,7 @@ export {
   type FieldPlace,
   invalid,
   notFound,
+  stopped,
   problem,
   type Problem,
   problemSchema,

@@ -1,6 +1,6 @@
 import { webhookDisabled } from "./event-catalog.ts";
 import { type Claim, renew } from "../queue/index.ts";
-import { webhookAfterAttempt } from "./disable-rules.ts";
+import { webhookAfterAttempt } from "./rules.ts";
 import {
   deliveries,
   deliveryAttemptByNumber,

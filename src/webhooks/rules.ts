@@ -1,7 +1,15 @@
+/**
+ * Decides from the outcomes of automatic attempts when a webhook is disabled, and when its receiver
+ * gets no requests for a while. A 410 disables a webhook at once. Other failures disable it when
+ * they have lasted long enough.
+ */
 import type { JobOrder } from "../queue/index.ts";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import type { DeliveryStatus } from "./delivery-types.ts";
-import type { WebhookStatus } from "./types.ts";
+import type { FailingStreak, WebhookStatus } from "./types.ts";
+import { dayMs } from "../kernel/index.ts";
+import type { HttpOutcome } from "../ports/index.ts";
+import { isGone, isSuccess, pauseMsOf } from "./schedule.ts";
 
 /** The maximum number of webhooks per account and mode. */
 export const maxWebhooks = 1_000;
@@ -74,4 +82,57 @@ export function manualAttemptRefusal({
 }: Pick<DeliveryRow, "body" | "attempts">): "erased" | "exhausted" | undefined {
   if (body === null) return "erased";
   return attempts >= maxManualAttempts ? "exhausted" : undefined;
+}
+
+interface AutomaticAttempt {
+  readonly outcome: HttpOutcome;
+  readonly ended_at: number;
+}
+
+/**
+ * Returns the changes of a webhook after an automatic attempt, or undefined when nothing changes.
+ */
+export function webhookAfterAttempt(
+  webhook: WebhookRow,
+  { outcome, ended_at }: AutomaticAttempt,
+): Partial<WebhookRow> | undefined {
+  if (isSuccess(outcome)) {
+    return webhook.proven && webhook.streak === null ? undefined : { proven: true, streak: null };
+  }
+  const streak = withFailure(webhook.streak, ended_at);
+  const failing = { proven: false, streak };
+  if (webhook.status !== "enabled") return failing;
+  if (isGone(outcome)) return { ...failing, status: "disabled", disabled_reason: "gone" };
+  if (shouldDisable(streak, ended_at)) {
+    return { ...failing, status: "disabled", disabled_reason: "failing" };
+  }
+  const pause = pauseMsOf(outcome, ended_at);
+  return pause === 0
+    ? failing
+    : { ...failing, paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) };
+}
+
+/**
+ * A webhook is disabled when all three limits are reached. One hour of many failures is not enough,
+ * and neither are a few failures of rare events.
+ */
+const disableLimits = { after_ms: 5 * dayMs, attempts: 10, days: 3 } as const;
+
+/** Returns the streak with one more failure. A clock that was set back adds no day. */
+export function withFailure(streak: FailingStreak | null, now: number): FailingStreak {
+  const day = Math.floor(now / dayMs);
+  if (streak === null) return { since: now, attempts: 1, days: 1, last_day: day };
+  const isNewDay = day > streak.last_day;
+  return {
+    since: streak.since,
+    attempts: streak.attempts + 1,
+    days: streak.days + (isNewDay ? 1 : 0),
+    last_day: isNewDay ? day : streak.last_day,
+  };
+}
+
+/** Whether the webhook must be disabled, given its streak. */
+export function shouldDisable(streak: FailingStreak, now: number): boolean {
+  const { after_ms, attempts, days } = disableLimits;
+  return now - streak.since >= after_ms && streak.attempts >= attempts && streak.days >= days;
 }

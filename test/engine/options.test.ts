@@ -190,10 +190,10 @@ describe("options", () => {
   });
 
   it.each<[options: unknown, problem: string]>([
-    [{ mode: "test" }, 'mode: expected "sandbox" or "live", got "test"'],
-    [{ mode: null }, 'mode: expected "sandbox" or "live", got null'],
-    [{ mod: "live" }, 'mod: expected one of mode, got "mod"'],
-    ["live", "options: expected an object, got a string"],
+    [{ mode: "test" }, 'engine.account: mode: expected "sandbox" or "live", got "test"'],
+    [{ mode: null }, 'engine.account: mode: expected "sandbox" or "live", got null'],
+    [{ mod: "live" }, 'engine.account: mod: expected one of mode, got "mod". Did you mean "mode"?'],
+    ["live", "engine.account: options: expected an object, got a string"],
   ])("of `engine.account` are checked, too: %o", (options, problem) => {
     const engine = new MessagingEngine(good);
     const account = (): unknown => engine.account(undefined, options as AccountOptions);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { applyAnswer, evidenceOf, applyNotSent } from "../../src/messages/attempt-rules.ts";
+import { applyAnswer, applyNotSent, evidenceOf } from "../../src/messages/attempt-rules.ts";
 import {
   applyEvidence,
+  applyReceiptTimeout,
   handOver,
   type MessageState,
   plan,
-  applyReceiptTimeout,
 } from "../../src/messages/rules.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type {
@@ -15,7 +15,7 @@ import type {
   Receipt,
   ReceiptSubject,
 } from "../../src/ports/transport.ts";
-import { virtualClock } from "../../adapters/testing/virtual-clock.ts";
+import { virtualClock } from "../../adapters/testing/simulated.ts";
 
 /** A minimal dispatcher: one message, the rules and the simulated carrier. */
 async function lifeOf(to: string) {

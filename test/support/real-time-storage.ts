@@ -1,6 +1,6 @@
 /** A storage whose calls take real time. The virtual clock stands still during each call. */
 import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
-import { holdTime } from "../../adapters/testing/virtual-clock.ts";
+import { holdTime } from "../../adapters/testing/simulated.ts";
 
 /**
  * `onCommit` is called after each commit. `watch` replaces the storage's notifications. Rate limits

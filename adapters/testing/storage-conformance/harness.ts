@@ -10,8 +10,7 @@ import {
 import { entries, entry, type Item, itemById, items, places, schema } from "./collections.ts";
 import { type ErrorCode, TidingsError } from "../../../src/kernel/index.ts";
 import { Store } from "../../../src/store/index.ts";
-import { seededRandom } from "../seeded-random.ts";
-import { virtualClock } from "../virtual-clock.ts";
+import { seededRandom, virtualClock } from "../simulated.ts";
 
 export const insert = (row: Item): Write => ({
   kind: "insert",

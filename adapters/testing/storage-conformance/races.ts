@@ -1,6 +1,6 @@
 import { StorageConflict } from "../../../src/ports/index.ts";
 import type { Store, UnscopedTx } from "../../../src/store/index.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "../simulated.ts";
 import {
   entries,
   entriesByPosition,

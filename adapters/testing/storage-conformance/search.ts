@@ -4,7 +4,7 @@ import {
   type StoragePort,
   type Write,
 } from "../../../src/ports/index.ts";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "../simulated.ts";
 import { type Book, books, booksByWords } from "./collections.ts";
 import { type Cases, failsAs, same, write } from "./harness.ts";
 

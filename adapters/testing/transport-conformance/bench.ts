@@ -10,7 +10,7 @@ import {
   silent,
   type Transport,
 } from "../../../src/ports/index.ts";
-import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
+import { type VirtualClock, virtualClock } from "../simulated.ts";
 import { holds } from "../storage-conformance/harness.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { TestRunner } from "../storage-conformance/index.ts";
-import type { VirtualClock } from "../virtual-clock.ts";
+import type { VirtualClock } from "../simulated.ts";
 import { answerCases, lookupCases } from "./answers.ts";
 import { type Case, type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
 import { callbackCases } from "./callbacks.ts";

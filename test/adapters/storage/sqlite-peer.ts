@@ -2,8 +2,7 @@
 import { once } from "node:events";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { silent } from "../../../src/ports/environment.ts";
-import { virtualClock } from "../../../adapters/testing/virtual-clock.ts";
-import { seededRandom } from "../../../adapters/testing/seeded-random.ts";
+import { seededRandom, virtualClock } from "../../../adapters/testing/simulated.ts";
 import { Store } from "../../../src/store/store.ts";
 import { firstNotes, firstSchema, noteById, secondSchema } from "./sqlite-schemas.ts";
 

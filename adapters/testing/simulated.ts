@@ -1,12 +1,57 @@
 /**
- * A clock whose time a test controls.
+ * Seeded randomness, and a clock whose time a test controls.
  *
  * Before the clock wakes the next sleeper, all pending promises and `setImmediate` callbacks run.
  * So the same calls give the same order of events. The clock does not wait for sockets, files or
  * threads: await their results before you advance the time.
  */
-import { TidingsError, dayMs } from "../../src/kernel/index.ts";
-import type { Clock } from "../../src/ports/index.ts";
+import type { Clock, Random } from "../../src/ports/index.ts";
+import {
+  dayMs,
+  option,
+  optionsObject,
+  parseOptions,
+  TidingsError,
+} from "../../src/kernel/index.ts";
+
+/**
+ * Random bytes that depend only on the seed. Any number is a seed. Different numbers give different
+ * bytes. For tests only: the bytes are predictable.
+ */
+export function seededRandom(seed: number): Random {
+  const next = words(seed);
+  return {
+    bytes(count) {
+      const drawn = new Uint8Array(count);
+      for (let at = 0, word = 0; at < count; at += 1, word >>>= 8) {
+        if (at % 4 === 0) word = next();
+        drawn[at] = word;
+      }
+      return drawn;
+    },
+  };
+}
+
+/** The generator sfc32 by Chris Doty-Humphrey (PractRand): 128 bits of state, 32-bit words. */
+function words(seed: number): () => number {
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, seed);
+  let a = bits.getInt32(0);
+  let b = bits.getInt32(4);
+  let c = 0;
+  let counter = 1;
+  const next = (): number => {
+    const word = (a + b + counter) | 0;
+    counter = (counter + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + word) | 0;
+    return word >>> 0;
+  };
+  // The first words are correlated with the seed.
+  for (let round = 0; round < 16; round += 1) next();
+  return next;
+}
 
 /** A clock whose time a test controls. Time stands still until the test advances it. */
 export interface VirtualClock extends Clock {
@@ -198,4 +243,38 @@ export function holdTime(): () => void {
 /** How many `setImmediate` callbacks wait. Pending promises have run before a callback runs. */
 function pendingImmediates(): number {
   return process.getActiveResourcesInfo().filter((resource) => resource === "Immediate").length;
+}
+
+/** The options `clock` and `random` of an engine under test. */
+export interface Simulated {
+  /** A clock that the test advances. */
+  readonly clock: VirtualClock;
+  /** Bytes that depend only on the seed. */
+  readonly random: Random;
+}
+
+/** Options of `simulated()`. */
+export interface SimulationOptions {
+  /** Any number. The same seed gives the same ids. Default: 1. */
+  readonly seed?: number;
+  /** The time at which the clock stands at first. Default: 2026-01-01T00:00:00.000Z. */
+  readonly start?: Time;
+}
+
+const optionsSchema = optionsObject({
+  seed: option<number>("a number", (seed) => typeof seed === "number").default(1),
+  start: option<Time>("a time in ISO 8601 or milliseconds, or a Date", isTime, {
+    isQuoted: true,
+  }).optional(),
+});
+
+/**
+ * Virtual time and seeded randomness that replace `system()`: `new MessagingEngine({ storage,
+ * transports, ...simulated() })`. The same seed and the same calls give the same ids, times and
+ * order.
+ * @throws TidingsError `invalid_option` when an option is wrong or unknown
+ */
+export function simulated(options: SimulationOptions = {}): Simulated {
+  const { seed, start } = parseOptions("simulated: ", optionsSchema, options);
+  return { clock: virtualClock(start), random: seededRandom(seed) };
 }
