@@ -58,7 +58,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const { id } = await one.messages.send({ ...hello, ttl_seconds: 20 });
     await clock.advance(60_000);
     expect(line.calls).toHaveLength(3);
-    expect(await outcome(one, id)).toEqual(["failed", "carrier_unavailable"]);
+    expect(await outcome(one, id)).toEqual(["expired", "ttl_elapsed"]);
     await one.stop();
 
     const late = carrier();
