@@ -66,7 +66,7 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
   const { store, logger, drawId, storage, clock, limits, keyRing, notifier, origins } = engine;
   const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
   const options = { ...engine, prepared };
-  const healthCheck = new HealthCheck(options);
+  const healthCheck = new HealthCheck(engine);
   return {
     drawId,
     limits,

@@ -160,6 +160,7 @@ const run = {
     type: "inbound",
     message_ids: [id("msg")],
   },
+  message_ids: [id("msg")],
   status: "completed",
   steps: [
     {
