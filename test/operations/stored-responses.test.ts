@@ -10,16 +10,12 @@ const phone = "+15005550001";
 
 /** Commands whose responses contain nothing that erasure or redaction removes. */
 const showNothing = [
-  "agents.create",
   "agents.remove",
-  "agents.update",
   "apiKeys.create",
   "apiKeys.revoke",
   "apiKeys.rotate",
   "contacts.removeObservation",
-  "playbooks.create",
   "playbooks.remove",
-  "playbooks.update",
   "sandbox.seed",
   "senders.create",
   "senders.remove",
