@@ -219,7 +219,7 @@ export class RequestHandler implements ApiHandler {
 
   async #openStream(
     exchange: AuthorizedExchange,
-    operation: EventStream<unknown>,
+    operation: EventStream<unknown, unknown>,
   ): Promise<ApiResponse> {
     const { request, params, caller } = exchange;
     const { limits, prepared } = this.#backend;
