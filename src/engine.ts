@@ -151,8 +151,9 @@ export class MessagingEngine<
       prepared,
     });
     this.#service = backend;
+    const { streamSources } = backend;
     this.api = new RequestHandler(backend, apiRoutes(limits));
-    this.#runner = new OperationRunner({ store, drawId, limits, prepared });
+    this.#runner = new OperationRunner({ store, drawId, limits, prepared, streamSources });
     const scope: Scope = { account_id: defaultAccountId, mode };
     const runner = this.#runner.in(scope);
     const own = accountHandle(scope, runner);

@@ -5,6 +5,7 @@ export type {
   EventType,
   ListEvents,
   ParkedEvent,
+  StreamEvents,
 } from "./events/index.ts";
 export type {
   AccountHandle,
@@ -45,9 +46,14 @@ export type {
   KeyOptions,
   KeyScope,
   QuietHours,
+  StreamOptions,
 } from "./operations/index.ts";
 export type {
   OpenWebchatSession,
+  StreamedWebchatMessage,
+  VisitorMark,
+  VisitorMessage,
+  VisitorStream,
   WebchatMessage,
   WebchatOptions,
   WebchatSession,

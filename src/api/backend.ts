@@ -39,10 +39,10 @@ export interface ApiBackend extends Service {
   /** @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`, `not_found` */
   authenticateVisitor(session_id: string, token: string): Promise<Visitor>;
   /** Returns what a stream of the caller needs. `signal` aborts when the client disconnects. */
-  streamSources(
+  readonly streamSources: (
     caller: Caller,
     signal: AbortSignal,
-  ): Pick<StreamSources, "notifications" | "mayContinue">;
+  ) => Pick<StreamSources, "notifications" | "mayContinue">;
 }
 
 export interface BackendOptions {

@@ -219,7 +219,7 @@ export class RequestHandler implements ApiHandler {
 
   async #openStream(
     exchange: AuthorizedExchange,
-    operation: EventStream<unknown>,
+    operation: EventStream<unknown, unknown>,
   ): Promise<ApiResponse> {
     const { request, params, caller } = exchange;
     const { limits, prepared } = this.#backend;
@@ -271,7 +271,14 @@ export class RequestHandler implements ApiHandler {
   }
 
   #log(err: unknown, { request: { method, path }, request_id }: Exchange): void {
-    this.#backend.logger.error({ err, request_id, method, path }, "a request failed");
+    const { logger } = this.#backend;
+    const facts = { err, request_id, method, path };
+    // A normal stop is not an error of the service. The client repeats the request.
+    if (err instanceof TidingsError && err.code === "shutting_down") {
+      logger.debug(facts, "a request was refused because the engine stops");
+      return;
+    }
+    logger.error(facts, "a request failed");
   }
 }
 

@@ -1,4 +1,4 @@
-export { apiBackend } from "./backend.ts";
+export { type ApiBackend, apiBackend } from "./backend.ts";
 export { RequestHandler } from "./handler.ts";
 export type { ApiBody, ApiHandler, ApiRequest, ApiResponse, Mountable } from "./http.ts";
 export { openApiDocument } from "./openapi.ts";

@@ -21,7 +21,18 @@ const lines = (field: string, value: string): string =>
 const oneLine = (field: string, value: string): string =>
   `${field}: ${value.replace(/[\r\n\0]/g, "")}\n`;
 
-export function encodeEvent({ id, event, data, retry, comment }: StreamEvent): string {
+/** One event of a `text/event-stream` (WHATWG HTML, section 9.2). */
+interface ServerSentEvent {
+  /** The id that the client sends as `Last-Event-ID` when it reconnects. */
+  readonly id?: string;
+  readonly event?: string;
+  /** May have several lines. Clients dispatch no event without data. */
+  readonly data?: string;
+  readonly retry?: number;
+  readonly comment?: string;
+}
+
+export function encodeEvent({ id, event, data, retry, comment }: ServerSentEvent): string {
   let text = "";
   if (comment !== undefined) text += lines("", comment);
   if (retry !== undefined) text += oneLine("retry", String(Math.round(retry)));
@@ -33,9 +44,16 @@ export function encodeEvent({ id, event, data, retry, comment }: StreamEvent): s
 
 /** Encodes each event when it is pulled. */
 export async function* encodeEvents(
-  events: AsyncIterable<StreamEvent>,
+  events: AsyncIterable<StreamEvent<unknown>>,
 ): AsyncGenerator<string, void, undefined> {
-  for await (const event of events) yield encodeEvent(event);
+  for await (const event of events) {
+    if (!("value" in event)) {
+      yield encodeEvent(event);
+      continue;
+    }
+    const { value, ...facts } = event;
+    yield encodeEvent({ ...facts, data: JSON.stringify(value) });
+  }
 }
 
 /** The content type of NDJSON: JSON values, one per line. */

@@ -21,7 +21,7 @@ export type {
 } from "./consumer-types.ts";
 export { type Consumer, Consumers } from "./consumers.ts";
 export { eventRoutes } from "./descriptor.ts";
-export { follow, type StreamBatch } from "./stream.ts";
+export { eventStream, follow, type StreamBatch, type StreamEvents } from "./stream.ts";
 export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { eventReaper } from "./reap-events.ts";

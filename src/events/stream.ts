@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { eventResource, eventById, type EventRow, eventsOfAccount } from "./rows.ts";
-import { type EventType, eventTypeSchema } from "./types.ts";
+import { type AnyEvent, type EventType, eventTypeSchema } from "./types.ts";
 import { invalid, reference } from "../kernel/index.ts";
 import type {
   EventStream,
@@ -13,8 +13,8 @@ import { scan, type Reads } from "../store/index.ts";
 
 /** Names the events of a stream. */
 export interface StreamEvents {
-  /** Event types, separated by commas. All types by default. */
-  readonly types?: EventType[] | undefined;
+  /** Only events of these types. Over HTTP, separated by commas. All types by default. */
+  readonly types?: readonly EventType[] | undefined;
   /** Starts after this event. By default only new events are sent. */
   readonly last_event_id?: string | undefined;
 }
@@ -26,7 +26,9 @@ const typeList: z.ZodType<EventType[]> = z
   .pipe(z.array(eventTypeSchema));
 
 export const streamEventsSchema = z.strictObject({
-  types: typeList.optional().describe("Event types, separated by commas. All types by default."),
+  types: typeList
+    .optional()
+    .describe("Only events of these types. Over HTTP, separated by commas. All types by default."),
   last_event_id: reference
     .optional()
     .describe("Starts after this event. By default only new events are sent."),
@@ -39,7 +41,7 @@ const pageSize = 100;
  * The events of an account in commit order, after `last_event_id`. Comments are sent as
  * keep-alives.
  */
-export const eventStream: EventStream<StreamEvents> = {
+export const eventStream: EventStream<StreamEvents, AnyEvent> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
@@ -76,7 +78,7 @@ function eventsAfter(
   reads: Reads,
   types: readonly EventType[] | undefined,
   from: number,
-): () => Promise<StreamBatch> {
+): () => Promise<StreamBatch<AnyEvent>> {
   let after: readonly KeyValue[] = [from];
   return async () => {
     const { rows, more, last } = await scan<EventRow>(reads, {
@@ -91,23 +93,23 @@ function eventsAfter(
     const events = rows.map((row) => ({
       id: row.id,
       event: row.type,
-      data: JSON.stringify(eventResource(row)),
+      value: eventResource(row),
     }));
     return { events, more };
   };
 }
 
 /** Events that can be sent now. */
-export interface StreamBatch {
-  readonly events: readonly StreamEvent[];
+export interface StreamBatch<Item> {
+  readonly events: readonly StreamEvent<Item>[];
   /** Whether more events may follow at once. */
   readonly more: boolean;
 }
 
-interface Following extends Pick<StreamSources, "now" | "mayContinue" | "yieldToEventLoop"> {
+interface Following<Item> extends Pick<StreamSources, "now" | "mayContinue" | "yieldToEventLoop"> {
   readonly notifications: Notifications;
   /** Reads the next batch; `undefined` when the stream has ended. */
-  readonly next: () => Promise<StreamBatch | undefined>;
+  readonly next: () => Promise<StreamBatch<Item> | undefined>;
   /** The latest end of the stream, in milliseconds since the epoch. */
   readonly endsAt?: number;
 }
@@ -122,7 +124,7 @@ const quietMs = 15_000;
  * Yields events as they are committed, until `signal` aborts. A slow reader slows down the reads:
  * nothing is buffered except the current batch.
  */
-export async function* follow(
+export async function* follow<Item>(
   {
     notifications: { signal: fresh, isOver, leave },
     now,
@@ -130,9 +132,9 @@ export async function* follow(
     yieldToEventLoop,
     next,
     endsAt = Infinity,
-  }: Following,
+  }: Following<Item>,
   signal: AbortSignal,
-): AsyncGenerator<StreamEvent> {
+): AsyncGenerator<StreamEvent<Item>> {
   let quietSince = now();
   try {
     while (!signal.aborted) {

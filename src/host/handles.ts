@@ -1,4 +1,4 @@
-import type { AnyEvent, ListEvents } from "../events/index.ts";
+import type { AnyEvent, ListEvents, StreamEvents } from "../events/index.ts";
 import type {
   Account,
   ApiKey,
@@ -43,7 +43,7 @@ import type {
   SandboxSeedResult,
 } from "../sandbox/index.ts";
 import type { Page, PageQuery, Scope } from "../kernel/index.ts";
-import type { Changes, CommandOptions, KeyOptions } from "../operations/index.ts";
+import type { Changes, CommandOptions, KeyOptions, StreamOptions } from "../operations/index.ts";
 import type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 
 /** The API keys of the account in this mode, for requests over HTTP. */
@@ -85,6 +85,14 @@ export interface Events {
   get(id: string): Promise<Event>;
   /** Lists events, newest first. */
   list(filters?: ListEvents): Promise<Page<Event>>;
+  /**
+   * Opens a stream of events in commit order, without gaps: those after `last_event_id`, or new
+   * ones. Resolves when the stream is open, so it yields every event that is committed later. Events
+   * are read as fast as your loop takes them. The stream ends when the loop is left, when
+   * `options.signal` aborts, or when the engine stops.
+   * @throws TidingsError `validation_failed` when the event `last_event_id` is not kept any more
+   */
+  stream(input?: StreamEvents, options?: StreamOptions): Promise<AsyncIterable<Event>>;
 }
 
 /** Endpoints that the engine posts events to, and the deliveries to them. */

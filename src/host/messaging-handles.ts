@@ -36,9 +36,17 @@ import type {
 } from "../conversations/index.ts";
 import type { AddObservation, Observation } from "../observations/index.ts";
 import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
-import type { OpenWebchatSession, WebchatSession } from "../webchat/index.ts";
+import type {
+  OpenWebchatSession,
+  StreamedWebchatMessage,
+  VisitorMark,
+  VisitorMessage,
+  VisitorStream,
+  WebchatMessage,
+  WebchatSession,
+} from "../webchat/index.ts";
 import type { Page, PageQuery } from "../kernel/index.ts";
-import type { Changes, CommandOptions, KeyOptions } from "../operations/index.ts";
+import type { Changes, CommandOptions, KeyOptions, StreamOptions } from "../operations/index.ts";
 
 /** Messages: send, schedule, change and read them. */
 export interface Messages {
@@ -256,6 +264,35 @@ export interface Webchat {
    * null.
    */
   open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
+  /**
+   * Sends a message as the visitor of a session, as the visitor's browser does. At most 20 messages
+   * in 10 seconds.
+   * @throws TidingsError `not_found` when the session does not exist or has expired; `rate_limited`
+   */
+  sendAsVisitor(
+    id: string,
+    input: Changes<VisitorMessage>,
+    options?: CommandOptions,
+  ): Promise<WebchatMessage>;
+  /**
+   * Reports that a message was delivered or read in the visitor's browser.
+   * @throws TidingsError `not_found` when the session has expired, or when the message is not in
+   *   the visitor's mailbox
+   */
+  mark(id: string, input: Changes<VisitorMark>, options?: CommandOptions): Promise<void>;
+  /**
+   * Opens a stream of the messages to the visitor, each once and in order: those after
+   * `last_event_id`, or those since the session was opened. With `last_event_id`, all messages up
+   * to it count as delivered. An address can have five streams in one process. One more ends the
+   * oldest. The stream ends when the loop is left, when `options.signal` aborts, when the session
+   * expires, or when the engine stops.
+   * @throws TidingsError `not_found` when the session does not exist or has expired; `overloaded`
+   */
+  stream(
+    id: string,
+    input?: Changes<VisitorStream>,
+    options?: StreamOptions,
+  ): Promise<AsyncIterable<StreamedWebchatMessage>>;
 }
 
 /** The addresses that the account sends from and receives at. */

@@ -18,9 +18,13 @@ import {
   inputSchema,
   type RowProcedure,
   type ScopedRunner,
+  type StreamEvent,
+  type StreamItem,
+  type StreamOptions,
 } from "../operations/index.ts";
 import { LRUCache } from "lru-cache";
 import { accountById } from "../accounts/index.ts";
+import type { ApiBackend } from "../api/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineRuntime } from "./background-work.ts";
 
@@ -55,7 +59,7 @@ export interface Prepared {
   readonly executor: Executor;
 }
 
-interface RunnerOptions {
+interface RunnerOptions extends Pick<ApiBackend, "streamSources"> {
   readonly store: Store;
   readonly drawId: GenerateId;
   readonly limits: Limits;
@@ -73,12 +77,13 @@ export class OperationRunner {
   }
 
   in(scope: Scope): ScopedRunner {
-    const { limits, drawId } = this.#options;
+    const { limits, drawId, streamSources } = this.#options;
+    const caller: Context["caller"] = { type: "host" };
     const context = (options: CommandOptions | undefined): Context => {
       if (options !== undefined) checkCommandOptions(options);
       return {
         scope,
-        caller: { type: "host" },
+        caller,
         request_id: drawId("req"),
         idempotency_key: checkedKey(options?.idempotencyKey),
         tx: options?.tx,
@@ -99,6 +104,15 @@ export class OperationRunner {
       read: async (query, input) => {
         const parsed = parse(inputSchema(query, limits), input);
         return (await this.#executorFor(scope)).query(query, parsed, context(undefined));
+      },
+      open: async (stream, input, options = {}) => {
+        const parsed = parse(inputSchema(stream, limits), input);
+        checkStreamOptions(options);
+        const { signal = new AbortController().signal } = options;
+        const executor = await this.#executorFor(scope);
+        const sources = streamSources(caller, signal);
+        const events = await executor.open(stream, parsed, context(undefined), sources, signal);
+        return itemsOf(events);
       },
     };
   }
@@ -130,7 +144,15 @@ export class OperationRunner {
   }
 }
 
-const optionNames: readonly string[] = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];
+/** Leaves out what is meant for connections. */
+async function* itemsOf<Item>(
+  events: AsyncIterable<StreamEvent<Item>>,
+): AsyncGenerator<StreamItem<Item>, void> {
+  for await (const event of events) if ("value" in event) yield event;
+}
+
+const commandOptions = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];
+const streamOptions = ["signal"] satisfies (keyof StreamOptions)[];
 
 /**
  * Checks the names of a command's options. An option that is ignored would send a message twice, or
@@ -138,6 +160,19 @@ const optionNames: readonly string[] = ["idempotencyKey", "tx"] satisfies (keyof
  * @throws TidingsError `validation_failed`
  */
 function checkCommandOptions(options: unknown): void {
+  checkOptionNames(options, commandOptions, " To join a transaction, pass { tx: handle }.");
+}
+
+/** @throws TidingsError `validation_failed` */
+function checkStreamOptions(options: StreamOptions): void {
+  checkOptionNames(options, streamOptions, "");
+  const { signal }: { readonly signal?: unknown } = options;
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  const message = `Expected an AbortSignal, got ${describe(signal)}.`;
+  throw invalid([{ parameter: "signal", code: "invalid_type", message }]);
+}
+
+function checkOptionNames(options: unknown, optionNames: readonly string[], advice: string): void {
   const isObject = typeof options === "object" && options !== null;
   const names = isObject ? Object.keys(options) : [];
   // A plain object's prototype has no prototype. A database handle is not plain.
@@ -145,9 +180,8 @@ function checkCommandOptions(options: unknown): void {
   const isPlain = prototype === null || (isObject && Object.getPrototypeOf(prototype) === null);
   const unknown = names.filter((name) => !optionNames.includes(name));
   if (!isPlain && unknown.length === names.length) {
-    const message =
-      `Expected the options { idempotencyKey, tx }, got ${describe(options)}. To join a ` +
-      "transaction, pass { tx: handle }.";
+    const expected = `{ ${optionNames.join(", ")} }`;
+    const message = `Expected the options ${expected}, got ${describe(options)}.${advice}`;
     throw invalid([{ parameter: "options", code: "invalid_type", message }]);
   }
   if (unknown.length === 0) return;
@@ -155,7 +189,7 @@ function checkCommandOptions(options: unknown): void {
     unknown.map((name) => ({
       parameter: name,
       code: "unknown_option",
-      message: `Unknown option. Expected idempotencyKey or tx${suggestion(name, optionNames) || "."}`,
+      message: `Unknown option. Expected ${optionNames.join(" or ")}${suggestion(name, optionNames) || "."}`,
     })),
   );
 }

@@ -99,7 +99,7 @@ export type ApiRoute =
     })
   | (RouteFacts & {
       readonly scopes: readonly KeyScope[];
-      readonly operation: EventStream<unknown>;
+      readonly operation: EventStream<unknown, unknown>;
     })
   | (RouteFacts & {
       /**
@@ -107,7 +107,7 @@ export type ApiRoute =
        * Pages of other origins may call it.
        */
       readonly visitor: true;
-      readonly operation: Command<unknown, unknown> | EventStream<unknown>;
+      readonly operation: Command<unknown, unknown> | EventStream<unknown, unknown>;
       readonly response?: z.ZodType;
     })
   | (RouteFacts & { readonly operation: Callback })

@@ -169,13 +169,13 @@ export class Executor {
   }
 
   /** Opens a stream. Before that, runs the stream's command `before` until it has no more to do. */
-  async open<Input>(
-    stream: EventStream<Input>,
+  async open<Input, Item>(
+    stream: EventStream<Input, Item>,
     input: Input,
     context: Context,
     sources: Pick<StreamSources, "notifications" | "mayContinue">,
     signal: AbortSignal,
-  ): Promise<AsyncIterable<StreamEvent>> {
+  ): Promise<AsyncIterable<StreamEvent<Item>>> {
     const { store, services, clock } = this.#runtime;
     while (stream.before !== undefined && !signal.aborted) {
       const { value: isMore } = await this.execute(stream.before, input, context);

@@ -1,5 +1,12 @@
 import type { ById } from "../kernel/index.ts";
-import type { Command, Procedure, Query, RowProcedure } from "./operation.ts";
+import type {
+  Command,
+  EventStream,
+  Procedure,
+  Query,
+  RowProcedure,
+  StreamItem,
+} from "./operation.ts";
 
 /** Defines a method of the handles. Called once for each handle. */
 export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;
@@ -98,6 +105,12 @@ export interface KeyOptions extends Pick<CommandOptions, "idempotencyKey"> {
   readonly tx?: never;
 }
 
+/** Options of every stream. An unknown option is refused with `validation_failed`. */
+export interface StreamOptions {
+  /** Ends the stream when it aborts. Without it, the stream ends when its reader leaves. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** The input of an operation without the id, which is a separate argument of the method. */
 export type Changes<Input> = Omit<Input, "id">;
 
@@ -116,4 +129,10 @@ export interface ScopedRunner {
     procedure: RowProcedure<Report, Total>,
     rows: Iterable<unknown> | AsyncIterable<unknown>,
   ) => AsyncGenerator<Report, Total>;
+  /** Resolves when the stream is open. */
+  readonly open: <Input, Item>(
+    stream: EventStream<Input, Item>,
+    input: unknown,
+    options: StreamOptions | undefined,
+  ) => Promise<AsyncIterable<StreamItem<Item>>>;
 }

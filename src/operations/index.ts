@@ -34,6 +34,7 @@ export {
   showsOutput,
   type Steps,
   type StreamEvent,
+  type StreamItem,
   type StreamSources,
   type VisitorCaller,
 } from "./operation.ts";
@@ -51,6 +52,7 @@ export {
   queryById,
   queryByIdAndInput,
   type ScopedRunner,
+  type StreamOptions,
 } from "./handle-methods.ts";
 export { defineHook, type Hook, type Module, onHook, runHook, type Tag } from "./module.ts";
 export {

@@ -196,7 +196,7 @@ export interface Steps {
  * A stream of events from now on, or from where the caller left off. Input errors are thrown before
  * the stream begins. It ends when `signal` aborts.
  */
-export interface EventStream<Input> {
+export interface EventStream<Input, Item> {
   readonly kind: "stream";
   readonly name: string;
   readonly input: (limits: Limits) => z.ZodType<Input>;
@@ -207,7 +207,7 @@ export interface EventStream<Input> {
     input: Input,
     call: Call,
     signal: AbortSignal,
-  ): Promise<AsyncIterable<StreamEvent>>;
+  ): Promise<AsyncIterable<StreamEvent<Item>>>;
 }
 
 export interface StreamSources {
@@ -232,13 +232,18 @@ export interface Notifications {
   readonly leave: () => void;
 }
 
-/** One event of a `text/event-stream` (WHATWG HTML, section 9.2). */
-export interface StreamEvent {
-  /** The id that the client sends as `Last-Event-ID` when it reconnects. */
-  readonly id?: string;
+/** An item of a stream, or a notice for its connection, which has no meaning in process. */
+export type StreamEvent<Item> = StreamItem<Item> | ConnectionNotice;
+
+export interface StreamItem<Item> {
+  /** The place of the item. A stream that is opened with this `last_event_id` begins after it. */
+  readonly id: string;
+  /** The name of the event over HTTP. */
   readonly event?: string;
-  /** May have several lines. Clients dispatch no event without data. */
-  readonly data?: string;
+  readonly value: Item;
+}
+
+interface ConnectionNotice {
   /** How long the client waits before it reconnects, in milliseconds. */
   readonly retry?: number;
   /** Ignored by clients. Keeps proxies from closing an idle connection. */

@@ -1,7 +1,23 @@
 import { markWebchatMessage, receiveWebchatMessage, webchatStream } from "./visitor-messages.ts";
 import { openWebchatSession } from "./sessions.ts";
-import { type OpenWebchatSession, webchatMessageSchema, webchatSessionSchema } from "./types.ts";
-import { type ApiRoute, type CommandOptions, method, type Module } from "../operations/index.ts";
+import {
+  type OpenWebchatSession,
+  type StreamedWebchatMessage,
+  type VisitorStream,
+  type WebchatMessage,
+  webchatMessageSchema,
+  webchatSessionSchema,
+} from "./types.ts";
+import {
+  type ApiRoute,
+  type Changes,
+  commandByIdAndInput,
+  type CommandOptions,
+  method,
+  type Module,
+  type StreamItem,
+  type StreamOptions,
+} from "../operations/index.ts";
 import { mail, mailboxes, webchatSessions } from "./rows.ts";
 
 const tag = "Webchat";
@@ -57,8 +73,21 @@ const webchatHandles = {
         (input: OpenWebchatSession = {}, options?: CommandOptions) =>
           change(openWebchatSession, input, options),
     ),
+    sendAsVisitor: commandByIdAndInput(receiveWebchatMessage),
+    mark: commandByIdAndInput(markWebchatMessage),
+    stream: method(
+      ({ open }) =>
+        async (id: string, input: Changes<VisitorStream> = {}, options?: StreamOptions) =>
+          messagesOf(await open(webchatStream, { ...input, id }, options)),
+    ),
   },
 };
+
+async function* messagesOf(
+  items: AsyncIterable<StreamItem<WebchatMessage>>,
+): AsyncGenerator<StreamedWebchatMessage, void> {
+  for await (const { id, value } of items) yield { id, message: value };
+}
 
 export const webchatModule: Module<object, typeof webchatHandles> = {
   collections: [webchatSessions, mailboxes, mail],

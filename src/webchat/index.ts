@@ -3,6 +3,10 @@ export { authenticateVisitor, type Visitor } from "./visitors.ts";
 export type {
   WebchatOptions,
   OpenWebchatSession,
+  StreamedWebchatMessage,
+  VisitorMark,
+  VisitorMessage,
+  VisitorStream,
   WebchatMessage,
   WebchatSession,
 } from "./types.ts";

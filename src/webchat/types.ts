@@ -192,6 +192,14 @@ export const visitorStreamSchema = z.strictObject({
     ),
 });
 
+/** A message in a visitor's stream. */
+export interface StreamedWebchatMessage {
+  /** The place of the message: its number in the visitor's mailbox. Use it as `last_event_id`. */
+  readonly id: string;
+  /** The message to the visitor. */
+  readonly message: WebchatMessage;
+}
+
 /** Leaves out the host application's metadata and the author's identity. */
 export function webchatMessage({
   id,

@@ -32,7 +32,7 @@ import {
   type EventStream,
   type Services,
   showsOutput,
-  type StreamEvent,
+  type StreamItem,
 } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { senderById } from "../senders/index.ts";
@@ -172,7 +172,7 @@ const retryMs = 2_000;
  * Streams a mailbox's messages in order, each with its number as the event id. A browser that
  * reconnects to any process continues after its last number. Ends with the session.
  */
-export const webchatStream: EventStream<VisitorStream> = {
+export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
   kind: "stream",
   name: "webchat.stream",
   input: () => visitorStreamSchema,
@@ -181,11 +181,11 @@ export const webchatStream: EventStream<VisitorStream> = {
     const { reads, now } = sources;
     const key = [id] as const;
     const session = await reads.get(webchatSessionById, key);
-    if (session === undefined) throw notFound("webchat session");
+    if (session === undefined || session.expires_at <= now()) throw notFound("webchat session");
     const notifications = sources.notifications(mailboxName(session));
     let after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
     let isFirst = true;
-    const next = async (): Promise<StreamBatch | undefined> => {
+    const next = async (): Promise<StreamBatch<WebchatMessage> | undefined> => {
       const latest = await reads.get(webchatSessionById, key);
       if (latest === undefined || latest.expires_at <= now()) return undefined;
       const entries = await entriesAfter(reads, session, after);
@@ -215,13 +215,16 @@ function entriesAfter(
 }
 
 /** Uses the current messages: a redacted message has no body, and an erased one is skipped. */
-async function eventsOf(reads: Reads, entries: readonly MailRow[]): Promise<StreamEvent[]> {
+async function eventsOf(
+  reads: Reads,
+  entries: readonly MailRow[],
+): Promise<StreamItem<WebchatMessage>[]> {
   if (entries.length === 0) return [];
   const keys = entries.map(({ message_id }) => [message_id] as const);
   const found = new Map((await reads.getAll(messageById, keys)).map((row) => [row.id, row]));
   return entries.flatMap(({ number, message_id }) => {
     const message = found.get(message_id);
     if (message === undefined) return [];
-    return [{ id: String(number), data: JSON.stringify(webchatMessage(messageResource(message))) }];
+    return [{ id: String(number), value: webchatMessage(messageResource(message)) }];
   });
 }

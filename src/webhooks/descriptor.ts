@@ -20,17 +20,27 @@ import {
   commandById,
   commandByIdAndInput,
   type CommandOptions,
+  type EventStream,
   method,
   type Module,
   query,
   type Query,
   queryById,
   queryByIdAndInput,
+  type StreamItem,
+  type StreamOptions,
 } from "../operations/index.ts";
 import { anyEventSchema, type Event } from "./event-catalog.ts";
 import { webhookJobs } from "./jobs.ts";
 import { cursors, deliveries, deliveryAttempts, webhookPatterns, webhooks } from "./rows.ts";
-import { eventRoutes, getEvent, type ListEvents, listEvents } from "../events/index.ts";
+import {
+  eventRoutes,
+  eventStream,
+  getEvent,
+  type ListEvents,
+  listEvents,
+  type StreamEvents,
+} from "../events/index.ts";
 
 const read = { tag: "Webhooks", scopes: ["webhooks:read"] } as const;
 const write = { tag: "Webhooks", scopes: ["webhooks:write"] } as const;
@@ -158,8 +168,25 @@ const webhookHandles = {
   events: {
     get: queryById(getEvent as Query<ById, Event>),
     list: query(listEvents as Query<ListEvents, Page<Event>>),
+    stream: method(
+      ({ open }) =>
+        async (input: StreamEvents = {}, options?: StreamOptions) =>
+          eventsOf(
+            await open(eventStream as EventStream<StreamEvents, Event>, joined(input), options),
+          ),
+    ),
   },
 };
+
+/** The schema expects the types as they are over HTTP: one text. */
+function joined(input: unknown): unknown {
+  const isList = typeof input === "object" && input !== null && "types" in input;
+  return isList && Array.isArray(input.types) ? { ...input, types: input.types.join(",") } : input;
+}
+
+async function* eventsOf(items: AsyncIterable<StreamItem<Event>>): AsyncGenerator<Event, void> {
+  for await (const { value } of items) yield value;
+}
 
 export const webhooksModule: Module<typeof webhookJobs, typeof webhookHandles> = {
   collections: [webhooks, webhookPatterns, deliveries, deliveryAttempts, cursors],

@@ -113,7 +113,7 @@ describe.each(mountings.filter(({ before }) => before === "nothing" || before ==
         ],
       });
       expect(answer.body).toBe(
-        "event: note\nid: 8\ndata: line 1\ndata: line 8\n\nevent: note\nid: 9\ndata: line 1\ndata: line 9\n\n",
+        'event: note\nid: 8\ndata: {"note":8}\n\nevent: note\nid: 9\ndata: {"note":9}\n\n',
       );
     });
 

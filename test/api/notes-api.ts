@@ -161,7 +161,10 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const fail = command("notes.fail", 200, byId, (): void => {
     throw new Error("password=hunter2 at /srv/app.ts");
   });
-  const stream: EventStream<{ last_event_id?: string | undefined; count?: string | undefined }> = {
+  const stream: EventStream<
+    { last_event_id?: string | undefined; count?: string | undefined },
+    unknown
+  > = {
     kind: "stream",
     name: "notes.stream",
     input: () =>
@@ -388,7 +391,7 @@ async function* follow(
   count: string,
   signal: AbortSignal,
   streams: Notes["streams"],
-): AsyncGenerator<StreamEvent> {
+): AsyncGenerator<StreamEvent<unknown>> {
   streams.open++;
   try {
     const last =
@@ -399,7 +402,7 @@ async function* follow(
       yield {
         id: String(id),
         event: "note",
-        data: last === Infinity ? "x".repeat(10_000) : `line 1\nline ${id}`,
+        value: last === Infinity ? "x".repeat(10_000) : { note: id },
       };
     }
     if (count === "broken") throw new Error("lost");

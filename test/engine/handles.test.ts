@@ -10,6 +10,9 @@ import type {
   TestWebhook,
 } from "../../adapters/entry.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { defaultLimits } from "../../src/kernel/limits.ts";
+import { accountHandle, apiRoutes } from "../../src/modules.ts";
+import type { ScopedRunner } from "../../src/operations/handle-methods.ts";
 import { world } from "../support/world.ts";
 
 it("a handle is a plain object that can be copied and whose methods can be replaced", async () => {
@@ -41,6 +44,39 @@ it("the handler of the API can be passed on as a function", async () => {
     signal: new AbortController().signal,
   });
   expect(status).toBe(200);
+});
+
+/** Returns the operations that the methods of a handle run. */
+async function operationsInProcess(): Promise<Set<unknown>> {
+  const ran = new Set<unknown>();
+  const record = (operation: unknown): never => {
+    ran.add(operation);
+    throw new Error("recorded");
+  };
+  const runner: ScopedRunner = { change: record, read: record, rows: record, open: record };
+  const callAll = async (methods: object): Promise<void> => {
+    for (const value of Object.values(methods) as unknown[]) {
+      if (typeof value === "object" && value !== null) await callAll(value);
+      if (typeof value !== "function") continue;
+      const method = value as (...args: readonly unknown[]) => unknown;
+      await expect((async () => method("id", {}, {}))()).rejects.toThrow("recorded");
+    }
+  };
+  await callAll(accountHandle({ account_id: "acct_1", mode: "sandbox" }, runner));
+  return ran;
+}
+
+it("each endpoint has a method in process, except those of carriers and of the service", async () => {
+  const ran = await operationsInProcess();
+  const missing = apiRoutes(defaultLimits).filter(
+    (route) => !ran.has(route.operation) && !("rows" in route && route.rows && ran.has(route.rows)),
+  );
+  expect(missing.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+    "GET /v1/health",
+    "GET /v1/health/live",
+    "GET /v1/openapi.json",
+    "POST /v1/transports/:name/callbacks",
+  ]);
 });
 
 describe("the options of a command", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
@@ -81,6 +82,33 @@ describe("an engine that stops", () => {
     const { storage, closes } = closing();
     await engine(storage).stop();
     expect(closes()).toBe(0);
+  });
+});
+
+describe("a request to an engine that stops", () => {
+  it("is refused, and is logged as no error", async () => {
+    const { clock, engine, log } = world();
+    const line = carrier({ send: () => new Promise(() => {}) });
+    const one = engine(memory(), { transports: [line] });
+    await one.start();
+    const { secret } = await one.apiKeys.create({ name: "test" });
+    await one.messages.send(hello);
+    await clock.settle();
+    const stop = one.stop({ deadlineMs: 3_000 });
+    const path = "/v1/messages";
+    const request = { method: "POST", path, key: secret ?? "", body: hello };
+    const answers = [await call(one.api, request)];
+    await clock.advance(3_000);
+    await stop;
+    answers.push(await call(one.api, request));
+    for (const answer of answers) {
+      expect(jsonOf(answer)).toMatchObject({ status: 503, code: "shutting_down", retryable: true });
+    }
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+    expect(log.filter(({ facts }) => "request_id" in facts)).toMatchObject([
+      { level: "debug", facts: { path } },
+      { level: "debug", facts: { path } },
+    ]);
   });
 });
 

@@ -1,8 +1,14 @@
 import { eventually } from "../support/eventually.ts";
+import fc from "fast-check";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { call } from "../api/call.ts";
+import { over } from "../support/over.ts";
+import { stopped, world } from "../support/world.ts";
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { english } from "../../adapters/language/index.ts";
-import { type EventRow, events } from "../../src/events/rows.ts";
+import { type EventRow, events, eventsOfAccount } from "../../src/events/rows.ts";
 import type { EventType } from "../../src/events/types.ts";
 import { eventStream } from "../../src/events/stream.ts";
 import { StreamNotifier } from "../../src/api/stream-notifier.ts";
@@ -121,7 +127,7 @@ async function follow(
   };
   const stream = await eventStream.open(sources, input, call, over.signal);
   async function* ids(): AsyncGenerator<string | undefined> {
-    for await (const { id } of stream) yield id;
+    for await (const event of stream) yield "value" in event ? event.id : undefined;
   }
   return { told: ids(), desk, read, turns: () => turns, clock };
 }
@@ -206,4 +212,129 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
       code: "validation_failed",
     });
   });
+});
+
+/** An event of a stream over HTTP, without its framing. */
+async function* overHttp(engine: MessagingEngine, path: string): AsyncGenerator<unknown, void> {
+  const { secret } = await engine.apiKeys.create({ name: "test" });
+  const { body } = await call(engine.api, { path, key: secret ?? "" });
+  if (typeof body !== "object" || body === null || body instanceof Uint8Array) expect.fail();
+  for await (const chunk of body) {
+    const [, data] = /^data: (.*)$/m.exec(chunk) ?? [];
+    if (data !== undefined) yield JSON.parse(data);
+  }
+}
+
+async function take<T>(count: number, items: AsyncIterable<T>): Promise<T[]> {
+  const taken: T[] = [];
+  if (count === 0) return taken;
+  for await (const item of items) if (taken.push(item) === count) break;
+  return taken;
+}
+
+describe.each(storages)("a stream in process on $name", ({ name, open }) => {
+  test("has every event since it opened, as over HTTP, and resumes after any of them", async () => {
+    const engine = world().engine(open().connect());
+    await engine.contacts.create({ name: "before" });
+    const stream = await engine.events.stream();
+    const types = ["contact.updated"] as const;
+    const rare = await engine.events.stream({ types });
+    // More than one page of the storage.
+    const created = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => engine.contacts.create({ name: `${i}` })),
+    );
+    for (const { id } of created.slice(0, 50)) await engine.contacts.update(id, { name: "new" });
+    const all = await take(110, stream);
+    expect(all.map(({ type }) => type)).toEqual([
+      ...Array<string>(60).fill("contact.created"),
+      ...Array<string>(50).fill("contact.updated"),
+    ]);
+    expect(await take(50, rare)).toEqual(all.slice(60));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(108), async (last) => {
+        const last_event_id = all[last]?.id ?? expect.fail();
+        const rest = all.slice(last + 1);
+        const resumed = await engine.events.stream({ last_event_id });
+        expect(await take(rest.length, resumed)).toEqual(rest);
+        const path = `/v1/events/stream?last_event_id=${last_event_id}`;
+        expect(await take(rest.length, overHttp(engine, path))).toEqual(rest);
+      }),
+      { numRuns: name === "PostgreSQL" ? 2 : 8 },
+    );
+  });
+
+  test("belongs to one account and mode", async () => {
+    const engine = world().engine(open().connect());
+    const live = await engine.account(undefined, { mode: "live" }).events.stream();
+    await engine.contacts.create({ name: "sandbox" });
+    const { id } = await engine
+      .account(undefined, { mode: "live" })
+      .contacts.create({ name: "live" });
+    expect(await take(1, live)).toMatchObject([{ data: { contact: { id } } }]);
+  });
+
+  test.each(["its signal", "the engine"])("ends with %s, while waiting or unread", async (end) => {
+    const { clock, engine: create } = world();
+    const engine = create(open().connect());
+    const over = new AbortController();
+    const { signal } = over;
+    const [waiting, unread] = [
+      await engine.events.stream({}, { signal }),
+      await engine.events.stream({}, { signal }),
+    ];
+    const first = await engine.contacts.create({ name: "first" });
+    const got = take(2, waiting);
+    await clock.settle();
+    if (end === "its signal") over.abort();
+    await (end === "its signal" ? clock.settle() : stopped(engine, clock));
+    expect(await got).toMatchObject([{ data: { contact: { id: first.id } } }]);
+    expect(await take(1, unread)).toEqual([]);
+    await stopped(engine, clock);
+    expect(clock.nextWakeAt).toBeUndefined();
+  });
+});
+
+test("a stream in process reads no further than its reader", async () => {
+  const port = memory();
+  let rows = 0;
+  const reader = over(port.reader, {
+    async range(range) {
+      const found = await port.reader.range(range);
+      if (range.index === eventsOfAccount) rows += found.length;
+      return found;
+    },
+  });
+  const engine = world().engine(over(port, { reader }));
+  const { id } = await engine.contacts.create({ name: "Ann" });
+  const last_event_id = (await engine.events.list()).data[0]?.id;
+  for (let i = 0; i < 500; i++) await engine.contacts.update(id, { name: `${i}` });
+  rows = 0;
+  let read = 0;
+  for await (const _ of await engine.events.stream({ last_event_id })) {
+    read++;
+    // One page of 100, and the row of each page that shows whether more follow.
+    expect(rows).toBeLessThanOrEqual(read + 110);
+    if (read === 500) break;
+  }
+});
+
+test("a stream in process that cannot be opened is refused with the reason", async () => {
+  const { events } = world().engine(memory());
+  const refused = (input: object, options?: object): Promise<unknown> =>
+    events.stream(input, options).catch((error: unknown) => error);
+  const cases: readonly [Promise<unknown>, object][] = [
+    [refused({ types: ["message.delivered"] }), { pointer: "/types/0" }],
+    [refused({ types: [] }), { pointer: "/types/0" }],
+    [refused({ type: "message.sent" }), { pointer: "/type" }],
+    [refused({ last_event_id: "evt_gone" }), { pointer: "/last_event_id" }],
+    [refused({}, { idempotencyKey: "k" }), { parameter: "idempotencyKey" }],
+    [
+      refused({}, { signal: "now" }),
+      { parameter: "signal", message: expect.stringMatching(/AbortSignal, got /) as unknown },
+    ],
+    [refused({}, new AbortController().signal), { parameter: "options" }],
+  ];
+  for (const [thrown, place] of cases) {
+    expect(await thrown).toMatchObject({ code: "validation_failed", errors: [{ ...place }] });
+  }
 });

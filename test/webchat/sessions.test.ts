@@ -36,6 +36,83 @@ const rowsOf = (
   { primary: index }: typeof webchatSessions | typeof mail | typeof mailboxes,
 ) => storage.reader.range({ index, prefix: [], order: "ascending", limit: 1_000 });
 
+async function take<T>(count: number, items: AsyncIterable<T>): Promise<T[]> {
+  const taken: T[] = [];
+  for await (const item of items) if (taken.push(item) === count) break;
+  return taken;
+}
+
+describe.each(storages)("a chat in process on $name", ({ open }) => {
+  it("is the same as over HTTP: messages, stream, deliveries and marks", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const session = await one.webchat.open({ name: "Ann" });
+    const { id, contact_id: to } = session;
+    const written = { body: "Hi", client_id: "first" };
+    const message = await one.webchat.sendAsVisitor(id, written);
+    expect(message).toMatchObject({ direction: "inbound", body: "Hi", author: "contact" });
+    expect(jsonOf(await write(one, session, written))).toEqual(message);
+
+    const stream = await one.webchat.stream(id);
+    const replies: string[] = [];
+    for (const body of ["1", "2", "3"]) {
+      replies.push((await one.messages.send({ to, channel: "webchat", body })).id);
+    }
+    const streaming = take(3, stream);
+    await clock.settle();
+    const seen = await streaming;
+    expect(seen).toMatchObject(
+      replies.map((reply, i) => ({
+        id: String(i + 1),
+        message: { id: reply, direction: "outbound", body: String(i + 1), author: "api" },
+      })),
+    );
+    const { body: text } = await call(one.api, {
+      path: `/v1/webchat/sessions/${id}/stream?token=${session.token}`,
+    });
+    if (typeof text !== "object" || text === null || text instanceof Uint8Array) expect.fail();
+    const chunks = await take(4, text);
+    expect(chunks.flatMap((chunk) => /^data: (.*)$/m.exec(chunk)?.[1] ?? [])).toEqual(
+      seen.map((each) => JSON.stringify(each.message)),
+    );
+
+    const resumed = await one.webchat.stream(id, { last_event_id: "2" });
+    expect(await take(1, resumed)).toEqual(seen.slice(2));
+    await one.webchat.mark(id, { message_id: replies[0] ?? "", mark: "read" });
+    const statuses = (await one.messages.list({ direction: "outbound" })).data;
+    expect(statuses.map(({ status }) => status).toReversed()).toEqual([
+      "read",
+      "delivered",
+      "sent",
+    ]);
+  });
+
+  it("ends with its session, which other accounts cannot use", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account } = await one.accounts.create({ name: "other" });
+    const { webchat: theirs } = one.account(account.id);
+    const { id, contact_id: to, expires_at } = await one.webchat.open();
+    const { id: message_id } = await one.messages.send({ to, channel: "webchat", body: "Hi" });
+    const isRefused = async ({ webchat }: Pick<MessagingEngine, "webchat">): Promise<void> => {
+      for (const use of [
+        () => webchat.sendAsVisitor(id, { body: "Hi" }),
+        () => webchat.mark(id, { message_id, mark: "read" }),
+        () => webchat.stream(id),
+        () => webchat.stream(id, { last_event_id: "1" }),
+      ]) {
+        await expect(use()).rejects.toMatchObject({ code: "not_found" });
+      }
+    };
+    await isRefused({ webchat: theirs });
+    const reading = take(1, await one.webchat.stream(id));
+    await clock.advance(Date.parse(expires_at) - clock.now());
+    expect(await reading).toEqual([]);
+    await isRefused(one);
+  });
+});
+
 describe.each(storages)("webchat sessions on $name", ({ open }) => {
   it("create a contact for a new visitor and receive its messages unchanged, including markup", async () => {
     const { engine } = world();
