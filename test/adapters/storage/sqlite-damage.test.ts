@@ -213,6 +213,28 @@ describe("damage in the middle of the file", () => {
     }
   });
 
+  it.each(["quick", "full"] as const)(
+    "is not what a %s check calls the host application's constraints and functions",
+    async (check) => {
+      const file = await temporaryFile();
+      const handle = new DatabaseSync(file);
+      handle.function("is_valid", { deterministic: true, varargs: true }, () => 1);
+      handle.exec(`
+        PRAGMA ignore_check_constraints = ON;
+        CREATE TABLE orders (number INTEGER CHECK (number > 0));
+        INSERT INTO orders VALUES (-1);
+        CREATE TABLE customers (name TEXT CHECK (is_valid(name)));
+        CREATE INDEX valid_customers ON customers (is_valid(name));
+        INSERT INTO customers VALUES ('Kim');
+      `);
+      handle.close();
+      const port = closing(sqlite({ file, check }));
+      await port.open(firstSchema);
+      await write(port, insertNote("first"));
+      expect(await notes(port)).toHaveLength(1);
+    },
+  );
+
   it("is found in the first rows of a table of a large database", async () => {
     const file = await temporaryFile();
     await filled(file, 2_000);
