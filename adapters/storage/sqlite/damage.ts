@@ -67,7 +67,7 @@ export class OpenFiles {
 
   #changeOf(suffix: Suffix): "deleted" | "replaced" | undefined {
     const known = this.#identities.get(suffix);
-    const identity = identityOf(this.#path + suffix);
+    const identity = identityOf(this.#path + suffix, known);
     if (identity === undefined) return known === undefined ? undefined : "deleted";
     // SQLite creates the log and its index when it first needs them.
     if (known === undefined) this.#identities.set(suffix, identity);
@@ -75,10 +75,18 @@ export class OpenFiles {
   }
 }
 
-/** Returns what distinguishes a file from every other one, or undefined if there is none. */
-function identityOf(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
+/**
+ * Returns what distinguishes a file from every other one, or undefined if there is none. Returns
+ * `known` if the process may not look, for example because it gave up its privileges: the files
+ * that it has open still work.
+ */
+function identityOf(path: string, known: string | undefined): string | undefined {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
+  } catch {
+    return known;
+  }
 }
 
 /** SQLite checks about 400 MB per second. A check that takes longer than this one runs in a thread. */
