@@ -215,10 +215,10 @@ describe("a path outside /v1", () => {
         status: 404,
         headers: { "content-type": "application/problem+json" },
       });
-      expect(response.body.toString()).toContain("the option `basePath`");
+      expect(response.body).toContain("the option `basePath`");
     }
     const unknown = await ask(running.port, { path: "/api/v1/nothing" });
-    expect(unknown.body.toString()).toContain("against /v1/openapi.json");
+    expect(unknown.body).toContain("against /v1/openapi.json");
   });
 
   test("is passed on by Express and Koa", async () => {
