@@ -99,10 +99,11 @@ export class RequestHandler implements ApiHandler {
     }
     const found = this.#match(request.method, request.path);
     if (found.kind === "unknown") {
-      throw new TidingsError(
-        "not_found",
-        "There is no such route. Check the method and the path against /v1/openapi.json.",
-      );
+      // Handlers pass an empty path for a URL that is not below their base path.
+      const advice = request.path.startsWith("/v1/")
+        ? "Check the method and the path against /v1/openapi.json."
+        : "A path begins with the base path of the mount (the option `basePath`) and then /v1/.";
+      throw new TidingsError("not_found", `There is no such route. ${advice}`);
     }
     if (found.kind === "methods") return this.#showMethods(exchange, found);
 

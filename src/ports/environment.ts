@@ -89,9 +89,10 @@ function loggableError(thrown: unknown, depth = 0): Error {
 }
 
 function engineError(thrown: TidingsError, facts: { readonly cause?: Error }): TidingsError {
-  const { code, message, errors, retryAfterMs, conflictingId } = thrown;
+  const { code, message, errors, retryable, retryAfterMs, conflictingId } = thrown;
   return new TidingsError(code, message, {
     errors,
+    retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(conflictingId === undefined ? {} : { conflictingId }),
     ...facts,

@@ -47,7 +47,12 @@ describe("an adapter", () => {
     [
       twilio,
       [{ ...account, accountSid: "SK1", authToken: 5 }],
-      'twilio: accountSid: expected AC and 32 hexadecimal digits, got "SK1"; authToken: expected the account\'s auth token, got 5',
+      'twilio: accountSid: expected AC and 32 hexadecimal digits, got a string that begins with "SK"; authToken: expected the account\'s auth token, got 5',
+    ],
+    [
+      twilio,
+      [{ ...account, accountSid: "hunter2", authToken: account.accountSid }],
+      "twilio: accountSid: expected AC and 32 hexadecimal digits, got a string",
     ],
     [
       twilio,

@@ -210,11 +210,15 @@ describe("a path outside /v1", () => {
       "/api",
       "http://localhost/v1/health",
     ]) {
-      expect(await ask(running.port, { path })).toMatchObject({
+      const response = await ask(running.port, { path });
+      expect(response).toMatchObject({
         status: 404,
         headers: { "content-type": "application/problem+json" },
       });
+      expect(response.body).toContain("the option `basePath`");
     }
+    const unknown = await ask(running.port, { path: "/api/v1/nothing" });
+    expect(unknown.body).toContain("against /v1/openapi.json");
   });
 
   test("is passed on by Express and Koa", async () => {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -172,6 +172,30 @@ describe("the packed tarball", () => {
     expect(output.trim().split("\n")).toEqual(specifiers.map(() => refusal));
     const uncaught = await consume(...asOldNode("20.20.2"), "esm.mjs");
     expect(uncaught.split(refusal)).toHaveLength(2);
+  });
+
+  test("opens a large SQLite database without the file of its thread, as in a bundle", async () => {
+    const bundled = join(folder, "node_modules/bundled");
+    await cp(join(folder, "node_modules/tidings"), bundled, { recursive: true });
+    await rm(join(bundled, "dist/sqlite-worker.js"));
+    await writeFile(
+      join(folder, "large.mjs"),
+      `import { DatabaseSync } from "node:sqlite";
+       import { MessagingEngine } from "./node_modules/bundled/dist/index.js";
+       import { sandbox } from "./node_modules/bundled/dist/sandbox.js";
+       import { sqlite } from "./node_modules/bundled/dist/sqlite.js";
+       const database = new DatabaseSync("large.db");
+       database.exec("CREATE TABLE files (content); INSERT INTO files VALUES (zeroblob(40000000))");
+       database.close();
+       for (const check of ["quick", "full"]) {
+         const storage = sqlite({ file: "large.db", check });
+         const engine = new MessagingEngine({ storage, transports: [sandbox()] });
+         const { status } = await engine.messages.send({ to: "+15005550001", body: "Hello" });
+         console.log(status);
+         await engine.stop();
+       }`,
+    );
+    expect(await consume("large.mjs")).toBe("queued\nqueued\n");
   });
 
   test("has one error class for all entries, for import and require", async () => {

@@ -86,13 +86,16 @@ describe("a logged error", () => {
 
   it("stays an error of the engine", () => {
     const cause = new Error("disk full");
-    const err = logged(new TidingsError("storage_unavailable", "No space.", { cause }));
-    expect(err).toBeInstanceOf(TidingsError);
-    expect(err).toMatchObject({
-      code: "storage_unavailable",
-      retryable: true,
-      cause: { message: "disk full" },
-    });
+    for (const retryable of [true, false]) {
+      const facts = { cause, retryable };
+      const err = logged(new TidingsError("storage_unavailable", "No space.", facts));
+      expect(err).toBeInstanceOf(TidingsError);
+      expect(err).toMatchObject({
+        code: "storage_unavailable",
+        retryable,
+        cause: { message: "disk full" },
+      });
+    }
   });
 
   it("ends when an error causes itself", () => {

@@ -6,8 +6,8 @@ import { statSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { type Check, startThread } from "./background-writer.ts";
 import type { Connection } from "./connection.ts";
-import { damaged, toStorageError, whenUnlocked } from "./errors.ts";
-import { quoted } from "./tables.ts";
+import { damaged, whenUnlocked } from "./errors.ts";
+import { prefix, quoted } from "./tables.ts";
 
 /** How often to check the files of an open database, in milliseconds. */
 export const fileCheckMs = 50;
@@ -67,7 +67,7 @@ export class OpenFiles {
 
   #changeOf(suffix: Suffix): "deleted" | "replaced" | undefined {
     const known = this.#identities.get(suffix);
-    const identity = identityOf(this.#path + suffix);
+    const identity = identityOf(this.#path + suffix, known);
     if (identity === undefined) return known === undefined ? undefined : "deleted";
     // SQLite creates the log and its index when it first needs them.
     if (known === undefined) this.#identities.set(suffix, identity);
@@ -75,10 +75,18 @@ export class OpenFiles {
   }
 }
 
-/** Returns what distinguishes a file from every other one, or undefined if there is none. */
-function identityOf(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
+/**
+ * Returns what distinguishes a file from every other one, or undefined if there is none. Returns
+ * `known` if the process may not look, for example because it gave up its privileges: the files
+ * that it has open still work.
+ */
+function identityOf(path: string, known: string | undefined): string | undefined {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
+  } catch {
+    return known;
+  }
 }
 
 /** SQLite checks about 400 MB per second. A check that takes longer than this one runs in a thread. */
@@ -89,7 +97,7 @@ const maxQuickBytes = 536_870_912;
 const rowsOfEachTable = 1_000;
 
 /**
- * Checks the pages of the database.
+ * Checks the pages of the engine's tables.
  * @throws TidingsError `storage_damaged`
  */
 export async function checkPages(
@@ -100,9 +108,8 @@ export async function checkPages(
   const isLong = check === "full" || isBetween(sizeOf(connection), maxBlockingBytes, maxQuickBytes);
   const thread = isLong ? startThread({ file: path, check }) : undefined;
   const damage =
-    thread === undefined
-      ? await whenUnlocked(() => findDamage(connection, check))
-      : await responseOf(thread);
+    (thread === undefined ? undefined : await responseOf(thread)) ??
+    (await whenUnlocked(() => findDamage(connection, check)));
   if (damage === "") return;
   throw damaged(
     `The database file ${path} is damaged (${damage}). Restore it from a backup, or recover what ` +
@@ -112,30 +119,29 @@ export async function checkPages(
 
 /**
  * Returns the first damage that SQLite reports. Empty if it finds none. Throws if it cannot read a
- * page at all. A quick check reads a database of more than `maxBytes` only in part.
+ * page at all. A quick check reads a database of more than `maxBytes` only in part. Tables of the
+ * host application are left out: SQLite also reports rows that violate their constraints, and fails
+ * if a constraint calls a function of the host application.
  */
 export function findDamage(
   connection: Connection,
   check: Check,
   maxBytes: number = maxQuickBytes,
 ): string {
-  if (check === "full") return firstProblem(connection, "integrity_check(1)");
-  if (sizeOf(connection) <= maxBytes) return firstProblem(connection, "quick_check(1)");
-  const tables = "SELECT name FROM sqlite_schema WHERE rootpage > 0 AND type = 'table'";
-  for (const [name] of rowsOf(connection, tables)) {
+  const isWhole = check === "full" || sizeOf(connection) <= maxBytes;
+  const pragma = check === "full" ? "integrity_check" : "quick_check";
+  for (const [name] of rowsOf(connection, engineTables)) {
+    const table = quoted(String(name));
     // All columns, so that SQLite reads the table and not one of its indexes.
-    rowsOf(
-      connection,
-      `SELECT * FROM ${quoted(String(name))} NOT INDEXED LIMIT ${rowsOfEachTable}`,
-    );
+    if (!isWhole) rowsOf(connection, `SELECT * FROM ${table} NOT INDEXED LIMIT ${rowsOfEachTable}`);
+    const problem = isWhole ? firstOf(connection, `${pragma}(${table})`) : "ok";
+    if (problem !== "ok") return problem.replaceAll(/\s+/g, " ");
   }
   return "";
 }
 
-function firstProblem(connection: Connection, pragma: string): string {
-  const [[problem] = []] = rowsOf(connection, `PRAGMA ${pragma}`);
-  return problem === "ok" ? "" : String(problem).replaceAll(/\s+/g, " ");
-}
+const engineTables = `SELECT name FROM sqlite_schema WHERE rootpage > 0 AND type = 'table'
+  AND substr(name, 1, ${prefix.length}) = '${prefix}'`;
 
 const isBetween = (value: number, above: number, max: number): boolean =>
   value > above && value <= max;
@@ -144,15 +150,23 @@ const sizeOf = (connection: Connection): number =>
   numberOf(connection, "page_count") * numberOf(connection, "page_size");
 
 const numberOf = (connection: Connection, pragma: string): number =>
-  Number(rowsOf(connection, `PRAGMA ${pragma}`)[0]?.[0]);
+  Number(firstOf(connection, pragma));
+
+/** Returns the first row only. After a problem, SQLite may fail to read what follows. */
+function firstOf(connection: Connection, pragma: string): string {
+  const [value] = connection.query(`PRAGMA ${pragma}`).get() as unknown[];
+  return String(value);
+}
 
 /** Returns the rows as arrays of their columns. */
 const rowsOf = (connection: Connection, sql: string): unknown[][] =>
   connection.query(sql).all() as unknown[][];
 
-function responseOf(thread: Worker): Promise<string> {
-  return new Promise((resolve, reject) => {
+/** Resolves with the damage that the thread found. Undefined if it could not check the database. */
+function responseOf(thread: Worker): Promise<string | undefined> {
+  return new Promise((resolve) => {
     thread.once("message", resolve);
-    thread.once("error", (error) => reject(toStorageError(error)));
+    thread.once("error", () => resolve(undefined));
+    thread.once("exit", () => resolve(undefined));
   });
 }

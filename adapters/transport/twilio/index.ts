@@ -168,7 +168,7 @@ const optionsSchema = optionsObject(
     accountSid: option<string>(
       "AC and 32 hexadecimal digits",
       (sid) => typeof sid === "string" && /^AC[0-9a-fA-F]{32}$/.test(sid),
-      { isQuoted: true },
+      { advice: beginningOf },
     ),
     authToken: secretOption("the account's auth token"),
     http: carrierOptions.http,
@@ -177,6 +177,11 @@ const optionsSchema = optionsObject(
   },
   "{ accountSid, authToken, http }",
 );
+
+/** The kind of a Twilio id. The whole text may be the auth token, in the place of the id. */
+function beginningOf(sid: unknown): string {
+  return typeof sid === "string" ? ` that begins with "${sid.slice(0, 2)}"` : "";
+}
 
 const acceptedSchema = z.object({ sid: z.string().regex(messageSid) });
 const refusedSchema = z.object({ code: z.union([z.number(), z.string()]) });

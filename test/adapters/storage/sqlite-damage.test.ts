@@ -1,8 +1,9 @@
 /** Files that are deleted, replaced or overwritten: the storage notices, and says so. */
 import { execFileSync } from "node:child_process";
-import { copyFile, open, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, copyFile, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
@@ -28,6 +29,9 @@ async function writeUntilRefused(port: StoragePort, prefix: string) {
   }
   throw new Error("10,000 commits were accepted");
 }
+
+/** Returns the URL of a file of the project, for a program that imports it. */
+const importable = (path: string): string => pathToFileURL(resolve(path)).href;
 
 /** Reads the notes as a process does that starts after this one was killed. */
 async function notesAfterKill(file: string): Promise<unknown[]> {
@@ -163,6 +167,38 @@ describe("a file that is deleted or replaced while the database is open", () => 
     expect(damages).toEqual([]);
     expect(await notes(port)).toHaveLength(6);
   });
+
+  it("a process that gives up its access to the directory goes on", async () => {
+    const file = await temporaryFile();
+    const folder = dirname(file);
+    // Only a process of its own can change its user.
+    const script = `
+      import { chmodSync } from "node:fs";
+      import { MessagingEngine } from "${importable("adapters/entry.ts")}";
+      import { sqlite } from "${importable("adapters/storage/sqlite/index.ts")}";
+      import { sandbox } from "${importable("adapters/transport/sandbox/index.ts")}";
+      const storage = sqlite({ file: ${JSON.stringify(file)} });
+      const engine = new MessagingEngine({ storage, transports: [sandbox()] });
+      const send = () => engine.messages.send({ to: "+15005550001", body: "Hi" });
+      await send();
+      chmodSync(${JSON.stringify(folder)}, 0o000);
+      if (process.getuid?.() === 0) process.seteuid(65534);
+      const until = performance.now() + 200;
+      let count = 0;
+      while (performance.now() < until) {
+        await send();
+        count++;
+      }
+      console.log(count > 0 ? "sent" : "too slow");
+      process.exit();
+    `;
+    const args = ["--input-type=module", "-e", script];
+    try {
+      expect(execFileSync(process.execPath, args, { encoding: "utf8" })).toBe("sent\n");
+    } finally {
+      await chmod(folder, 0o700);
+    }
+  });
 });
 
 const pageSize = 4_096;
@@ -212,6 +248,28 @@ describe("damage in the middle of the file", () => {
       );
     }
   });
+
+  it.each(["quick", "full"] as const)(
+    "is not what a %s check calls the host application's constraints and functions",
+    async (check) => {
+      const file = await temporaryFile();
+      const handle = new DatabaseSync(file);
+      handle.function("is_valid", { deterministic: true, varargs: true }, () => 1);
+      handle.exec(`
+        PRAGMA ignore_check_constraints = ON;
+        CREATE TABLE orders (number INTEGER CHECK (number > 0));
+        INSERT INTO orders VALUES (-1);
+        CREATE TABLE customers (name TEXT CHECK (is_valid(name)));
+        CREATE INDEX valid_customers ON customers (is_valid(name));
+        INSERT INTO customers VALUES ('Kim');
+      `);
+      handle.close();
+      const port = closing(sqlite({ file, check }));
+      await port.open(firstSchema);
+      await write(port, insertNote("first"));
+      expect(await notes(port)).toHaveLength(1);
+    },
+  );
 
   it("is found in the first rows of a table of a large database", async () => {
     const file = await temporaryFile();
