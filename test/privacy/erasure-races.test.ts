@@ -28,6 +28,8 @@ interface Old {
   readonly contact: string;
   readonly thread: string;
   readonly message: string;
+  /** A message that is redacted. */
+  readonly redacted: string;
 }
 
 /** Each leaves the word "zebulon" if the erasure does not find it. */
@@ -70,7 +72,9 @@ async function erasing(
   });
   await other.conversations.update(thread, { metadata: { of: "zebulon" } });
   await clock.advance(1_000);
-  const old = { contact, thread, message };
+  const { id: redacted } = await other.sandbox.inbound({ from: phone, body: "Forget this" });
+  await other.messages.redact(redacted);
+  const old = { contact, thread, message, redacted };
   let acted: PromiseSettledResult<unknown> | undefined;
   let isDue = true;
   const removes = ({ kind, collection: of }: Write) => kind === "remove" && of === collection;
@@ -112,6 +116,14 @@ describe("a contact that is erased", () => {
     const { storage, acted } = await erasing(conversations, act);
     expect(acted).toMatchObject({ status: "fulfilled" });
     expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
+  });
+
+  it("leaves nothing of a response that shows a message while that is removed", async () => {
+    const { storage, acted } = await erasing(messages, ({ messages: { redact } }, { redacted }) =>
+      redact(redacted, keyed),
+    );
+    expect(acted).toMatchObject({ status: "fulfilled" });
+    expect(await tablesWith(storage, [phone])).toEqual([]);
   });
 
   it("is a new contact when it writes while its messages are being removed", async () => {
