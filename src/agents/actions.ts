@@ -82,9 +82,8 @@ const maxErrors = 100;
 
 /**
  * Checks the input of a triggered action with the host application's schema. Returns the error for
- * the caller, with one field error for each problem, or undefined if the input is valid.
- * @throws TidingsError the retryable `internal` if the schema fails or takes longer than the action
- *   may
+ * the caller, with one field error for each problem, or undefined if the input is valid. The error
+ * is the retryable `internal` if the schema fails or takes longer than the action may.
  */
 export async function checkTriggerInput(
   { name, input: schema, timeout_ms = defaultActionMs }: Action,
@@ -102,9 +101,9 @@ export async function checkTriggerInput(
       () => "late",
     );
   } catch (error) {
-    throw fail("threw an error", error);
+    return fail("threw an error", error);
   }
-  if (result === "late") throw fail(`returned nothing within ${timeout_ms} ms`);
+  if (result === "late") return fail(`returned nothing within ${timeout_ms} ms`);
   if (result.issues === undefined) return undefined;
   return invalid(
     result.issues.slice(0, maxErrors).map((issue) => ({

@@ -15,18 +15,20 @@ import { contactById, contacts } from "../contacts/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 
 /**
- * Locks and returns a conversation. The lock is needed even when nothing changes, so that an
- * erasure finds the notes and stored responses that are written at the same time.
+ * Returns a conversation, and writes it even when nothing changes. The write conflicts with an
+ * erasure under way. One of the two runs again after the other, so the erasure finds the notes and
+ * stored responses that this transaction adds. A lock would not suffice: the erasure may have
+ * listed them already.
  * @throws TidingsError `not_found`
  */
 export async function findOwnConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
-  const conversation = await tx.get(conversationById, [id], { hold: true });
+  const conversation = await tx.get(conversationById, [id]);
   if (conversation === undefined) throw notFound("conversation");
-  return conversation;
+  return tx.update(conversations, conversation, {});
 }
 
 /**
- * Locks and returns an active conversation.
+ * Returns an active conversation, and writes it as `findOwnConversation` does.
  * @throws TidingsError `not_found`; `conflict` when it is closed
  */
 export async function findActiveConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {

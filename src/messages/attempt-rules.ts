@@ -98,15 +98,16 @@ export function applyNotSent(
 }
 
 /**
- * Keeps a message `ambiguous` that would fail or expire although another attempt may have sent it. `lost` is
- * the error of that attempt, or undefined if there is none.
+ * Makes a message `ambiguous` that would fail or expire although another attempt may have sent it.
+ * `lost` is the error of that attempt, or undefined if there is none.
  */
 export function unlessSent(
   decision: AfterAttempt,
   state: MessageState,
   lost: MessageError | undefined,
 ): AfterAttempt {
-  const isUnderway = state.status === "sending" || state.status === "ambiguous";
+  const isUnderway =
+    state.status === "queued" || state.status === "sending" || state.status === "ambiguous";
   const ends = decision.decision === "failed" || decision.decision === "expired";
   if (!ends || lost === undefined || !isUnderway) return decision;
   const { attempts, expires_at } = state;

@@ -5,6 +5,8 @@ import { arm } from "../queue/index.ts";
 import type { MessageRow } from "./rows.ts";
 import { defer, policyError } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
+import { endQueued } from "./record-answer.ts";
+import type { FactsByTransport } from "./transport-facts.ts";
 import type { Tx } from "../store/index.ts";
 import { checkPolicies, type PolicyContext } from "../consents/index.ts";
 import { releaseJob } from "./send-jobs.ts";
@@ -43,20 +45,22 @@ export function checkQueued(
 }
 
 /**
- * Fails a denied message. Schedules a deferred one anew, so that later messages need not wait for
- * it.
+ * Ends a denied message: it fails, or is ambiguous if an attempt may have sent it. Schedules a
+ * deferred one anew, so that later messages need not wait for it.
  */
 export async function denyOrDefer(
   tx: Tx,
   drawId: GenerateId,
   message: Seen<MessageRow>,
   decision: Exclude<NamedVerdict, { verdict: "allow" }>,
+  factsByTransport: FactsByTransport,
 ): Promise<void> {
   const { policy, verdict } = decision;
   const at = iso(tx.now);
   if (verdict === "deny") {
     const error = policyError(decision.code, decision.message);
-    const failed = await moveMessage(tx, drawId, message, { status: "failed", error });
+    const failed = { decision: "failed", state: { status: "failed", error } } as const;
+    const ended = await endQueued(tx, drawId, factsByTransport, message, failed);
     const entry = {
       type: "policy",
       at,
@@ -66,7 +70,7 @@ export async function denyOrDefer(
       until: null,
       error,
     } as const;
-    writeTimeline(tx, drawId, message, failed, entry);
+    writeTimeline(tx, drawId, message, ended, entry);
     return;
   }
   const state = defer(stateOf(message), decision.until, message.created_at, tx.now);

@@ -88,15 +88,15 @@ export async function findNext(
   return isLate && outcome !== "rejected" ? undefined : next;
 }
 
-/** Returns the latest other attempt that may have sent the message. */
+/** Returns the attempts that may have sent the message, except the given one, oldest first. */
 export async function findLost(
   tx: Tx,
   { id: message_id, attempts: made }: MessageRow,
-  { id }: AttemptRow,
-): Promise<AttemptRow | undefined> {
-  if (made < 2) return undefined;
+  except?: AttemptRow,
+): Promise<readonly AttemptRow[]> {
+  if (made === 0 || (made === 1 && except !== undefined)) return [];
   const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
-  return all.findLast((each) => each.id !== id && each.outcome === "ambiguous");
+  return all.filter(({ id, outcome }) => id !== except?.id && outcome === "ambiguous");
 }
 
 /**

@@ -2,8 +2,8 @@ import { type Claim, finish, renew, leaseMs } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
-import { expire, handOver, type MessageState } from "./rules.ts";
-import { stateOf, moveAndRecord, moveMessage } from "./move.ts";
+import { expire, expired, handOver, type MessageState } from "./rules.ts";
+import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
@@ -13,7 +13,7 @@ import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
-import { type HandedOver, settleAttempt } from "./record-answer.ts";
+import { endQueued, type HandedOver, settleAttempt } from "./record-answer.ts";
 
 /** The maximum number of expired or lost messages that one transaction settles. */
 const maxScanned = 50;
@@ -54,7 +54,7 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        await moveAndRecord(tx, drawId, message, decision.state);
+        await expireQueued(tx, drawId, factsByTransport, message);
         continue;
       case "wait":
         await finish(tx, claim, { againAt: decision.until });
@@ -84,7 +84,7 @@ async function beginAttempt(
   claim: Claim<"send">,
   message: Seen<MessageRow>,
   state: MessageState,
-  { leaseMs, services, hostVerdicts }: HandOverOptions,
+  { leaseMs, services, hostVerdicts, factsByTransport }: HandOverOptions,
 ): Promise<HandedOver | "throttled" | "not sent"> {
   const { drawId, secret } = services;
   const [throttle, addressee] = await Promise.all([
@@ -101,13 +101,23 @@ async function beginAttempt(
   const verdicts = await checkQueued(tx, { services, hostVerdicts }, message, addressee);
   const decision = decisionOf(verdicts);
   if (decision.verdict !== "allow") {
-    await denyOrDefer(tx, drawId, message, decision);
+    await denyOrDefer(tx, drawId, message, decision, factsByTransport);
     return "not sent";
   }
   if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
   const sending = await moveMessage(tx, drawId, message, state);
   const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
   return { message: sending, attempt };
+}
+
+async function expireQueued(
+  tx: Tx,
+  drawId: GenerateId,
+  factsByTransport: FactsByTransport,
+  message: Seen<MessageRow>,
+): Promise<void> {
+  const updated = await endQueued(tx, drawId, factsByTransport, message, expired);
+  writeTimeline(tx, drawId, message, updated, null);
 }
 
 /**
@@ -196,7 +206,7 @@ export async function waitForTransport(
   for (const message of waiting) {
     const decision = expire(stateOf(message), tx.now);
     if (decision.decision === "expired") {
-      await moveAndRecord(tx, drawId, message, decision.state);
+      await expireQueued(tx, drawId, factsByTransport, message);
     } else if (message.status === "queued") {
       againAt = Math.min(againAt, message.expires_at ?? Infinity);
     }

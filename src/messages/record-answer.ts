@@ -41,7 +41,6 @@ import {
 import { sendJob, followUpJob } from "./send-jobs.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { Next } from "./route-rules.ts";
-import type { MessageError } from "./types.ts";
 
 /**
  * Records the carrier's answer, even if it is late or the claim was lost: the call was made in any
@@ -131,12 +130,38 @@ async function decide(
       ? undefined
       : await findNext(tx, services, message, attempt, outcome);
   const decision = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
-  if (decision.decision !== "failed") return { decision, next };
-  const lost = await findLost(tx, message, attempt);
-  return { decision: unlessSent(decision, state, lost && lostError(lost)), next };
+  return { decision: await unlessLost(tx, message, decision, attempt), next };
 }
 
-const lostError = ({ error }: AttemptRow): MessageError => error ?? answerLost;
+/** Applies `unlessSent` with the attempts of the message, except `attempt`. */
+async function unlessLost(
+  tx: Tx,
+  message: MessageRow,
+  decision: AfterAttempt,
+  attempt?: AttemptRow,
+): Promise<AfterAttempt> {
+  if (decision.decision !== "failed" && decision.decision !== "expired") return decision;
+  const last = (await findLost(tx, message, attempt)).at(-1);
+  return unlessSent(decision, stateOf(message), last && (last.error ?? answerLost));
+}
+
+/**
+ * Ends a queued message that is denied or has expired. It becomes `ambiguous` if an attempt may
+ * have sent it.
+ */
+export async function endQueued(
+  tx: Tx,
+  drawId: GenerateId,
+  factsByTransport: FactsByTransport,
+  message: Seen<MessageRow>,
+  end: Extract<AfterAttempt, { decision: "failed" | "expired" }>,
+): Promise<Seen<MessageRow>> {
+  const decision = await unlessLost(tx, message, end);
+  const state = decision.decision === "none" ? end.state : decision.state;
+  const updated = await moveMessage(tx, drawId, message, state);
+  if (updated.status === "ambiguous") await followUpLost(tx, updated, factsByTransport);
+  return updated;
+}
 
 /**
  * Decides about an ambiguous message after it is certain that an attempt sent nothing. If the
@@ -160,27 +185,25 @@ export async function decideAfterNotSent(
     : last;
   const found = await findNext(tx, services, message, last, failure, last.answered_at ?? tx.now);
   const next: Next | undefined = isLast ? found : (found ?? { next: "nowhere" });
-  const state = stateOf(message);
   const refusal = isLast ? null : last.error;
-  const decision = applyNotSent(state, last.number, tx.now, next, refusal);
-  if (decision.decision !== "failed") return { decision, next };
-  const lost = await findLost(tx, message, attempt);
-  return { decision: unlessSent(decision, state, lost && lostError(lost)), next };
+  const decision = applyNotSent(stateOf(message), last.number, tx.now, next, refusal);
+  return { decision: await unlessLost(tx, message, decision, attempt), next };
 }
 
 /**
- * Schedules the look-up of an earlier attempt that may have sent the message. It had none while a
- * later attempt was under way.
+ * Schedules the look-ups of the attempts that may have sent the message, except the given one.
+ * They had none while a later attempt was under way.
  */
 async function followUpLost(
   tx: Tx,
   message: MessageRow,
-  attempt: AttemptRow,
   factsByTransport: FactsByTransport,
+  except?: AttemptRow,
 ): Promise<void> {
-  const lost = await findLost(tx, message, attempt);
-  const at = lost && firstFollowUpAt(lost, message, factsByTransport, tx.now);
-  if (lost !== undefined && at !== undefined) await arm(tx, followUpJob(lost, at));
+  for (const lost of await findLost(tx, message, except)) {
+    const at = firstFollowUpAt(lost, message, factsByTransport, tx.now);
+    if (at !== undefined) await arm(tx, followUpJob(lost, at));
+  }
 }
 
 /** Returns the columns of an attempt that store an answer. */
@@ -265,7 +288,7 @@ export async function settleAttempt(
   const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
   if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
   if (updated.status === "ambiguous") {
-    await followUpLost(tx, updated, attemptAfter, factsByTransport);
+    await followUpLost(tx, updated, factsByTransport, attemptAfter);
   }
   return updated;
 }

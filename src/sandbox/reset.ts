@@ -1,6 +1,7 @@
 import {
   agents,
   agentSessions,
+  agentTriggers,
   agentVersions,
   playbooks,
   playbookVersions,
@@ -62,6 +63,7 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     const [agentsEnd, playbooksEnd, messagesEnd] = [drawId("agt"), drawId("pb"), drawId("msg")];
     let removed = await removeAll(steps, agents.primary, agentsEnd);
     removed += await removeAll(steps, agentVersions.primary, agentsEnd);
+    removed += await removeAll(steps, agentTriggers.primary, agentsEnd);
     removed += await removeAll(steps, playbooks.primary, playbooksEnd);
     removed += await removeAll(steps, playbookVersions.primary, playbooksEnd);
     removed += await removeBefore(steps, messages, messagesEnd, removeMessage);

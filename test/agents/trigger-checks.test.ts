@@ -10,12 +10,16 @@ import { agency } from "./world.ts";
 const phone = "+15005551001";
 
 describe("the input of a triggered action", () => {
-  const orders = { isOpen: true };
-  /** A schema that answers later, as one that looks up the order would. */
+  const orders = { isOpen: true, areReadable: true };
+  /** Answers later, as a schema that looks up the order would. */
+  const isOrder = async (id: string) => {
+    await setImmediate();
+    return orders.isOpen && id.startsWith("o_");
+  };
   const order = z.strictObject({
-    order: z.string().refine(async (id) => {
-      await setImmediate();
-      return orders.isOpen && id.startsWith("o_");
+    order: z.string().refine((id) => {
+      if (!orders.areReadable) throw new Error("no database");
+      return isOrder(id);
     }, "must be an order"),
     "a/b": z.number().optional(),
   });
@@ -72,6 +76,9 @@ describe("the input of a triggered action", () => {
     orders.isOpen = false;
     expect(await trigger()).toEqual(run);
     orders.isOpen = true;
+    orders.areReadable = false;
+    expect(await trigger()).toEqual(run);
+    orders.areReadable = true;
   });
 
   it.each([

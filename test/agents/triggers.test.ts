@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { agentSessions } from "../../src/agents/rows.ts";
+import { agentSessions, agentTriggers } from "../../src/agents/rows.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { runs as runRows } from "../../src/agents/runs/rows.ts";
@@ -331,10 +331,9 @@ describe("an action that waits for approval", () => {
   it("is deleted with its agent when the sandbox is reset", async () => {
     const { engine, storage, agent, own, approve } = await waiting();
     await engine.sandbox.reset();
-    expect([await rowsOf(storage, runRows), await rowsOf(storage, agentSessions)]).toEqual([
-      [],
-      [],
-    ]);
+    for (const left of [runRows, agentSessions, agentTriggers]) {
+      expect([left.name, await rowsOf<object>(storage, left)]).toEqual([left.name, []]);
+    }
     expect(await outcome(own.get(agent.id))).toBe("not_found");
     expect(await outcome(approve("approve"))).toBe("not_found");
   });

@@ -17,23 +17,35 @@ const no = (code: CarrierErrorCode): SendAnswer => ({
   permanent: true,
 });
 
-async function sent(second: NonNullable<Script["send"]>, first: Script = {}) {
+const minute = { ttl_seconds: 60 };
+
+async function sent(
+  second: NonNullable<Script["send"]>,
+  first: Script = {},
+  options: { readonly ttl_seconds?: number } = {},
+) {
   const { clock, engine } = world();
   const lines = [
     carrier({ send: () => lost, ...first }),
     carrier({ name: "second", send: second }),
   ] as const;
-  const one = engine(memory(), {
-    transports: [...lines],
-    routes: [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous"] }],
-  });
-  await one.start();
-  const { id } = await one.messages.send({ to, body: "Hello" });
+  const storage = memory();
+  const started = async () => {
+    const each = engine(storage, {
+      transports: [...lines],
+      routes: [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous"] }],
+    });
+    await each.start();
+    return each;
+  };
+  const one = await started();
+  const { id } = await one.messages.send({ to, body: "Hello", ...options });
   await clock.settle();
   const [line, other] = lines;
   return {
     clock,
     engine: one,
+    restarted: started,
     line,
     other,
     message: () => one.messages.get(id),
@@ -125,5 +137,50 @@ describe("a message that the first carrier may have and the second refuses", () 
     const { status, contact_id } = await message();
     expect(status).toBe("ambiguous");
     expect(await engine.contacts.get(contact_id)).toMatchObject({ opted_out: true });
+  });
+
+  it("stays ambiguous when the second carrier's next attempt would be too late", async () => {
+    const { clock, engine, message } = await sent(() => busy(), {}, minute);
+    await clock.advance(120_000);
+    expect(await message()).toMatchObject({ status: "ambiguous" });
+    expect((await engine.events.list({ type: "message.failed" })).data).toEqual([]);
+  });
+
+  it("stays ambiguous when its time to live ends while no engine runs", async () => {
+    const { clock, engine, restarted } = await sent(() => busy(50_000), {}, minute);
+    await engine.stop();
+    await clock.advance(120_000);
+    const next = await restarted();
+    await clock.settle();
+    expect((await next.messages.list({})).data).toMatchObject([{ status: "ambiguous" }]);
+    expect((await next.events.list({ type: "message.failed" })).data).toEqual([]);
+  });
+
+  it("stays ambiguous when its recipient opts out before the next attempt", async () => {
+    const { clock, engine, message } = await sent(() => busy());
+    const { contact_id } = await message();
+    await engine.contacts.setConsent(contact_id, "text", { status: "opted_out" });
+    await clock.advance(120_000);
+    expect(await message()).toMatchObject({ status: "ambiguous" });
+  });
+
+  it("looks up every carrier that may have it", async () => {
+    const { clock, engine } = world();
+    const notSent: Script = { send: () => lost, lookup: () => ({ outcome: "not_sent" }) };
+    const one = engine(memory(), {
+      transports: [
+        carrier(notSent),
+        carrier({ name: "second", ...notSent }),
+        carrier({ name: "third", send: () => no("invalid_destination") }),
+      ],
+      routes: [{ transports: ["sandbox", "second", "third"], fallBackAfter: ["ambiguous"] }],
+    });
+    await one.start();
+    const { id } = await one.messages.send({ to, body: "Hello" });
+    await clock.advance(1_000_000);
+    expect(await one.messages.get(id)).toMatchObject({
+      status: "failed",
+      error: { code: "invalid_destination" },
+    });
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { identities } from "../../src/contacts/rows.ts";
+import { conversations } from "../../src/conversations/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Policy } from "../../src/ports/policy.ts";
@@ -27,6 +28,8 @@ interface Old {
   readonly contact: string;
   readonly thread: string;
   readonly message: string;
+  /** A message that is redacted. */
+  readonly redacted: string;
 }
 
 /** Each leaves the word "zebulon" if the erasure does not find it. */
@@ -67,8 +70,11 @@ async function erasing(
     from: phone,
     body: "I am zebulon",
   });
+  await other.conversations.update(thread, { metadata: { of: "zebulon" } });
   await clock.advance(1_000);
-  const old = { contact, thread, message };
+  const { id: redacted } = await other.sandbox.inbound({ from: phone, body: "Forget this" });
+  await other.messages.redact(redacted);
+  const old = { contact, thread, message, redacted };
   let acted: PromiseSettledResult<unknown> | undefined;
   let isDue = true;
   const removes = ({ kind, collection: of }: Write) => kind === "remove" && of === collection;
@@ -97,6 +103,27 @@ describe("a contact that is erased", () => {
       await engine.contacts.erase(id);
     }
     expect(await tablesWith(storage, ["zebulon", phone, "+4915187654321"])).toEqual([]);
+  });
+
+  it.each<[string, Parameters<typeof erasing>[1]]>([
+    ["a note", acts["a note"] ?? expect.fail()],
+    [
+      "a response that shows its metadata",
+      ({ conversations: { update } }, { thread }) =>
+        update(thread, { metadata: { of: "zebulon" } }, keyed),
+    ],
+  ])("leaves nothing of %s that is stored while its conversation is removed", async (_, act) => {
+    const { storage, acted } = await erasing(conversations, act);
+    expect(acted).toMatchObject({ status: "fulfilled" });
+    expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
+  });
+
+  it("leaves nothing of a response that shows a message while that is removed", async () => {
+    const { storage, acted } = await erasing(messages, ({ messages: { redact } }, { redacted }) =>
+      redact(redacted, keyed),
+    );
+    expect(acted).toMatchObject({ status: "fulfilled" });
+    expect(await tablesWith(storage, [phone])).toEqual([]);
   });
 
   it("is a new contact when it writes while its messages are being removed", async () => {
