@@ -17,6 +17,7 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
   name: "accounts.create",
   input: () => createAccountSchema,
   status: 201,
+  survivesReset: true,
   async run(tx, { name, plan = standardPlan, time_zone = null }, { services }) {
     const unscopedTx = unscoped(tx);
     const id = services.drawId("acct");

@@ -26,6 +26,7 @@ export const createKey: Command<CreateKey, CreatedKey> = {
   name: "apiKeys.create",
   input: () => createKeySchema,
   status: 201,
+  survivesReset: true,
   async run(tx, { name, mode, scopes: requested, expires_at }, { scope, caller, services }) {
     if (mode !== undefined && mode !== scope.mode) {
       const message = `A ${scope.mode} key can't create a ${mode} key. Use a ${mode} key.`;
@@ -103,6 +104,7 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
   name: "apiKeys.rotate",
   input: () => rotateKeySchema,
   status: 200,
+  survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
     const key = await tx.get(keyById, [id]);
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
@@ -134,6 +136,7 @@ export const revokeKey: Command<ById, void> = {
   name: "apiKeys.revoke",
   input: () => byIdSchema,
   status: 204,
+  survivesReset: true,
   async run(tx, { id }, { caller }) {
     const key = await tx.get(keyById, [id]);
     if (key === undefined) throw notFound("API key");

@@ -1,5 +1,5 @@
 import { handOff } from "./hand-off.ts";
-import { type AgentSessionRow, agentSessions } from "./rows.ts";
+import { type AgentSessionRow, agentSessions, frameColumns } from "./rows.ts";
 import { endRun, newTokens, readRunState, type RunState, saveProgress } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, approvalMs, withinLastMinute } from "./runs/rules.ts";
@@ -120,7 +120,7 @@ function remember(
   // A playbook that waits for an approval keeps waiting while the agent answers other messages.
   const paused_by = isWaiting ? run.id : playbook_id === null ? session.paused_by : null;
   tx.update(agentSessions, session, {
-    ...(error === null ? { frames, paused_by } : {}),
+    ...(error === null ? { ...frameColumns(frames), paused_by } : {}),
     heard_through: Math.max(session.heard_through, run.heard_through),
     turns: session.turns + (isSaid ? 1 : 0),
     tokens: session.tokens + newTokens(run, usage),

@@ -19,7 +19,7 @@ export type {
   PlaybookTriggerInput,
   UpdatePlaybook,
 } from "./playbooks/types.ts";
-export { runReaper } from "./runs/reap-runs.ts";
+export { agentVersionReaper, playbookVersionReaper, runReaper } from "./runs/reap-runs.ts";
 export { agents, agentSessionOf, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";

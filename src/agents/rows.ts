@@ -22,8 +22,7 @@ export const agents = scoped("agents", {
   /** Null if disabled, so that the index contains enabled agents only. */
   enabled: nullable(boolean<true>()),
   /**
-   * The number of the current version. Older versions are kept. (`version` is the row's version
-   * guard.)
+   * The number of the current version. (`version` is the row's version guard.)
    */
   revision: integer(),
   /**
@@ -46,15 +45,31 @@ export const enabledAgents = agents.index("enabled", ["id"], {
   where: { column: "enabled", present: true },
 });
 
-/** Every version of an agent. A conversation keeps the version that it started with. */
+/**
+ * The versions of an agent. A conversation keeps the version that it started with. An old version is
+ * removed when it was not used for the retention time: see `agentVersionReaper`.
+ */
 export const agentVersions = scoped("agent_versions", {
   agent_id: text<AgentId>(),
   revision: integer(),
   definition: json<AgentDefinition>(),
   created_at: time(),
+  /**
+   * When the version was replaced, or later was last found in use. Null while it is the agent's
+   * current version.
+   */
+  last_used_at: nullable(time()),
 });
 
 export const agentVersionOf = agentVersions.key("agent_id", "revision");
+/** Old versions of all accounts, the one that was last used the longest time ago first. */
+export const agentVersionsByUse = agentVersions.acrossScopes.index(
+  "by_last_used_at",
+  ["last_used_at"],
+  {
+    where: { column: "last_used_at", present: true },
+  },
+);
 
 /**
  * The triggers of an agent within the last minute. They have a row of their own, because turns hold
@@ -75,6 +90,8 @@ export const agentSessions = scoped("agent_sessions", {
   agent_revision: integer(),
   /** The frames of the playbooks, innermost last. Empty if none is being played. */
   frames: json<readonly Frame[]>(),
+  /** True while there are frames, or else null, so that the index contains only these sessions. */
+  playing: nullable(boolean<true>()),
   /** The run whose approval the playbook waits for. */
   paused_by: nullable(text<RunId>()),
   /**
@@ -103,3 +120,19 @@ export const agentSessions = scoped("agent_sessions", {
 export interface AgentSessionRow extends RowOf<typeof agentSessions> {}
 
 export const agentSessionOf = agentSessions.key("conversation_id");
+/** Finds out whether a version of an agent is in use. */
+export const sessionsOfVersion = agentSessions.byId.index("by_agent_version", [
+  "agent_id",
+  "agent_revision",
+]);
+/** The sessions that are playing a playbook. */
+export const playingSessions = agentSessions.index("playing", ["conversation_id"], {
+  where: { column: "playing", present: true },
+});
+
+/** Returns the columns of a session with these frames. */
+export function frameColumns(
+  frames: readonly Frame[],
+): Pick<AgentSessionRow, "frames" | "playing"> {
+  return { frames, playing: frames.length > 0 || null };
+}

@@ -6,6 +6,7 @@ import {
   agentSessions,
   agentVersionOf,
   enabledAgents,
+  frameColumns,
 } from "./rows.ts";
 import type { AgentDefinition } from "./types.ts";
 import type { RunRow } from "./runs/rows.ts";
@@ -69,7 +70,7 @@ interface OpenSession {
 
 /** The initial state, to which a session returns when its agent gets the conversation back. */
 export const initialState = {
-  frames: [],
+  ...frameColumns([]),
   paused_by: null,
   failed_attempts: 0,
   queued_at: null,

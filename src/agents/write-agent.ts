@@ -22,6 +22,7 @@ import {
   type AgentRow,
   agents,
   agentTriggers,
+  agentVersionOf,
   agentVersions,
   triggersOfAgent,
 } from "./rows.ts";
@@ -104,7 +105,7 @@ export const updateAgent: Command<UpdateAgent, Agent> = {
     const { enabled = before.enabled === true } = change;
     const was = await findDefinition(tx, before);
     const definition = changedDefinition(was, change);
-    return agentResource(writeAgent(tx, before, was, { definition, enabled }), definition);
+    return agentResource(await writeAgent(tx, before, was, { definition, enabled }), definition);
   },
 };
 
@@ -118,7 +119,9 @@ export const removeAgent: Command<ById, void> = {
   input: () => byIdSchema,
   status: 204,
   async run(tx, { id }) {
-    tx.remove(agents, await agentToChange(tx, id));
+    const agent = await agentToChange(tx, id);
+    tx.remove(agents, agent);
+    await retireVersion(tx, agent);
     const triggers = await tx.get(triggersOfAgent, [id]);
     if (triggers !== undefined) tx.remove(agentTriggers, triggers);
   },
@@ -176,7 +179,7 @@ interface AgentFields {
 
 /**
  * Inserts an agent and its first version. Rows of agents are only written in this file, so that
- * every version is kept.
+ * every version is stored.
  * @throws TidingsError `conflict` when the account has reached the maximum
  */
 export async function insertAgent(
@@ -193,17 +196,17 @@ export async function insertAgent(
     created_at: tx.now,
     updated_at: tx.now,
   });
-  keepVersion(tx, agent, definition);
+  insertVersion(tx, agent, definition);
   return agent;
 }
 
 /** Updates an agent. A changed definition makes a new version; `enabled` is not part of it. */
-function writeAgent(
+async function writeAgent(
   tx: Tx,
   before: Seen<AgentRow>,
   was: AgentDefinition,
   { definition, enabled }: AgentFields,
-): Seen<AgentRow> {
+): Promise<Seen<AgentRow>> {
   const isSame = canonicalJson(definition) === canonicalJson(was);
   if (isSame && enabled === (before.enabled === true)) return before;
   const revision = isSame ? before.revision : before.revision + 1;
@@ -214,7 +217,9 @@ function writeAgent(
     updated_at: tx.now,
   };
   const after = tx.update(agents, before, patch);
-  if (!isSame) keepVersion(tx, after, definition);
+  if (isSame) return after;
+  await retireVersion(tx, before);
+  insertVersion(tx, after, definition);
   return after;
 }
 
@@ -222,7 +227,13 @@ function searchColumns({ name, channels, senders, playbook_ids }: AgentDefinitio
   return { name, channels, senders, playbook_ids };
 }
 
-function keepVersion(
+/** Marks the current version of an agent as old. */
+async function retireVersion(tx: Tx, { id, revision }: AgentRow): Promise<void> {
+  const version = await tx.get(agentVersionOf, [id, revision]);
+  if (version !== undefined) tx.update(agentVersions, version, { last_used_at: tx.now });
+}
+
+function insertVersion(
   tx: Tx,
   { id: agent_id, revision }: AgentRow,
   definition: AgentDefinition,
@@ -232,5 +243,6 @@ function keepVersion(
     revision,
     definition,
     created_at: tx.now,
+    last_used_at: null,
   });
 }

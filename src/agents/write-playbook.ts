@@ -11,6 +11,7 @@ import {
   playbookResource,
   type PlaybookRow,
   playbooks,
+  playbookVersionOf,
   playbookVersions,
 } from "./playbooks/rows.ts";
 import {
@@ -74,7 +75,7 @@ export const updatePlaybook: Command<UpdatePlaybook, Playbook> = {
     const { enabled = before.enabled } = change;
     const definition = changedDefinition(before.definition, change);
     if (enabled) await checkAndHoldCalled(tx, call, definition, before.id);
-    return playbookResource(writePlaybook(tx, before, { definition, enabled }));
+    return playbookResource(await writePlaybook(tx, before, { definition, enabled }));
   },
 };
 
@@ -110,6 +111,7 @@ export const removePlaybook: Command<ById, void> = {
       );
     }
     tx.remove(playbooks, playbook);
+    await retireVersion(tx, playbook);
   },
 };
 
@@ -194,7 +196,7 @@ interface PlaybookFields {
 
 /**
  * Inserts a playbook and its first version. Definitions of playbooks are only changed in this file,
- * so that every version is kept.
+ * so that every version is stored.
  * @throws TidingsError `conflict` when the account has reached the maximum
  */
 export async function insertPlaybook(
@@ -211,29 +213,38 @@ export async function insertPlaybook(
     created_at: tx.now,
     updated_at: tx.now,
   });
-  keepVersion(tx, playbook);
+  insertVersion(tx, playbook);
   return playbook;
 }
 
 /** Updates a playbook. A changed definition makes a new version; `enabled` is not part of it. */
-function writePlaybook(
+async function writePlaybook(
   tx: Tx,
   before: Seen<PlaybookRow>,
   { definition, enabled }: PlaybookFields,
-): Seen<PlaybookRow> {
+): Promise<Seen<PlaybookRow>> {
   const isSame = canonicalJson(definition) === canonicalJson(before.definition);
   if (isSame && enabled === before.enabled) return before;
   const revision = isSame ? before.revision : before.revision + 1;
   const after = tx.update(playbooks, before, { definition, enabled, revision, updated_at: tx.now });
-  if (!isSame) keepVersion(tx, after);
+  if (isSame) return after;
+  await retireVersion(tx, before);
+  insertVersion(tx, after);
   return after;
 }
 
-function keepVersion(tx: Tx, { id: playbook_id, revision, definition }: PlaybookRow): void {
+/** Marks the current version of a playbook as old. */
+async function retireVersion(tx: Tx, { id, revision }: PlaybookRow): Promise<void> {
+  const version = await tx.get(playbookVersionOf, [id, revision]);
+  if (version !== undefined) tx.update(playbookVersions, version, { last_used_at: tx.now });
+}
+
+function insertVersion(tx: Tx, { id: playbook_id, revision, definition }: PlaybookRow): void {
   tx.insert(playbookVersions, {
     playbook_id,
     revision,
     definition,
     created_at: tx.now,
+    last_used_at: null,
   });
 }

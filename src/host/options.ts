@@ -92,7 +92,8 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly eventRetentionDays?: number;
   /**
    * How long agents' runs are kept after they ended, 1 to 3,650 days. The default is 30. A run is
-   * kept at least as long as its events.
+   * kept at least as long as its events. Old versions of agents and playbooks are kept this long
+   * after they were replaced, and longer while a conversation or a run uses them.
    */
   readonly runRetentionDays?: number;
   /**

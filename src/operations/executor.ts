@@ -214,9 +214,16 @@ export class Executor {
       }
       if (before !== undefined) tx.remove(idempotency, before);
       const expires_at = this.#expiry(tx.now, call);
-      const { status } = procedure;
+      const { status, survivesReset } = procedure;
       const emptyResponse = { response: null, subject_id: null, also_shows: null };
-      tx.insert(idempotency, { key, fingerprint: print, status, ...emptyResponse, expires_at });
+      tx.insert(idempotency, {
+        key,
+        fingerprint: print,
+        status,
+        ...emptyResponse,
+        survives_reset: survivesReset ?? null,
+        expires_at,
+      });
       return undefined;
     });
   }
@@ -265,6 +272,7 @@ export class Executor {
       key,
       fingerprint: print,
       ...answer,
+      survives_reset: command.survivesReset ?? null,
       expires_at: this.#expiry(tx.now, call),
     });
     return settled;

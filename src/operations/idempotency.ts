@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { describe, invalid, type WebchatSessionId } from "../kernel/index.ts";
-import { integer, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
+import { boolean, integer, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { type Services, standardHistoryChunks } from "./runtime.ts";
 
@@ -22,6 +22,8 @@ export const idempotency = scoped("idempotency_keys", {
    * stores this key (as a message does), and null after the erasure.
    */
   also_shows: nullable(text()),
+  /** True if a reset of the sandbox leaves the key, because it leaves what the request did. */
+  survives_reset: nullable(boolean<true>()),
   expires_at: time(),
 });
 export interface IdempotencyRow extends RowOf<typeof idempotency> {}

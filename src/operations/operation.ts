@@ -108,12 +108,11 @@ export interface Command<Input, Output> {
   /** Returns the output without secrets, for replays. */
   onReplay?(output: Output): Output;
   /**
-   * Returns the id of the resource in the response if it can be erased or is removed when the
-   * sandbox is reset: a contact, a message, a conversation, a note, a run, an observation, an
-   * event, a webchat session, a delivery, an agent, a playbook, or the hash of an address. The
-   * stored response is erased when the resource is erased or redacted, and removed with its key
-   * when the sandbox is reset. `output` is undefined for an error, which may quote a policy of the
-   * host application. Absent for commands whose responses contain no such resource.
+   * Returns the id of the resource in the response if it can be erased or removed: a contact, a
+   * message, a conversation, a note, a run, an observation, an event, a webchat session, a delivery,
+   * an agent, a playbook, or the hash of an address. The stored response is erased when the resource
+   * is erased or redacted. `output` is undefined for an error, which may quote a policy of the host
+   * application. Absent for commands whose responses contain no such resource.
    */
   shows?(input: Input, output: Output | undefined, call: Call): string | null;
   /**
@@ -121,6 +120,10 @@ export interface Command<Input, Output> {
    * the key, without an index entry.
    */
   readonly storesKey?: true;
+  /**
+   * True if a reset of the sandbox leaves what the command did. The idempotency key then stays too.
+   */
+  readonly survivesReset?: true;
 }
 
 /** `shows` of commands that return a resource. Their errors contain no personal data. */
@@ -154,6 +157,8 @@ export interface Procedure<Input, Output> {
    * its steps are stored, and a replay assembles the response from them.
    */
   readonly keepsAnswer?: boolean;
+  /** As for a command. */
+  readonly survivesReset?: true;
   /**
    * Returns until when its work may continue, in milliseconds since the epoch. The lifetime of its
    * idempotency keys begins then.

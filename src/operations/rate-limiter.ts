@@ -42,21 +42,21 @@ class LocalRateLimiter implements RateLimiter {
 
   async admit(key: string, limit: number): Promise<Admission> {
     let log = this.#logs.get(key);
-    if (log?.limit !== limit) {
-      log = slidingLog(limit, windowMs);
+    if (log === undefined) {
+      log = slidingLog(windowMs);
       this.#logs.set(key, log);
     }
-    return admit(log, this.#clock.monotonic());
+    return admit(log, limit, this.#clock.monotonic());
   }
 }
 
 /**
  * An exact rate limit that stores the times of the last admissions. A request is admitted if fewer
- * than `limit` were admitted in the `window` before it, so every span of `window` milliseconds
- * admits at most `limit`. A refusal uses no quota.
+ * than its limit were admitted in the `window` before it, so every span of `window` milliseconds
+ * admits at most the limit. A refusal uses no quota. The limit may change from request to request:
+ * earlier admissions count against the new limit.
  */
 interface SlidingLog {
-  readonly limit: number;
   /** In milliseconds. */
   readonly window: number;
   /**
@@ -71,32 +71,28 @@ interface SlidingLog {
 /** The initial capacity. Rarely used keys need no more. */
 const minCapacity = 16;
 
-export function slidingLog(limit: number, window: number): SlidingLog {
-  return {
-    limit,
-    window,
-    times: new Float64Array(Math.min(limit, minCapacity)),
-    oldest: 0,
-    count: 0,
-  };
+export function slidingLog(window: number): SlidingLog {
+  return { window, times: new Float64Array(minCapacity), oldest: 0, count: 0 };
 }
 
 /** Admits or refuses one request at `time`, in milliseconds on a clock that never steps back. */
-export function admit(log: SlidingLog, time: number): Admission {
+export function admit(log: SlidingLog, limit: number, time: number): Admission {
   dropExpired(log, time);
-  const admitted = log.count < log.limit;
+  const admitted = log.count < limit;
   if (admitted) {
-    if (log.count === log.times.length) grow(log);
+    if (log.count === log.times.length) grow(log, limit);
     log.times[(log.oldest + log.count) % log.times.length] = time;
     log.count += 1;
   }
-  const remaining = log.limit - log.count;
+  const expiryOf = (index: number): number => log.window - (time - admissionAt(log, index));
+  // A limit that was lowered may be exceeded by earlier admissions.
+  const remaining = Math.max(0, limit - log.count);
   return {
     admitted,
-    limit: log.limit,
+    limit,
     remaining,
-    reset_ms: log.window - (time - admissionAt(log, log.count - 1)),
-    retry_after_ms: remaining > 0 ? 0 : log.window - (time - admissionAt(log, 0)),
+    reset_ms: expiryOf(log.count - 1),
+    retry_after_ms: remaining > 0 ? 0 : expiryOf(log.count - limit),
   };
 }
 
@@ -111,8 +107,8 @@ function admissionAt(log: SlidingLog, index: number): number {
   return log.times[(log.oldest + index) % log.times.length] ?? Number.NEGATIVE_INFINITY;
 }
 
-function grow(log: SlidingLog): void {
-  const { times, oldest, limit } = log;
+function grow(log: SlidingLog, limit: number): void {
+  const { times, oldest } = log;
   const larger = new Float64Array(Math.min(times.length * 2, limit));
   larger.set(times.subarray(oldest));
   larger.set(times.subarray(0, oldest), times.length - oldest);

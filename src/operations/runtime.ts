@@ -28,7 +28,10 @@ export interface Runtime {
   readonly sentiment: SentimentAnalyzer | undefined;
   /** How long events and finished deliveries are kept, in days. */
   readonly eventRetentionDays: number;
-  /** How long agents' runs are kept after they ended, in days. */
+  /**
+   * How long agents' runs are kept after they ended, and old versions of agents and playbooks after
+   * their last use, in days.
+   */
   readonly runRetentionDays: number;
   /** The dependencies of operations. */
   readonly services: Services;

@@ -14,7 +14,7 @@ import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
 import { type Index, keyOf, type Seen } from "../ports/index.ts";
 import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 import { eventReaper } from "../events/index.ts";
-import { runReaper } from "../agents/index.ts";
+import { agentVersionReaper, playbookVersionReaper, runReaper } from "../agents/index.ts";
 import { background, type UnscopedTx } from "../store/index.ts";
 
 export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "erase-address" | "reap"> = {
@@ -46,12 +46,15 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
   return async (claim, { isStopping }) => {
     const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
-    // Deliveries of an event are removed before the event, and events of a run before the run.
+    // Deliveries of an event are removed before the event, and events of a run before the run,
+    // and runs before the versions that they used.
     const all = [
       ...expiring,
       deliveryReaper(runtime, chunk),
       eventReaper(runtime, eventsWithDeliveries, chunk),
       runReaper(runtime, chunk),
+      agentVersionReaper(runtime, chunk),
+      playbookVersionReaper(runtime, chunk),
     ];
     for (const removeChunk of all) {
       for (let i = 0; i < maxChunks && !isStopping(); i++) {

@@ -46,8 +46,9 @@ import { requireSandbox } from "./simulate.ts";
 const chunk = 200;
 
 /**
- * Removes the sandbox's messages, contacts, conversations, agents, playbooks and events. Keys,
- * senders, webhooks and counts stay. Jobs of removed rows find nothing to do and end. Agents are
+ * Removes the sandbox's messages, contacts, conversations, agents, playbooks and events. API keys,
+ * senders, webhooks and counts stay, with the idempotency keys of requests that changed them. Other
+ * idempotency keys can be used again. Jobs of removed rows find nothing to do and end. Agents are
  * removed first, so that a turn under way sends nothing. Messages, agents and playbooks that are
  * created during the reset stay.
  */
@@ -57,6 +58,7 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   input: () => noInput,
   status: 200,
   keepsAnswer: true,
+  survivesReset: true,
   async run(steps, _input, { scope, services }) {
     requireSandbox(scope);
     const { drawId } = services;
@@ -130,7 +132,7 @@ async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
 
 /**
  * Removes all rows of a collection, or those before `end`, along an index that begins with account
- * and mode. An idempotency key without a subject, such as the key of this reset, stays.
+ * and mode. The idempotency keys of requests whose effects stay, such as this reset, stay.
  */
 async function removeAll(steps: Steps, index: ScopedIndex, end?: string): Promise<number> {
   const { collection } = index;
@@ -147,9 +149,9 @@ async function removeAll(steps: Steps, index: ScopedIndex, end?: string): Promis
       let gone = 0;
       for (const row of rows) {
         const latest = await tx.get(collection.primary, scopedKeyOf(collection, row));
-        if (latest === undefined || ("subject_id" in latest && latest.subject_id === null)) {
-          continue;
-        }
+        const isKept =
+          latest === undefined || ("survives_reset" in latest && latest.survives_reset);
+        if (isKept === true) continue;
         tx.remove(collection, latest);
         gone++;
       }

@@ -27,6 +27,7 @@ export const createSender: Command<CreateSender, Sender> = {
   name: "senders.create",
   input: () => createSenderSchema,
   status: 201,
+  survivesReset: true,
   async run(tx, { address, channels, transport, ...options }, { scope, services }) {
     const { mode } = scope;
     const { pool = false, messages_per_second = null, daily_cap = null } = options;
@@ -74,6 +75,7 @@ export const updateSender: Command<UpdateSender, Sender> = {
   name: "senders.update",
   input: () => updateSenderSchema,
   status: 200,
+  survivesReset: true,
   async run(tx, { id, default: isDefault, ...change }, { scope, services }) {
     const sender = await tx.get(senderById, [id]);
     if (sender === undefined) throw notFound("sender");
@@ -109,6 +111,7 @@ export const removeSender: Command<ById, void> = {
   name: "senders.remove",
   input: () => byIdSchema,
   status: 204,
+  survivesReset: true,
   async run(tx, { id }) {
     const sender = await tx.get(senderById, [id]);
     if (sender === undefined) throw notFound("sender");

@@ -59,6 +59,7 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
   name: "webhooks.create",
   input: () => createWebhookSchema,
   status: 201,
+  survivesReset: true,
   async run(tx, { url, events, headers = {}, ordering = "none", description = null }, call) {
     const { services } = call;
     const webhook = tx.insert(webhooks, {
@@ -97,6 +98,7 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   name: "webhooks.update",
   input: () => updateWebhookSchema,
   status: 200,
+  survivesReset: true,
   async run(tx, { id, url, status, events, headers, ordering, description }, call) {
     const before = await getWebhookForUpdate(tx, id);
     const after = tx.update(webhooks, before, {
@@ -132,6 +134,7 @@ export const rotateWebhookSecret: Command<RotateWebhookSecret, CreatedWebhook> =
   name: "webhooks.rotateSecret",
   input: () => rotateWebhookSecretSchema,
   status: 200,
+  survivesReset: true,
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { services }) {
     const webhook = await getWebhookForUpdate(tx, id);
     const rotated = tx.update(webhooks, webhook, {
@@ -154,6 +157,7 @@ export const removeWebhook: Command<ById, void> = {
   name: "webhooks.remove",
   input: () => byIdSchema,
   status: 204,
+  survivesReset: true,
   async run(tx, { id }) {
     const webhook = await getWebhookForUpdate(tx, id);
     await writePatterns(tx, webhook, webhook.events, []);

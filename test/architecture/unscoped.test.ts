@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, string>> = {
 
   "src/engine.ts": "prepares the storage",
   "src/host/operation-runner.ts": "finds the account of a handle",
-  "src/agents/runs/reap-runs.ts": "removes the old runs of all accounts",
+  "src/agents/runs/reap-runs.ts": "removes the old runs and versions of all accounts",
   "src/api/backend.ts": "the health check writes a setting of the engine",
   "src/accounts/create-account.ts": "makes accounts, which have no scope before",
   "src/accounts/rows.ts": "an account's row is of both modes: reads the own one",

@@ -22,11 +22,11 @@ describe("the sliding log", () => {
   it("admits exactly what a full record of admissions would admit", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, list) => {
-        const log = slidingLog(limit, window);
+        const log = slidingLog(window);
         const admitted: number[] = [];
         for (const now of timesOf(list)) {
           const before = admitted.filter((time) => time > now - window).length;
-          const answer = admit(log, now);
+          const answer = admit(log, limit, now);
           expect(answer.admitted).toBe(before < limit);
           if (answer.admitted) admitted.push(now);
           expect(answer.remaining).toBe(
@@ -48,7 +48,7 @@ describe("the sliding log", () => {
         fc.integer({ min: 17, max: 60 }),
         fc.array(wave, { minLength: 3, maxLength: 8 }),
         (limit, waves) => {
-          const log = slidingLog(limit, window);
+          const log = slidingLog(window);
           let admitted: number[] = [];
           let now = 1_700_000_000_000;
           for (const { after, count } of waves) {
@@ -56,7 +56,7 @@ describe("the sliding log", () => {
             admitted = admitted.filter((time) => time > now - window);
             const before = admitted.length;
             const expected = Math.min(count, limit - before);
-            const answers = Array.from({ length: count }, () => admit(log, now).admitted);
+            const answers = Array.from({ length: count }, () => admit(log, limit, now).admitted);
             const more = answers.filter(Boolean).length;
             if (more !== expected) {
               throw new Error(
@@ -79,9 +79,9 @@ describe("the sliding log", () => {
         gaps,
         fc.array(fc.nat(60_000), { maxLength: 20 }),
         (limit, list, starts) => {
-          const log = slidingLog(limit, window);
+          const log = slidingLog(window);
           const times = timesOf(list);
-          const admitted = times.filter((now) => admit(log, now).admitted);
+          const admitted = times.filter((now) => admit(log, limit, now).admitted);
           for (const start of [...admitted, ...starts.map((each) => (times[0] ?? 0) + each)]) {
             expect(
               admitted.filter((time) => time >= start && time < start + window).length,
@@ -93,8 +93,8 @@ describe("the sliding log", () => {
   });
 
   it("admits 100 at once and the next when the first is a second old", () => {
-    const log = slidingLog(100, window);
-    const burst = Array.from({ length: 199 }, () => admit(log, 5_000));
+    const log = slidingLog(window);
+    const burst = Array.from({ length: 199 }, () => admit(log, 100, 5_000));
     expect(burst.filter((each) => each.admitted)).toHaveLength(100);
     expect(burst[198]).toEqual({
       admitted: false,
@@ -103,15 +103,46 @@ describe("the sliding log", () => {
       reset_ms: 1_000,
       retry_after_ms: 1_000,
     });
-    expect(admit(log, 5_999).admitted).toBe(false);
-    expect(admit(log, 6_000).admitted).toBe(true);
+    expect(admit(log, 100, 5_999).admitted).toBe(false);
+    expect(admit(log, 100, 6_000).admitted).toBe(true);
+  });
+
+  it("counts earlier admissions when the limit of a key changes", async () => {
+    const requests = fc.array(
+      fc.record({ after: gap, limit: fc.constantFrom(1, 2, 3, 5, 20, 100) }),
+      { minLength: 1, maxLength: 150, size: "max" },
+    );
+    await fc.assert(
+      fc.asyncProperty(requests, async (list) => {
+        let time = 0;
+        const clock = { now: () => time, monotonic: () => time, sleep: () => Promise.resolve() };
+        const limiter = rateLimiter(clock, {});
+        const admitted: number[] = [];
+        const countAt = (now: number): number =>
+          admitted.filter((at) => at > now - window && at <= now).length;
+        for (const { after, limit } of list) {
+          time += after;
+          const before = countAt(time);
+          const answer = await limiter.admit("key", limit);
+          expect(answer.admitted).toBe(before < limit);
+          if (answer.admitted) admitted.push(time);
+          expect(answer.limit).toBe(limit);
+          expect(answer.remaining).toBe(Math.max(0, limit - countAt(time)));
+          const { retry_after_ms: wait, reset_ms } = answer;
+          expect(countAt(time + reset_ms), "all expire by the reset").toBe(0);
+          expect(countAt(time + reset_ms - 1)).toBeGreaterThan(0);
+          expect(countAt(time + wait), "the wait is long enough").toBeLessThan(limit);
+          if (wait > 0) expect(countAt(time + wait - 1)).toBeGreaterThanOrEqual(limit);
+        }
+      }),
+    );
   });
 
   it("uses memory for admitted requests, not for its limit", () => {
-    const log = slidingLog(100_000, window);
-    for (let now = 0; now < 10_000; now += 20) admit(log, now);
+    const log = slidingLog(window);
+    for (let now = 0; now < 10_000; now += 20) admit(log, 100_000, now);
     expect(log.times.byteLength).toBeLessThan(1_000);
-    for (let n = 0; n < 150_000; n++) admit(log, 20_000);
+    for (let n = 0; n < 150_000; n++) admit(log, 100_000, 20_000);
     expect(log.count).toBe(100_000);
     expect(log.times).toHaveLength(100_000);
   });
@@ -119,16 +150,16 @@ describe("the sliding log", () => {
   it("returns the exact wait in milliseconds", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, list) => {
-        const log = slidingLog(limit, window);
+        const log = slidingLog(window);
         for (const now of timesOf(list)) {
-          const { admitted, remaining, retry_after_ms, reset_ms } = admit(log, now);
+          const { admitted, remaining, retry_after_ms, reset_ms } = admit(log, limit, now);
           expect(reset_ms).toBeGreaterThanOrEqual(retry_after_ms);
           expect(retry_after_ms === 0).toBe(remaining > 0);
           if (admitted) continue;
           expect(retry_after_ms).toBeGreaterThan(0);
-          expect(admit(structuredClone(log), now + retry_after_ms - 1).admitted).toBe(false);
-          expect(admit(structuredClone(log), now + retry_after_ms).admitted).toBe(true);
-          expect(admit(structuredClone(log), now + reset_ms).remaining).toBe(limit - 1);
+          expect(admit(structuredClone(log), limit, now + retry_after_ms - 1).admitted).toBe(false);
+          expect(admit(structuredClone(log), limit, now + retry_after_ms).admitted).toBe(true);
+          expect(admit(structuredClone(log), limit, now + reset_ms).remaining).toBe(limit - 1);
         }
       }),
       { numRuns: 50 },

@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { schema } from "../../src/modules.ts";
 import { action } from "../../src/ports/action.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { agency } from "../agents/world.ts";
+import { agency, visitor } from "../agents/world.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -79,12 +79,28 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     const first = await one.webchat.open({}, idempotencyKey("session"));
     const sender = { channels: ["sms" as const], address: "+15005550109", transport: "sandbox" };
     const kept = await one.senders.create(sender, idempotencyKey("sender"));
+    const apiKey = await one.apiKeys.create({ name: "Laptop" }, idempotencyKey("laptop"));
+    const seeded = await one.sandbox.seed(idempotencyKey("seed"));
+    const ada = { name: "Ada", phone: "+15005550120" };
+    const person = await one.contacts.create(ada);
+    const twice = () => one.contacts.create(ada, idempotencyKey("contact"));
+    await expect(twice()).rejects.toMatchObject({ conflictingId: person.id });
     await one.sandbox.reset();
     const second = await one.webchat.open({}, idempotencyKey("session"));
     expect(second.id).not.toBe(first.id);
     expect(second.token).not.toBeNull();
     expect((await one.contacts.get(second.contact_id)).id).toBe(second.contact_id);
     expect(await one.senders.create(sender, idempotencyKey("sender"))).toEqual(kept);
+    expect((await one.apiKeys.create({ name: "Laptop" }, idempotencyKey("laptop"))).id).toBe(
+      apiKey.id,
+    );
+    expect(await one.sandbox.seed(idempotencyKey("seed"))).toEqual(seeded);
+    const { data } = await one.messages.list({ limit: 100 });
+    expect(data, "seeded again").toHaveLength(seeded.messages);
+    expect((await twice()).id, "a stored error is forgotten").not.toBe(person.id);
+    // A key may serve another request now.
+    await one.sandbox.reset();
+    await one.contacts.create(ada, idempotencyKey("seed"));
   });
 
   it("can be reset during a carrier call, whose answer is ignored", async () => {
@@ -196,7 +212,14 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
 describe("agents and playbooks of a sandbox", () => {
   const steps = [{ id: "hello", type: "send" as const, text: "Hello." }];
   const names = ["agents", "agent_versions", "agent_sessions", "runs", "playbooks"];
-  const cleared = new Set([...names, "playbook_versions", "observations", "messages", "events"]);
+  const cleared = new Set([
+    ...names,
+    "agent_triggers",
+    "playbook_versions",
+    "observations",
+    "messages",
+    "events",
+  ]);
   const rowsLeft = (storage: StoragePort): Promise<string> =>
     dump(
       storage,
@@ -211,6 +234,9 @@ describe("agents and playbooks of a sandbox", () => {
     const { id } = await engine.playbooks.create({ name: "Greet", steps }, key);
     await engine.playbooks.update(id, { description: "Says hello." });
     await engine.agents.update(agent.id, { name: "Bea", playbook_ids: [id] });
+    await engine.playbooks.update(id, { enabled: true });
+    const { id: contact_id } = await engine.contacts.create({ phone: visitor });
+    await engine.agents.trigger(agent.id, { contact_id, playbook_id: id });
     await engine.sandbox.reset();
     expect(await rowsLeft(storage)).toBe(nothing);
     expect((await engine.agents.list()).data).toEqual([]);

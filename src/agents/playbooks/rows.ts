@@ -6,7 +6,16 @@ import {
   type Page,
   type PlaybookId,
 } from "../../kernel/index.ts";
-import { boolean, integer, json, type RowOf, scoped, text, time } from "../../ports/index.ts";
+import {
+  boolean,
+  integer,
+  json,
+  nullable,
+  type RowOf,
+  scoped,
+  text,
+  time,
+} from "../../ports/index.ts";
 import {
   type ListPlaybooks,
   listPlaybooksSchema,
@@ -24,8 +33,8 @@ export const playbooks = scoped("playbooks", {
   ordinal: integer(),
   enabled: boolean(),
   /**
-   * The number of the current version. Older versions are kept. The column is not called `version`,
-   * because that is the row's version guard.
+   * The number of the current version. The column is not called `version`, because that is the
+   * row's version guard.
    */
   revision: integer(),
   definition: json<PlaybookDefinition>(),
@@ -37,15 +46,29 @@ export interface PlaybookRow extends RowOf<typeof playbooks> {}
 export const playbookById = playbooks.key("id");
 export const playbookByOrdinal = playbooks.unique("by_ordinal", ["ordinal"]);
 
-/** Every version of a playbook. A conversation keeps the version that it started with. */
+/**
+ * The versions of a playbook. A conversation keeps the version that it started with. An old version
+ * is removed when it was not used for the retention time: see `playbookVersionReaper`.
+ */
 export const playbookVersions = scoped("playbook_versions", {
   playbook_id: text<PlaybookId>(),
   revision: integer(),
   definition: json<PlaybookDefinition>(),
   created_at: time(),
+  /**
+   * When the version was replaced, or later was last found in use. Null while it is the playbook's
+   * current version.
+   */
+  last_used_at: nullable(time()),
 });
 
 export const playbookVersionOf = playbookVersions.key("playbook_id", "revision");
+/** Old versions of all accounts, the one that was last used the longest time ago first. */
+export const playbookVersionsByUse = playbookVersions.acrossScopes.index(
+  "by_last_used_at",
+  ["last_used_at"],
+  { where: { column: "last_used_at", present: true } },
+);
 
 export const getPlaybook: Query<ById, Playbook> = {
   kind: "query",

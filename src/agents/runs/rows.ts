@@ -66,6 +66,8 @@ export interface RunRow extends RowOf<typeof runs> {}
 export const runById = runs.key("id");
 export const runsOfAgent = runs.byId.index("by_agent", ["agent_id", "id"]);
 export const runsOfConversation = runs.byId.index("by_conversation", ["conversation_id", "id"]);
+/** Finds out whether a version of an agent is in use. */
+export const runsOfVersion = runs.byId.index("by_agent_version", ["agent_id", "agent_revision"]);
 /** The runs that the conversation's next turn continues, oldest first. */
 export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
   where: { column: "open", present: true },
