@@ -91,7 +91,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     return this.#shared.get().hosts.group(handle);
   }
 
-  async transaction<T>(work: (client: NonNullable<Client>) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { pool, transactions } = this.#shared.get();
     const pooled = await pool.take();
     const { connection, release } = pooled;
@@ -102,7 +102,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       });
     try {
       await run(begin);
-      const value = await work(connection.client as NonNullable<Client>);
+      const value = await work(connection.client as Client);
       checkCommitted(await run(commit));
       return value;
     } catch (error) {
