@@ -43,6 +43,7 @@ import {
   headersByName,
   preflightHeaders,
   problemResponse,
+  noSuchRoute,
   publicError,
 } from "./http.ts";
 import { type Match, router } from "./router.ts";
@@ -98,12 +99,7 @@ export class RequestHandler implements ApiHandler {
       throw new TidingsError("malformed_request", `The URL is longer than ${maxUrl} characters.`);
     }
     const found = this.#match(request.method, request.path);
-    if (found.kind === "unknown") {
-      throw new TidingsError(
-        "not_found",
-        "There is no such route. Check the method and the path against /v1/openapi.json.",
-      );
-    }
+    if (found.kind === "unknown") throw noSuchRoute(request);
     if (found.kind === "methods") return this.#showMethods(exchange, found);
 
     const { route } = found;

@@ -15,7 +15,6 @@ import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
 import type { Statement } from "./batch.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
-import { toStorageError } from "./errors.ts";
 import { Groups } from "./groups.ts";
 import { HostTransactions } from "./host.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
@@ -98,7 +97,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     transactions.add(pooled);
     const run = (statement: Statement): ReturnType<typeof connection.run> =>
       connection.run([statement]).catch((error: unknown) => {
-        throw toStorageError(error);
+        throw pool.toError(error);
       });
     try {
       await run(begin);

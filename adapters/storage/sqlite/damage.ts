@@ -21,7 +21,7 @@ type Suffix = (typeof suffixes)[number];
  * replaced. When the process ends, such a file is gone, with all commits in it.
  */
 export class OpenFiles {
-  readonly #path: string;
+  readonly path: string;
   readonly #saveLog: () => boolean;
   readonly #identities = new Map<Suffix, string>();
   #checkedAt = 0;
@@ -32,7 +32,7 @@ export class OpenFiles {
    * everything.
    */
   constructor(path: string, saveLog: () => boolean) {
-    this.#path = path;
+    this.path = path;
     this.#saveLog = saveLog;
     this.#check();
   }
@@ -61,13 +61,13 @@ export class OpenFiles {
       ? "All commits were saved to the database file."
       : "Recent commits may be lost when this process ends.";
     this.#damage =
-      `${this.#path}${suffixes[index]} was ${changes[index]} while the database was open. ` +
+      `${this.path}${suffixes[index]} was ${changes[index]} while the database was open. ` +
       `${outcome} Stop every process that uses the database, check its files, and start again.`;
   }
 
   #changeOf(suffix: Suffix): "deleted" | "replaced" | undefined {
     const known = this.#identities.get(suffix);
-    const identity = identityOf(this.#path + suffix);
+    const identity = identityOf(this.path + suffix);
     if (identity === undefined) return known === undefined ? undefined : "deleted";
     // SQLite creates the log and its index when it first needs them.
     if (known === undefined) this.#identities.set(suffix, identity);
@@ -101,8 +101,8 @@ export async function checkPages(
   const thread = isLong ? startThread({ file: path, check }) : undefined;
   const damage =
     thread === undefined
-      ? await whenUnlocked(() => findDamage(connection, check))
-      : await responseOf(thread);
+      ? await whenUnlocked(path, () => findDamage(connection, check))
+      : await responseOf(thread, path);
   if (damage === "") return;
   throw damaged(
     `The database file ${path} is damaged (${damage}). Restore it from a backup, or recover what ` +
@@ -150,9 +150,9 @@ const numberOf = (connection: Connection, pragma: string): number =>
 const rowsOf = (connection: Connection, sql: string): unknown[][] =>
   connection.query(sql).all() as unknown[][];
 
-function responseOf(thread: Worker): Promise<string> {
+function responseOf(thread: Worker, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     thread.once("message", resolve);
-    thread.once("error", (error) => reject(toStorageError(error)));
+    thread.once("error", (error) => reject(toStorageError(error, path)));
   });
 }
