@@ -82,8 +82,9 @@ export async function ensureSchema(
   canMigrate: boolean,
 ): Promise<void> {
   const version = await whenUnlocked(file, () => versionOf(handle));
-  if (mustMigrate(version, schema, canMigrate))
+  if (mustMigrate(version, schema, canMigrate)) {
     await whenUnlocked(file, () => migrate(handle, schema));
+  }
 }
 
 function migrate(handle: SqliteHandle, schema: Schema): void {

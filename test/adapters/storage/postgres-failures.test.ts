@@ -231,8 +231,10 @@ describe("when the PostgreSQL server refuses", () => {
         .open(firstSchema)
         .then(
           () => "opened",
-          (error: Error & { readonly retryable?: boolean }) =>
-            `${error.message} ${error.retryable === true ? "Retry." : ""}`,
+          (error: unknown) =>
+            error instanceof TidingsError
+              ? `${error.message}${error.retryable ? " Retry." : ""}`
+              : String(error),
         );
     };
     const lost = "The connection to the PostgreSQL server failed or was lost.";
