@@ -128,6 +128,7 @@ export class MessagingEngine<
       policies: settings.policies,
       store,
       clock,
+      logger,
       transactions: store.hasTransactions ? storage.capabilities.transactions : 0,
     });
     this.#keyRing = new KeyRing({ store, clock, logger });

@@ -12,10 +12,9 @@ export function fetchHandler(
   options: MountOptions = {},
 ): (request: Request) => Promise<Response> {
   checkMount("fetchHandler", engine, options);
-  const strip = stripBasePath(options);
   return async (request) => {
     const disconnected = new AbortController();
-    const response = await engine.api.handle(new FetchRequest(request, strip, disconnected));
+    const response = await engine.api.handle(new FetchRequest(request, options, disconnected));
     return toResponse(response, request.method, disconnected);
   };
 }
@@ -25,24 +24,22 @@ class FetchRequest implements ApiRequest {
   readonly url: string;
   readonly path: string;
   readonly query: string;
+  readonly basePath: string;
   readonly headers: readonly string[];
   readonly #request: Request;
   readonly #disconnected: AbortController;
 
-  constructor(
-    request: Request,
-    strip: (target: string) => string | null,
-    disconnected: AbortController,
-  ) {
+  constructor(request: Request, options: MountOptions, disconnected: AbortController) {
     const { url } = request;
     const slash = url.indexOf("/", url.indexOf("://") + 3);
     const hash = url.indexOf("#");
     this.method = request.method;
     this.url = url.slice(slash, hash === -1 ? undefined : hash);
-    const target = strip(this.url) ?? "";
+    const target = stripBasePath(options)(this.url) ?? "";
     const mark = target.indexOf("?");
     this.path = mark === -1 ? target : target.slice(0, mark);
     this.query = mark === -1 ? "" : target.slice(mark + 1);
+    this.basePath = options.basePath ?? "";
     this.headers = [...request.headers].flat();
     this.#request = request;
     this.#disconnected = disconnected;

@@ -17,6 +17,7 @@ export class NodeRequest implements ApiRequest {
   readonly url: string;
   readonly path: string;
   readonly query: string;
+  readonly basePath: string | undefined;
   readonly headers: readonly string[];
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -29,12 +30,14 @@ export class NodeRequest implements ApiRequest {
     url: string,
     target: string,
     parsed: Parsed,
+    basePath?: string,
   ) {
     const mark = target.indexOf("?");
     this.method = message.method ?? "GET";
     this.url = url;
     this.path = mark === -1 ? target : target.slice(0, mark);
     this.query = mark === -1 ? "" : target.slice(mark + 1);
+    this.basePath = basePath;
     this.headers = message.rawHeaders;
     this.#message = message;
     this.#response = response;

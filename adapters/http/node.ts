@@ -16,9 +16,10 @@ export function nodeHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   checkMount("nodeHandler", engine, options);
   const strip = stripBasePath(options);
+  const { basePath = "" } = options;
   return (message, response) => {
     const url = message.url ?? "/";
-    const request = new NodeRequest(message, response, url, strip(url) ?? "", unparsed);
+    const request = new NodeRequest(message, response, url, strip(url) ?? "", unparsed, basePath);
     void respond(engine.api, request, response);
   };
 }

@@ -125,7 +125,7 @@ class HealthCheck {
       await withDeadline(clock, healthDeadlineMs, () => this.#committed(), tooSlow);
       return { status: "ok", reasons: [] };
     } catch (error) {
-      const { code, message } = publicError(error);
+      const { code, detail: message } = publicError(error);
       const health: Health = { status: "unavailable", reasons: [{ code, message }] };
       this.#failed = { at: clock.now(), health };
       return health;

@@ -43,6 +43,7 @@ import {
   headersByName,
   preflightHeaders,
   problemResponse,
+  noSuchRoute,
   publicError,
 } from "./http.ts";
 import { type Match, router } from "./router.ts";
@@ -98,13 +99,7 @@ export class RequestHandler implements ApiHandler {
       throw new TidingsError("malformed_request", `The URL is longer than ${maxUrl} characters.`);
     }
     const found = this.#match(request.method, request.path);
-    if (found.kind === "unknown") {
-      // Handlers pass an empty path for a URL that is not below their base path.
-      const advice = request.path.startsWith("/v1/")
-        ? "Check the method and the path against /v1/openapi.json."
-        : "A path begins with the base path of the mount (the option `basePath`) and then /v1/.";
-      throw new TidingsError("not_found", `There is no such route. ${advice}`);
-    }
+    if (found.kind === "unknown") throw noSuchRoute(request);
     if (found.kind === "methods") return this.#showMethods(exchange, found);
 
     const { route } = found;

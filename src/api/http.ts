@@ -14,6 +14,11 @@ export interface ApiRequest {
   readonly path: string;
   /** The text after the `?`, or an empty string. */
   readonly query: string;
+  /**
+   * The base path that the HTTP adapter was configured with. Undefined if the framework passes on
+   * only requests below the mount point.
+   */
+  readonly basePath?: string | undefined;
   /** Alternating names and values, with repeated headers, like Node's `rawHeaders`. */
   readonly headers: readonly string[];
   /**
@@ -192,4 +197,19 @@ export function problemResponse(
 export function challengeOf({ status, code }: TidingsError): string | undefined {
   if (status !== 401) return undefined;
   return code.startsWith("missing_") ? "Bearer" : 'Bearer error="invalid_token"';
+}
+
+/** How much of a path an error quotes. */
+const maxQuotedPath = 200;
+
+/** The error for a path without a route. It says when the base path of the handler is the reason. */
+export function noSuchRoute({ method, url, path, basePath }: ApiRequest): TidingsError {
+  const requested = url.split("?", 1).join("").slice(0, maxQuotedPath);
+  const base = basePath ?? "";
+  const advice =
+    basePath === undefined || /^\/v1(?:\/|$)/.test(path)
+      ? "Check the method and the path against /v1/openapi.json."
+      : `This handler has ${base === "" ? "no base path" : `the base path "${base}"`}, so its routes ` +
+        `begin with ${base}/v1. Check its option basePath.`;
+  return new TidingsError("not_found", `There is no route ${method} ${requested}. ${advice}`);
 }

@@ -126,7 +126,7 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * hours. At most 20. Every policy is evaluated. The first denial decides, otherwise the latest
    * deferral.
    */
-  readonly policies?: readonly Policy<Tx>[];
+  readonly policies?: readonly Policy<NoInfer<Tx>>[];
 }
 
 /** Options of `engine.account`. */

@@ -46,7 +46,10 @@ import type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./op
  * @throws TidingsError `invalid_option` with the name, the expected value and the given value of
  *   each invalid option
  */
-export function settingsOf(options: EngineOptions, defaults: DefaultPorts): Settings {
+export function settingsOf<Tx extends object | undefined>(
+  options: EngineOptions<Tx>,
+  defaults: DefaultPorts,
+): Settings {
   const schema = optionsSchema(defaults, transportNames(options));
   const { sentiment, http, agents, logger, ...rest } = parseOptions("", schema, options);
   return { ...rest, sentiment, http, agents, logger: errorLogger(logger) };

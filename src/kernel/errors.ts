@@ -103,13 +103,16 @@ interface ErrorFacts {
   readonly conflictingId?: string;
   /** Whether the same call may succeed later, if the code's usual answer does not fit. */
   readonly retryable?: boolean;
+  /** What HTTP responses say, when the message names a file or a server. Default: the message. */
+  readonly detail?: string;
   /** The error that caused this one. HTTP responses do not contain it. */
   readonly cause?: unknown;
 }
 
 /**
  * The class of all errors of the engine. `code` says which error it is. `message` explains it for
- * people, contains no secrets and may be shown to the caller.
+ * people and contains no secrets. It may name a file or a server, and then `detail` is the text
+ * for callers over HTTP.
  */
 export class TidingsError extends Error {
   /** Always `TidingsError`, also in subclasses. */
@@ -122,6 +125,8 @@ export class TidingsError extends Error {
   readonly title: string;
   /** True if the same call may succeed later. Nothing of this call was stored then. */
   readonly retryable: boolean;
+  /** The message without the names of files and servers. HTTP responses contain it. */
+  readonly detail: string;
   /** The fields that are wrong. Empty if the error is about no field. */
   readonly errors: readonly FieldError[];
   /**
@@ -136,6 +141,7 @@ export class TidingsError extends Error {
     this.code = code;
     ({ status: this.status, title: this.title, retryable: this.retryable } = catalogue[code]);
     if (facts.retryable !== undefined) this.retryable = facts.retryable;
+    this.detail = facts.detail ?? message;
     this.errors = facts.errors ?? [];
     this.retryAfterMs = facts.retryAfterMs;
     this.conflictingId = facts.conflictingId;
@@ -249,13 +255,13 @@ const typeOf = (code: ErrorCode): string => `urn:tidings:error:${code}`;
 
 /** Writes the properties in a fixed order, so that the same error gives the same bytes. */
 export function problem(error: TidingsError, request_id: RequestId): Problem {
-  const { code, status, title, message, retryable, conflictingId, errors } = error;
+  const { code, status, title, detail, retryable, conflictingId, errors } = error;
   return {
     type: typeOf(code),
     title,
     status,
     code,
-    detail: message,
+    detail,
     request_id,
     retryable,
     ...(conflictingId === undefined ? {} : { conflicting_id: conflictingId }),

@@ -5,13 +5,16 @@
  * need no verdicts have no extra cost.
  */
 import { maxScheduleAhead, type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
-import type {
-  Clock,
-  HostVerdicts,
-  NamedVerdict,
-  Policy,
-  PolicyFacts,
-  Verdict,
+import {
+  type Clock,
+  type HostVerdicts,
+  type Logger,
+  type NamedVerdict,
+  type Policy,
+  type PolicyFacts,
+  PolicyFailure,
+  type Verdict,
+  withoutMessage,
 } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
 import type { Store, Tx } from "../store/index.ts";
@@ -70,6 +73,7 @@ interface HostPoliciesOptions {
   readonly policies: readonly Policy[];
   readonly store: Store;
   readonly clock: Clock;
+  readonly logger: Logger;
   /**
    * Maximum number of transactions open for policies. If 0, the policies are evaluated between two
    * runs of the command.
@@ -143,9 +147,7 @@ export class HostPolicies {
         return await store.transaction(
           (handle) =>
             this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle),
-          {
-            isBackground,
-          },
+          { isBackground },
         );
       } catch (error) {
         const isContended = error instanceof TidingsError && error.code === "storage_contended";
@@ -187,21 +189,33 @@ export class HostPolicies {
         const verdict =
           evaluated instanceof Promise ? await this.#withDeadline(evaluated) : evaluated;
         verdicts.push({ policy: policy.name, ...checkVerdict(verdict, facts.now) });
-      } catch (cause) {
-        throw new TidingsError("internal", `The policy ${policy.name} failed. Nothing was sent.`, {
-          cause,
-        });
+      } catch (error) {
+        this.#logFailure(policy, facts, error);
+        throw new PolicyFailure(policy.name, error);
       }
     }
     return verdicts;
   }
 
+  #logFailure({ name }: Policy, facts: PolicyFacts, error: unknown): void {
+    const { account_id, mode, message } = facts;
+    // An error of the policy itself may quote the message.
+    const err = error instanceof UnusableVerdict ? error : withoutMessage(error);
+    const ids = { policy: name, account_id, mode, message_id: message.id };
+    this.#options.logger.error({ err, ...ids }, "a policy failed");
+  }
+
   #withDeadline<T>(evaluating: Promise<T>): Promise<T> {
     const late = (): never => {
-      throw new Error(`The policy took longer than ${maxPolicyMs} ms.`);
+      throw new UnusableVerdict(`The policy took longer than ${maxPolicyMs} ms.`);
     };
     return withDeadline(this.#options.clock, maxPolicyMs, () => evaluating, late);
   }
+}
+
+/** A policy returned no verdict, or none in time. */
+class UnusableVerdict extends Error {
+  override readonly name = "UnusableVerdict";
 }
 
 /** Checks that a policy returned a verdict. A policy in JavaScript may return anything. */
@@ -226,7 +240,7 @@ function checkVerdict(result: unknown, now: number): Verdict {
   ) {
     return until > now ? { verdict, until: Math.ceil(until), reason } : { verdict: "allow" };
   }
-  throw new TypeError(
+  throw new UnusableVerdict(
     "Expected a verdict: { verdict: allow }, { verdict: deny, code, message } or { verdict: " +
       "defer, until, reason }.",
   );

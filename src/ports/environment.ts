@@ -1,4 +1,5 @@
 import { TidingsError } from "../kernel/index.ts";
+import { PolicyFailure } from "./policy.ts";
 
 /** The engine's clock. The engine reads time and sets timers only through it. */
 export interface Clock {
@@ -63,12 +64,12 @@ export function errorLogger(logger: Logger): Logger {
 }
 
 /**
- * Returns an error for the log in place of one whose message may quote what a contact wrote. It has
+ * Returns an error for the log in place of one whose message may quote what somebody wrote. It has
  * the name, the code and the place of the error, without the message and the cause.
  */
 export function withoutMessage(thrown: unknown): Error {
   const { name, code, message, stack } = errorFacts(thrown);
-  const error = new Error("The message is left out, because it may quote what a contact wrote.");
+  const error = new Error("The message is left out, because it may quote a message.");
   // The stack begins with the message. One that was changed later may have it anywhere.
   const start = message === "" ? 0 : (stack?.indexOf(message) ?? -1);
   const calls = start === -1 ? undefined : stack?.slice(start + message.length);
@@ -81,8 +82,8 @@ const maxCauses = 5;
 
 function loggableError(thrown: unknown, depth = 0): Error {
   const { name, message, stack, code, cause } = errorFacts(thrown);
-  const facts =
-    cause === undefined || depth === maxCauses ? {} : { cause: loggableError(cause, depth + 1) };
+  const hasCause = cause !== undefined && depth < maxCauses && !(thrown instanceof PolicyFailure);
+  const facts = hasCause ? { cause: loggableError(cause, depth + 1) } : {};
   const error =
     thrown instanceof TidingsError ? engineError(thrown, facts) : new Error(message, facts);
   return define(error, { name, message, stack, code, ...facts });

@@ -91,7 +91,14 @@ export {
   type RankedPassage,
   type SentimentAnalyzer,
 } from "./language.ts";
-export type { HostVerdicts, NamedVerdict, Policy, PolicyFacts, Verdict } from "./policy.ts";
+export {
+  type HostVerdicts,
+  type NamedVerdict,
+  type Policy,
+  type PolicyFacts,
+  PolicyFailure,
+  type Verdict,
+} from "./policy.ts";
 export { isRoute, type Route } from "./route.ts";
 export {
   type Access,

@@ -3,7 +3,14 @@
  * accepts the message, and in the transaction that hands the message over. The second verdict is
  * final.
  */
-import type { AccountId, Channel, ContactId, MessageId, Mode } from "../kernel/index.ts";
+import {
+  type AccountId,
+  type Channel,
+  type ContactId,
+  type MessageId,
+  type Mode,
+  TidingsError,
+} from "../kernel/index.ts";
 import type { Media } from "./transport.ts";
 
 /** A policy's decision about one message: allow it, deny it, or defer it. */
@@ -119,12 +126,14 @@ export interface PolicyContact {
 /**
  * A policy of the host application. `evaluate` may query the host application's tables
  * through `tx`, the transaction that accepts the message or hands it over. It must not await
- * anything else, since the transaction stays open meanwhile. `tx` is undefined if the storage has
- * no transactions.
+ * anything else, since the transaction stays open meanwhile. `Tx` is the type of the storage's
+ * transaction handle. It is undefined if the storage has no transactions, as with `memory()`. The
+ * engine's types refuse a policy that needs another handle than its storage has.
  *
  * The engine may evaluate a policy more than once for one message. If `evaluate` throws, returns an
  * invalid verdict or takes longer than 5 seconds, nothing is sent: a request fails with the
- * retryable error `internal`, and a hand-over is retried later.
+ * retryable error `internal`, and a hand-over is retried later. The engine logs the failure with
+ * the policy's name.
  */
 export interface Policy<Tx extends object | undefined = object | undefined> {
   /**
@@ -133,7 +142,7 @@ export interface Policy<Tx extends object | undefined = object | undefined> {
    */
   readonly name: string;
   /** Returns the policy's verdict on one message. */
-  evaluate(facts: PolicyFacts, tx: Tx): Verdict | Promise<Verdict>;
+  readonly evaluate: (facts: PolicyFacts, tx: Tx) => Verdict | Promise<Verdict>;
 }
 
 /** A verdict with the name of its policy. */
@@ -152,4 +161,14 @@ export interface HostVerdicts {
   readonly any: boolean;
   /** @throws VerdictsMissing if the policies have not been evaluated with these facts */
   of(facts: PolicyFacts): readonly NamedVerdict[];
+}
+
+/**
+ * A policy failed. `cause` is what it threw. Logs leave the cause out, because its message may quote
+ * the message that was evaluated. The engine logs the failure itself, without that text.
+ */
+export class PolicyFailure extends TidingsError {
+  constructor(policy: string, cause: unknown) {
+    super("internal", `The policy ${policy} failed. Nothing was sent.`, { cause });
+  }
 }

@@ -211,7 +211,7 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    * its own statements on it. Commits when `work` resolves. Otherwise rolls back and rejects with
    * its error.
    */
-  transaction?<T>(work: (handle: NonNullable<Tx>) => Promise<T>): Promise<T>;
+  transaction?<T>(work: (handle: Tx) => Promise<T>): Promise<T>;
   /**
    * Whether the current call comes from inside an open call of `transaction` for which a group
    * outside of it would wait. The engine refuses such a command, because each would wait for the

@@ -84,7 +84,10 @@ export class HostTransactions {
       );
     }
     const writes: Write[] = [];
-    const running = port.transaction((handle) => this.#run(handle, work, writes, isBackground));
+    // The cast is safe: a storage that has transactions passes a handle.
+    const running = port.transaction((handle) =>
+      this.#run(handle as object, work, writes, isBackground),
+    );
     const published = running.then(async (value) => {
       if (writes.length > 0) onCommit(await this.#withStoredLogs(writes));
       return value;

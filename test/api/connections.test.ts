@@ -215,10 +215,39 @@ describe("a path outside /v1", () => {
         status: 404,
         headers: { "content-type": "application/problem+json" },
       });
-      expect(response.body).toContain("the option `basePath`");
+      expect(response.body).toContain("Check its option basePath.");
     }
     const unknown = await ask(running.port, { path: "/api/v1/nothing" });
     expect(unknown.body).toContain("against /v1/openapi.json");
+  });
+
+  test("names the base path of the handler and the path that came", async () => {
+    const detail = async (path: string, basePath?: string): Promise<unknown> => {
+      const options = basePath === undefined ? {} : { basePath };
+      await using running = await serve(
+        { prefix: "", listener: (engine) => nodeHandler(engine, options) },
+        notes(),
+      );
+      const overNode = JSON.parse((await ask(running.port, { path })).body) as object;
+      const handle = fetchHandler(notes(), options);
+      const overFetch = (await (
+        await handle(new Request(`http://localhost${path}`))
+      ).json()) as object;
+      const details = [overNode, overFetch].map((body) => "detail" in body && body.detail);
+      expect(details[0]).toBe(details[1]);
+      return details[0];
+    };
+    expect(await detail("/v1/health?key=secret", "/api")).toBe(
+      'There is no route GET /v1/health. This handler has the base path "/api", so its routes begin ' +
+        "with /api/v1. Check its option basePath.",
+    );
+    expect(await detail("/api/v1/health")).toBe(
+      "There is no route GET /api/v1/health. This handler has no base path, so its routes begin " +
+        "with /v1. Check its option basePath.",
+    );
+    expect(await detail("/api/v1/healt", "/api")).toBe(
+      "There is no route GET /api/v1/healt. Check the method and the path against /v1/openapi.json.",
+    );
   });
 
   test("is passed on by Express and Koa", async () => {

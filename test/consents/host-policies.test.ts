@@ -1,6 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
+import { inspect } from "node:util";
 import type { PoolClient } from "pg";
 import { describe, expect, it } from "vitest";
+import { MessagingEngine } from "../../adapters/entry.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import type { Policy, PolicyFacts, Verdict } from "../../src/ports/policy.ts";
@@ -44,7 +47,10 @@ const banned: Policy<object> = {
 };
 
 describe.each(hosts)("host policies on $name", ({ open }) => {
-  async function opened(policies: readonly Policy<object>[], options: Partial<EngineOptions> = {}) {
+  async function opened(
+    policies: readonly Policy<object>[],
+    options: Partial<EngineOptions<object>> = {},
+  ) {
     const host = await open();
     const { clock, engine, log } = world();
     const line = carrier({ receipts: "none" });
@@ -238,6 +244,60 @@ describe("host policies on memory", () => {
       time_zone: "UTC",
       now: expect.any(Number) as unknown,
     });
+  });
+
+  it("that need a handle of SQL do not compile with a storage that has none", () => {
+    const { engine } = world();
+    const sql: Policy<DatabaseSync> = { name: "sql", evaluate: (_, tx) => (tx.exec(""), allow) };
+    const any: Policy = { name: "any", evaluate: (_, tx) => (tx === undefined ? allow : allow) };
+    const none: Policy<undefined> = { name: "none", evaluate: () => allow };
+    const transports = [carrier()];
+    const policies = [sql];
+    // Only the types differ: none of these engines is used.
+    // @ts-expect-error memory() has no handle
+    void new MessagingEngine({ storage: memory(), transports, policies });
+    // @ts-expect-error the type of the engine does not change what memory() has
+    void new MessagingEngine<DatabaseSync>({ storage: memory(), transports, policies });
+    const file = sqlite({ file: "a" });
+    // @ts-expect-error a policy for storages without a handle
+    void new MessagingEngine<DatabaseSync>({ storage: file, transports, policies: [none] });
+    void new MessagingEngine({ storage: memory(), transports, policies: [any, none] });
+    void new MessagingEngine({ storage: file, transports, policies: [sql, any] });
+    // @ts-expect-error the options of an engine with any storage may have memory()
+    const options: EngineOptions = { storage: memory(), transports, policies };
+    expect(() => engine(memory(), options)).not.toThrow();
+  });
+
+  it("that fail are logged with their name, without the text of the message", async () => {
+    const { clock, engine, log } = world();
+    let fails = true;
+    const crashes: Policy = {
+      name: "crashes",
+      evaluate({ message }) {
+        if (fails) throw new RangeError(`cannot read ${message.body}`);
+        return allow;
+      },
+    };
+    const one = engine(memory(), { policies: [crashes] });
+    const text = "My PIN is 4711";
+    const thrown = await one.messages.send({ to, body: text }).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: "internal", cause: { message: `cannot read ${text}` } });
+    const line = { level: "error", message: "a policy failed" };
+    const facts = { policy: "crashes", mode: "sandbox" };
+    expect(log).toMatchObject([
+      { ...line, facts: { ...facts, message_id: null, err: { name: "RangeError" } } },
+    ]);
+    fails = false;
+    const { id } = await one.messages.send({ to, body: text });
+    fails = true;
+    await one.start();
+    await clock.settle();
+    const failures = log.filter(({ message }) => message === line.message);
+    expect(failures[1]).toMatchObject({ ...line, facts: { ...facts, message_id: id } });
+    // The job that hands the message over logs its own failure.
+    expect(log.length).toBeGreaterThan(failures.length);
+    expect(inspect(log, { depth: null })).not.toContain("PIN");
+    expect(JSON.stringify(log)).not.toContain("PIN");
   });
 
   it("can defer a message repeatedly, but not forever", async () => {

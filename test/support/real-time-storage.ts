@@ -6,11 +6,11 @@ import { holdTime } from "../../adapters/testing/simulated.ts";
  * `onCommit` is called after each commit. `watch` replaces the storage's notifications. Rate limits
  * are left to the engine, since the storage's own clock is not the virtual one.
  */
-export function realTimeStorage(
-  port: StoragePort,
+export function realTimeStorage<Tx extends object | undefined>(
+  port: StoragePort<Tx>,
   onCommit: () => void,
   watch: (listener: () => void) => () => void,
-): StoragePort {
+): StoragePort<Tx> {
   const group = (inner: Group): Group => ({
     read: (lookups) => held(inner.read(lookups)),
     abort: () => held(inner.abort()),
@@ -29,7 +29,7 @@ export function realTimeStorage(
       if (port.host === undefined) throw new TypeError("the storage cannot join a transaction");
       return group(port.host(handle));
     },
-    async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+    async transaction<T>(work: (handle: Tx) => Promise<T>): Promise<T> {
       if (port.transaction === undefined) throw new TypeError("the storage has no transactions");
       // Begin and commit take real time. The work inside may wait for virtual time.
       let release = holdTime();

@@ -17,7 +17,10 @@ export interface World {
   /** Everything that the engines logged. */
   readonly log: LogLine[];
   /** Creates an engine on the virtual clock. It is stopped at the end of the test. */
-  engine(storage: StoragePort, options?: Partial<EngineOptions>): MessagingEngine;
+  engine<Tx extends object | undefined>(
+    storage: StoragePort<Tx>,
+    options?: Partial<EngineOptions<Tx>>,
+  ): MessagingEngine<Tx>;
 }
 
 export function world(): World {

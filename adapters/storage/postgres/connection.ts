@@ -13,6 +13,14 @@ export interface PostgresPool {
   readonly options?: {
     /** The maximum number of clients that the pool has at a time. */
     readonly max?: number;
+    /** The URL of the database. Errors name its host, port and database only. */
+    readonly connectionString?: string | undefined;
+    /** The host of the server. Errors name it. */
+    readonly host?: string | undefined;
+    /** The port of the server. Errors name it. */
+    readonly port?: number | undefined;
+    /** The name of the database. Errors name it. */
+    readonly database?: string | undefined;
   };
 }
 

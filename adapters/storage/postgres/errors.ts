@@ -1,5 +1,6 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
+import type { PostgresPool } from "./connection.ts";
 
 /**
  * Marks the error of a failed version guard. The guard makes PostgreSQL read this text as a number
@@ -68,8 +69,14 @@ const unavailableMessages: readonly (readonly [state: RegExp, message: string])[
   [/^08/, "The connection to the PostgreSQL server was lost."],
 ];
 
-/** Converts an error of the driver to the error that the storage port specifies. */
-export function toStorageError(error: unknown): unknown {
+/** Errors that a retry will not solve: the user, its privileges, the database, the schema. */
+const permanentStates = /^(28|3D|42501|42P01|42703|3F000)/;
+
+/**
+ * Converts an error of the driver to the error that the storage port specifies. `server` describes
+ * the server and the database.
+ */
+export function toStorageError(error: unknown, server: string): unknown {
   if (
     error instanceof TidingsError ||
     error instanceof StorageConflict ||
@@ -79,13 +86,8 @@ export function toStorageError(error: unknown): unknown {
   }
   const state = sqlState(error);
   if (state === undefined) {
-    return new TidingsError(
-      "storage_unavailable",
-      "The connection to the PostgreSQL server failed or was lost.",
-      {
-        cause: error,
-      },
-    );
+    const message = "The connection to the PostgreSQL server failed or was lost.";
+    return unavailableError(message, server, { cause: error });
   }
   if (error instanceof Error && state === "22P02" && error.message.includes(conflictMark)) {
     return new StorageConflict("a row was changed or deleted in the meantime", { cause: error });
@@ -98,7 +100,41 @@ export function toStorageError(error: unknown): unknown {
   }
   const [, message = "PostgreSQL reported an error; see the cause."] =
     unavailableMessages.find(([states]) => states.test(state)) ?? [];
-  return new TidingsError("storage_unavailable", message, { cause: error });
+  const permanent = permanentStates.test(state) ? { retryable: false } : {};
+  return unavailableError(message, server, { cause: error, ...permanent });
+}
+
+/** Returns the error `storage_unavailable` with the description of the server. */
+export function unavailableError(
+  message: string,
+  server: string,
+  facts: { readonly cause?: unknown; readonly retryable?: boolean } = {},
+): TidingsError {
+  const text = server === "" ? message : `${message} ${server}`;
+  return new TidingsError("storage_unavailable", text, { ...facts, detail: message });
+}
+
+/**
+ * Describes the server and the database that a pool connects to, without the user and the password.
+ * Empty if the options of the pool name neither.
+ */
+export function describeServer(options: PostgresPool["options"] = {}): string {
+  const given = options.connectionString;
+  const url = given !== undefined && URL.canParse(given) ? new URL(given) : undefined;
+  const host = url?.searchParams.get("host") ?? (url?.hostname || options.host);
+  const port = url?.port || options.port;
+  const database = decoded(url?.pathname.slice(1) ?? "") || options.database;
+  const place = port === undefined ? host : `${host ?? "the default host"}:${port}`;
+  if (database === undefined) return place === undefined ? "" : `The server is ${place}.`;
+  return `The database is ${database}${place === undefined ? "" : ` at ${place}`}.`;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function conflictMessage(state: string): string {

@@ -1,11 +1,11 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
-import { toStorageError } from "./errors.ts";
 import {
   begin,
   checkCommitted,
   commit,
+  type ConnectionPool,
   type PooledConnection,
   rollBack,
   type StorageContext,
@@ -102,11 +102,13 @@ export class Groups {
  * first statements.
  */
 class Transaction {
+  readonly #pool: ConnectionPool;
   readonly #pooled: Promise<PooledConnection>;
   #opening: readonly Statement[];
   #hasEnded = false;
 
   constructor({ pool, names }: StorageContext, how: Access) {
+    this.#pool = pool;
     this.#pooled = pool.take();
     // The first `run` reports this error.
     this.#pooled.catch(() => {});
@@ -123,7 +125,7 @@ class Transaction {
     try {
       return (await connection.run([...opening, ...statements])).slice(opening.length);
     } catch (error) {
-      throw toStorageError(error);
+      throw this.#pool.toError(error);
     }
   }
 

@@ -1,8 +1,8 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import type { Group, Write } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
-import { sqlState, toStorageError } from "./errors.ts";
+import { sqlState } from "./errors.ts";
 import { databaseId } from "./migrations.ts";
 import type { StorageContext } from "./pool.ts";
 import { unplacedPosition } from "./positions.ts";
@@ -40,7 +40,7 @@ export class HostTransactions {
       read: async (lookups) => {
         await this.#verify(connection);
         const { statements, rows } = planLookups(lookups, table);
-        return rows(await translateErrors(() => connection.run(statements)));
+        return rows(await this.#translateErrors(() => connection.run(statements)));
       },
       commit: async (writes) => {
         await this.#verify(connection);
@@ -53,7 +53,7 @@ export class HostTransactions {
   #connection(handle: unknown): Connection {
     if (!isClient(handle)) {
       throw invalidHandle(
-        `expected a client of the database with an open transaction, got ${typeof handle}`,
+        `expected a client of the database with an open transaction, got ${describe(handle)}`,
       );
     }
     const status = transactionStatus(handle);
@@ -76,7 +76,7 @@ export class HostTransactions {
    */
   async #verify(connection: Connection): Promise<void> {
     if (this.#verified.has(connection)) return;
-    const id = await translateErrors(() => databaseId(connection, this.#context.names));
+    const id = await this.#translateErrors(() => databaseId(connection, this.#context.names));
     if (id !== this.#id) {
       throw invalidHandle(
         "expected a client of the storage's database, got one of another database",
@@ -98,27 +98,27 @@ export class HostTransactions {
         leaveHost,
         release,
       ];
-      await translateErrors(() => connection.run(statements));
+      await this.#translateErrors(() => connection.run(statements));
     } catch (error) {
       // Without an open transaction there was no savepoint, and nothing has to be undone.
       if (!connection.lost) await connection.run(undoWrites).catch(() => {});
       throw error;
     }
   }
-}
 
-async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const state = sqlState(error);
-    if (state === "25P01") {
-      throw invalidHandle("expected a client with an open transaction: run BEGIN first");
+  async #translateErrors<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const state = sqlState(error);
+      if (state === "25P01") {
+        throw invalidHandle("expected a client with an open transaction: run BEGIN first");
+      }
+      if (state === "25P02") {
+        throw invalidHandle("the client's transaction has failed: roll it back first");
+      }
+      throw this.#context.pool.toError(error);
     }
-    if (state === "25P02") {
-      throw invalidHandle("the client's transaction has failed: roll it back first");
-    }
-    throw toStorageError(error);
   }
 }
 

@@ -1,7 +1,13 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import { Connection, type PostgresPool, type PostgresPoolClient } from "./connection.ts";
-import { sqlState, toStorageError, unknownStatement } from "./errors.ts";
+import {
+  describeServer,
+  sqlState,
+  toStorageError,
+  unavailableError,
+  unknownStatement,
+} from "./errors.ts";
 import type { Names, Table } from "./tables.ts";
 
 /** How long to wait for a connection of the pool. */
@@ -24,6 +30,7 @@ export interface PooledConnection {
 /** Takes connections from the host application's pool and runs statements on them. */
 export class ConnectionPool {
   readonly #pool: PostgresPool;
+  readonly #server: string;
   /**
    * Whether a batch without BEGIN runs at READ COMMITTED. The database may have another default, so
    * it is read at the start.
@@ -32,6 +39,12 @@ export class ConnectionPool {
 
   constructor(pool: PostgresPool) {
     this.#pool = pool;
+    this.#server = describeServer(pool.options);
+  }
+
+  /** Converts an error of the driver to one that names the server and the database. */
+  toError(error: unknown): unknown {
+    return toStorageError(error, this.#server);
   }
 
   /** @throws TidingsError `storage_unavailable` when no connection becomes free in time */
@@ -62,7 +75,7 @@ export class ConnectionPool {
       // Only this session may be read-only: it began on a standby, or before the database was made
       // writable again. The next one may not be.
       if (sqlState(error) === "25006") connection.lose();
-      throw toStorageError(error);
+      throw this.toError(error);
     } finally {
       release();
     }
@@ -102,9 +115,9 @@ export class ConnectionPool {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         reject(
-          new TidingsError(
-            "storage_unavailable",
+          unavailableError(
             `No connection of the pool became free within ${maxWaitMs / 1_000} s.`,
+            this.#server,
           ),
         );
       }, maxWaitMs);
@@ -117,7 +130,7 @@ export class ConnectionPool {
         (client) => client.release(),
         () => {},
       );
-      throw toStorageError(error);
+      throw this.toError(error);
     } finally {
       clearTimeout(timer);
     }

@@ -15,7 +15,6 @@ import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
 import type { Statement } from "./batch.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
-import { toStorageError } from "./errors.ts";
 import { Groups } from "./groups.ts";
 import { HostTransactions } from "./host.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
@@ -91,18 +90,18 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     return this.#shared.get().hosts.group(handle);
   }
 
-  async transaction<T>(work: (client: NonNullable<Client>) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { pool, transactions } = this.#shared.get();
     const pooled = await pool.take();
     const { connection, release } = pooled;
     transactions.add(pooled);
     const run = (statement: Statement): ReturnType<typeof connection.run> =>
       connection.run([statement]).catch((error: unknown) => {
-        throw toStorageError(error);
+        throw pool.toError(error);
       });
     try {
       await run(begin);
-      const value = await work(connection.client as NonNullable<Client>);
+      const value = await work(connection.client as Client);
       checkCommitted(await run(commit));
       return value;
     } catch (error) {

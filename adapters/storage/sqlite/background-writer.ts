@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { TidingsError } from "../../../src/kernel/index.ts";
 import { StorageConflict } from "../../../src/ports/index.ts";
-import { toStorageError } from "./errors.ts";
+import { toStorageError, unavailableError } from "./errors.ts";
 import type { Step } from "./writes.ts";
 
 /** Why the thread could not commit a group. */
@@ -124,7 +123,7 @@ export class BackgroundWriter {
     this.#pending = undefined;
     this.#worker?.unref();
     if (message === "committed") pending?.resolve();
-    else pending?.reject(errorOf(message));
+    else pending?.reject(errorOf(message, this.#file));
   }
 
   #onEnd(cause: unknown): void {
@@ -133,7 +132,7 @@ export class BackgroundWriter {
     const message =
       "The thread that writes to the database ended unexpectedly. Its last commit may or may " +
       "not have happened.";
-    this.#pending?.reject(new TidingsError("storage_unavailable", message, { cause }));
+    this.#pending?.reject(unavailableError(message, this.#file, { cause }));
     this.#pending = undefined;
   }
 }
@@ -149,8 +148,8 @@ export function startThread(workerData: ThreadData): Worker | undefined {
   }
 }
 
-function errorOf(failure: Failure): unknown {
+function errorOf(failure: Failure, file: string): unknown {
   if ("conflict" in failure) return new StorageConflict(failure.conflict);
   const { errcode, message } = failure;
-  return toStorageError(Object.assign(new Error(message), { errcode }));
+  return toStorageError(Object.assign(new Error(message), { errcode }), file);
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/kernel/index.ts";
-import { atFile, toStorageError, whenUnlocked } from "./errors.ts";
+import { toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
 
 /** A database of `node:sqlite` or better-sqlite3. Only what both have in common is used. */
 export interface SqliteHandle {
@@ -102,20 +101,20 @@ export const readerSettings = `
 export async function connect(file: string): Promise<DatabaseSync> {
   const handle = openFile(file);
   try {
-    await whenUnlocked(() => {
+    await whenUnlocked(file, () => {
       handle.exec(settings);
       const mode = handle.prepare("PRAGMA journal_mode = WAL").get();
       if (mode?.["journal_mode"] !== "wal") {
-        throw new TidingsError(
-          "storage_unavailable",
+        throw unavailableError(
           "SQLite cannot use a write-ahead log. Put the database file on a local disk.",
+          file,
         );
       }
     });
     return handle;
   } catch (error) {
     handle.close();
-    throw atFile(error, file);
+    throw error;
   }
 }
 
@@ -125,7 +124,7 @@ function openFile(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file);
   } catch (error) {
-    throw atFile(toStorageError(error), file);
+    throw toStorageError(error, file);
   }
 }
 

@@ -21,7 +21,7 @@ type Suffix = (typeof suffixes)[number];
  * replaced. When the process ends, such a file is gone, with all commits in it.
  */
 export class OpenFiles {
-  readonly #path: string;
+  readonly path: string;
   readonly #saveLog: () => boolean;
   readonly #identities = new Map<Suffix, string>();
   #checkedAt = 0;
@@ -32,7 +32,7 @@ export class OpenFiles {
    * everything.
    */
   constructor(path: string, saveLog: () => boolean) {
-    this.#path = path;
+    this.path = path;
     this.#saveLog = saveLog;
     this.#check();
   }
@@ -61,13 +61,13 @@ export class OpenFiles {
       ? "All commits were saved to the database file."
       : "Recent commits may be lost when this process ends.";
     this.#damage =
-      `${this.#path}${suffixes[index]} was ${changes[index]} while the database was open. ` +
+      `${this.path}${suffixes[index]} was ${changes[index]} while the database was open. ` +
       `${outcome} Stop every process that uses the database, check its files, and start again.`;
   }
 
   #changeOf(suffix: Suffix): "deleted" | "replaced" | undefined {
     const known = this.#identities.get(suffix);
-    const identity = identityOf(this.#path + suffix, known);
+    const identity = identityOf(this.path + suffix, known);
     if (identity === undefined) return known === undefined ? undefined : "deleted";
     // SQLite creates the log and its index when it first needs them.
     if (known === undefined) this.#identities.set(suffix, identity);
@@ -109,7 +109,7 @@ export async function checkPages(
   const thread = isLong ? startThread({ file: path, check }) : undefined;
   const damage =
     (thread === undefined ? undefined : await responseOf(thread)) ??
-    (await whenUnlocked(() => findDamage(connection, check)));
+    (await whenUnlocked(path, () => findDamage(connection, check)));
   if (damage === "") return;
   throw damaged(
     `The database file ${path} is damaged (${damage}). Restore it from a backup, or recover what ` +

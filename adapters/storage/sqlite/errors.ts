@@ -91,7 +91,7 @@ export function damaged(message: string, cause?: unknown): TidingsError {
 }
 
 /** Converts an error of SQLite to the error that the storage port specifies. */
-export function toStorageError(error: unknown): unknown {
+export function toStorageError(error: unknown, file: string): unknown {
   const code = resultCode(error);
   if (code === undefined) return error;
   const { primary, detail } = code;
@@ -102,24 +102,23 @@ export function toStorageError(error: unknown): unknown {
     return new StorageRefusal("SQLite refused a row: see the cause", { cause: error });
   }
   if (primary === "CORRUPT") {
-    return damaged("The database file is damaged: SQLite cannot read a page.", error);
+    return damaged(`The database file ${file} is damaged: SQLite cannot read a page.`, error);
   }
   const message = unavailable[primary] ?? "SQLite reported an error; see the cause.";
-  const isPermanent = ["CORRUPT", "NOTADB", "CANTOPEN"].includes(primary);
-  return new TidingsError("storage_unavailable", message, {
+  return unavailableError(message, file, {
     cause: error,
-    ...(isPermanent ? { retryable: false } : {}),
+    ...(["NOTADB", "CANTOPEN"].includes(primary) ? { retryable: false } : {}),
   });
 }
 
-/** Adds the path of the database file to an error of opening it. */
-export function atFile(error: unknown, file: string): unknown {
-  if (!(error instanceof TidingsError) || error.code !== "storage_unavailable") return error;
-  const { code, message, retryable } = error;
-  return new TidingsError(code, `${message} The file is ${file}.`, {
-    cause: error.cause,
-    retryable,
-  });
+/** Returns the error `storage_unavailable` with the path of the database file. */
+export function unavailableError(
+  message: string,
+  file: string,
+  facts: { readonly cause?: unknown; readonly retryable?: boolean } = {},
+): TidingsError {
+  const text = `${message} The file is ${file}.`;
+  return new TidingsError("storage_unavailable", text, { ...facts, detail: message });
 }
 
 /** The first and the longest pause between attempts to get another connection's lock. */
@@ -131,25 +130,25 @@ export const maxLockWaitMs = 5_000;
 /**
  * Calls `attempt` and calls it again while another connection holds the lock. SQLite's own waiting
  * (`busy_timeout`) would block the whole process, so the waiting is done with timers. `attempt` is
- * synchronous, and must leave no changes when it throws.
+ * synchronous, and must leave no changes when it throws. Errors name the file.
  */
-export function whenUnlocked<T>(attempt: () => T): T | Promise<T> {
+export function whenUnlocked<T>(file: string, attempt: () => T): T | Promise<T> {
   try {
     return attempt();
   } catch (error) {
-    if (!isBusy(error)) throw toStorageError(error);
-    return retry(attempt);
+    if (!isBusy(error)) throw toStorageError(error, file);
+    return retry(file, attempt);
   }
 }
 
-async function retry<T>(attempt: () => T): Promise<T> {
+async function retry<T>(file: string, attempt: () => T): Promise<T> {
   let pause = firstPauseMs;
   for (let waited = 0; ; waited += pause, pause = Math.min(2 * pause, maxPauseMs)) {
     await sleep(pause);
     try {
       return attempt();
     } catch (error) {
-      if (!isBusy(error) || waited >= maxLockWaitMs) throw toStorageError(error);
+      if (!isBusy(error) || waited >= maxLockWaitMs) throw toStorageError(error, file);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { Connection, fileOf, type SqliteHandle } from "./connection.ts";
 import { isBusy, toStorageError } from "./errors.ts";
@@ -19,8 +19,8 @@ export class HostTransactions {
     const connection = this.#connection(handle, file);
     return {
       read: (lookups) =>
-        lookups.map((lookup) => translateErrors(() => reads.get(connection, lookup))),
-      commit: (writes) => translateErrors(() => write(connection, writes, table)),
+        lookups.map((lookup) => translateErrors(file, () => reads.get(connection, lookup))),
+      commit: (writes) => translateErrors(file, () => write(connection, writes, table)),
       abort() {},
     };
   }
@@ -28,7 +28,7 @@ export class HostTransactions {
   #connection(handle: unknown, file: string): Connection {
     if (!isHandle(handle)) {
       throw invalidHandle(
-        `expected a node:sqlite or better-sqlite3 database handle, got ${typeof handle}`,
+        `expected a node:sqlite or better-sqlite3 database handle, got ${describe(handle)}`,
       );
     }
     if (isClosed(handle)) throw invalidHandle("expected an open database handle, got a closed one");
@@ -82,14 +82,14 @@ function undoWrites(handle: SqliteHandle): void {
  * Does not wait for a lock. By the time it is free, the data that the host application's
  * transaction has read is outdated.
  */
-function translateErrors<T>(work: () => T): T {
+function translateErrors<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (isBusy(error)) {
       throw new StorageConflict("another connection is writing to the database", { cause: error });
     }
-    throw toStorageError(error);
+    throw toStorageError(error, file);
   }
 }
 

@@ -77,11 +77,14 @@ function rebuildWithRowid(collection: Collection): string[] {
  */
 export async function ensureSchema(
   handle: SqliteHandle,
+  file: string,
   schema: Schema,
   canMigrate: boolean,
 ): Promise<void> {
-  const version = await whenUnlocked(() => versionOf(handle));
-  if (mustMigrate(version, schema, canMigrate)) await whenUnlocked(() => migrate(handle, schema));
+  const version = await whenUnlocked(file, () => versionOf(handle));
+  if (mustMigrate(version, schema, canMigrate)) {
+    await whenUnlocked(file, () => migrate(handle, schema));
+  }
 }
 
 function migrate(handle: SqliteHandle, schema: Schema): void {

@@ -71,15 +71,15 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly reader = {
     get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => {
       const { reads, reading } = this.#shared.get();
-      return whenUnlocked(() => lookups.map((lookup) => reads.get(reading, lookup)));
+      return whenUnlocked(this.#file, () => lookups.map((lookup) => reads.get(reading, lookup)));
     },
     range: async (range: Range): Promise<readonly Row[]> => {
       const { reads, reading } = this.#shared.get();
-      return whenUnlocked(() => reads.range(reading, range));
+      return whenUnlocked(this.#file, () => reads.range(reading, range));
     },
     search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> => {
       const { table, reading } = this.#shared.get();
-      return whenUnlocked(() =>
+      return whenUnlocked(this.#file, () =>
         searches.map((each) => search(reading, table(each.index.collection.name), each)),
       );
     },
@@ -100,7 +100,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   async migrate(schema: Schema): Promise<void> {
     const handle = await connect(this.#file);
     try {
-      await ensureSchema(handle, schema, true);
+      await ensureSchema(handle, this.#file, schema, true);
     } finally {
       handle.close();
     }
@@ -173,7 +173,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       handles.push(writing);
       const path = fileOf(writing);
       await checkPages(new Connection(writing), path, this.#check);
-      await ensureSchema(writing, schema, this.#migrate);
+      await ensureSchema(writing, path, schema, this.#migrate);
       const reading = await connect(this.#file);
       handles.push(reading);
       reading.exec(readerSettings);
@@ -182,7 +182,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       if (this.#thresholds.minGroups === 0) await background.start();
       const files = new OpenFiles(path, () => saveLog(writing));
       const writer = new Writer(new Connection(writing), reads, table, background, files);
-      const transactions = new Transactions(() => connect(this.#file));
+      const transactions = new Transactions(path, () => connect(this.#file));
       return {
         writer,
         reading: new Connection(reading),

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { DatabaseSync } from "node:sqlite";
-import { TidingsError } from "../../../src/kernel/index.ts";
+import type { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Write } from "../../../src/ports/index.ts";
 import { rollBack } from "./connection.ts";
-import { maxLockWaitMs, toStorageError, whenUnlocked } from "./errors.ts";
+import { maxLockWaitMs, toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
 
 /**
  * Runs transactions for the host application's statements, on a connection of their own. They run
@@ -11,13 +11,16 @@ import { maxLockWaitMs, toStorageError, whenUnlocked } from "./errors.ts";
  */
 export class Transactions {
   readonly #connect: () => Promise<DatabaseSync>;
-  readonly #lock = new WriteLock();
+  readonly #file: string;
+  readonly #lock: WriteLock;
   #connection: DatabaseSync | undefined;
   #closed = false;
   /** The transaction that the current call comes from. */
   readonly #current = new AsyncLocalStorage<{ isOpen: boolean }>();
 
-  constructor(connect: () => Promise<DatabaseSync>) {
+  constructor(file: string, connect: () => Promise<DatabaseSync>) {
+    this.#file = file;
+    this.#lock = new WriteLock(file);
     this.#connect = connect;
   }
 
@@ -25,7 +28,7 @@ export class Transactions {
     const release = await this.#lock.acquire();
     try {
       const handle = await this.#connected();
-      await whenUnlocked(() => {
+      await whenUnlocked(this.#file, () => {
         this.#refuseClosed();
         handle.exec("BEGIN IMMEDIATE");
       });
@@ -92,7 +95,7 @@ export class Transactions {
     try {
       const value = await this.#current.run(transaction, () => work(handle));
       this.#refuseClosed();
-      commit(handle);
+      this.#commit(handle);
       return value;
     } catch (error) {
       rollBack(handle);
@@ -101,6 +104,14 @@ export class Transactions {
       throw error;
     } finally {
       transaction.isOpen = false;
+    }
+  }
+
+  #commit(handle: DatabaseSync): void {
+    try {
+      handle.exec("COMMIT");
+    } catch (error) {
+      throw toStorageError(error, this.#file);
     }
   }
 
@@ -123,15 +134,7 @@ export class Transactions {
   }
 
   #refuseClosed(): void {
-    if (this.#closed) throw new TidingsError("storage_unavailable", "The storage was closed.");
-  }
-}
-
-function commit(handle: DatabaseSync): void {
-  try {
-    handle.exec("COMMIT");
-  } catch (error) {
-    throw toStorageError(error);
+    if (this.#closed) throw unavailableError("The storage was closed.", this.#file);
   }
 }
 
@@ -146,9 +149,14 @@ interface Waiter {
  * waiting for one of them.
  */
 class WriteLock {
+  readonly #file: string;
   readonly #waiting: Waiter[] = [];
   #isHeld = false;
   #isOverdue = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
 
   get isFree(): boolean {
     return !this.#isHeld;
@@ -159,7 +167,7 @@ class WriteLock {
    * @throws TidingsError `storage_unavailable` when the holder keeps the lock too long
    */
   async acquire(): Promise<() => void> {
-    if (this.#isOverdue) throw heldTooLong();
+    if (this.#isOverdue) throw heldTooLong(this.#file);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       if (!this.#isHeld) this.#grantNext();
@@ -175,7 +183,7 @@ class WriteLock {
     // after the other would be refused one after the other.
     const timer = setTimeout(() => {
       this.#isOverdue = true;
-      for (const { reject } of this.#waiting.splice(0)) reject(heldTooLong());
+      for (const { reject } of this.#waiting.splice(0)) reject(heldTooLong(this.#file));
     }, maxLockWaitMs);
     next.resolve(() => {
       clearTimeout(timer);
@@ -184,12 +192,12 @@ class WriteLock {
   }
 }
 
-function heldTooLong(): TidingsError {
-  return new TidingsError(
-    "storage_unavailable",
+function heldTooLong(file: string): TidingsError {
+  return unavailableError(
     `Another transaction of this process has held the database's write lock for more than ` +
       `${maxLockWaitMs / 1_000} s. If the same code fails at every call, it waits inside a ` +
       "transaction for a command that does not join it: pass `tx` to the command. If it fails " +
       "only sometimes, the other transaction is slow: repeat the call, and shorten the transaction.",
+    file,
   );
 }

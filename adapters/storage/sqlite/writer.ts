@@ -48,7 +48,7 @@ export class Writer {
     };
     return {
       read: (lookups) =>
-        whenUnlocked(() => {
+        whenUnlocked(this.#files.path, () => {
           // A transaction that an earlier group began does not see later commits.
           if (!hasRead) this.#endReading();
           hasRead = true;
@@ -102,7 +102,7 @@ export class Writer {
     const steps = stepsOf(writes, this.#table);
     // An exclusive group holds the file's lock on this connection, so it commits here.
     const isLocal = how === "exclusive" || !this.#background.accepts(writes.length);
-    if (isLocal) return whenUnlocked(() => this.#commitHere(steps));
+    if (isLocal) return whenUnlocked(this.#files.path, () => this.#commitHere(steps));
     this.#endReading();
     return this.#background.commit(steps);
   }

@@ -122,26 +122,64 @@ function intercepted(
   };
 }
 
-/** Throws unless both values are equal, compared by content. */
-export function same(actual: unknown, expected: unknown, what: string): void {
-  if (!isEqual(actual, expected)) {
-    throw new Error(`${what}: expected ${display(expected)}, got ${display(actual)}`);
+/** A check failed. `promise` reports it. */
+export class Mismatch extends Error {
+  readonly expected: string;
+  readonly got: string;
+
+  constructor(expected: string, got: string, cause?: unknown) {
+    super(`expected ${expected}, got ${got}`, cause === undefined ? undefined : { cause });
+    this.expected = expected;
+    this.got = got;
   }
 }
 
-export function holds(condition: boolean, what: string): void {
-  if (!condition) throw new Error(what);
+/**
+ * Runs the checks of one promise of a port. An error that they throw becomes one that says what was
+ * expected, what the port promises and what happened.
+ */
+export async function promise(
+  port: "storage" | "transport",
+  text: string,
+  check: () => Promise<void>,
+): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    const { expected, got } =
+      error instanceof Mismatch
+        ? error
+        : new Mismatch("no error", error instanceof Error ? String(error) : display(error));
+    throw new Error(
+      `expected ${expected}, because the ${port} port promises "${text}", got ${got}`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
-/** Returns the error that `work` fails with. Throws when it does not fail. */
+/** Fails unless both values are equal, compared by content. `what` names the value. */
+export function same(actual: unknown, expected: unknown, what: string): void {
+  if (!isEqual(actual, expected)) {
+    throw new Mismatch(`${display(expected)} (${what})`, display(actual));
+  }
+}
+
+/** Fails unless the condition holds. `expected` says what it means, and `got` is what was found. */
+export function holds(condition: boolean, expected: string, got: unknown): void {
+  if (!condition) throw new Mismatch(expected, display(got));
+}
+
+/** Returns the error that `work` fails with. Fails when it does not. */
 export async function failure(work: () => unknown, what: string): Promise<Error> {
   try {
     await work();
   } catch (error) {
     if (error instanceof Error) return error;
-    throw new Error(`${what}: expected an Error, got ${String(error)}`, { cause: error });
+    throw new Mismatch(`an Error (${what})`, display(error), error);
   }
-  throw new Error(`${what}: expected an error, but it succeeded`);
+  throw new Mismatch(`an error (${what})`, "none");
 }
 
 export async function failsAs(
@@ -150,9 +188,8 @@ export async function failsAs(
   what: string,
 ): Promise<void> {
   const error = await failure(work, what);
-  const { name } = error;
   if (!(error instanceof kind)) {
-    throw new Error(`${what}: expected ${kind.name}, got ${name}`, { cause: error });
+    throw new Mismatch(`${kind.name} (${what})`, String(error), error);
   }
 }
 
@@ -162,9 +199,8 @@ export async function failsWith(
   what: string,
 ): Promise<TidingsError> {
   const error = await failure(work, what);
-  const { name, message } = error;
   if (error instanceof TidingsError && error.code === code) return error;
-  throw new Error(`${what}: expected ${code}, got ${name}: ${message}`, { cause: error });
+  throw new Mismatch(`the error ${code} (${what})`, String(error), error);
 }
 
 function isEqual(a: unknown, b: unknown): boolean {
@@ -180,6 +216,7 @@ function isEqual(a: unknown, b: unknown): boolean {
 }
 
 function display(value: unknown): string {
+  if (typeof value === "bigint" || value instanceof Error) return String(value);
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }

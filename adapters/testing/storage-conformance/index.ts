@@ -6,7 +6,7 @@ import { rowCases } from "./rows.ts";
 import { writeCases } from "./writes.ts";
 import { searchCases } from "./search.ts";
 import { sharingCases } from "./sharing.ts";
-import { type Cases, OpenPorts } from "./harness.ts";
+import { type Cases, OpenPorts, promise } from "./harness.ts";
 
 /** The functions of the test runner. Those of vitest, Jest and node:test fit. */
 export interface TestRunner {
@@ -56,7 +56,7 @@ export function storageConformance(
             const storage = await create();
             const ports = new OpenPorts(storage.connect.bind(storage));
             try {
-              await run(ports);
+              await promise("storage", sentence, () => run(ports));
             } finally {
               await ports.close();
               await storage.remove?.();

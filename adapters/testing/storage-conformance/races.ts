@@ -47,7 +47,7 @@ export const raceCases: Cases = {
       ),
     );
     const counted = done.filter(({ status }) => status === "fulfilled").length;
-    holds(counted > 100, `expected most commands to succeed, got ${counted}`);
+    holds(counted > 100, "more than 100 commands that succeed", counted);
     const [a, b] = await stores[1].unscopedReads.getAll(itemById, [["a"], ["b"]]);
     same((a?.rank ?? 0) + (b?.rank ?? 0), counted, "sum of the committed increments");
   },
@@ -116,8 +116,8 @@ export const raceCases: Cases = {
       tx.insert(items, item("a"));
     });
     const error = await failsWith("storage_contended", () => contended, "the command");
-    holds(error.retryable, "the error is retryable");
-    holds(error.cause instanceof StorageConflict, "the error has its cause");
+    holds(error.retryable, "a retryable error", error);
+    holds(error.cause instanceof StorageConflict, "a StorageConflict as the cause", error.cause);
     same(runs, 8, "runs");
     same(await store.unscopedReads.get(itemById, ["a"]), undefined, "the row");
   },

@@ -85,7 +85,7 @@ export const searchCases: Cases = {
       insert(book("long", `${"x".repeat(99)}y`)),
     );
     for (const word of ["and", "or", "not", "near"]) {
-      same(await found(port, word), ["operators"], word);
+      same(await found(port, word), ["operators"], `rows found for ${word}`);
     }
     same(await found(port, "日*"), ["japanese"], "a beginning of one character");
     same(await found(port, "日"), [], "less than a word");
@@ -155,7 +155,7 @@ export const searchCases: Cases = {
             : own.includes(each),
         );
       });
-      same(await found(port, query.join(" ")), ids(expected), query.join(" "));
+      same(await found(port, query.join(" ")), ids(expected), `rows found for ${query.join(" ")}`);
     }
   },
 };

@@ -169,12 +169,14 @@ export const sharingCases: Cases = {
     for (const answer of answers) {
       holds(
         answer.limit === 12 && answer.reset_ms > 0 && answer.reset_ms <= 600_000,
-        "the limit, and when it is free",
+        "the limit 12, and a reset within 600,000 ms",
+        answer,
       );
       const waits = answer.remaining === 0;
       holds(
         waits ? answer.retry_after_ms > 0 : answer.retry_after_ms === 0,
-        "a wait when nothing remains, else none",
+        waits ? "a wait, because nothing remains" : "no wait, because requests remain",
+        answer,
       );
     }
     const mixed = await other.admit([

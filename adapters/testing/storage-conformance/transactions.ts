@@ -120,7 +120,7 @@ export const transactionCases: Cases = {
       .then(() => (answered = true));
     await reached.passed;
     same(await idsUnder(store), [], "rows before the commit");
-    holds(!answered, "a command resolved before its commit");
+    holds(!answered, "a command that resolves after its commit", "one that resolved before it");
     go.open();
     await command;
     same(await idsUnder(store), ["a"], "rows after it");
@@ -164,7 +164,9 @@ export const transactionCases: Cases = {
           inner.update(items, await need(inner, "a"), { state: "closed" });
           throw new RangeError("no");
         })
-        .catch((error: unknown) => holds(error instanceof RangeError, "the attempt's error"));
+        .catch((error: unknown) =>
+          holds(error instanceof RangeError, "the RangeError of the attempt", error),
+        );
       await tx.attempt(async (inner) => void inner.insert(items, item("c")));
     });
     same(await idsUnder(store), ["a", "c"], "rows");
@@ -193,10 +195,10 @@ export const transactionCases: Cases = {
       });
     await reached.passed;
     for (let i = 0; i < 10; i++) await Promise.resolve();
-    holds(!rejected, "the command rejected before the commit of what it read");
+    holds(!rejected, "no rejection before the commit of what the command read", "one");
     go.open();
     await Promise.all([first, second]);
-    holds(rejected, "the command was not rejected");
+    holds(rejected, "a rejection of the command", "none");
   },
 
   "a rejecting command runs again when the commit of what it read fails": async (ports) => {
@@ -236,7 +238,8 @@ export const transactionCases: Cases = {
     const { message } = await failure(() => refused, "the command that waits");
     holds(
       /await/.test(message) && /transaction/.test(message),
-      `an error that says what is wrong, not: ${message}`,
+      "an error that says what may be awaited",
+      message,
     );
     await good;
     await store.commitUnscoped(async (tx) => void tx.insert(items, item("c")));

@@ -165,7 +165,7 @@ export const writeCases: Cases = {
     same(ids(rows), ["c", "a", "b", "d"], "rows by position");
     const positions = rows.map((row) => Number(row["position"]));
     const ascending = positions.every((at, i) => at > (positions[i - 1] ?? 0));
-    holds(ascending, `positions ascend from 1, not ${positions.join()}`);
+    holds(ascending, "positions that ascend from 1", positions);
   },
 
   "open and close are idempotent, and committed rows are there after a restart": async (ports) => {

@@ -7,20 +7,19 @@ import {
   type SendContext,
 } from "../../../src/ports/index.ts";
 import type { Bench, Case, CarrierBehavior } from "./bench.ts";
-import { holds, same } from "../storage-conformance/harness.ts";
+import { holds, Mismatch, same } from "../storage-conformance/harness.ts";
 
 const deadlineMs = 25_000;
 
 function rejected(answer: SendAnswer): Extract<SendAnswer, { outcome: "rejected" }> {
-  if (answer.outcome !== "rejected") {
-    throw new Error(`expected the outcome rejected, got ${answer.outcome}`);
-  }
+  if (answer.outcome !== "rejected") throw new Mismatch("the outcome rejected", answer.outcome);
   const { error, retry_after_ms = 0 } = answer;
-  holds(carrierErrorCodes.includes(error.code), `${error.code} is not in \`carrierErrorCodes\``);
-  holds(error.message !== "", "the error has no message");
+  holds(carrierErrorCodes.includes(error.code), "a code of `carrierErrorCodes`", error.code);
+  holds(error.message !== "", "an error with a message", error);
   holds(
     Number.isFinite(retry_after_ms) && retry_after_ms >= 0,
-    `retry_after_ms must be a number of at least 0, got ${retry_after_ms}`,
+    "a number of at least 0 as retry_after_ms",
+    retry_after_ms,
   );
   return answer;
 }
@@ -37,7 +36,8 @@ export const answerCases: Readonly<Record<string, Case>> = {
       const { provider_message_id } = await bench.taken();
       holds(
         provider_message_id !== "" && provider_message_id.length <= 255,
-        "the provider's id must have 1 to 255 characters",
+        "a provider's id of 1 to 255 characters",
+        provider_message_id,
       );
     },
   },
@@ -47,7 +47,8 @@ export const answerCases: Readonly<Record<string, Case>> = {
       const [one, two] = [await bench.taken(), await bench.taken()];
       holds(
         one.provider_message_id !== two.provider_message_id,
-        "both messages have the same provider id",
+        "another provider's id than that of the first message",
+        two.provider_message_id,
       );
     },
   },
@@ -99,7 +100,8 @@ export const answerCases: Readonly<Record<string, Case>> = {
       );
       holds(
         answer.outcome !== "rejected" || !answer.permanent,
-        "the rejection must not be permanent",
+        "an answer that is not a permanent rejection",
+        answer,
       );
     },
   },
@@ -124,7 +126,8 @@ export const answerCases: Readonly<Record<string, Case>> = {
       );
       holds(
         names.length > 0 && names.every(Boolean),
-        `expected receipts of this message only, got ${names.length} receipts`,
+        "receipts of this message only, at least one",
+        bench.receipts.map(({ subject }) => subject),
       );
     },
   },
@@ -160,7 +163,7 @@ async function isNeverNotSent(bench: Bench, fate: CarrierBehavior): Promise<void
   else await sending;
   deadline.abort();
   const { outcome } = await lookUp(bench, message, attempt, null);
-  holds(outcome !== "not_sent", "the outcome is `not_sent`, but the carrier has the message");
+  holds(outcome !== "not_sent", "an outcome other than not_sent", outcome);
 }
 
 export const lookupCases: Readonly<Record<string, Case>> = {
@@ -197,7 +200,8 @@ export const lookupCases: Readonly<Record<string, Case>> = {
       const answer = await lookUp(bench, other, bench.attempt(), null);
       holds(
         !foundIn(answer).includes(provider_message_id),
-        "a message with another body was found",
+        `a result without ${provider_message_id}, a message with another body`,
+        foundIn(answer),
       );
     },
   },

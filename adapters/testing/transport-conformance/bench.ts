@@ -11,7 +11,7 @@ import {
   type Transport,
 } from "../../../src/ports/index.ts";
 import { type VirtualClock, virtualClock } from "../simulated.ts";
-import { holds } from "../storage-conformance/harness.ts";
+import { holds, Mismatch } from "../storage-conformance/harness.ts";
 
 /**
  * How the carrier treats a message. `loses_answer`: the carrier accepts it, but the connection
@@ -98,11 +98,11 @@ export class Bench {
     const answer = await this.transport.send(message, attempt);
     const taken = (this.under.taken?.() ?? before) - before;
     if (answer.outcome === "rejected") {
-      holds(taken === 0, "the answer is `rejected`, but the carrier has the message");
+      holds(taken === 0, "a carrier without a message that was `rejected`", `${taken} messages`);
     }
     const isOnce = this.under.taken === undefined || taken === 1;
     if (answer.outcome === "accepted") {
-      holds(isOnce, `the answer is \`accepted\`, but the carrier has ${taken} messages`);
+      holds(isOnce, "a carrier with one message that was `accepted`", `${taken} messages`);
     }
     return answer;
   }
@@ -112,9 +112,7 @@ export class Bench {
     const message = this.under.message("accepts");
     const attempt = this.attempt();
     const answer = await this.send(message, attempt);
-    if (answer.outcome !== "accepted") {
-      throw new Error(`expected the outcome accepted, got ${answer.outcome}`);
-    }
+    if (answer.outcome !== "accepted") throw new Mismatch("the outcome accepted", answer.outcome);
     const { provider_message_id } = answer;
     return { attempt_id: attempt.attempt_id, provider_message_id, message };
   }

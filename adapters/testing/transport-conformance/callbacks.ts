@@ -91,7 +91,8 @@ export const callbackCases: Readonly<Record<string, Case>> = {
         same(parsed?.receipt.status, status, "the status");
         holds(
           (parsed?.receipt.error !== undefined) === (status === "undelivered"),
-          `${status}: only an undelivered message must have an error`,
+          `${status === "undelivered" ? "an" : "no"} error in a receipt with the status ${status}`,
+          parsed?.receipt.error,
         );
         const { attempt_id, provider_message_id } = {
           attempt_id: undefined,
@@ -100,17 +101,24 @@ export const callbackCases: Readonly<Record<string, Case>> = {
         };
         holds(
           attempt_id === undefined || attempt_id === taken.attempt_id,
-          `${status} names another attempt`,
+          `the attempt ${taken.attempt_id} in a receipt with the status ${status}`,
+          attempt_id,
         );
         const names = [attempt_id, provider_message_id].filter((name) => name !== undefined);
-        holds(names.length > 0, `${status} names no attempt`);
+        holds(
+          names.length > 0,
+          `a receipt with the status ${status} that names its attempt`,
+          names,
+        );
         holds(
           (provider_message_id ?? taken.provider_message_id) === taken.provider_message_id,
-          `${status} names another message`,
+          `the message ${taken.provider_message_id} in a receipt with the status ${status}`,
+          provider_message_id,
         );
         holds(
           response.status >= 200 && response.status < 300,
-          "the response must be 2xx, or the carrier repeats the callback",
+          "a response with a 2xx status, or the carrier repeats the callback",
+          response.status,
         );
       }
     },
@@ -125,8 +133,9 @@ export const callbackCases: Readonly<Record<string, Case>> = {
       const { provider_message_id, at, ...message } = first;
       const { provider_message_id: _, at: written_at, ...expected } = written;
       same(message, expected, "the message");
-      holds(provider_message_id !== "", "a message without a provider id cannot be deduplicated");
-      holds(Math.abs(at - written_at) < 1_000, "its time");
+      holds(provider_message_id !== "", "a provider's id, by which repetitions are recognized", "");
+      const isOnTime = Math.abs(at - written_at) < 1_000;
+      holds(isOnTime, `a time within 1 s of ${written_at} as the time of the message`, at);
     },
   },
   "give the same result when they are repeated": {
@@ -183,7 +192,7 @@ export const callbackCases: Readonly<Record<string, Case>> = {
         if (result === "refused") refused++;
         else same(facts(result), original, `the result without ${name}`);
       }
-      holds(refused > 0, "a callback without its signature was accepted");
+      holds(refused > 0, "a refusal of a callback without its signature", "none");
       const elsewhere = await parseOrRefuse(bench, {
         ...request,
         url: `${request.url}&attempt=att_01JZ0000000000000000000009`,

@@ -1,3 +1,4 @@
+import { promise } from "../storage-conformance/harness.ts";
 import type { TestRunner } from "../storage-conformance/index.ts";
 import type { VirtualClock } from "../simulated.ts";
 import { answerCases, lookupCases } from "./answers.ts";
@@ -44,8 +45,12 @@ export function transportConformance(
       describe(group, () => {
         for (const [sentence, { needs, run }] of Object.entries(cases)) {
           const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
-          if (reason === undefined) it(sentence, () => runOnBench(create, needs, run));
-          else it(`${sentence} (not run: ${reason})`, async () => {});
+          if (reason === undefined) {
+            const text = `${group} ${sentence}`;
+            it(sentence, () =>
+              runOnBench(create, needs, (bench) => promise("transport", text, () => run(bench))),
+            );
+          } else it(`${sentence} (not run: ${reason})`, async () => {});
         }
       });
     }

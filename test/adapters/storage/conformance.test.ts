@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { over } from "../../support/over.ts";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
@@ -17,4 +18,22 @@ storageConformance({ describe, it }, "sqlite", async () => {
     connect: () => sqlite({ file: join(directory, "test.db") }),
     remove: () => rm(directory, { recursive: true }),
   };
+});
+
+it("the suite for storages says what a storage promises and what it did", async () => {
+  const said = new Map<string, string>();
+  const tests: (() => Promise<void>)[] = [];
+  const run = (name: string, test: () => Promise<void>): void => {
+    tests.push(() => test().catch((error: unknown) => void said.set(name, String(error))));
+  };
+  const forgetful = () => {
+    const port = memory();
+    return over(port, { reader: { ...port.reader, range: async () => [] } });
+  };
+  const runner = { describe: (_: string, define: () => void) => define(), it: run };
+  storageConformance(runner, "forgetful", async () => ({ connect: forgetful }));
+  for (const test of tests) await test();
+  expect(said.get("text sorts by code point, and false sorts before true")).toMatch(
+    /^Error: expected \[.+\] \(names in order\), because the storage port promises "text sorts by code point, and false sorts before true", got \[\]$/,
+  );
 });

@@ -175,7 +175,6 @@ describe("when the PostgreSQL server refuses", () => {
     ["53200", /out of memory/],
     ["53300", /too many connections/],
     ["25006", /read-only/],
-    ["42501", /privilege/],
     ["57014", /canceled/],
     ["XX000", /see the cause/],
   ])("with %s, the error says why, and nothing is committed", async (state, words) => {
@@ -190,6 +189,64 @@ describe("when the PostgreSQL server refuses", () => {
     await pool.query("DROP TRIGGER host ON tidings_notes");
     expect(await notes(port)).toEqual([]);
     await write(port, insertNote("a"));
+  });
+
+  it.each([
+    ["28000", /refused the connection/],
+    ["28P01", /refused the connection/],
+    ["3D000", /refused the connection/],
+    ["3F000", /lacks tables/],
+    ["42501", /privilege/],
+    ["42P01", /lacks tables/],
+  ])("with %s, a retry does not help", async (state, words) => {
+    const where = await database();
+    const pool = where.pool({ max: 1 });
+    const port = await opened(pool);
+    await raising(pool, state);
+    await expect(write(port, insertNote("a"))).rejects.toMatchObject({
+      ...unavailable(words),
+      retryable: false,
+      cause: { code: state },
+    });
+  });
+
+  it("an unknown database, the error names the server and the database, but no user and password", async () => {
+    const where = await database();
+    const url = where.url.replace(where.name, "no_such%20one");
+    const error: unknown = await postgres({ pool: where.pool({ connectionString: url }) })
+      .open(firstSchema)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: "storage_unavailable",
+      retryable: false,
+      message: says(/refused the connection: .* The database is no_such one at [^@]+\.$/),
+      cause: { code: "3D000" },
+    });
+  });
+
+  it("every connection, the error names what the options of the pool name", async () => {
+    const refused = (options: NonNullable<PostgresOptions["pool"]["options"]>): Promise<string> => {
+      const connect = (): Promise<never> => Promise.reject(new Error("connect ECONNREFUSED"));
+      return postgres({ pool: { options, connect } })
+        .open(firstSchema)
+        .then(
+          () => "opened",
+          (error: unknown) =>
+            error instanceof TidingsError
+              ? `${error.message}${error.retryable ? " Retry." : ""}`
+              : String(error),
+        );
+    };
+    const lost = "The connection to the PostgreSQL server failed or was lost.";
+    expect(await refused({})).toBe(`${lost} Retry.`);
+    const secret = { user: "anna", password: "secret" };
+    const options = { ...secret, host: "db.example", port: 5433, database: "shop" };
+    expect(await refused(options)).toBe(`${lost} The database is shop at db.example:5433. Retry.`);
+    const connectionString = "postgresql://anna:secret@db.example/shop?password=secret";
+    expect(await refused({ connectionString })).toBe(
+      `${lost} The database is shop at db.example. Retry.`,
+    );
+    expect(await refused({ connectionString: "anna:secret" })).not.toContain("secret");
   });
 
   it.each(["40001", "40P01", "55P03"])("with %s, the group is rerun", async (state) => {

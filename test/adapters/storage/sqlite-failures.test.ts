@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite, type SqliteOptions } from "../../../adapters/storage/sqlite/index.ts";
-import { TidingsError } from "../../../src/kernel/errors.ts";
+import { problem, TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageRefusal } from "../../../src/ports/storage.ts";
 import { closing, notes, says, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
@@ -63,7 +63,9 @@ describe("when the SQLite file cannot be used", () => {
     const pages = handle.prepare("PRAGMA page_count").get()?.["page_count"];
     handle.exec(`PRAGMA max_page_count = ${Number(pages) + 2}; BEGIN IMMEDIATE`);
     const big = insertNote("big", "x".repeat(100_000));
-    expect(() => port.host?.(handle).commit([insertNote("small"), big])).toThrow(/full/);
+    expect(() => port.host?.(handle).commit([insertNote("small"), big])).toThrow(
+      new RegExp(`full.* The file is ${file}\\.`),
+    );
     if (handle.isTransaction) handle.exec("COMMIT");
     expect(await notes(port)).toEqual([]);
     handle.exec(`PRAGMA max_page_count = ${Number(pages) + 100}; BEGIN IMMEDIATE`);
@@ -155,12 +157,16 @@ describe("when the SQLite file cannot be used", () => {
     const other = new DatabaseSync(file);
     onTestFinished(() => other.close());
     other.exec("BEGIN IMMEDIATE");
-    await expect(write(port, insertNote("a"))).rejects.toMatchObject({
+    const error: unknown = await write(port, insertNote("a")).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
       code: "storage_unavailable",
       retryable: true,
-      message: says(/locked/),
+      message: says(new RegExp(`locked.* The file is ${file}\\.`)),
       cause: { errcode: 5 },
     });
+    // Callers over HTTP do not learn where the database is.
+    const body = JSON.stringify(problem(error as TidingsError, "req_01JZ0000000000000000000000"));
+    expect([body.includes("locked"), body.includes(file)]).toEqual([true, false]);
     other.exec("ROLLBACK");
     await write(port, insertNote("a"));
     expect(await notes(port)).toEqual(["a"]);

@@ -91,7 +91,7 @@ describe("a handle that cannot be joined", () => {
   it("is refused with the reason: no handle, no transaction, another file", async () => {
     const { port, file } = await opened();
     expect(() => joined(port, {})).toThrow(
-      /expected a node:sqlite or better-sqlite3 database handle, got object/,
+      /expected a node:sqlite or better-sqlite3 database handle, got an object/,
     );
     expect(() => joined(port, undefined)).toThrow(/got undefined/);
     const handle = new DatabaseSync(file);

@@ -16,7 +16,7 @@ import { migrated, serverUrl } from "../../support/postgres.ts";
 import { held, realTimeStorage } from "../../support/real-time-storage.ts";
 
 export interface Host {
-  connect(): StoragePort;
+  connect(): StoragePort<object>;
   /** Opens a transaction on a connection of the host application. */
   begin(): Promise<OwnTransaction>;
   /** Runs a statement of the host application on its own handle or on the storage's. */

@@ -13,6 +13,14 @@ async function broken(
   spoil: (sound: Transport) => Partial<Transport>,
   without = unable,
 ): Promise<string[]> {
+  return [...(await failures(spoil, without)).keys()];
+}
+
+/** What the tests that fail say, by name. */
+async function failures(
+  spoil: (sound: Transport) => Partial<Transport>,
+  without = unable,
+): Promise<Map<string, string>> {
   const cases: { name: string; run: () => Promise<void> }[] = [];
   const runner = {
     describe: (_: string, define: () => void) => define(),
@@ -25,8 +33,12 @@ async function broken(
     },
     unable: without,
   });
-  const failed: string[] = [];
-  for (const { name, run } of cases) await run().catch(() => failed.push(name));
+  const failed = new Map<string, string>();
+  for (const { name, run } of cases) {
+    await run().catch((error: unknown) => {
+      failed.set(name, error instanceof Error ? error.message : "no Error");
+    });
+  }
   return failed;
 }
 
@@ -44,6 +56,22 @@ const parsing =
   };
 
 describe("the suite for transports", () => {
+  test("says what a transport promises and what it did", async () => {
+    const late = await failures(
+      parsing((result) => ({
+        ...result,
+        inbound: result.inbound.map((each) => ({ ...each, at: 0 })),
+      })),
+    );
+    expect(late.get("pass on an inbound message unchanged")).toMatch(
+      /^expected a time within 1 s of \d+ as the time of the message, because the transport port promises "callbacks pass on an inbound message unchanged", got 0$/,
+    );
+    const throwing = await failures(() => ({ send: () => Promise.reject(new TypeError("no")) }));
+    expect(throwing.get("give two messages different ids")).toBe(
+      'expected no error, because the transport port promises "answers give two messages different ids", got TypeError: no',
+    );
+  });
+
   test("passes for a correct transport", async () => {
     expect(await broken(() => ({}))).toEqual([]);
   });

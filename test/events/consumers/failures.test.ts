@@ -198,7 +198,7 @@ describe.each(places.filter(({ isExact }) => isExact))(
       let failures = 0;
       const one = engine(
         over(storage, {
-          async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+          async transaction<T>(work: (handle: object | undefined) => Promise<T>): Promise<T> {
             if (failures++ < 20) throw new TidingsError("storage_unavailable", "The disk is full.");
             if (storage.transaction === undefined) throw new TypeError("no transactions");
             return storage.transaction(work);

@@ -103,7 +103,7 @@ function line(storage: StoragePort) {
     ...(transaction === undefined
       ? {}
       : {
-          async transaction<T>(work: (handle: object) => Promise<T>): Promise<T> {
+          async transaction<T>(work: (handle: object | undefined) => Promise<T>): Promise<T> {
             alive();
             const value = await transaction.call(storage, async (handle) => {
               const result = await work(handle);
