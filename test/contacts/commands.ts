@@ -67,16 +67,24 @@ async function checkAgreement(
     const { name, phone, into, addresses, words } = person;
     const opted_out = [...addresses].some((address) => optedOut.has(address));
     expect(shown).toMatchObject({ name, phone, merged_into: into?.id ?? null, opted_out });
-    expect(addressesOf(shown)).toEqual([...addresses].toSorted());
+    expect(
+      addressesOf(shown),
+      `Contact ${person.id} has the addresses that the model expects.`,
+    ).toEqual([...addresses].toSorted());
     if (!person.isSomebody) continue;
     const heard = await all((page) => contacts.messages(person.id, page));
     const own = heard
       .filter(({ direction }) => direction === "inbound")
       .map(({ body }) => body ?? "");
-    expect(own.toSorted()).toEqual(words.toSorted());
+    expect(own.toSorted(), `Contact ${person.id} has each of its inbound messages once.`).toEqual(
+      words.toSorted(),
+    );
   }
   const listed = await all((page) => contacts.list(page), 2);
-  expect(listed.map(({ id }) => id)).toEqual(
+  expect(
+    listed.map(({ id }) => id),
+    "The list has each contact that is neither merged nor erased, newest first.",
+  ).toEqual(
     people
       .flatMap((person) => (person.isSomebody ? [person.id] : []))
       .toSorted()
@@ -212,7 +220,10 @@ const importContacts = (
       const owners = phones.map((phone) => model.owner(phone));
       const isOnce = owners.map((owner) => owners.filter((each) => each === owner).length === 1);
       const again = (await reports()).map((each) => each.status);
-      expect(again).toEqual(isOnce.map((once) => (once ? "unchanged" : "updated")));
+      expect(
+        again,
+        "A second import changes nothing, unless several rows are of one contact.",
+      ).toEqual(isOnce.map((once) => (once ? "unchanged" : "updated")));
     },
   );
 
@@ -223,7 +234,7 @@ const inbound = (phone: string, keyword: "STOP" | "START" | null): Command =>
     const { contact_id } = await sandbox.inbound({ from: phone, body });
     const owner = model.owner(phone) ?? new Person(contact_id, phone, null);
     if (!model.people.includes(owner)) model.people.push(owner);
-    expect(contact_id).toBe(owner.id);
+    expect(contact_id, "A message belongs to the contact that has its address.").toBe(owner.id);
     owner.words.push(body);
     if (keyword === "STOP") model.optedOut.add(phone);
     if (keyword === "START") model.optedOut.delete(phone);
@@ -239,7 +250,7 @@ const send = (phone: string): Command =>
     const { contact_id } = await sent;
     const owner = model.owner(phone) ?? new Person(contact_id, phone, null);
     if (!model.people.includes(owner)) model.people.push(owner);
-    expect(contact_id).toBe(owner.id);
+    expect(contact_id, "A message belongs to the contact that has its address.").toBe(owner.id);
   });
 
 const nth = fc.nat(20);

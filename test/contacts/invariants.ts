@@ -27,13 +27,18 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
   for (const { id, merged_into, ...own } of byId.values()) {
     if (merged_into === null) continue;
     isSomebody(merged_into, { merged: id });
-    expect(own).toMatchObject(clearedFields);
+    expect(own, `The merged contact ${id} keeps no personal data.`).toMatchObject(clearedFields);
   }
   const addresses = await of(identities);
   for (const { address, contact_id } of addresses) isSomebody(contact_id, { address });
   for (const { id, phone } of byId.values()) {
     const known = addresses.find(({ medium, address }) => medium === "text" && address === phone);
-    if (phone !== null) expect(known?.contact_id).toBe(id);
+    if (phone !== null) {
+      expect(
+        known?.contact_id,
+        `The phone number of contact ${id} is an address of that contact.`,
+      ).toBe(id);
+    }
   }
   const visitors = new Set(
     addresses.flatMap(({ medium, address }) => (medium === "webchat" ? [address] : [])),
@@ -51,15 +56,21 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
   const labels = [...byId.values()].flatMap(({ id, labels: own }) =>
     own.map((label) => `${id} ${label}`),
   );
-  expect(labelled.toSorted()).toEqual(labels.toSorted());
+  expect(
+    labelled.toSorted(),
+    "The index of labels has each label of each contact, and no other.",
+  ).toEqual(labels.toSorted());
 
   for (const { id, contact_id } of threads.values()) isSomebody(contact_id, { conversation: id });
   const current = [...threads.values()].filter((row) => row.current !== null);
-  expect(new Set(current.map(({ contact_id, medium }) => `${contact_id} ${medium}`)).size).toBe(
-    current.length,
-  );
+  expect(
+    new Set(current.map(({ contact_id, medium }) => `${contact_id} ${medium}`)).size,
+    "A contact has at most one current conversation on a medium.",
+  ).toBe(current.length);
   for (const { status, current: last } of threads.values()) {
-    if (last === null) expect(status).toBe("closed");
+    if (last === null) {
+      expect(status, "A conversation that is not current is closed.").toBe("closed");
+    }
   }
 
   for (const { id, contact_id, conversation_id, author_type, author_id } of written.values()) {
@@ -71,25 +82,44 @@ export async function checkContacts(storage: StoragePort, account_id: string): P
     const numbers = [...written.values()].flatMap((row) =>
       row.conversation_id === id ? [row.sequence] : [],
     );
-    expect(numbers.toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: message_count }, (_, i) => i + 1),
-    );
+    expect(
+      numbers.toSorted((a, b) => a - b),
+      `The messages of conversation ${id} are numbered from 1 without a gap.`,
+    ).toEqual(Array.from({ length: message_count }, (_, i) => i + 1));
   }
   const parts = [...(await of(attempts)), ...(await of(timeline))];
-  for (const { message_id } of parts) expect(written.has(message_id)).toBe(true);
+  for (const { message_id } of parts) {
+    expect(
+      written.has(message_id),
+      `Attempts and timeline entries belong to a message: ${message_id} is missing.`,
+    ).toBe(true);
+  }
   for (const { message_id, contact_id, state } of await of(messageScores)) {
-    expect(written.get(message_id)?.contact_id).toBe(contact_id);
-    expect(state).not.toBe("pending");
+    expect(
+      written.get(message_id)?.contact_id,
+      `The score of message ${message_id} belongs to the contact of the message.`,
+    ).toBe(contact_id);
+    expect(state, `Message ${message_id} has its score once nothing is under way.`).not.toBe(
+      "pending",
+    );
   }
   for (const { id, contact_id } of await of(observations)) {
     isSomebody(contact_id, { observation: id });
   }
   for (const { conversation_id } of await of(notes)) {
-    expect(threads.has(conversation_id)).toBe(true);
+    expect(
+      threads.has(conversation_id),
+      `A note belongs to a conversation: ${conversation_id} is missing.`,
+    ).toBe(true);
   }
   // The events of a merged contact are found under its survivor.
   for (const { contact_id } of await of(events)) {
-    if (contact_id !== null) expect(byId.has(contact_id)).toBe(true);
+    if (contact_id !== null) {
+      expect(
+        byId.has(contact_id),
+        `An event names an existing contact: ${contact_id} is missing.`,
+      ).toBe(true);
+    }
   }
   expect(
     (await rowsOf(storage, jobs)).filter(({ kind }) => kind === "merge" || kind === "erase"),

@@ -165,8 +165,12 @@ async function readState(world: World): Promise<Model> {
           ]);
           const { status, handler, assignee, labels, snoozed_until, closed_at, unread_count } =
             shown;
-          expect(shown.message_count).toBe(thread.data.length);
-          expect(shown.last_message?.id).toBe(thread.data[0]?.id);
+          expect(shown.message_count, "A conversation counts each of its messages once.").toBe(
+            thread.data.length,
+          );
+          expect(shown.last_message?.id, "A conversation shows its newest message.").toBe(
+            thread.data[0]?.id,
+          );
           return {
             status,
             handler,
@@ -191,17 +195,28 @@ export async function checkRows(reads: Reads): Promise<void> {
   const current = rows
     .filter((row) => row.current === true)
     .map((row) => `${row.contact_id} ${row.medium}`);
-  expect(new Set(current).size).toBe(current.length);
+  expect(new Set(current).size, "A contact has at most one current conversation on a medium.").toBe(
+    current.length,
+  );
   for (const row of rows) {
-    if (row.current === null) expect(row.status).toBe("closed");
+    if (row.current === null) {
+      expect(row.status, `Conversation ${row.id} is closed, because it is not current.`).toBe(
+        "closed",
+      );
+    }
     expect([row.unread, row.snoozed_until !== null, row.closed_at !== null]).toEqual([
       row.unread_count > 0 ? true : null,
       row.status === "snoozed",
       row.status === "closed",
     ]);
     const thread = await reads.range({ ...all, index: messagesOfConversation, prefix: [row.id] });
-    expect(thread.map(({ sequence }) => sequence)).toEqual(thread.map((_, i) => i + 1));
-    expect(thread.length).toBe(row.message_count);
+    expect(
+      thread.map(({ sequence }) => sequence),
+      `The messages of conversation ${row.id} are numbered from 1 without a gap.`,
+    ).toEqual(thread.map((_, i) => i + 1));
+    expect(thread.length, `Conversation ${row.id} counts each of its messages once.`).toBe(
+      row.message_count,
+    );
   }
   const labelled = await reads.range<ConversationLabelRow>({
     ...all,
@@ -213,7 +228,9 @@ export async function checkRows(reads: Reads): Promise<void> {
   const due = rows.flatMap((row) =>
     row.labels.map((label) => [row.id, label, row.status, row.last_activity_at].join("|")),
   );
-  expect(told.toSorted()).toEqual(due.toSorted());
+  expect(told.toSorted(), "The index of labels agrees with the conversations.").toEqual(
+    due.toSorted(),
+  );
 }
 
 interface Outcome {

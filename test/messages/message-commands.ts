@@ -44,11 +44,15 @@ async function checkAgreement(
     delivered_at,
     read_at,
   }));
-  expect(seen).toEqual(messages.map((each) => each.shown));
+  expect(seen, "Each message shows the status, text and times that the model expects.").toEqual(
+    messages.map((each) => each.shown),
+  );
   const calls = ids.map(
     (id) => carrier.calls.filter(({ message }) => message.message_id === id).length,
   );
-  expect(calls).toEqual(messages.map((each) => each.calls));
+  expect(calls, "Each message is handed to the carrier as often as the model expects.").toEqual(
+    messages.map((each) => each.calls),
+  );
 }
 
 function command(

@@ -27,11 +27,15 @@ describe("the sliding log", () => {
         for (const now of timesOf(list)) {
           const before = admitted.filter((time) => time > now - window).length;
           const answer = admit(log, limit, now);
-          expect(answer.admitted).toBe(before < limit);
+          expect(
+            answer.admitted,
+            `At a limit of ${limit}, a request after ${before} in the window is admitted if there is room.`,
+          ).toBe(before < limit);
           if (answer.admitted) admitted.push(now);
-          expect(answer.remaining).toBe(
-            limit - admitted.filter((time) => time > now - window).length,
-          );
+          expect(
+            answer.remaining,
+            `At a limit of ${limit}, the remainder is the limit less the admissions in the window.`,
+          ).toBe(limit - admitted.filter((time) => time > now - window).length);
         }
       }),
     );
@@ -154,12 +158,24 @@ describe("the sliding log", () => {
         for (const now of timesOf(list)) {
           const { admitted, remaining, retry_after_ms, reset_ms } = admit(log, limit, now);
           expect(reset_ms).toBeGreaterThanOrEqual(retry_after_ms);
-          expect(retry_after_ms === 0).toBe(remaining > 0);
+          expect(
+            retry_after_ms === 0,
+            `A wait of 0 ms means room, and only then: ${remaining} of ${limit} remain.`,
+          ).toBe(remaining > 0);
           if (admitted) continue;
           expect(retry_after_ms).toBeGreaterThan(0);
-          expect(admit(structuredClone(log), limit, now + retry_after_ms - 1).admitted).toBe(false);
-          expect(admit(structuredClone(log), limit, now + retry_after_ms).admitted).toBe(true);
-          expect(admit(structuredClone(log), limit, now + reset_ms).remaining).toBe(limit - 1);
+          expect(
+            admit(structuredClone(log), limit, now + retry_after_ms - 1).admitted,
+            `A request 1 ms before the announced ${retry_after_ms} ms is refused.`,
+          ).toBe(false);
+          expect(
+            admit(structuredClone(log), limit, now + retry_after_ms).admitted,
+            `A request after the announced ${retry_after_ms} ms is admitted.`,
+          ).toBe(true);
+          expect(
+            admit(structuredClone(log), limit, now + reset_ms).remaining,
+            `After ${reset_ms} ms, the announced reset, the window is empty.`,
+          ).toBe(limit - 1);
         }
       }),
       { numRuns: 50 },
@@ -188,7 +204,10 @@ describe("the sliding log", () => {
           wall += pass - step;
           const before = admitted.filter((at) => at > time - window).length;
           const answer = await limiter.admit("key", limit);
-          expect(answer.admitted).toBe(before < limit);
+          expect(
+            answer.admitted,
+            `At a limit of ${limit}, a request after ${before} in the window is admitted if there is room.`,
+          ).toBe(before < limit);
           if (answer.admitted) admitted.push(time);
           expect(answer.retry_after_ms).toBeLessThanOrEqual(window);
         }

@@ -137,8 +137,11 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
           const found = await (await search(rows)).find({ now, free, freeIn: capOf });
           const byKey = new Map(rows.map((row) => [row.key, row]));
           const taken = found.map(({ key }) => byKey.get(key) ?? job("", "", Infinity));
-          expect(new Set(taken).size).toBe(taken.length);
-          expect(taken.every(({ due_at }) => due_at <= now)).toBe(true);
+          expect(new Set(taken).size, "A job is found at most once.").toBe(taken.length);
+          expect(
+            taken.every(({ due_at }) => due_at <= now),
+            "Only jobs that are due are found.",
+          ).toBe(true);
           const room = lanes.map((lane) =>
             Math.min(
               capOf(laneOf(lane)),

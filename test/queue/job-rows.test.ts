@@ -79,7 +79,10 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             );
             const due =
               holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
-            expect(claim !== undefined).toBe(due <= now);
+            expect(
+              claim !== undefined,
+              `A job is leased if and only if it is due: due at ${due}, now ${now}.`,
+            ).toBe(due <= now);
             if (claim === undefined) continue;
             claims.push(claim);
             // The next run also covers what was armed during a run that never finished.
@@ -91,7 +94,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             const holds = holder?.claim === claim;
             if (step.kind === "renew") {
               const kept = await store.commitUnscoped((tx) => renew(tx, claim, leaseMs));
-              expect(kept).toBe(holds);
+              expect(kept, "Only the holder of the lease can renew it.").toBe(holds);
               if (holder !== undefined && holds && holder.until - now < leaseMs / 2) {
                 holder.until = now + leaseMs;
               }
@@ -112,8 +115,13 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
           ]);
           const due =
             holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
-          expect(row?.due_at ?? Infinity).toBe(due);
-          expect(row?.leased ?? false).toBe(holder !== undefined);
+          expect(
+            row?.due_at ?? Infinity,
+            "The row is due when the model expects its next run.",
+          ).toBe(due);
+          expect(row?.leased ?? false, "The row is leased as long as a run holds it.").toBe(
+            holder !== undefined,
+          );
         }
       }),
       { numRuns: runs({ memory: 300, SQLite: 60, PostgreSQL: 20 }[name]) },

@@ -127,7 +127,10 @@ it.each(storages)(
               sender.default,
               sender.default_channels.toSorted(),
             ]);
-            expect(found.toReversed()).toEqual(
+            expect(
+              found.toReversed(),
+              "Each sender shows the channels for which it is the default.",
+            ).toEqual(
               model.senders.map(({ id }) => [id, model.of(id).length > 0, model.of(id).toSorted()]),
             );
             expect(await fromOn(account)).toEqual(

@@ -101,10 +101,16 @@ describe("a throttled sender", () => {
           for (const at of asked) {
             best.push(Math.max(at, (best.at(-messages_per_second) ?? 0) + 1_000));
           }
-          expect(times).toEqual(best);
+          expect(
+            times,
+            `A sender with ${messages_per_second} messages per second sends each as early as its limit allows.`,
+          ).toEqual(best);
           for (const [, calls] of Map.groupBy(line.calls, ({ message }) => message.to)) {
             const order = calls.map(({ message }) => Number(message.body));
-            expect(order).toEqual(order.toSorted((a, b) => a - b));
+            expect(
+              order,
+              "Messages to one recipient leave in the order in which they were sent.",
+            ).toEqual(order.toSorted((a, b) => a - b));
           }
         },
       ),

@@ -45,9 +45,14 @@ async function checkAgreement(
     if (id === undefined) continue;
     const { current, messages } = await one.contacts.sentiment(id);
     const counted = said.slice(0, messages.length);
-    expect(messages.map(({ score }) => score)).toEqual(counted.toReversed());
+    expect(
+      messages.map(({ score }) => score),
+      `The scores of contact ${id} are listed newest first.`,
+    ).toEqual(counted.toReversed());
     const mood = fold(counted);
-    expect(current).toEqual(mood === null ? null : sentimentOf(mood));
+    expect(current, `The sentiment of contact ${id} follows from all of its scores.`).toEqual(
+      mood === null ? null : sentimentOf(mood),
+    );
     if (counted.length < said.length) isAll = false;
   }
   return isAll;
@@ -132,7 +137,10 @@ describe.each(storages)("sentiment states on $name", ({ name, open }) => {
             const own = data.flatMap(({ type, data: told }) =>
               type === "sentiment.changed" && told.contact.id === id ? [told.to.label] : [],
             );
-            expect(own.toReversed()).toEqual(shifts(said));
+            expect(
+              own.toReversed(),
+              `Contact ${id} has one \`sentiment.changed\` event for each change of label.`,
+            ).toEqual(shifts(said));
           }
         },
       ),

@@ -135,8 +135,11 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
 
   const { left, log, sum } = await found(stores[0], world);
   const logged = done.filter(({ command }) => command.logs).map(({ command }) => command.name);
-  expect(log.toSorted()).toEqual(logged.toSorted());
-  expect(sum).toBe(
+  expect(
+    log.toSorted(),
+    "The log has an entry of each command that reported success, and no other.",
+  ).toEqual(logged.toSorted());
+  expect(sum, "The sum counts each `add` of a command that reported success once.").toBe(
     done.flatMap(({ command }) => command.steps).filter(({ does }) => does === "add").length,
   );
 
@@ -154,9 +157,10 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
   const committed = new Set(done.map(({ command }) => command.name));
   for (const { command, facts } of failed) {
     const writers = facts.flatMap((fact) => Object.values(fact ?? {}).map(writerOf));
-    expect(writers.filter((writer) => writer !== command.name && !committed.has(writer))).toEqual(
-      [],
-    );
+    expect(
+      writers.filter((writer) => writer !== command.name && !committed.has(writer)),
+      `The failed command ${command.name} read only committed rows and its own.`,
+    ).toEqual([]);
   }
 }
 

@@ -108,19 +108,23 @@ async function checkAgreement(
     expect(listed).toMatchObject(shown);
     expect(listed).toHaveLength(shown.length);
     for (const { id: delivery, attempts } of listed) {
-      expect(attempts).toEqual((await webhooks.delivery(id, delivery)).attempts.slice(-5));
+      expect(attempts, `The list shows the last five attempts of delivery ${delivery}.`).toEqual(
+        (await webhooks.delivery(id, delivery)).attempts.slice(-5),
+      );
     }
     for (const asked of statuses) {
       const found = await all((page) => webhooks.deliveries(id, { ...page, status: asked }), 3);
-      expect(found.map(({ event_id }) => event_id)).toEqual(
-        shown.filter((each) => each.status === asked).map(({ event_id }) => event_id),
-      );
+      expect(
+        found.map(({ event_id }) => event_id),
+        `The list of ${asked} deliveries has those in this status, newest first.`,
+      ).toEqual(shown.filter((each) => each.status === asked).map(({ event_id }) => event_id));
     }
     const signs = hook.isInGrace ? 2 : 1;
     if (last !== undefined && last.at > hook.rotatedAt) {
-      expect(secrets.map((secret) => isGenuine(last, secret))).toEqual(
-        secrets.map((_, i) => i < signs),
-      );
+      expect(
+        secrets.map((secret) => isGenuine(last, secret)),
+        "The newest secret signs, and the previous one too during the overlap.",
+      ).toEqual(secrets.map((_, i) => i < signs));
     }
   }
 }
@@ -156,8 +160,12 @@ function onHook(
       if (hook === undefined) throw new Error("there is no webhook");
       const { isDeleted } = hook;
       const done = run(hook, real);
-      if (isDeleted) expect(await outcome(done)).toBe("not_found");
-      else await done;
+      if (isDeleted) {
+        expect(
+          await outcome(done),
+          "An operation on a deleted webhook fails with `not_found`.",
+        ).toBe("not_found");
+      } else await done;
     },
     true,
   );

@@ -180,23 +180,33 @@ async function checkOutcomes(model: Model, { world }: Real, isParked: boolean): 
   const { data: open } = await world.desk.webhooks.deliveries(model.id, {
     status: isParked ? "pending" : "parked",
   });
-  expect(open).toEqual([]);
-  expect(rows.map(({ event_id }) => event_id)).toEqual(model.told);
+  expect(open, "No delivery is left in a state that contradicts the webhook's.").toEqual([]);
+  expect(
+    rows.map(({ event_id }) => event_id),
+    "Each matching event has one delivery, in the order of the events.",
+  ).toEqual(model.told);
   const attempts = await world.attempts();
   for (const { id, status, history, manual_at, next_attempt_at } of rows) {
-    expect(manual_at).toBe(null);
-    expect(next_attempt_at === null).toBe(status !== "pending");
+    expect(manual_at, `Delivery ${id} has no manual retry outstanding.`).toBe(null);
+    expect(
+      next_attempt_at === null,
+      `Delivery ${id} has a next attempt only while it is pending: it is ${status}.`,
+    ).toBe(status !== "pending");
     const saidGone = attempts.some(
       ({ delivery_id, status_code }) => delivery_id === id && status_code === 410,
     );
-    if (status === "failed") expect(history.length === maxAttempts || saidGone).toBe(true);
-    else expect(isParked ? ["succeeded", "pending"] : ["succeeded"]).toContain(status);
+    if (status === "failed") {
+      expect(
+        history.length === maxAttempts || saidGone,
+        `Delivery ${id} fails only after ${maxAttempts} attempts or a 410: it had ${history.length}.`,
+      ).toBe(true);
+    } else expect(isParked ? ["succeeded", "pending"] : ["succeeded"]).toContain(status);
   }
   // Deleted webhooks get no further requests.
   const late = world.receivers.seen
     .slice(model.requestsGone)
     .filter(({ id }) => model.gone.has(id));
-  expect(late).toEqual([]);
+  expect(late, "A deleted webhook gets no further requests.").toEqual([]);
 }
 
 it("each delivery succeeds, fails after all attempts, or is parked, under all commands", async () => {

@@ -248,15 +248,16 @@ describe.each(places)("consumers on $name, with faults", ({ name, isExact, open 
         for (const from of [0, 1, 2, 3]) {
           const wanted = order(bodies, from).filter((body) => !skipped.has(body));
           const came = order(notes, from);
-          expect(isExact ? came : came.filter((each, i) => came.indexOf(each) === i)).toEqual(
-            wanted,
-          );
+          expect(
+            isExact ? came : came.filter((each, i) => came.indexOf(each) === i),
+            `The consumer handles the events of ${from} in order, except those that it skipped.`,
+          ).toEqual(wanted);
         }
         if (isExact) {
           const replies = (await first.one.messages.list({ limit: 100 })).data.flatMap(
             ({ body }) => (body?.startsWith("re ") === true ? [body.slice(3)] : []),
           );
-          expect(replies.toSorted()).toEqual(
+          expect(replies.toSorted(), "Each handled event has exactly one reply.").toEqual(
             bodies.filter((body) => !skipped.has(body)).toSorted(),
           );
         }
