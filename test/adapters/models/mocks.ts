@@ -1,5 +1,6 @@
-import type { LanguageModelV2, LanguageModelV2CallOptions } from "@ai-sdk/provider-v2";
-import { MockLanguageModelV3, MockLanguageModelV4 } from "ai/test";
+import { MockLanguageModelV4 } from "ai/test";
+import { MockLanguageModelV2 } from "ai-v5/test";
+import { MockLanguageModelV3 } from "ai-v6/test";
 import type { GenerateOptions, LanguageModel } from "tidings/models";
 
 /** The next reply of a mock of any specification. */
@@ -48,35 +49,7 @@ const flat = (reply: Reply) => ({
   warnings: [],
 });
 
-/** A model of specification v2, whose mock left the SDK after its version 5. */
-class MockLanguageModelV2 implements LanguageModelV2 {
-  readonly specificationVersion = "v2";
-  readonly provider = "mock-provider";
-  readonly modelId = "mock-model-id";
-  readonly supportedUrls = {};
-  readonly doGenerateCalls: LanguageModelV2CallOptions[] = [];
-  readonly #replies: readonly ReturnType<typeof flat>[];
-
-  constructor(replies: readonly ReturnType<typeof flat>[]) {
-    this.#replies = replies;
-  }
-
-  doGenerate(
-    options: LanguageModelV2CallOptions,
-  ): Promise<Awaited<ReturnType<LanguageModelV2["doGenerate"]>>> {
-    const reply = this.#replies[this.doGenerateCalls.length];
-    this.doGenerateCalls.push(options);
-    return reply === undefined
-      ? Promise.reject(new Error("no reply left"))
-      : Promise.resolve(reply);
-  }
-
-  doStream(): never {
-    throw new Error("not mocked");
-  }
-}
-
-/** A mock for each specification. A mock gives one reply after the other. */
+/** The AI SDK's own mock for each specification. A mock gives one reply after the other. */
 export const specifications: readonly (readonly [
   version: string,
   make: (...replies: readonly Reply[]) => Mock,
@@ -84,7 +57,7 @@ export const specifications: readonly (readonly [
   [
     "v2",
     (...replies) => {
-      const model = new MockLanguageModelV2(replies.map(flat));
+      const model = new MockLanguageModelV2({ doGenerate: replies.map(flat) });
       return { model, asked: model.doGenerateCalls as GenerateOptions[] };
     },
   ],

@@ -1,8 +1,10 @@
+import type { LanguageModel as Version7 } from "ai";
+import type { MockLanguageModelV4 } from "ai/test";
+import type { LanguageModel as Version5 } from "ai-v5";
+import type { MockLanguageModelV2 } from "ai-v5/test";
+import type { LanguageModel as Version6 } from "ai-v6";
+import type { MockLanguageModelV3 } from "ai-v6/test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { LanguageModelV2 as V2 } from "@ai-sdk/provider-v2";
-import type { LanguageModelV3 as V3 } from "@ai-sdk/provider-v3";
-import type { LanguageModel as AnyModel } from "ai";
-import type { MockLanguageModelV3, MockLanguageModelV4 } from "ai/test";
 import { describe, expectTypeOf, it } from "vitest";
 import {
   languageModel,
@@ -11,9 +13,10 @@ import {
   type LanguageModel,
 } from "tidings/models";
 
-/** A specification as the SDK's newest version knows it. */
-type OfVersion<Version> = Extract<AnyModel, { readonly specificationVersion: Version }>;
-type V4 = OfVersion<"v4">;
+type OfVersion<Models, Version> = Extract<Models, { readonly specificationVersion: Version }>;
+type V2 = OfVersion<Version5, "v2">;
+type V3 = OfVersion<Version6, "v3">;
+type V4 = OfVersion<Version7, "v4">;
 type Asked<Model extends { doGenerate: (options: never) => unknown }> = Parameters<
   Model["doGenerate"]
 >[0];
@@ -27,14 +30,15 @@ describe("the types of the AI SDK's language models", () => {
     expectTypeOf<V2>().not.toBeNever();
     expectTypeOf<V3>().not.toBeNever();
     expectTypeOf<V4>().not.toBeNever();
-    expectTypeOf<OfVersion<"v2" | "v3">>().not.toBeNever();
+    expectTypeOf<OfVersion<Version7, "v2" | "v3">>().not.toBeNever();
   });
 
   it("fit `languageModel()`, and so do their mocks", () => {
     expectTypeOf<V2>().toExtend<LanguageModel>();
     expectTypeOf<V3>().toExtend<LanguageModel>();
     expectTypeOf<V4>().toExtend<LanguageModel>();
-    expectTypeOf<OfVersion<"v2" | "v3" | "v4">>().toExtend<LanguageModel>();
+    expectTypeOf<OfVersion<Version7, "v2" | "v3" | "v4">>().toExtend<LanguageModel>();
+    expectTypeOf<MockLanguageModelV2>().toExtend<LanguageModel>();
     expectTypeOf<MockLanguageModelV3>().toExtend<LanguageModel>();
     expectTypeOf<MockLanguageModelV4>().toExtend<LanguageModel>();
   });
