@@ -11,6 +11,7 @@ export {
   problem,
   type Problem,
   problemSchema,
+  PolicyFailure,
   ReplayedError,
   TidingsError,
 } from "./errors.ts";

@@ -4,7 +4,13 @@
  * opens a transaction, evaluates the policies in it, and runs the command in it too. Commands that
  * need no verdicts have no extra cost.
  */
-import { maxScheduleAhead, type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
+import {
+  PolicyFailure,
+  maxScheduleAhead,
+  type Scope,
+  TidingsError,
+  withDeadline,
+} from "../kernel/index.ts";
 import {
   type Clock,
   type HostVerdicts,
@@ -12,7 +18,6 @@ import {
   type NamedVerdict,
   type Policy,
   type PolicyFacts,
-  PolicyFailure,
   type Verdict,
   withoutMessage,
 } from "../ports/index.ts";

@@ -1,5 +1,4 @@
-import { TidingsError } from "../kernel/index.ts";
-import { PolicyFailure } from "./policy.ts";
+import { PolicyFailure, TidingsError } from "../kernel/index.ts";
 
 /** The engine's clock. The engine reads time and sets timers only through it. */
 export interface Clock {

@@ -96,7 +96,6 @@ export {
   type NamedVerdict,
   type Policy,
   type PolicyFacts,
-  PolicyFailure,
   type Verdict,
 } from "./policy.ts";
 export { isRoute, type Route } from "./route.ts";

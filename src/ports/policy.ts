@@ -3,14 +3,7 @@
  * accepts the message, and in the transaction that hands the message over. The second verdict is
  * final.
  */
-import {
-  type AccountId,
-  type Channel,
-  type ContactId,
-  type MessageId,
-  type Mode,
-  TidingsError,
-} from "../kernel/index.ts";
+import type { AccountId, Channel, ContactId, MessageId, Mode } from "../kernel/index.ts";
 import type { Media } from "./transport.ts";
 
 /** A policy's decision about one message: allow it, deny it, or defer it. */
@@ -161,14 +154,4 @@ export interface HostVerdicts {
   readonly any: boolean;
   /** @throws VerdictsMissing if the policies have not been evaluated with these facts */
   of(facts: PolicyFacts): readonly NamedVerdict[];
-}
-
-/**
- * A policy failed. `cause` is what it threw. Logs leave the cause out, because its message may quote
- * the message that was evaluated. The engine logs the failure itself, without that text.
- */
-export class PolicyFailure extends TidingsError {
-  constructor(policy: string, cause: unknown) {
-    super("internal", `The policy ${policy} failed. Nothing was sent.`, { cause });
-  }
 }

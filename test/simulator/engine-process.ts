@@ -142,13 +142,17 @@ export class EngineProcess {
     }
   }
 
-  /** An error in the log is a violation, unless it is a retryable one, such as a storage fault. */
+  /**
+   * An error in the log is a violation, unless it is a retryable one, such as a storage fault, or
+   * reports the policy, which fails at random.
+   */
   #logger(): Logger {
     return {
       debug() {},
       info() {},
       warn() {},
       error: (facts, message) => {
+        if (message === "a policy failed") return;
         const error = Object.values(facts).find((each) => each instanceof Error);
         if (error instanceof TidingsError && error.retryable) return;
         const text = error === undefined ? message : `${message}: ${error.name}: ${error.message}`;

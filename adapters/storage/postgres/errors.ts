@@ -1,6 +1,5 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
-import type { PostgresPool } from "./connection.ts";
 
 /**
  * Marks the error of a failed version guard. The guard makes PostgreSQL read this text as a number
@@ -112,29 +111,6 @@ export function unavailableError(
 ): TidingsError {
   const text = server === "" ? message : `${message} ${server}`;
   return new TidingsError("storage_unavailable", text, { ...facts, detail: message });
-}
-
-/**
- * Describes the server and the database that a pool connects to, without the user and the password.
- * Empty if the options of the pool name neither.
- */
-export function describeServer(options: PostgresPool["options"] = {}): string {
-  const given = options.connectionString;
-  const url = given !== undefined && URL.canParse(given) ? new URL(given) : undefined;
-  const host = url?.searchParams.get("host") ?? (url?.hostname || options.host);
-  const port = url?.port || options.port;
-  const database = decoded(url?.pathname.slice(1) ?? "") || options.database;
-  const place = port === undefined ? host : `${host ?? "the default host"}:${port}`;
-  if (database === undefined) return place === undefined ? "" : `The server is ${place}.`;
-  return `The database is ${database}${place === undefined ? "" : ` at ${place}`}.`;
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }
 
 function conflictMessage(state: string): string {

@@ -1,13 +1,12 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Result, Statement } from "./batch.ts";
-import { Connection, type PostgresPool, type PostgresPoolClient } from "./connection.ts";
 import {
   describeServer,
-  sqlState,
-  toStorageError,
-  unavailableError,
-  unknownStatement,
-} from "./errors.ts";
+  Connection,
+  type PostgresPool,
+  type PostgresPoolClient,
+} from "./connection.ts";
+import { sqlState, toStorageError, unavailableError, unknownStatement } from "./errors.ts";
 import type { Names, Table } from "./tables.ts";
 
 /** How long to wait for a connection of the pool. */
