@@ -17,12 +17,14 @@ const own = new Set([
   "transfer-encoding",
 ]);
 
-/** The parts of a response that must be equal on all servers. */
-function comparable({ status, headers, body }: RawAnswer): object {
+/** The parts of a response that must be equal on all servers. Only a 404 quotes the client's path. */
+function comparable({ status, headers, body }: RawAnswer, prefix = ""): object {
   return {
     status,
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.has(name))),
-    body: body.replace(/"request_id":"[^"]*"/, '"request_id":"req"'),
+    body: body
+      .replace(/"request_id":"[^"]*"/, '"request_id":"req"')
+      .replace(`There is no route GET ${prefix}/`, "There is no route GET /"),
   };
 }
 
@@ -102,7 +104,7 @@ describe.each(mountings)("$name", (mounting) => {
     await using running = await serve(mounting, engine);
     const answers = await run(engine, running, mounting);
     for (const [each, answer] of answers) {
-      expect({ each, ...comparable(answer) }).toEqual({
+      expect({ each, ...comparable(answer, prefix) }).toEqual({
         each,
         ...comparable(reference.get(each) ?? expect.fail()),
       });

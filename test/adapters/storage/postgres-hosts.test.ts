@@ -72,7 +72,7 @@ describe("a transaction of the host application", () => {
     const [where, elsewhere] = [await database(), await database()];
     const port = await opened(where);
     const host = await client(where);
-    expect(() => port.host({})).toThrow(/expected a client of the database.*got object/);
+    expect(() => port.host({})).toThrow(/expected a client of the database.*got an object/);
     expect(() => port.host(undefined)).toThrow(/got undefined/);
     expect(() => port.host(host)).toThrow(/open transaction.*BEGIN/);
     // Where the driver cannot tell, the first write finds out.
