@@ -405,14 +405,14 @@ test("runs name their messages, and can be read when their agent is deleted", as
 });
 
 test.each([
-  { eventRetentionDays: 1, keptDays: 3 },
+  { eventRetentionDays: 1, keptDays: 1 },
   // A redaction finds the events of a run by the run.
-  { eventRetentionDays: 5, keptDays: 5 },
+  { eventRetentionDays: 2, keptDays: 2 },
 ])(
   "an ended run is removed after runRetentionDays, and not before its events: $keptDays days",
   async ({ eventRetentionDays, keptDays }) => {
     const made = await agency(memory(), {
-      options: { runRetentionDays: 3, eventRetentionDays, idempotencyHours: 720 },
+      options: { runRetentionDays: 1, eventRetentionDays, idempotencyHours: 720 },
       actions: [recordedAction([], "read")],
     });
     const { engine, agent, ask, pass, runs } = made;
