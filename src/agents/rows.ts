@@ -46,8 +46,8 @@ export const enabledAgents = agents.index("enabled", ["id"], {
 });
 
 /**
- * The versions of an agent. A conversation keeps the version that it started with. An old version is
- * removed when it was not used for the retention time: see `agentVersionReaper`.
+ * The versions of an agent. A conversation keeps the version that it started with. An old version
+ * is removed when it was not used for the retention time: see `agentVersionReaper`.
  */
 export const agentVersions = scoped("agent_versions", {
   agent_id: text<AgentId>(),

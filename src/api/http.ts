@@ -202,14 +202,16 @@ export function challengeOf({ status, code }: TidingsError): string | undefined 
 /** How much of a path an error quotes. */
 const maxQuotedPath = 200;
 
-/** The error for a path without a route. It says when the base path of the handler is the reason. */
+/**
+ * The error for a path without a route. It says when the base path of the handler is the reason.
+ */
 export function noSuchRoute({ method, url, path, basePath }: ApiRequest): TidingsError {
   const requested = url.split("?", 1).join("").slice(0, maxQuotedPath);
-  const base = basePath ?? "";
+  const given = basePath === "" ? "no base path" : `the base path "${basePath}"`;
   const advice =
     basePath === undefined || /^\/v1(?:\/|$)/.test(path)
       ? "Check the method and the path against /v1/openapi.json."
-      : `This handler has ${base === "" ? "no base path" : `the base path "${base}"`}, so its routes ` +
-        `begin with ${base}/v1. Check its option basePath.`;
+      : `This handler has ${given}, so its routes begin with ${basePath}/v1. Check its option ` +
+        "basePath.";
   return new TidingsError("not_found", `There is no route ${method} ${requested}. ${advice}`);
 }

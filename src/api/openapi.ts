@@ -63,10 +63,8 @@ const info = {
   description:
     "Send and receive messages. Bodies are JSON objects in UTF-8. Undocumented fields are " +
     "refused. If a " +
-    "key is repeated in an object, the last value counts. Every error response is a `Problem`, except " +
-    "that of `/v1/health`. " +
-    "Responses " +
-    "may gain fields.",
+    "key is repeated in an object, the last value counts. Every error response is a `Problem`, " +
+    "except that of `/v1/health`. Responses may gain fields.",
 };
 
 function operationOf(route: ApiRoute, schemas: Schemas): object {

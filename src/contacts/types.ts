@@ -135,8 +135,9 @@ export interface ContactReference {
   /** The contact's name, or its phone number or address if the name is unknown. */
   readonly name: string;
   /**
-   * The contact's phone number. Null if it is unknown, which is usual on webchat: a visitor has only
-   * a webchat address, which is among the contact's `identities`. Use `id` to identify the contact.
+   * The contact's phone number. Null if it is unknown, which is usual on webchat: a visitor has
+   * only a webchat address, which is among the contact's `identities`. Use `id` to identify the
+   * contact.
    */
   readonly phone: string | null;
 }

@@ -87,8 +87,8 @@ export interface Events {
   list(filters?: ListEvents): Promise<Page<Event>>;
   /**
    * Opens a stream of events in commit order, without gaps: those after `last_event_id`, or new
-   * ones. Resolves when the stream is open, so it yields every event that is committed later. Events
-   * are read as fast as your loop takes them. The stream ends when the loop is left, when
+   * ones. Resolves when the stream is open, so it yields every event that is committed later.
+   * Events are read as fast as your loop takes them. The stream ends when the loop is left, when
    * `options.signal` aborts, or when the engine stops.
    * @throws TidingsError `validation_failed` when the event `last_event_id` is not kept any more
    */

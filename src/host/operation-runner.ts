@@ -186,10 +186,10 @@ function checkOptionNames(options: unknown, optionNames: readonly string[], advi
   }
   if (unknown.length === 0) return;
   throw invalid(
-    unknown.map((name) => ({
-      parameter: name,
-      code: "unknown_option",
-      message: `Unknown option. Expected ${optionNames.join(" or ")}${suggestion(name, optionNames) || "."}`,
-    })),
+    unknown.map((name) => {
+      const hint = suggestion(name, optionNames) || ".";
+      const message = `Unknown option. Expected ${optionNames.join(" or ")}${hint}`;
+      return { parameter: name, code: "unknown_option", message };
+    }),
   );
 }

@@ -270,8 +270,8 @@ export function problem(error: TidingsError, request_id: RequestId): Problem {
 }
 
 /**
- * A policy failed. `cause` is what it threw. Logs leave the cause out, because its message may quote
- * the message that was evaluated. The engine logs the failure itself, without that text.
+ * A policy failed. `cause` is what it threw. Logs leave the cause out, because its message may
+ * quote the message that was evaluated. The engine logs the failure itself, without that text.
  */
 export class PolicyFailure extends TidingsError {
   constructor(policy: string, cause: unknown) {

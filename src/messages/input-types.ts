@@ -316,8 +316,8 @@ export const replySchema = (limits: Limits) =>
       author_id: person
         .optional()
         .describe(
-          "The id of the person who writes, as the host application knows it. The conversation is " +
-            "then assigned to this person, unless another person is assigned.",
+          "The id of the person who writes, as the host application knows it. The conversation " +
+            "is then assigned to this person, unless another person is assigned.",
         ),
     })
     .refine(

@@ -315,8 +315,8 @@ export const messageSchema = z
     delivered_at: timestamp
       .nullable()
       .describe(
-        "When the message was delivered: the earliest time that the carrier's answer or a receipt " +
-          "proves. Null while there is no proof.",
+        "When the message was delivered: the earliest time that the carrier's answer or a " +
+          "receipt proves. Null while there is no proof.",
       ),
     read_at: timestamp
       .nullable()

@@ -109,10 +109,10 @@ export interface Command<Input, Output> {
   onReplay?(output: Output): Output;
   /**
    * Returns the id of the resource in the response if it can be erased or removed: a contact, a
-   * message, a conversation, a note, a run, an observation, an event, a webchat session, a delivery,
-   * an agent, a playbook, or the hash of an address. The stored response is erased when the resource
-   * is erased or redacted. `output` is undefined for an error, which may quote a policy of the host
-   * application. Absent for commands whose responses contain no such resource.
+   * message, a conversation, a note, a run, an observation, an event, a webchat session, a
+   * delivery, an agent, a playbook, or the hash of an address. The stored response is erased when
+   * the resource is erased or redacted. `output` is undefined for an error, which may quote a
+   * policy of the host application. Absent for commands whose responses contain no such resource.
    */
   shows?(input: Input, output: Output | undefined, call: Call): string | null;
   /**

@@ -48,8 +48,8 @@ export interface Logger {
 /**
  * Returns a logger that passes what was thrown on as an `Error`. The fact `err` then has a name, a
  * message, a stack, a code and a cause, whatever it was, and every way of printing it shows them.
- * Other properties are left out: HTTP clients attach the whole request to an error, with credentials
- * and message texts.
+ * Other properties are left out: HTTP clients attach the whole request to an error, with
+ * credentials and message texts.
  */
 export function errorLogger(logger: Logger): Logger {
   const prepare = (facts: object): object =>
@@ -137,7 +137,9 @@ export function errorFacts(thrown: unknown): ErrorFacts {
   };
 }
 
-/** Describes a thrown value without a message. Of an object only the names of its fields are safe. */
+/**
+ * Describes a thrown value without a message. Of an object only the names of its fields are safe.
+ */
 function describe(thrown: unknown): string {
   if (typeof thrown === "string") return thrown;
   if (typeof thrown !== "object" || thrown === null) return `${String(thrown)} was thrown.`;

@@ -70,7 +70,9 @@ export async function setChannel(
   }
 }
 
-/** Returns the default sender of a channel after a change of one sender. Undefined without senders. */
+/**
+ * Returns the default sender of a channel after a change of one sender. Undefined without senders.
+ */
 async function nextDefault(
   tx: Tx,
   id: SenderId,

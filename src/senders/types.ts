@@ -50,7 +50,8 @@ export interface Sender {
   readonly default: boolean;
   /**
    * The channels whose default sender this is. A message uses the default if it names no sender,
-   * the contact has none yet, and the channel has no pool. Each channel with a sender has a default.
+   * the contact has none yet, and the channel has no pool. Each channel with a sender has a
+   * default.
    */
   readonly default_channels: Channel[];
   /**

@@ -1,4 +1,7 @@
-/** `GET /v1/health` says whether commands can be committed, and `/v1/health/live` whether it responds. */
+/**
+ * `GET /v1/health` says whether commands can be committed, and `/v1/health/live` whether it
+ * responds.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

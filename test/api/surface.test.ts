@@ -17,7 +17,9 @@ const own = new Set([
   "transfer-encoding",
 ]);
 
-/** The parts of a response that must be equal on all servers. Only a 404 quotes the client's path. */
+/**
+ * The parts of a response that must be equal on all servers. Only a 404 quotes the client's path.
+ */
 function comparable({ status, headers, body }: RawAnswer, prefix = ""): object {
   return {
     status,

@@ -5,9 +5,9 @@ import { importsOf, parse } from "./syntax.ts";
 export type Modules = ReadonlyMap<string, string>;
 
 /**
- * The modules of `src`, lowest first. A module is a folder. It imports modules that stand before it, and
- * only through their `index.ts`. What a lower module must trigger in a higher one goes through an event
- * or through the services that the engine passes in.
+ * The modules of `src`, lowest first. A module is a folder. It imports modules that stand before
+ * it, and only through their `index.ts`. What a lower module must trigger in a higher one goes
+ * through an event or through the services that the engine passes in.
  */
 export const moduleOrder = [
   "kernel",
@@ -134,7 +134,8 @@ function refusalInSrc(path: string, target: string): string | undefined {
   if (own === other && own !== "") return undefined;
   if (own === "") {
     const isReexport = path === "src/index.ts" && other === "ports";
-    // If an index exported the descriptor, every import of the module would load its routes and jobs.
+    // If an index exported the descriptor, every import of the module would load its routes and
+    // jobs.
     const isDescriptor = path === "src/modules.ts" && target.endsWith("/descriptor.ts");
     return other === "" || isReexport || isDescriptor ? undefined : refusalPastIndex(target);
   }

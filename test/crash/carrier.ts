@@ -24,7 +24,9 @@ import {
   transportName,
 } from "./protocol.ts";
 
-/** The longest pause between two tries of a callback. More tries would slow down an engine's start. */
+/**
+ * The longest pause between two tries of a callback. More tries would slow down an engine's start.
+ */
 const maxPauseMs = 300;
 
 /** How a call ended. Only after `sent` did the recipient get the message. */

@@ -37,7 +37,9 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** How long, in virtual time, all work may take to complete once the faults have stopped. */
 const completesWithinMs = 48 * hourMs;
-/** The virtual time between two checks while only an approval is pending, which expires in a day. */
+/**
+ * The virtual time between two checks while only an approval is pending, which expires in a day.
+ */
 const approvalStepMs = hourMs;
 /** Enough time for every live stream to poll the storage once. */
 const streamPollMs = 30_000;

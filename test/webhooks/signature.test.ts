@@ -20,7 +20,8 @@ const verify = (with_: string, text: string, headers: Record<string, string>): u
   new Webhook(with_).verify(text, headers);
 
 describe("the signature", () => {
-  // The example of the reference implementations: libraries/go/webhook_symmetric_test.go and others.
+  // The example of the reference implementations: libraries/go/webhook_symmetric_test.go and
+  // others.
   test("equals that of the specification's reference implementations", () => {
     const headers = signatureHeaders(
       {

@@ -137,7 +137,9 @@ export class BackgroundWriter {
   }
 }
 
-/** Starts a thread with a connection to the file. Undefined if the process may not start threads. */
+/**
+ * Starts a thread with a connection to the file. Undefined if the process may not start threads.
+ */
 export function startThread(workerData: ThreadData): Worker | undefined {
   // The sources run as TypeScript, the package as built.
   const name = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./sqlite-worker.js";

@@ -89,7 +89,9 @@ function identityOf(path: string, known: string | undefined): string | undefined
   }
 }
 
-/** SQLite checks about 400 MB per second. A check that takes longer than this one runs in a thread. */
+/**
+ * SQLite checks about 400 MB per second. A check that takes longer than this one runs in a thread.
+ */
 const maxBlockingBytes = 33_554_432;
 /** The maximum size of a database that a quick check reads completely, in bytes. */
 const maxQuickBytes = 536_870_912;

@@ -25,11 +25,11 @@ export interface SqliteOptions {
   readonly migrate?: boolean;
   /**
    * How much of the engine's tables to check for damage when the database is opened. `quick`, the
-   * default, reads all their pages in a file of up to 512 MB, which takes about a second for 400 MB,
-   * and the first rows of each table of a larger file. `full` reads all pages in a file of any size,
-   * and compares each index with its table. It takes about 30 seconds for 1 GB, in a thread. A
-   * damaged database is refused with `storage_damaged`. Neither checks your own tables in the file,
-   * and neither finds changed text within a page, because SQLite has no checksums.
+   * default, reads all their pages in a file of up to 512 MB, which takes about a second for 400
+   * MB, and the first rows of each table of a larger file. `full` reads all pages in a file of any
+   * size, and compares each index with its table. It takes about 30 seconds for 1 GB, in a thread.
+   * A damaged database is refused with `storage_damaged`. Neither checks your own tables in the
+   * file, and neither finds changed text within a page, because SQLite has no checksums.
    */
   readonly check?: "quick" | "full";
 }

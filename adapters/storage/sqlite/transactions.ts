@@ -197,7 +197,8 @@ function heldTooLong(file: string): TidingsError {
     `Another transaction of this process has held the database's write lock for more than ` +
       `${maxLockWaitMs / 1_000} s. If the same code fails at every call, it waits inside a ` +
       "transaction for a command that does not join it: pass `tx` to the command. If it fails " +
-      "only sometimes, the other transaction is slow: repeat the call, and shorten the transaction.",
+      "only sometimes, the other transaction is slow: repeat the call, and shorten the " +
+      "transaction.",
     file,
   );
 }

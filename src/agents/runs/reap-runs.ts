@@ -57,8 +57,8 @@ export function agentVersionReaper(runtime: Runtime, chunk: number): () => Promi
     index: agentVersionsByUse,
     async findUsed(reads, old) {
       const keys = old.map(({ agent_id, revision }) => [agent_id, revision]);
-      // Sessions are read first. Only a session begins runs with an old version, and if it has ended
-      // by now, its runs are visible to the second read.
+      // Sessions are read first. Only a session begins runs with an old version, and if it has
+      // ended by now, its runs are visible to the second read.
       const sessions = await reads.lists(sessionsOfVersion, keys, 1);
       const started = await reads.lists(runsOfVersion, keys, 1);
       return old.filter((_, i) => [sessions[i], started[i]].some((rows) => rows?.length === 1));
