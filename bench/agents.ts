@@ -39,7 +39,7 @@ export async function agents(): Promise<string> {
     rows.push([storage, host.toFixed(3), agent.toFixed(3), (agent - host).toFixed(3)]);
   }
   console.log(
-    `\nCPU time in ms for one question and its answer, until the answer is delivered` +
+    "\nCPU time in ms for one question and its answer, until the answer is delivered" +
       ` (${count(questions)} questions, ${atOnce} at a time; the agent uses the rules model)\n`,
   );
   console.log(table(["storage", "host answers", "agent answers", "the agent's turn"], rows));
@@ -47,9 +47,13 @@ export async function agents(): Promise<string> {
   console.log(
     `\nFairness on memory: ${count(people)} contacts ask ${questionsPerPerson} questions each.` +
       ` All were answered after ${seconds.toFixed(1)} s.` +
-      ` When half of the answers were sent, ${(unansweredShare * 100).toFixed(2)} % of the contacts had none.`,
+      ` When half of the answers were sent, ${(unansweredShare * 100).toFixed(2)} % of the ` +
+      "contacts had none.",
   );
-  return `agents: a turn with the rules model takes ${turnOnMemory.toFixed(2)} ms of CPU time on memory`;
+  return (
+    `agents: a turn with the rules model takes ${turnOnMemory.toFixed(2)} ms of CPU time ` +
+    "on memory"
+  );
 }
 
 /** Runs `use` with a started engine whose agents use the rules model. */

@@ -74,7 +74,8 @@ const firstNew = 2_000_000;
 
 /** The recipient of the `i`th message: one of the existing contacts, or a new one. */
 export function recipient(recipients: Recipients, i: number): string {
-  return `+1212${String(recipients === "existing" ? i % existingContacts : firstNew + i).padStart(7, "0")}`;
+  const number = recipients === "existing" ? i % existingContacts : firstNew + i;
+  return `+1212${String(number).padStart(7, "0")}`;
 }
 
 export const text = "Your table for two is booked for 7 pm. See you then!";

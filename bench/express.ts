@@ -30,7 +30,8 @@ export function express(): Promise<string> {
       const base = rates.get(bare) ?? 1;
       console.log(
         `\nRequests per second over ${connections} keep-alive connections` +
-          ` (client and server in separate processes, ${count(requests)} requests, median of ${rounds} rounds)\n`,
+          ` (client and server in separate processes, ${count(requests)} requests, median of ` +
+          `${rounds} rounds)\n`,
       );
       console.log(
         table(
@@ -39,7 +40,10 @@ export function express(): Promise<string> {
         ),
       );
       const [sqliteRate = 0, memoryRate = 0] = [rates.get(onSqlite), rates.get(onMemory)];
-      return `express: ${ratio(sqliteRate / base)} of a bare handler's requests on SQLite, ${ratio(memoryRate / base)} on memory`;
+      return (
+        `express: ${ratio(sqliteRate / base)} of a bare handler's requests on SQLite, ` +
+        `${ratio(memoryRate / base)} on memory`
+      );
     } finally {
       await Promise.all([sqlite.stop(), memory.stop()]);
     }
@@ -107,7 +111,8 @@ function postRequest(
     ...headers,
   });
   return Buffer.from(
-    `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\n` +
+      `${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`,
   );
 }
 

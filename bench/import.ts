@@ -36,7 +36,10 @@ export function imports(): Promise<string> {
         ],
       ),
     );
-    return `import: ${count(rate)} contacts per second, ${ratio(rate / rawRate)} of plain INSERTs, with ${memory} MB of heap`;
+    return (
+      `import: ${count(rate)} contacts per second, ${ratio(rate / rawRate)} of plain ` +
+      `INSERTs, with ${memory} MB of heap`
+    );
   });
 }
 

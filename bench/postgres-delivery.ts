@@ -24,8 +24,9 @@ export async function postgresDelivery(server: string): Promise<string> {
   const rates = await medians(contenders, rounds);
   const own = rates.get(ours) ?? 0;
   console.log(
-    `\nPostgreSQL: messages or jobs per second, from the first accepted to the last done` +
-      ` (${count(items)} in all, ${atOnce} at a time, a pool of ${poolSize}, median of ${rounds} rounds)\n`,
+    "\nPostgreSQL: messages or jobs per second, from the first accepted to the last done" +
+      ` (${count(items)} in all, ${atOnce} at a time, a pool of ${poolSize}, median of ` +
+      `${rounds} rounds)\n`,
   );
   console.log(
     table(

@@ -27,7 +27,8 @@ export async function postgresLink(server: string): Promise<string> {
   const trip = await withDatabase(server, (database) => withLink(database.url, roundTrip));
   const rates = await medians(contenders, rounds);
   console.log(
-    `\nPostgreSQL: accepted messages per second over a connection with a round trip of ${trip.toFixed(1)} ms` +
+    "\nPostgreSQL: accepted messages per second over a connection with a round trip of " +
+      `${trip.toFixed(1)} ms` +
       ` (${atOnce} at a time, a pool of ${poolSize}, median of ${rounds} rounds)\n`,
   );
   const of = (recipients: Recipients): number =>
@@ -37,7 +38,10 @@ export async function postgresLink(server: string): Promise<string> {
     [plain(recipients), count(rates.get(plain(recipients)) ?? 0)],
   ]);
   console.log(table(["", "per second", "ratio to single statements"], rows));
-  return `over a slow connection ${ratio(of("existing"))} / ${ratio(of("new"))} of single statements (existing / new recipients)`;
+  return (
+    `over a slow connection ${ratio(of("existing"))} / ${ratio(of("new"))} of single ` +
+    "statements (existing / new recipients)"
+  );
 }
 
 function engineAcross(server: string, recipients: Recipients): Contender {

@@ -22,8 +22,9 @@ export async function postgresProcesses(server: string): Promise<string> {
   );
   const rates = await medians(contenders, rounds);
   console.log(
-    `\nPostgreSQL: messages per second of all processes together` +
-      ` (new recipients, 256 at a time and a pool of ${poolSize} in each, median of ${rounds} rounds)\n`,
+    "\nPostgreSQL: messages per second of all processes together" +
+      ` (new recipients, 256 at a time and a pool of ${poolSize} in each, median of ${rounds} ` +
+      "rounds)\n",
   );
   const rate = (kind: Kind, processes: number): string =>
     count(rates.get(nameOf(kind, processes)) ?? 0);
@@ -35,7 +36,10 @@ export async function postgresProcesses(server: string): Promise<string> {
   );
   const summary = (kind: Kind): string =>
     `${kind} ${numbers.map((n) => rate(kind, n)).join(" / ")}`;
-  return `messages per second of ${numbers.join(" / ")} processes: ${summary("accepted")} and ${summary("accepted to delivered")}`;
+  return (
+    `messages per second of ${numbers.join(" / ")} processes: ` +
+    `${summary("accepted")} and ${summary("accepted to delivered")}`
+  );
 }
 
 const nameOf = (kind: Kind, processes: number): string => `${kind} ${processes}`;

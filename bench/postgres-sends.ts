@@ -108,8 +108,9 @@ function report(rates: ReadonlyMap<string, number>): string {
   ]);
   const replayed = allRecipients.flatMap((recipients) => [single(recipients), bulk(recipients)]);
   console.log(
-    `\nPostgreSQL: accepted messages or jobs per second, in process` +
-      ` (a pool of ${poolSize}, median of ${rounds} rounds), and the ratio of tidings to the others\n`,
+    "\nPostgreSQL: accepted messages or jobs per second, in process" +
+      ` (a pool of ${poolSize}, median of ${rounds} rounds), and the ratio of tidings to the ` +
+      "others\n",
   );
   console.log(
     table(
@@ -121,7 +122,10 @@ function report(rates: ReadonlyMap<string, number>): string {
     const of = queues.map(
       ({ name }, i) => `${ratio(ratios(recipients, heaviest)[i] ?? 0)} of ${name}`,
     );
-    return `${count(rate(engine(recipients, heaviest)))} sends per second to ${recipients} recipients (${of.join(", ")})`;
+    return (
+      `${count(rate(engine(recipients, heaviest)))} sends per second to ${recipients} ` +
+      `recipients (${of.join(", ")})`
+    );
   });
   return summaries.join(", ");
 }

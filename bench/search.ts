@@ -84,7 +84,10 @@ export async function search(): Promise<string> {
       ),
     ),
   );
-  return `search: with ${count(many)} contacts instead of ${count(few)} a query takes at most ${summaries.join(", ")}`;
+  return (
+    `search: with ${count(many)} contacts instead of ${count(few)} ` +
+    `a query takes at most ${summaries.join(", ")}`
+  );
 }
 
 /** Alternates between the two, so that other load affects both alike. Returns the highest ratio. */

@@ -35,7 +35,10 @@ export async function sends(): Promise<string> {
     );
     summary.push(`${ratios.join(" / ")} to ${recipients} recipients`);
   }
-  return `sends: SQLite at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once reaches ${summary.join(", ")} of node:sqlite's rate`;
+  return (
+    `sends: SQLite at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once reaches ` +
+    `${summary.join(", ")} of node:sqlite's rate`
+  );
 }
 
 async function contendersOf(recipients: Recipients, load: Load): Promise<Contender[]> {

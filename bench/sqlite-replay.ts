@@ -114,7 +114,8 @@ function writeStatement(write: Write, nextPosition: () => number): Statement {
   const name = `"tidings_${collection.name}"`;
   const { columns, encode, encodeAt, place, position } = layoutOf(collection);
   const key = collection.primary.columns;
-  const insert = `INSERT INTO ${name} (${quoted(columns)}) VALUES (${columns.map(() => "?").join(", ")})`;
+  const places = columns.map(() => "?").join(", ");
+  const insert = `INSERT INTO ${name} (${quoted(columns)}) VALUES (${places})`;
   switch (write.kind) {
     case "insert": {
       const row = position === undefined ? write.row : { ...write.row, [position]: nextPosition() };

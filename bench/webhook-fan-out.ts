@@ -27,7 +27,7 @@ export async function fanOut(): Promise<string> {
   const rates = await medians(contenders, rounds);
   const base = rates.get(cases[0].name) ?? 1;
   console.log(
-    `\nSends to new recipients per second of CPU time on SQLite` +
+    "\nSends to new recipients per second of CPU time on SQLite" +
       ` (${count(items)} sends, ${atOnce} at a time, median of ${rounds} rounds)\n`,
   );
   console.log(
@@ -37,7 +37,10 @@ export async function fanOut(): Promise<string> {
     ),
   );
   const of = (name: string): string => ratio((rates.get(name) ?? 0) / base);
-  return `sends keep ${of("1,000 that do not match")} of their rate with 1,000 webhooks that do not match, ${of("2 that match")} with 2 that match`;
+  return (
+    `sends keep ${of("1,000 that do not match")} of their rate with 1,000 webhooks that do ` +
+    `not match, ${of("2 that match")} with 2 that match`
+  );
 }
 
 function contender({ name, others, matching }: (typeof cases)[number]): Contender {

@@ -53,11 +53,14 @@ export async function isolation(): Promise<string> {
     summaries.push(`${times} on ${storage}`);
   }
   console.log(
-    `\nMilliseconds from an event's commit to its arrival at a healthy webhook` +
+    "\nMilliseconds from an event's commit to its arrival at a healthy webhook" +
       ` (an event every ${everyMs} ms, median of ${rounds} rounds)\n`,
   );
   console.log(table(["other webhooks", "p50", "p99", "ratio of p99"], lines));
-  return `with ${count(hanging)} hanging webhooks a healthy one's p99 latency is multiplied by ${summaries.join(", ")}`;
+  return (
+    `with ${count(hanging)} hanging webhooks a healthy one's p99 latency ` +
+    `is multiplied by ${summaries.join(", ")}`
+  );
 }
 
 interface Latencies {

@@ -45,7 +45,7 @@ export async function throughput(): Promise<string> {
     ),
   );
   console.log(
-    `\nWebhook deliveries per second of committed events to one receiver in its own process` +
+    "\nWebhook deliveries per second of committed events to one receiver in its own process" +
       ` (median of ${rounds} rounds)\n`,
   );
   console.log(
@@ -55,7 +55,10 @@ export async function throughput(): Promise<string> {
     ),
   );
   const ratios = loads.map((load) => of(engineName("SQLite", load), bare(load)));
-  return `deliveries on SQLite reach ${ratios.join(" / ")} of the rate of bare POSTs at ${loads.map(({ atOnce }) => atOnce).join(" / ")} at once`;
+  return (
+    `deliveries on SQLite reach ${ratios.join(" / ")} of the rate of bare POSTs at ` +
+    `${loads.map(({ atOnce }) => atOnce).join(" / ")} at once`
+  );
 }
 
 const bare = ({ atOnce }: Load): string => `${atOnce} at once: bare keep-alive POSTs`;

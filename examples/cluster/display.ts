@@ -36,7 +36,8 @@ function board(progress: Progress): string[] {
   return [
     ...processes.map(({ pid, isServing, kills }, i) => {
       const state = isServing ? styleText("green", "● serving ") : styleText("red", "○ starting");
-      return `  process ${i + 1}  ${String(pid ?? "").padStart(8)}  ${state}  ${dim(`killed ${kills} times`)}`;
+      const killed = dim(`killed ${kills} times`);
+      return `  process ${i + 1}  ${String(pid ?? "").padStart(8)}  ${state}  ${killed}`;
     }),
     "",
     `  sent       ${bold(number(sent))}  ${dim("acknowledged with 201")}`,
@@ -51,7 +52,8 @@ function board(progress: Progress): string[] {
 
 function line({ seconds, sent, delivered, lost, duplicated, kills }: Progress): string {
   return (
-    `${`${seconds.toFixed(1)} s`.padStart(9)}  sent ${number(sent)}  delivered ${number(delivered)}` +
-    `  lost ${String(lost).padStart(3)}  duplicated ${String(duplicated).padStart(3)}  kills ${String(kills).padStart(4)}`
+    `${seconds.toFixed(1).padStart(7)} s` +
+    `  sent ${number(sent)}  delivered ${number(delivered)}  lost ${String(lost).padStart(3)}` +
+    `  duplicated ${String(duplicated).padStart(3)}  kills ${String(kills).padStart(4)}`
   );
 }

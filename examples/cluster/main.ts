@@ -58,7 +58,8 @@ try {
   await processes.start(Number(process.env["PORT"] ?? 0));
   carrier.enginesUrl = processes.url;
   console.log(
-    `\n ${bold("tidings")}  three processes on PostgreSQL ${database.serverVersion}, killed at random\n ${dim(`${processes.url}/v1`)}\n`,
+    `\n ${bold("tidings")}  three processes on PostgreSQL ${database.serverVersion}, killed at ` +
+      `random\n ${dim(`${processes.url}/v1`)}\n`,
   );
   const load = new LoadGenerator(processes.url, apiKey, ledger);
   if (!(await run(database, load))) process.exitCode = 1;
@@ -117,10 +118,12 @@ async function run({ countMessages }: Database, load: LoadGenerator): Promise<bo
   console.log(
     [
       "",
-      ` ${bold(isCorrect ? "✓" : "✗")} ${count(sent)} sent, ${count(delivered)} delivered, ${count(lost)} lost, ` +
+      ` ${bold(isCorrect ? "✓" : "✗")} ${count(sent)} sent, ${count(delivered)} delivered, ` +
+        `${count(lost)} lost, ` +
         `${count(duplicated)} duplicated, ${count(processes.kills)} kills`,
       dim(
-        ` The database has ${count(stored.messages)} messages; ${count(stored.delivered)} of them are delivered.`,
+        ` The database has ${count(stored.messages)} messages; ${count(stored.delivered)} of ` +
+          "them are delivered.",
       ),
       dim(
         ` ${count(load.repeated)} requests failed and were repeated with their idempotency key; ` +

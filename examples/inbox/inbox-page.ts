@@ -17,10 +17,18 @@ export function inboxPage(
       const author = direction === "inbound" ? contact.name : "us";
       return `<p><b>${escaped(author)}</b> ${escaped(body ?? "")}</p>`;
     });
-    const form = `<form method="post" action="/inbox/${id}/reply"><input name="body" required> <button>Reply</button></form>`;
-    return `<h2>${escaped(contact.name)} <small>${unread_count} unread, handled by ${handler}</small></h2>${lines.join("")}${form}`;
+    const form =
+      `<form method="post" action="/inbox/${id}/reply">` +
+      '<input name="body" required> <button>Reply</button></form>';
+    return (
+      `<h2>${escaped(contact.name)} ` +
+      `<small>${unread_count} unread, handled by ${handler}</small></h2>${lines.join("")}${form}`
+    );
   });
-  return `<!doctype html><meta charset="utf-8"><title>Inbox</title><h1>Inbox</h1>${sections.join("")}`;
+  return (
+    '<!doctype html><meta charset="utf-8"><title>Inbox</title>' +
+    `<h1>Inbox</h1>${sections.join("")}`
+  );
 }
 
 function escaped(text: string): string {

@@ -89,9 +89,8 @@ async function runDemo(url: string): Promise<void> {
   await until(async () => (await engine.conversations.list({ unread: true })).data.length === 2);
   await showInbox();
 
-  console.log(
-    `\nThe shop replies: ${await post(`/inbox/${conversation_id}/reply`, { body: "It is! The van has just left." })}`,
-  );
+  const body = "It is! The van has just left.";
+  console.log(`\nThe shop replies: ${await post(`/inbox/${conversation_id}/reply`, { body })}`);
   await until(async () => {
     const { data } = await engine.messages.list({ contact_id, status: "delivered" });
     return data.length === 2;
@@ -106,7 +105,8 @@ async function showInbox(): Promise<void> {
     // `inspect` escapes control characters: a customer's text must not control the terminal.
     const [name, preview] = [inspect(contact.name), inspect(last_message?.preview)];
     console.log(
-      `  ${name}  ${message_count} messages, ${unread_count} unread, handled by ${handler}: ${preview}`,
+      `  ${name}  ${message_count} messages, ${unread_count} unread, ` +
+        `handled by ${handler}: ${preview}`,
     );
   }
 }

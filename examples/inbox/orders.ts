@@ -15,7 +15,8 @@ export interface Order {
 export async function createOrdersTable(engine: Engine): Promise<void> {
   await engine.transaction(async (db) => {
     db.exec(
-      "CREATE TABLE orders (id INTEGER PRIMARY KEY, phone TEXT NOT NULL, item TEXT NOT NULL, message_id TEXT NOT NULL)",
+      "CREATE TABLE orders (id INTEGER PRIMARY KEY, phone TEXT NOT NULL, " +
+        "item TEXT NOT NULL, message_id TEXT NOT NULL)",
     );
   });
 }
@@ -45,6 +46,7 @@ export class SoldOut extends Error {
 /** The engine's tables have plain names and columns, so one query can join them with your own. */
 export function listOrders(db: DatabaseSync): Order[] {
   const query =
-    "SELECT o.id, o.phone, o.item, m.status AS message_status FROM orders o JOIN tidings_messages m ON m.id = o.message_id ORDER BY o.id";
+    "SELECT o.id, o.phone, o.item, m.status AS message_status FROM orders o " +
+    "JOIN tidings_messages m ON m.id = o.message_id ORDER BY o.id";
   return db.prepare(query).all() as unknown as Order[];
 }

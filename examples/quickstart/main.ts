@@ -72,7 +72,8 @@ async function run(): Promise<boolean> {
   });
 
   console.log(
-    `\n ${bold("tidings")}  messages from POST to delivery, in one process on SQLite\n ${dim(file)}\n`,
+    `\n ${bold("tidings")}  messages from POST to delivery, in one process on SQLite\n ` +
+      `${dim(file)}\n`,
   );
   const sends = [...scenarios, ...(isOnce ? [] : [slowScenario])].map(async (scenario) => {
     const { message } = await client.send(
@@ -89,12 +90,14 @@ async function run(): Promise<boolean> {
 
   const shop = await engine.accounts.create({ name: "Plant shop" });
   const chatting = chat.run(engine.account(shop.account.id), stop.signal);
+  const replay = (): string =>
+    isReplayed ? `same id, ${bold("Idempotent-Replayed: true")}` : "NOT replayed";
   const notes = (): string[] => [
     "",
     dim(" ✓ expected result   ? ambiguous: the carrier's response was lost"),
     dim(" (…) a duplicate or late receipt: recorded in the timeline, status unchanged"),
     "",
-    ` The first POST, repeated with the same Idempotency-Key: ${isReplayed ? `same id, ${bold("Idempotent-Replayed: true")}` : "NOT replayed"}`,
+    ` The first POST, repeated with the same Idempotency-Key: ${replay()}`,
     ...chat.lines,
   ];
   const invitation = [
@@ -107,7 +110,8 @@ async function run(): Promise<boolean> {
     invitation: isOnce ? [] : invitation,
     next: isOnce
       ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
-      : ` ${bold("Try next:")} paste the curl command. Its recipient is a bot that answers you here.`,
+      : ` ${bold("Try next:")} paste the curl command. ` +
+        "Its recipient is a bot that answers you here.",
     isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,

@@ -30,7 +30,8 @@ export function chooseCarrier(environment: NodeJS.ProcessEnv): Carrier {
   }
   if (authToken === undefined || address === undefined) {
     throw new Error(
-      "TWILIO_ACCOUNT_SID is set: set TWILIO_AUTH_TOKEN and TWILIO_FROM (a number or a messaging service) too.",
+      "TWILIO_ACCOUNT_SID is set: set TWILIO_AUTH_TOKEN and TWILIO_FROM (a number or a " +
+        "messaging service) too.",
     );
   }
   const callbackUrl = publicUrl && `${publicUrl}/v1/transports/twilio/callbacks`;
