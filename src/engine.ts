@@ -25,6 +25,7 @@ import {
   settingsOf,
   StartReminder,
   startWork,
+  stopDeadline,
   type StopOptions,
   type Work,
 } from "./host/index.ts";
@@ -41,8 +42,6 @@ import {
 } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
-
-const standardDeadlineMs = 10_000;
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the
@@ -309,10 +308,16 @@ export class MessagingEngine<
    * that still runs at the deadline is aborted, and the engine waits until it has ended. A
    * transport that has not stopped by then is abandoned. Repeated calls have no effect. Works
    * without a start.
+   * @throws TidingsError `invalid_option`, and the engine does not stop
    */
-  stop({ deadlineMs = standardDeadlineMs }: StopOptions = {}): Promise<void> {
-    this.#stopping ??= this.#stop(deadlineMs);
-    return this.#stopping;
+  stop(options: StopOptions = {}): Promise<void> {
+    try {
+      const deadlineMs = stopDeadline(options);
+      this.#stopping ??= this.#stop(deadlineMs);
+      return this.#stopping;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Stops the engine as `stop()` does, at the end of an `await using` block. */

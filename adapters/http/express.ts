@@ -39,8 +39,8 @@ export function expressHandler(engine: Mountable, ...others: readonly unknown[])
   if (others.length > 0) {
     throw new TidingsError(
       "invalid_option",
-      `expressHandler: expected only an engine, got also ${describe(others[0])}. Mount it under ` +
-        'a base path with app.use("/api", expressHandler(engine)).',
+      `expressHandler: expected only an engine, but also got ${describe(others[0])}. Mount it ` +
+        'under a base path with app.use("/api", expressHandler(engine)).',
     );
   }
   const handle = (message: ExpressRequest, response: ServerResponse, parsed: Parsed): void => {

@@ -68,7 +68,7 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     summary: "Revoke an API key",
     description:
       "The key stops working at once, and so does its secret before the last rotation. A key " +
-      "can't revoke a key that has more scopes.",
+      "cannot revoke a key with scopes that it lacks.",
   },
   {
     ...manage,
@@ -77,8 +77,8 @@ const apiKeyRoutes: readonly ApiRoute[] = [
     operation: rotateKey,
     summary: "Rotate an API key",
     description:
-      "Gives the key a new secret. The old secret stays valid for a grace period. A key can't " +
-      "rotate a key that has more scopes or expires later.",
+      "Gives the key a new secret. The old secret stays valid for a grace period. A key cannot " +
+      "rotate a key that has scopes that it lacks, or that expires later.",
     response: createdKeySchema,
   },
 ];

@@ -128,8 +128,8 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
 };
 
 /**
- * Revokes a key at once and for good. The row stays, so that the key is still listed. A key with
- * fewer scopes cannot revoke one with more, so a limited key cannot lock out its administrators.
+ * Revokes a key at once and for good. The row stays, so that the key is still listed. A key
+ * cannot revoke one with scopes that it lacks, so a limited key cannot lock out administrators.
  */
 export const revokeKey: Command<ById, void> = {
   kind: "command",

@@ -4,6 +4,7 @@ import {
   type AccountId,
   type Channel,
   channelSchema,
+  day,
   ids,
   isTimeZone,
   name,
@@ -193,8 +194,6 @@ export const createdAccountSchema = z
     id: "CreatedAccount",
     description: "The account and its first API key, which is for its sandbox.",
   });
-
-const day = z.iso.date();
 
 /** How many messages of a channel entered a status on one day. */
 export interface UsageCount {

@@ -112,8 +112,8 @@ type Facts = Pick<TurnFacts, "history" | "now" | "isPaused"> & {
 
 /**
  * Whether the contact seems to be a machine: it repeats the same text, or repeatedly answers faster
- * than people type. Only what was written since the agent has the conversation counts: people ask
- * again while they wait for a person, and after a hand-back.
+ * than people type. Only messages since the agent last got the conversation count, because contacts
+ * repeat themselves while they wait for a person, and after a hand-back.
  */
 function isLikelyLoop({ history, now, session, isPaused }: Facts): boolean {
   const { messages: all, guarded } = history;

@@ -47,7 +47,7 @@ export const enabledAgents = agents.index("enabled", ["id"], {
 
 /**
  * The versions of an agent. A conversation keeps the version that it started with. An old version
- * is removed when it was not used for the retention time: see `agentVersionReaper`.
+ * is removed when it has not been used for the retention time: see `agentVersionReaper`.
  */
 export const agentVersions = scoped("agent_versions", {
   agent_id: text<AgentId>(),
@@ -62,7 +62,7 @@ export const agentVersions = scoped("agent_versions", {
 });
 
 export const agentVersionOf = agentVersions.key("agent_id", "revision");
-/** Old versions of all accounts, the one that was last used the longest time ago first. */
+/** Old versions of all accounts, the least recently used first. */
 export const agentVersionsByUse = agentVersions.acrossScopes.index(
   "by_last_used_at",
   ["last_used_at"],

@@ -101,8 +101,8 @@ function retryElsewhere(error: unknown): never {
 }
 
 /**
- * How long the outcome of a commit shows whether the storage commits, in milliseconds. It bounds
- * the load of health checks: at most one write in this time.
+ * For how long the outcome of a commit counts as proof, in milliseconds. Health checks cause at
+ * most one write in this time.
  */
 const evidenceMs = 1_000;
 /** How long a health check waits for the storage, in milliseconds. */

@@ -65,7 +65,7 @@ async function positionOf(reads: Reads, last_event_id: string | undefined): Prom
   const last = await reads.get(eventById, [last_event_id]);
   if (last !== undefined) return last.position;
   const message =
-    "This event does not exist any more. List the missed events, then open the stream without " +
+    "This event no longer exists. List the missed events, then open the stream without " +
     "this id.";
   throw invalid([{ pointer: "/last_event_id", code: "unknown_event", message }]);
 }

@@ -24,4 +24,4 @@ export type {
   Settings,
   StopOptions,
 } from "./options.ts";
-export { accountMode, settingsOf } from "./settings.ts";
+export { accountMode, settingsOf, stopDeadline } from "./settings.ts";

@@ -144,7 +144,7 @@ export class OperationRunner {
   }
 }
 
-/** Leaves out what is meant for connections. */
+/** Yields the items of a stream, without the notices for its connection. */
 async function* itemsOf<Item>(
   events: AsyncIterable<StreamEvent<Item>>,
 ): AsyncGenerator<StreamItem<Item>, void> {
@@ -155,8 +155,8 @@ const commandOptions = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)
 const streamOptions = ["signal"] satisfies (keyof StreamOptions)[];
 
 /**
- * Checks the names of a command's options. An option that is ignored would send a message twice, or
- * outside of a transaction.
+ * Refuses unknown options of a command. If a misspelled `idempotencyKey` or `tx` were ignored, a
+ * message could be sent twice, or outside of the transaction.
  * @throws TidingsError `validation_failed`
  */
 function checkCommandOptions(options: unknown): void {

@@ -163,8 +163,8 @@ export interface Settings extends Required<
 /** Options of `engine.stop`. */
 export interface StopOptions {
   /**
-   * How long running work and then the transports may take to end, in milliseconds. The default is
-   * 10,000.
+   * How long running work and then the transports may take to end, in milliseconds: a whole number
+   * up to 3,600,000 (one hour). The default is 10,000.
    */
   readonly deadlineMs?: number;
 }

@@ -39,7 +39,13 @@ import {
 import { type ConsentSettings, type QuietHours, standardConsent } from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import type { HttpSettings } from "../webhooks/index.ts";
-import type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
+import type {
+  AccountOptions,
+  DefaultPorts,
+  EngineOptions,
+  Settings,
+  StopOptions,
+} from "./options.ts";
 
 /**
  * Checks the options and fills in defaults.
@@ -61,6 +67,14 @@ export function settingsOf<Tx extends object | undefined>(
  */
 export function accountMode(options: AccountOptions, standard: Mode): Mode {
   return parseOptions("engine.account: ", accountOptions, options).mode ?? standard;
+}
+
+/**
+ * Checks the options of `engine.stop` and returns the deadline in milliseconds.
+ * @throws TidingsError `invalid_option`
+ */
+export function stopDeadline(options: StopOptions): number {
+  return parseOptions("engine.stop: ", stopOptions, options).deadlineMs;
 }
 
 function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
@@ -135,6 +149,8 @@ const group = <S extends z.ZodRawShape>(shape: S) =>
 const mode = choiceOption<Mode>("sandbox", "live");
 
 const accountOptions = optionsObject({ mode: mode.optional() });
+
+const stopOptions = optionsObject({ deadlineMs: wholeOption(0, 3_600_000).default(10_000) });
 
 const transport = option<Transport>(
   "a transport with a name, capabilities and a method send",

@@ -101,7 +101,7 @@ interface ErrorFacts {
   readonly retryAfterMs?: number;
   /** The id of the existing resource that causes a conflict. */
   readonly conflictingId?: string;
-  /** Whether the same call may succeed later, if the code's usual answer does not fit. */
+  /** Whether the same call may succeed later. By default, the code decides. */
   readonly retryable?: boolean;
   /** What HTTP responses say, when the message names a file or a server. Default: the message. */
   readonly detail?: string;

@@ -1,6 +1,7 @@
 /** Schemas of fields that resources share: ids, times, phone numbers, texts, pages. */
 import { z } from "zod";
 import type { Limits } from "./limits.ts";
+import { describe } from "./validation.ts";
 
 const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 
@@ -41,7 +42,22 @@ export const timestamp = z.iso.datetime({ precision: 3 });
  * A time in an input: ISO 8601 with seconds and `Z` or an offset. Digits beyond milliseconds are
  * ignored.
  */
-export const instant = z.iso.datetime({ offset: true });
+export const instant = z.iso.datetime({
+  offset: true,
+  error: mustBe('a time with seconds and Z or an offset, such as "2026-01-31T09:00:00Z"'),
+});
+
+/** A day, such as `2026-01-31`. */
+export const day = z.iso.date({ error: mustBe('a day, such as "2026-01-31"') });
+
+/** Makes the error of a field. A missing field has the standard error. */
+function mustBe(what: string) {
+  return ({ input }: { readonly input?: unknown }): string | undefined => {
+    if (input === undefined) return undefined;
+    const got = typeof input === "string" ? `"${storable(input, 40)}"` : describe(input);
+    return `must be ${what}, got ${got}`;
+  };
+}
 
 export const modeSchema = z.enum(["sandbox", "live"]);
 export const channels = ["sms", "mms", "webchat"] as const;

@@ -23,6 +23,7 @@ export {
   type Channel,
   channels,
   channelSchema,
+  day,
   defaultPageSize,
   ids,
   instant,

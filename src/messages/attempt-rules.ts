@@ -101,7 +101,7 @@ export function applyNotSent(
  * Makes a message `ambiguous` that would fail or expire although another attempt may have sent it.
  * `lost` is the error of that attempt, or undefined if there is none.
  */
-export function unlessSent(
+export function ambiguousIfLost(
   decision: AfterAttempt,
   state: MessageState,
   lost: MessageError | undefined,

@@ -89,7 +89,7 @@ export async function findNext(
 }
 
 /** Returns the attempts that may have sent the message, except the given one, oldest first. */
-export async function findLost(
+export async function findLostAttempts(
   tx: Tx,
   { id: message_id, attempts: made }: MessageRow,
   except?: AttemptRow,

@@ -296,5 +296,5 @@ export async function findCorrespondent(
   const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);
   const first = any && (await at(any.address));
   if (first?.contact_id === contact_id) return first;
-  throw new TidingsError("conflict", `The contact has no ${medium} address any more.`);
+  throw new TidingsError("conflict", `The contact no longer has a ${medium} address.`);
 }

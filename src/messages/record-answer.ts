@@ -15,7 +15,7 @@ import {
   applyNotSent,
   notBeforeOf,
   carrierError,
-  unlessSent,
+  ambiguousIfLost,
 } from "./attempt-rules.ts";
 import { type MessageState, noChange } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
@@ -33,7 +33,7 @@ import { firstFollowUpAt } from "./follow-up-times.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 import {
   isGivenUp,
-  findLost,
+  findLostAttempts,
   findNext,
   type AttemptFailure,
   transportPatch,
@@ -130,19 +130,19 @@ async function decide(
       ? undefined
       : await findNext(tx, services, message, attempt, outcome);
   const decision = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
-  return { decision: await unlessLost(tx, message, decision, attempt), next };
+  return { decision: await checkLostAttempts(tx, message, decision, attempt), next };
 }
 
-/** Applies `unlessSent` with the attempts of the message, except `attempt`. */
-async function unlessLost(
+/** Applies `ambiguousIfLost` with the attempts of the message, except `attempt`. */
+async function checkLostAttempts(
   tx: Tx,
   message: MessageRow,
   decision: AfterAttempt,
   attempt?: AttemptRow,
 ): Promise<AfterAttempt> {
   if (decision.decision !== "failed" && decision.decision !== "expired") return decision;
-  const last = (await findLost(tx, message, attempt)).at(-1);
-  return unlessSent(decision, stateOf(message), last && (last.error ?? answerLost));
+  const last = (await findLostAttempts(tx, message, attempt)).at(-1);
+  return ambiguousIfLost(decision, stateOf(message), last && (last.error ?? answerLost));
 }
 
 /**
@@ -156,10 +156,10 @@ export async function endQueued(
   message: Seen<MessageRow>,
   end: Extract<AfterAttempt, { decision: "failed" | "expired" }>,
 ): Promise<Seen<MessageRow>> {
-  const decision = await unlessLost(tx, message, end);
+  const decision = await checkLostAttempts(tx, message, end);
   const state = decision.decision === "none" ? end.state : decision.state;
   const updated = await moveMessage(tx, drawId, message, state);
-  if (updated.status === "ambiguous") await followUpLost(tx, updated, factsByTransport);
+  if (updated.status === "ambiguous") await followUpLostAttempts(tx, updated, factsByTransport);
   return updated;
 }
 
@@ -187,20 +187,20 @@ export async function decideAfterNotSent(
   const next: Next | undefined = isLast ? found : (found ?? { next: "nowhere" });
   const refusal = isLast ? null : last.error;
   const decision = applyNotSent(stateOf(message), last.number, tx.now, next, refusal);
-  return { decision: await unlessLost(tx, message, decision, attempt), next };
+  return { decision: await checkLostAttempts(tx, message, decision, attempt), next };
 }
 
 /**
  * Schedules the look-ups of the attempts that may have sent the message, except the given one.
  * They had none while a later attempt was under way.
  */
-async function followUpLost(
+async function followUpLostAttempts(
   tx: Tx,
   message: MessageRow,
   factsByTransport: FactsByTransport,
   except?: AttemptRow,
 ): Promise<void> {
-  for (const lost of await findLost(tx, message, except)) {
+  for (const lost of await findLostAttempts(tx, message, except)) {
     const at = firstFollowUpAt(lost, message, factsByTransport, tx.now);
     if (at !== undefined) await arm(tx, followUpJob(lost, at));
   }
@@ -288,7 +288,7 @@ export async function settleAttempt(
   const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
   if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
   if (updated.status === "ambiguous") {
-    await followUpLost(tx, updated, factsByTransport, attemptAfter);
+    await followUpLostAttempts(tx, updated, factsByTransport, attemptAfter);
   }
   return updated;
 }

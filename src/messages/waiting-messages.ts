@@ -116,7 +116,7 @@ export const cancelMessage: Command<ById, Message> = {
     if (decision.decision === "refused") {
       throw new TidingsError(
         "not_cancelable",
-        `The message is ${decision.status} and can't be canceled any more.`,
+        `The message is ${decision.status} and can no longer be canceled.`,
       );
     }
     const { drawId } = services;

@@ -102,8 +102,8 @@ export interface Action<Input = unknown> {
   /** What the action does and when to call it. Models read it. */
   readonly description: string;
   /**
-   * Checks each input before the call, and that of a trigger also when it is triggered. It may be
-   * asynchronous. An input with problems counts as a failed call, and refuses a trigger.
+   * Checks the input before each call, and also when the call is triggered over the API. It may be
+   * asynchronous. A call with an invalid input counts as failed. A trigger with one is refused.
    */
   readonly input: ActionSchema<Input>;
   /**

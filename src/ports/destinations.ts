@@ -79,6 +79,8 @@ export type UrlCheck =
 
 const maxUrlLength = 2_048;
 
+const howToAllow = "Use a public host, or add this host to the engine option `http.allow`.";
+
 /** Names reserved for internal networks: RFC 6761, 6762, 8375, and ICANN's `internal`. */
 const internalNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
 
@@ -115,7 +117,7 @@ export function checkUrl(text: string, to: Destinations): UrlCheck {
   }
   if (to.hosts.has(host)) return { ok: true, url };
   if (internalNames.test(host) || !host.includes(".")) {
-    return refuse("host_forbidden", "The host is not a public name. Use a public host name.");
+    return refuse("host_forbidden", `The host is not a public name. ${howToAllow}`);
   }
   return { ok: true, url };
 }
@@ -135,7 +137,8 @@ export function checkAddress(host: string, address: string, to: Destinations): R
   }
   const range = parsed === undefined ? "malformed" : rangeOf(parsed);
   if (range === undefined) return undefined;
-  return { code: "address_forbidden", message: `The host's address is not public (${range}).` };
+  const message = `The host's address is not public (${range}). ${howToAllow}`;
+  return { code: "address_forbidden", message };
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;

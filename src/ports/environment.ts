@@ -69,7 +69,8 @@ export function errorLogger(logger: Logger): Logger {
 export function withoutMessage(thrown: unknown): Error {
   const { name, code, message, stack } = errorFacts(thrown);
   const error = new Error("The message is left out, because it may quote a message.");
-  // The stack begins with the message. One that was changed later may have it anywhere.
+  // A stack begins with the message, unless code has changed the message or the stack since. Only
+  // lines of calls that follow the message are safe.
   const start = message === "" ? 0 : (stack?.indexOf(message) ?? -1);
   const calls = start === -1 ? undefined : stack?.slice(start + message.length);
   const isClean = calls?.split("\n").every((line) => /^\s*(at .*)?$/.test(line)) ?? false;

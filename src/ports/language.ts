@@ -27,8 +27,8 @@ export interface Language {
 
   /**
    * Reads the one number in a text: "table for two". Returns undefined if the text has none or
-   * several, and if the number could mean two things. Otherwise reads back what `String(number)`
-   * writes.
+   * several, or if the number could mean two things. The text that `String(number)` returns must
+   * be read as the same number, unless it could mean two things.
    */
   readNumber(text: string): number | undefined;
 

@@ -7,7 +7,7 @@ export interface DueJob extends StoredJobName {
   readonly lane: Lane;
 }
 
-/** What one search looks for, and how much there is room for. */
+/** Which jobs one search may return, and how many. */
 interface DueJobsSearch {
   readonly now: number;
   /** How many more jobs of the pool may run. */

@@ -92,7 +92,7 @@ export const missedDeadline = failed(
   "The HTTP client did not return before the deadline.",
 );
 
-/** Returns a function from a time to the keys that sign then: two during a rotation, else one. */
+/** Returns the keys that sign at a given time: two in a grace period, otherwise one. */
 function signingKeys({
   secret,
   previous_secret,

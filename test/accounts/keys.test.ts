@@ -163,7 +163,7 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await rotate(short.id)).toBe(200);
   });
 
-  it("can only rotate or revoke keys that may do no more than they", async () => {
+  it("can only rotate or revoke keys whose scopes they have", async () => {
     const { engine } = world();
     const one = engine(open().connect());
     const { account, id, key } = await tenant(one);

@@ -289,7 +289,7 @@ describe("the loop guard", () => {
         expect((await ask(question)).length, `question ${n}`).toBe(1);
         expect(await conversation()).toMatchObject({ handler: "ai" });
       }
-      // A machine is still found: it goes on repeating itself.
+      // A machine is still detected, because it keeps repeating itself.
       await ask(question);
       await ask(question);
       expect(await conversation()).toMatchObject({ handler: "queue" });

@@ -214,7 +214,7 @@ describe("the triggers of an agent per minute", () => {
     expect((await ask()).status).toBe(202);
   });
 
-  it("leave room for a hundred at once by default", async () => {
+  it("can be a hundred at once by default", async () => {
     const { trigger, runs } = await start(100);
     await Promise.all(Array.from({ length: 100 }, () => trigger()));
     expect((await runs()).length).toBe(100);

@@ -4,7 +4,7 @@ import { english } from "../../adapters/language/index.ts";
 import { rules } from "../../adapters/models/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { AccountOptions, EngineOptions } from "../../src/host/options.ts";
+import type { AccountOptions, EngineOptions, StopOptions } from "../../src/host/options.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { thrownBy } from "../support/thrown-by.ts";
@@ -199,6 +199,33 @@ describe("options", () => {
     const account = (): unknown => engine.account(undefined, options as AccountOptions);
     expect(account).toThrow(expect.objectContaining({ code: "invalid_option", message: problem }));
     expect(engine.account(undefined, { mode: "live" }).scope.mode).toBe("live");
+  });
+
+  it.each<[options: unknown, problem: string]>([
+    [
+      { deadline: 5 },
+      'engine.stop: deadline: expected one of deadlineMs, got "deadline". Did you mean "deadlineMs"?',
+    ],
+    [
+      { deadlineMs: "x" },
+      "engine.stop: deadlineMs: expected a whole number from 0 to 3600000, got a string",
+    ],
+    [
+      { deadlineMs: -1 },
+      "engine.stop: deadlineMs: expected a whole number from 0 to 3600000, got -1",
+    ],
+    [
+      { deadlineMs: Infinity },
+      "engine.stop: deadlineMs: expected a whole number from 0 to 3600000, got Infinity",
+    ],
+    ["SIGTERM", "engine.stop: options: expected an object, got a string"],
+  ])("of `engine.stop` are checked before anything stops: %o", async (options, problem) => {
+    await using engine = new MessagingEngine({ ...good, storage: memory() });
+    await expect(engine.stop(options as StopOptions)).rejects.toMatchObject({
+      code: "invalid_option",
+      message: problem,
+    });
+    await engine.start();
   });
 
   it("need only a storage and transports; clock, randomness and logger default to the system's", async () => {

@@ -62,6 +62,19 @@ describe("the input of a send", () => {
     expect(wrong(input)).toEqual(where);
   });
 
+  it.each<[given: unknown, got: string]>([
+    ["tomorrow", '"tomorrow"'],
+    ["2026-01-31 09:00", '"2026-01-31 09:00"'],
+    ["😀".repeat(100), `"${"😀".repeat(40)}"`],
+    [1_769_850_000_000, "1769850000000"],
+    [new Date(0), "a Date"],
+  ])("says what time it expects, with an example, instead of %s", (send_at, got) => {
+    const { error } = schema.safeParse({ to, body: "a", send_at });
+    expect(error?.issues.map(({ message }) => message)).toEqual([
+      `must be a time with seconds and Z or an offset, such as "2026-01-31T09:00:00Z", got ${got}`,
+    ]);
+  });
+
   it("accepts media without a body, on mms or by default", () => {
     const media = [{ url: "https://a.example/b.png", content_type: "image/png" }];
     expect(wrong({ to, body: "", media })).toEqual([]);

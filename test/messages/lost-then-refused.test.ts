@@ -119,7 +119,7 @@ describe("a message that the first carrier may have and the second refuses", () 
     expect(line.calls).toHaveLength(1);
   });
 
-  it("goes out over the first carrier when that never had it and only the second refuses it", async () => {
+  it("goes out over the first carrier when a look-up finds that only the second one refused it", async () => {
     const { clock, message, line, other } = await sent(
       () => no("invalid_sender"),
       found(

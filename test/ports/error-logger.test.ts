@@ -1,4 +1,4 @@
-/** What was thrown is in the log, whatever it is and however the logger prints it. */
+/** Whatever was thrown, the log shows it, however the logger prints it. */
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";

@@ -1,4 +1,4 @@
-/** What others do to a contact while it is erased. */
+/** Changes to a contact while it is erased. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
@@ -88,7 +88,7 @@ async function erasing(
   );
   await one.contacts.erase(contact);
   expect(acted, "it was done during the erasure").toBeDefined();
-  // The jobs of what was written meanwhile run.
+  // Run the jobs that were armed meanwhile.
   await clock.advance(120_000);
   return { storage, engine: other, contact, acted };
 }

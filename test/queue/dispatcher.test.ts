@@ -226,7 +226,7 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
 
   const moments = [
     ["the search for due jobs", (range: Range) => range.until !== undefined],
-    ["the look for the next due time", (range: Range) => range.limit === 1],
+    ["the search for the next due time", (range: Range) => range.limit === 1],
   ] as const;
   it.each(
     moments.flatMap(([when, isThat]) => [0, 2_000].map((wait) => [when, wait, isThat] as const)),

@@ -4,6 +4,7 @@ import type { CreateWebhook, UpdateWebhook } from "../../src/webhooks/types.ts";
 import { webhooks } from "../../src/webhooks/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
@@ -96,6 +97,23 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
       "done",
     );
   });
+
+  it.each(["http://localhost:8080/hook", "http://127.0.0.1:8080/hook", "http://10.1.2.3/hook"])(
+    "to local addresses name the option that allows them: %s",
+    async (url) => {
+      const { engine, storage } = opened();
+      await expect(
+        engine(storage, standard()).webhooks.create({ ...hook, url }),
+      ).rejects.toMatchObject({
+        errors: [
+          {
+            pointer: "/url",
+            message: expect.stringContaining("engine option `http.allow`"),
+          },
+        ],
+      });
+    },
+  );
 
   it("sign with the new secret and, in the grace time, with the previous one, but no older one", async () => {
     const { clock, there, one } = opened();

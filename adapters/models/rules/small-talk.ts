@@ -62,7 +62,7 @@ export function smallTalk(text: string): string | null {
     .split(/[\p{P}\n]+/u)
     .map((part) => part.replaceAll(/\s+/g, " ").trim())
     .filter((part) => part !== "");
-  // Nothing is left of a message that has only emoji. It is answered in kind.
+  // Nothing is left of a message that has only emoji. The answer is an emoji too.
   if (parts.length === 0) return withoutEmoji === text ? null : "👍";
   const answers = parts.map((part) => courtesies.find(({ pattern }) => pattern.test(part))?.answer);
   return answers.includes(undefined) ? null : (answers.at(-1) ?? null);

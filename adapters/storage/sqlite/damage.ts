@@ -90,7 +90,8 @@ function identityOf(path: string, known: string | undefined): string | undefined
 }
 
 /**
- * SQLite checks about 400 MB per second. A check that takes longer than this one runs in a thread.
+ * The maximum size of a database that is checked without a thread, in bytes. SQLite checks about
+ * 400 MB per second and blocks the process meanwhile.
  */
 const maxBlockingBytes = 33_554_432;
 /** The maximum size of a database that a quick check reads completely, in bytes. */

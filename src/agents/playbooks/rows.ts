@@ -48,7 +48,7 @@ export const playbookByOrdinal = playbooks.unique("by_ordinal", ["ordinal"]);
 
 /**
  * The versions of a playbook. A conversation keeps the version that it started with. An old version
- * is removed when it was not used for the retention time: see `playbookVersionReaper`.
+ * is removed when it has not been used for the retention time: see `playbookVersionReaper`.
  */
 export const playbookVersions = scoped("playbook_versions", {
   playbook_id: text<PlaybookId>(),
@@ -63,7 +63,7 @@ export const playbookVersions = scoped("playbook_versions", {
 });
 
 export const playbookVersionOf = playbookVersions.key("playbook_id", "revision");
-/** Old versions of all accounts, the one that was last used the longest time ago first. */
+/** Old versions of all accounts, the least recently used first. */
 export const playbookVersionsByUse = playbookVersions.acrossScopes.index(
   "by_last_used_at",
   ["last_used_at"],

@@ -278,15 +278,15 @@ function reachable(definition: PlaybookDefinition): ReadonlySet<number> {
 function loopsIn(definition: PlaybookDefinition): Path[] {
   const loops: Path[] = [];
   const done = new Set<number>();
-  const way = new Set<number>();
+  const ancestors = new Set<number>();
   const follow = (place: number): void => {
     if (done.has(place) || definition.steps[place]?.type === "ask") return;
-    way.add(place);
+    ancestors.add(place);
     for (const { path, to } of edgesOf(definition, place)) {
-      if (way.has(to)) loops.push(path);
+      if (ancestors.has(to)) loops.push(path);
       else follow(to);
     }
-    way.delete(place);
+    ancestors.delete(place);
     done.add(place);
   };
   for (const place of definition.steps.keys()) follow(place);

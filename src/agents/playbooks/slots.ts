@@ -29,8 +29,8 @@ const maxRead = 1_000;
 
 /**
  * Reads the value of a slot from an answer. Returns undefined if the answer has none, or could mean
- * two things: then the contact is asked again. A value that is written out is read as the same
- * value, unless it could then mean two things, such as `1.125`.
+ * two things: then the contact is asked again. The displayed form of a value is read as the same
+ * value, unless it could mean two things, such as `1.125`.
  */
 export function readAnswer(
   slot: Slot,

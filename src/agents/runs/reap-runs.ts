@@ -9,8 +9,8 @@ import { runById, type RunRow, runs, runsByEnd, runsOfVersion } from "./rows.ts"
 
 /**
  * Removes runs that ended longer ago than the retention time, with the stored responses that show
- * them, one chunk per call. A run is kept as long as one of its events: a redaction finds the words
- * in these events by the run. Each call returns the number of runs it read.
+ * them, one chunk per call. A run is kept as long as one of its events, because a redaction
+ * uses the run to find the words in these events. Each call returns the number of runs it read.
  */
 export function runReaper(
   { store, clock, runRetentionDays }: Runtime,

@@ -72,7 +72,7 @@ export const runsOfVersion = runs.byId.index("by_agent_version", ["agent_id", "a
 export const openRuns = runs.byId.index("open", ["conversation_id", "id"], {
   where: { column: "open", present: true },
 });
-/** Ended runs of all accounts, the one that ended first at the front. */
+/** Ended runs of all accounts, in the order in which they ended. */
 export const runsByEnd = runs.acrossScopes.index("by_finished_at", ["finished_at"], {
   where: { column: "finished_at", present: true },
 });
@@ -102,12 +102,12 @@ export const listRuns: Query<ListRuns, Page<Run>> = {
     const { id, status, conversation_id } = filters;
     await checkAgent(reads, id);
     const where = { agent_id: id, ...(status === undefined ? {} : { status }) };
-    const stretch =
+    const range =
       conversation_id === undefined
         ? { index: runsOfAgent, prefix: [id] }
         : { index: runsOfConversation, prefix: [conversation_id] };
     const asked = { operation: "agents.runs", filters, input: { limit, cursor } };
-    const walk: RangeList<RunRow> = { ...stretch, ...asked, order: "descending", where };
+    const walk: RangeList<RunRow> = { ...range, ...asked, order: "descending", where };
     return mapPage(await page(reads, walk, call), runResource);
   },
 };

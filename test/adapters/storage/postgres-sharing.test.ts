@@ -174,10 +174,10 @@ describe("admitted requests", () => {
     }
   });
 
-  it("after a lowered limit wait until so many have left the window that one is admitted", async () => {
+  it("count against a lowered limit: the wait ends when enough of them have left the window", async () => {
     const where = await database();
     const port = await opened(where);
-    // The differences between the times that an answer names do not depend on when it is given.
+    // The test compares differences between times: they do not depend on when it asks.
     const gaps = [7_000, 1_000, 30_000, 2_000, 11_000];
     const request = { key: "k", limit: gaps.length + 1, window: 600_000 };
     await port.admit([request]);

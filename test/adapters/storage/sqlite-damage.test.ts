@@ -168,7 +168,7 @@ describe("a file that is deleted or replaced while the database is open", () => 
     expect(await notes(port)).toHaveLength(6);
   });
 
-  it("a process that gives up its access to the directory goes on", async () => {
+  it("a process that gives up its access to the directory keeps working", async () => {
     const file = await temporaryFile();
     const folder = dirname(file);
     // Only a process of its own can change its user.
@@ -250,7 +250,7 @@ describe("damage in the middle of the file", () => {
   });
 
   it.each(["quick", "full"] as const)(
-    "is not what a %s check calls the host application's constraints and functions",
+    "is not reported by a %s check for constraints and functions of the host application",
     async (check) => {
       const file = await temporaryFile();
       const handle = new DatabaseSync(file);

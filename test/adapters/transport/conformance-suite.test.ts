@@ -16,7 +16,7 @@ async function broken(
   return [...(await failures(spoil, without)).keys()];
 }
 
-/** What the tests that fail say, by name. */
+/** The errors of the failed tests, by name. */
 async function failures(
   spoil: (sound: Transport) => Partial<Transport>,
   without = unable,
