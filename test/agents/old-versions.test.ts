@@ -9,20 +9,10 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { runs } from "../support/runs.ts";
-import { agency } from "./world.ts";
+import { agency, survey } from "./world.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
-
-const survey = {
-  name: "Survey",
-  trigger: { keywords: ["survey"] },
-  slots: [{ name: "mark", type: "number" as const, required: true, prompt: "From 1 to 5?" }],
-  steps: [
-    { id: "ask", type: "ask" as const, slot: "mark" },
-    { id: "thank", type: "send" as const, text: "Thank you for the {{mark}}." },
-  ],
-};
 
 /** The versions that are stored, in use or current, as `id revision`. */
 async function versionsIn(storage: StoragePort) {
@@ -60,6 +50,12 @@ test("an old version of an agent or a playbook stays while it is used, and is re
       ),
     },
   );
+  const write = { do: "write" as const, phone: "+15005550101" as const, body: "survey" as const };
+  const pass = { do: "pass" as const, hours: 13 as const };
+  const updateAgent = { do: "update agent" as const };
+  const updatePlaybook = { do: "update playbook" as const };
+  const unused = [updateAgent, updatePlaybook, pass];
+  const played = [write, updateAgent, updatePlaybook, pass, pass, pass];
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 4, maxLength: 10, size: "max" }),
@@ -69,7 +65,7 @@ test("an old version of an agent or a playbook stays while it is used, and is re
           options: { runRetentionDays: 1, eventRetentionDays: 1 },
           playbooks: [survey],
         });
-        const { engine, agent, say, pass, conversation } = made;
+        const { engine, agent, say, skip, conversation } = made;
         const { clock } = made.world;
         const [playbook_id = ""] = agent.playbook_ids;
         const replacedAt = new Map<string, number>();
@@ -85,14 +81,14 @@ test("an old version of an agent or a playbook stays while it is used, and is re
             await outcome(engine.agents.remove(agent.id));
           } else if (each.do === "write") {
             await say(each.body, each.phone);
-            await pass();
+            await made.pass();
           } else if (each.do === "close") {
             const open = await conversation(each.phone).catch(() => undefined);
             if (open !== undefined) {
               await engine.conversations.update(open.id, { status: "closed" });
             }
           } else {
-            await pass(each.hours * hour);
+            await skip(each.hours * hour);
           }
           const { current, stored, needed } = await versionsIn(storage);
           for (const version of before.current) {
@@ -105,11 +101,11 @@ test("an old version of an agent or a playbook stays while it is used, and is re
           );
         }
         // Runs end and are removed, and then each version is checked once more.
-        await pass(4 * day);
+        await skip(4 * day);
         const { stored, needed } = await versionsIn(storage);
         expect(stored).toEqual([...needed].toSorted());
       },
     ),
-    { numRuns: runs(6) },
+    { numRuns: runs(12), examples: [[unused], [played]] },
   );
 });

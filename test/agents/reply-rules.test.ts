@@ -7,7 +7,7 @@ import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelTurn } from "../../src/ports/agent-model.ts";
 import { world } from "../support/world.ts";
-import { type Agency, type AgencyOptions, agency } from "./world.ts";
+import { type Agency, type AgencyOptions, agency, survey } from "./world.ts";
 
 const message = "I'll get a colleague.";
 const lookUp = action({
@@ -25,15 +25,6 @@ const order = {
     { id: "begun", type: "send", text: "One moment." },
     { id: "tell", type: "instruct", text: "Say where the order is." },
     { id: "more", type: "send", text: "Anything else?" },
-  ],
-} satisfies CreatePlaybook;
-const survey = {
-  name: "Survey",
-  trigger: { keywords: ["survey"] },
-  slots: [{ name: "mark", type: "number", required: true, prompt: "From 1 to 5?" }],
-  steps: [
-    { id: "ask", type: "ask", slot: "mark" },
-    { id: "thank", type: "send", text: "Thank you for the {{mark}}." },
   ],
 } satisfies CreatePlaybook;
 

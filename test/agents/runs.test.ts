@@ -5,20 +5,10 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { AgentModel, ModelAnswer } from "../../src/ports/agent-model.ts";
 import { outcome } from "../contacts/helpers.ts";
-import { type Agency, agency, echo } from "./world.ts";
+import { type Agency, agency, echo, survey } from "./world.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
-
-const survey = {
-  name: "Survey",
-  trigger: { keywords: ["survey"] },
-  slots: [{ name: "mark", type: "number" as const, required: true, prompt: "From 1 to 5?" }],
-  steps: [
-    { id: "ask", type: "ask" as const, slot: "mark" },
-    { id: "thank", type: "send" as const, text: "Thank you for the {{mark}}." },
-  ],
-};
 
 function recordedAction(
   done: unknown[],
@@ -415,7 +405,7 @@ test.each([
       options: { runRetentionDays: 1, eventRetentionDays, idempotencyHours: 720 },
       actions: [recordedAction([], "read")],
     });
-    const { engine, agent, ask, pass, runs } = made;
+    const { engine, agent, ask, pass, skip, runs } = made;
     await ask("Hello");
     const { id: conversation_id } = await made.conversation();
     const trigger = () =>
@@ -425,7 +415,7 @@ test.each([
         { idempotencyKey: "k" },
       );
     await trigger();
-    await pass(keptDays * day - 60_000);
+    await skip(keptDays * day - 60_000);
     const before = await runs();
     expect(before).toHaveLength(2);
     await ask("Are you there?");
@@ -440,7 +430,7 @@ test.each([
     }
     await pass(hour);
     await engine.agents.remove(agent.id);
-    await pass((keptDays + 1) * day);
+    await skip((keptDays + 1) * day);
     expect(await outcome(engine.agents.runs(agent.id))).toBe("not_found");
   },
 );

@@ -185,6 +185,10 @@ describe("a health check", () => {
     await clock.advance(1_000);
     expect(await commits()).toBe(1);
     expect(await commits()).toBe(0);
+    // When the clock is set back, the last commit no longer counts as recent.
+    clock.step(-60_000);
+    expect(await commits()).toBe(1);
+    expect(await commits()).toBe(0);
     state.commit = fails;
     await clock.advance(1_000);
     expect(await commits()).toBe(1);
@@ -223,6 +227,10 @@ describe("a health check", () => {
           { code: "storage_unavailable", message: expect.stringContaining("2 s") as string },
         ],
       });
+      let isKnown = false;
+      void one.health().then(({ status }) => (isKnown = status === "unavailable"));
+      await clock.settle();
+      expect(isKnown, "the next check does not wait").toBe(true);
       await clock.advance(1_000);
     }
     expect(state.commits - before).toBe(1);

@@ -113,5 +113,8 @@ describe("a logged error", () => {
     for (const shown of [err, logged(withoutMessage(error)), logged(withoutMessage("Elm"))]) {
       for (const [, print] of printers) expect(print(shown)).not.toContain("Elm");
     }
+    const shortened = new Error("My address:\n5 Elm Street");
+    shortened.message = "My address:";
+    expect(inspect(logged(withoutMessage(shortened)))).not.toContain("Elm");
   });
 });
