@@ -39,7 +39,9 @@ import {
   changeConversation,
   changeStatus,
   contactAddress,
+  conversationById,
   type ConversationRow,
+  conversations,
   findOwnConversation,
   openForInbound,
   supersededError,
@@ -229,6 +231,10 @@ export const reply: Command<Reply, Message> = {
   input: replySchema,
   status: 201,
   shows: ({ id }, message) => message?.id ?? id,
+  async touch(tx, { id }) {
+    const conversation = await tx.get(conversationById, [id]);
+    if (conversation !== undefined) tx.update(conversations, conversation, {});
+  },
   storesKey: true,
   async run(tx, { id, body, media, author_id }, call) {
     const { services } = call;
