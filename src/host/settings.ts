@@ -36,10 +36,15 @@ import {
   quoted,
   wholeOption,
 } from "../kernel/index.ts";
-import { type ConsentSettings, type QuietHours, standardConsent } from "../operations/index.ts";
+import {
+  type ConsentSettings,
+  type QuietHours,
+  standardConsent,
+  standardHistoryChunks,
+} from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import type { HttpSettings } from "../webhooks/index.ts";
-import type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./options.ts";
+import type { AccountOptions, Defaults, EngineOptions, Settings } from "./options.ts";
 
 /**
  * Checks the options and fills in defaults.
@@ -48,11 +53,12 @@ import type { AccountOptions, DefaultPorts, EngineOptions, Settings } from "./op
  */
 export function settingsOf<Tx extends object | undefined>(
   options: EngineOptions<Tx>,
-  defaults: DefaultPorts,
+  defaults: Defaults,
 ): Settings {
   const schema = optionsSchema(defaults, transportNames(options));
   const { sentiment, http, agents, logger, ...rest } = parseOptions("", schema, options);
-  return { ...rest, sentiment, http, agents, logger: errorLogger(logger) };
+  const { historyChunks = standardHistoryChunks } = defaults;
+  return { ...rest, sentiment, http, agents, logger: errorLogger(logger), historyChunks };
 }
 
 /**
@@ -63,7 +69,7 @@ export function accountMode(options: AccountOptions, standard: Mode): Mode {
   return parseOptions("engine.account: ", accountOptions, options).mode ?? standard;
 }
 
-function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
+function optionsSchema(defaults: Defaults, transports: readonly string[]) {
   const shape = {
     storage: portOption<StoragePort>(
       'a storage, such as sqlite({ file }) of "tidings/sqlite"',
