@@ -16,7 +16,7 @@ import {
   accountMode,
   type AccountOptions,
   type Accounts,
-  type DefaultPorts,
+  type Defaults,
   type EngineOptions,
   engineRuntime,
   OperationRunner,
@@ -32,14 +32,7 @@ import {
 import { apiBackend, type ApiHandler, RequestHandler, StreamNotifier } from "./api/index.ts";
 import { createAccount, defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
 import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
-import {
-  Executor,
-  type Health,
-  type HistoryChunks,
-  HostPolicies,
-  type Service,
-  standardHistoryChunks,
-} from "./operations/index.ts";
+import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
@@ -79,7 +72,6 @@ export class MessagingEngine<
   readonly sandbox: AccountHandle["sandbox"];
   readonly #settings: Settings;
   readonly #drawId: GenerateId;
-  readonly #historyChunks: HistoryChunks;
   readonly #store: Store;
   readonly #bus: EventBus;
   readonly #notifier: StreamNotifier;
@@ -100,11 +92,7 @@ export class MessagingEngine<
    * @throws TidingsError `invalid_option` with the name, the expected value and the given value of
    *   each invalid option
    */
-  constructor(
-    options: EngineOptions<Tx>,
-    defaults: DefaultPorts,
-    historyChunks: HistoryChunks = standardHistoryChunks,
-  ) {
+  constructor(options: EngineOptions<Tx>, defaults: Defaults) {
     const settings = settingsOf(options, defaults);
     const { storage, clock, random, logger, limits, mode } = settings;
     const drawId = idSource(clock, random);
@@ -117,7 +105,6 @@ export class MessagingEngine<
       logger,
     });
     this.#drawId = drawId;
-    this.#historyChunks = historyChunks;
     this.#store = store;
     const transports = [...settings.transports, webchatTransport(store)];
     this.#settings = { ...settings, transports };
@@ -359,7 +346,6 @@ export class MessagingEngine<
       consumers: this.#consumers,
       hookHandlers,
       secret: createSecretKey(secret),
-      historyChunks: this.#historyChunks,
     });
     if (this.#starting === undefined && this.#stopping === undefined) {
       this.#reminder = new StartReminder(runtime, this.#consumers);

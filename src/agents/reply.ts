@@ -1,4 +1,4 @@
-import { acceptMessage, findCorrespondent, segmentsOf } from "../messages/index.ts";
+import { segmentsOf, sendInConversation } from "../messages/index.ts";
 import type { AgentDefinition } from "./types.ts";
 import {
   type Author,
@@ -14,7 +14,6 @@ import { conversationById, type ConversationRow } from "../conversations/index.t
 import type { Call } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { chooseSender } from "../senders/index.ts";
 
 /** SMS segments of a reply. Each one costs money, and handsets join long messages slowly. */
 const maxSegments = 6;
@@ -145,35 +144,17 @@ export async function sendAs(
   { services, hostVerdicts }: Pick<Call, "services" | "hostVerdicts">,
 ): Promise<SendResult> {
   if (text === null) return { conversation, message_id: null, error: null };
-  const { id, medium } = conversation;
   let message_id: MessageId;
   try {
-    ({ id: message_id } = await tx.attempt(async (within) => {
-      const identity = await findCorrespondent(within, conversation);
-      const channel = medium === "webchat" ? "webchat" : "sms";
-      const request = {
-        channel,
-        from: undefined,
-        last: identity.last_sender_id,
-        to: identity.address,
-      } as const;
-      const sender = await chooseSender(within, request, services.transports);
-      const correspondence = {
-        channel,
-        identity,
-        sender,
-        conversation,
-        isNewConversation: false,
-        author,
-      } as const;
-      const call = { services, hostVerdicts, idempotency_key: null };
-      return acceptMessage(within, call, { body: text }, correspondence);
-    }));
+    const call = { services, hostVerdicts, idempotency_key: null };
+    ({ id: message_id } = await tx.attempt((within) =>
+      sendInConversation(within, call, { body: text }, conversation, author),
+    ));
   } catch (error) {
     // An opt-out, a policy of the host application or a missing sender: a retry would not help.
     if (!(error instanceof TidingsError) || error.retryable) throw error;
     return { conversation, message_id: null, error: { error: error.message, code: error.code } };
   }
-  const after = await tx.get(conversationById, [id], { hold: true });
+  const after = await tx.get(conversationById, [conversation.id], { hold: true });
   return { conversation: after ?? conversation, message_id, error: null };
 }

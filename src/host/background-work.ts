@@ -25,7 +25,7 @@ import { type Action, analyzerName, type Clock } from "../ports/index.ts";
 import type { KeyObject } from "node:crypto";
 import { contactActivity } from "../conversations/index.ts";
 import { type GenerateId, hourMs } from "../kernel/index.ts";
-import type { HistoryChunks, HookHandler, HostPolicies, Services } from "../operations/index.ts";
+import type { HookHandler, HostPolicies, Services } from "../operations/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -202,7 +202,6 @@ interface RuntimeOptions {
   readonly consumers: Consumers;
   readonly hookHandlers: readonly HookHandler[];
   readonly secret: KeyObject;
-  readonly historyChunks: HistoryChunks;
 }
 
 /** Builds the dependencies of operations and jobs from the settings, once the storage is open. */
@@ -214,10 +213,9 @@ export function engineRuntime({
   consumers,
   hookHandlers,
   secret,
-  historyChunks,
 }: RuntimeOptions): EngineRuntime {
   const { random, limits, transports, routes, sentiment, webchat, consent } = settings;
-  const { quietHours, language, timeZone, reopenHours, http, agents } = settings;
+  const { quietHours, language, timeZone, reopenHours, http, agents, historyChunks } = settings;
   const services: Services = {
     drawId,
     random,

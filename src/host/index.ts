@@ -17,11 +17,5 @@ export type {
   Webhooks,
 } from "./handles.ts";
 export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
-export type {
-  AccountOptions,
-  DefaultPorts,
-  EngineOptions,
-  Settings,
-  StopOptions,
-} from "./options.ts";
+export type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
 export { accountMode, settingsOf, stopDeadline } from "./settings.ts";

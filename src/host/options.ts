@@ -1,5 +1,10 @@
 import type { Limits, Mode } from "../kernel/index.ts";
-import type { ConsentOptions, ConsentSettings, QuietHours } from "../operations/index.ts";
+import type {
+  ConsentOptions,
+  ConsentSettings,
+  HistoryChunks,
+  QuietHours,
+} from "../operations/index.ts";
 import type { WebchatOptions } from "../webchat/index.ts";
 import type { HttpOptions, HttpSettings, WebhookOptions } from "../webhooks/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
@@ -139,9 +144,12 @@ export interface AccountOptions {
  * The ports that options may leave out. The package's entry point passes the defaults, because the
  * core imports no adapter.
  */
-export type DefaultPorts = Required<
+export interface Defaults extends Required<
   Pick<EngineOptions, "clock" | "random" | "logger" | "language">
->;
+> {
+  /** Not an option, but tests use small numbers. Default: `standardHistoryChunks`. */
+  readonly historyChunks?: HistoryChunks;
+}
 
 /** Checked options with all defaults filled in. */
 export interface Settings extends Required<
@@ -158,6 +166,7 @@ export interface Settings extends Required<
   readonly limits: Limits;
   readonly consent: ConsentSettings;
   readonly quietHours: QuietHours | null;
+  readonly historyChunks: HistoryChunks;
 }
 
 /** Options of `engine.stop`. */

@@ -36,16 +36,15 @@ import {
   quoted,
   wholeOption,
 } from "../kernel/index.ts";
-import { type ConsentSettings, type QuietHours, standardConsent } from "../operations/index.ts";
+import {
+  type ConsentSettings,
+  type QuietHours,
+  standardConsent,
+  standardHistoryChunks,
+} from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import type { HttpSettings } from "../webhooks/index.ts";
-import type {
-  AccountOptions,
-  DefaultPorts,
-  EngineOptions,
-  Settings,
-  StopOptions,
-} from "./options.ts";
+import type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
 
 /**
  * Checks the options and fills in defaults.
@@ -54,11 +53,12 @@ import type {
  */
 export function settingsOf<Tx extends object | undefined>(
   options: EngineOptions<Tx>,
-  defaults: DefaultPorts,
+  defaults: Defaults,
 ): Settings {
   const schema = optionsSchema(defaults, transportNames(options));
   const { sentiment, http, agents, logger, ...rest } = parseOptions("", schema, options);
-  return { ...rest, sentiment, http, agents, logger: errorLogger(logger) };
+  const { historyChunks = standardHistoryChunks } = defaults;
+  return { ...rest, sentiment, http, agents, logger: errorLogger(logger), historyChunks };
 }
 
 /**
@@ -77,7 +77,7 @@ export function stopDeadline(options: StopOptions): number {
   return parseOptions("engine.stop: ", stopOptions, options).deadlineMs;
 }
 
-function optionsSchema(defaults: DefaultPorts, transports: readonly string[]) {
+function optionsSchema(defaults: Defaults, transports: readonly string[]) {
   const shape = {
     storage: portOption<StoragePort>(
       'a storage, such as sqlite({ file }) of "tidings/sqlite"',

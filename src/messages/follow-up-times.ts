@@ -21,8 +21,9 @@ const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] a
 
 /**
  * Returns when the follow-up job of an attempt runs first, in milliseconds since the epoch: for a
- * look-up, or when the wait for receipts ends. Undefined if neither is needed, if a lost answer
- * belongs to a transport that cannot look up attempts, or if this engine lacks the transport.
+ * look-up, or when the wait for receipts ends. Undefined if neither is needed, or if a lost answer
+ * belongs to a transport that cannot look up attempts. If this engine lacks the transport, the job
+ * of a lost answer waits for an engine that has it.
  */
 export function firstFollowUpAt(
   attempt: AttemptRow,
@@ -30,10 +31,8 @@ export function firstFollowUpAt(
   factsByTransport: FactsByTransport,
   now: number,
 ): number | undefined {
-  const facts = factsByTransport.get(attempt.transport);
-  if (facts === undefined) return undefined;
   if (attempt.outcome === "ambiguous" && status === "ambiguous") {
-    if (!facts.canLookUp) return undefined;
+    if (factsByTransport.get(attempt.transport)?.canLookUp === false) return undefined;
     // The engine stopped or its deadline passed, so the call may still be running. Wait until the
     // lease is over.
     const mayStillRun = attempt.error?.code === "answer_lost";
@@ -51,8 +50,8 @@ export function firstFollowUpAt(
 /**
  * Returns when the follow-up job runs again, after `attempt.lookups` runs: for a look-up, or when
  * the wait for receipts ends. Undefined if the message's status needs no follow-up, if all look-ups
- * of a lost answer have been made, if the transport has no receipts, or if this engine lacks the
- * transport.
+ * of a lost answer have been made or its transport cannot make them, if the transport has no
+ * receipts, or if this engine lacks the transport.
  */
 export function nextFollowUpAt(
   attempt: AttemptRow,
@@ -63,6 +62,7 @@ export function nextFollowUpAt(
   const facts = factsByTransport.get(attempt.transport);
   if (facts === undefined) return undefined;
   if (status === "ambiguous") {
+    if (!facts.canLookUp) return undefined;
     const delay = lookupDelays[attempt.lookups - 1];
     return delay === undefined ? undefined : now + delay;
   }

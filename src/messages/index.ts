@@ -1,4 +1,4 @@
-export { acceptMessage, writeMessage } from "./send.ts";
+export { writeMessage } from "./send.ts";
 export { applyReceipts, recordOptOutOnRefusal } from "./apply-receipt.ts";
 export { readTransportFacts, type TransportRuntime } from "./transport-facts.ts";
 export {
@@ -11,7 +11,7 @@ export {
   messageUpdated,
   type MessageUpdatedData,
 } from "./events.ts";
-export { findCorrespondent, onMessageReceived, receiveMessage } from "./receive.ts";
+export { onMessageReceived, receiveMessage, sendInConversation } from "./receive.ts";
 export { isMessageInProgress, messageResource } from "./reads.ts";
 export { moveMessage, stateOf, writeTimeline } from "./move.ts";
 export {

@@ -24,7 +24,13 @@ import {
   type IdentityRow,
 } from "../contacts/index.ts";
 import { appendEvent, receivedEventId } from "../events/index.ts";
-import { type GenerateId, mediumOf, type Scope, TidingsError } from "../kernel/index.ts";
+import {
+  type Author,
+  type GenerateId,
+  mediumOf,
+  type Scope,
+  TidingsError,
+} from "../kernel/index.ts";
 import { segmentColumns } from "./segments.ts";
 import {
   chooseSender,
@@ -39,7 +45,9 @@ import {
   changeConversation,
   changeStatus,
   contactAddress,
+  conversationById,
   type ConversationRow,
+  conversations,
   findOwnConversation,
   openForInbound,
   supersededError,
@@ -229,6 +237,10 @@ export const reply: Command<Reply, Message> = {
   input: replySchema,
   status: 201,
   shows: ({ id }, message) => message?.id ?? id,
+  async touch(tx, { id }) {
+    const conversation = await tx.get(conversationById, [id]);
+    if (conversation !== undefined) tx.update(conversations, conversation, {});
+  },
   storesKey: true,
   async run(tx, { id, body, media, author_id }, call) {
     const { services } = call;
@@ -245,25 +257,40 @@ export const reply: Command<Reply, Message> = {
     });
 
     const draft = { body, ...(media === undefined ? {} : { media }) };
-    const channel = found.medium === "webchat" ? "webchat" : channelOf(draft);
-    const identity = await findCorrespondent(tx, conversation);
-    const wish = { channel, from: undefined, last: identity.last_sender_id, to: identity.address };
-    const sender = await chooseSender(tx, wish, services.transports);
     const author = {
       type: "human" as const,
       ...(author_id === undefined ? {} : { id: author_id }),
     };
-    const correspondence = {
-      channel,
-      identity,
-      sender,
-      conversation,
-      isNewConversation: false,
-      author,
-    };
-    return messageResource(await acceptMessage(tx, call, draft, correspondence));
+    return messageResource(await sendInConversation(tx, call, draft, conversation, author));
   },
 };
+
+/**
+ * Sends a message to the last address of an active conversation.
+ * @throws TidingsError `conflict` if the contact has no address left, `no_sender`, and the errors
+ * of `acceptMessage`
+ */
+export async function sendInConversation(
+  tx: Tx,
+  call: Parameters<typeof acceptMessage>[1],
+  draft: Pick<Reply, "body" | "media">,
+  conversation: Seen<ConversationRow>,
+  author: Author,
+): Promise<Seen<MessageRow>> {
+  const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
+  const identity = await findCorrespondent(tx, conversation);
+  const request = { channel, from: undefined, last: identity.last_sender_id, to: identity.address };
+  const sender = await chooseSender(tx, request, call.services.transports);
+  const correspondence = {
+    channel,
+    identity,
+    sender,
+    conversation,
+    isNewConversation: false,
+    author,
+  };
+  return acceptMessage(tx, call, draft, correspondence);
+}
 
 /**
  * Returns the assignee after a person's reply: that person, or nobody if the reply names no author.
@@ -283,7 +310,7 @@ function assigneeOnReply(
  * Returns the address to reply to. If the contact has several, it is the one of the last message.
  * @throws TidingsError `conflict` if the contact has no address left
  */
-export async function findCorrespondent(
+async function findCorrespondent(
   tx: Tx,
   conversation: ConversationRow,
 ): Promise<Seen<IdentityRow>> {

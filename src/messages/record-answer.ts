@@ -174,19 +174,22 @@ export async function decideAfterNotSent(
   message: MessageRow,
   attempt: AttemptRow,
 ): Promise<Decided> {
-  const isLast = attempt.number === message.attempts;
-  const last = isLast ? attempt : await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  if (last === undefined || (!isLast && last.outcome !== "rejected")) {
-    return { decision: noChange, next: undefined };
+  const state = stateOf(message);
+  const findNextAfter = (last: AttemptRow, failure: AttemptFailure): Promise<Next | undefined> =>
+    findNext(tx, services, message, last, failure, last.answered_at ?? tx.now);
+  let next: Next | undefined;
+  let decision: AfterAttempt;
+  if (attempt.number === message.attempts) {
+    // An attempt that was certainly not sent equals a temporary refusal.
+    next = await findNextAfter(attempt, { outcome: "rejected", error: null, not_before: null });
+    decision = applyNotSent(state, attempt.number, tx.now, next);
+  } else {
+    const last = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+    if (last?.outcome !== "rejected") return { decision: noChange, next: undefined };
+    // The refusal was final, unless the route now has another transport to try.
+    next = (await findNextAfter(last, last)) ?? { next: "nowhere" };
+    decision = applyNotSent(state, last.number, tx.now, next, last.error);
   }
-  // An attempt that was certainly not sent equals a temporary refusal.
-  const failure: AttemptFailure = isLast
-    ? { outcome: "rejected", error: null, not_before: null }
-    : last;
-  const found = await findNext(tx, services, message, last, failure, last.answered_at ?? tx.now);
-  const next: Next | undefined = isLast ? found : (found ?? { next: "nowhere" });
-  const refusal = isLast ? null : last.error;
-  const decision = applyNotSent(stateOf(message), last.number, tx.now, next, refusal);
   return { decision: await checkLostAttempts(tx, message, decision, attempt), next };
 }
 

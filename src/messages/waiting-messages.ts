@@ -1,6 +1,6 @@
 import { arm, disarm, type Claim, finish } from "../queue/index.ts";
 import { messageResource } from "./reads.ts";
-import { messageById, type MessageRow } from "./rows.ts";
+import { messageById, type MessageRow, messages } from "./rows.ts";
 import {
   invalid,
   iso,
@@ -32,6 +32,10 @@ export const editMessage: Command<EditMessage, Message> = {
   input: editMessageSchema,
   status: 200,
   shows: (input) => input.id,
+  async touch(tx, { id }) {
+    const message = await tx.get(messageById, [id]);
+    if (message !== undefined) tx.update(messages, message, {});
+  },
   async run(tx, { id, ...change }, call) {
     const { services } = call;
     const message = await tx.get(messageById, [id]);

@@ -265,6 +265,7 @@ export class Executor {
     if (refusal !== undefined) throw refusal;
 
     const settled = await settle(tx, command, input, call);
+    if (!settled.ok) await command.touch?.(tx, input);
     const answer = settled.ok
       ? storedResult(command, settled.outcome, input, call)
       : storedProblem(command, settled.error, input, call);

@@ -116,6 +116,12 @@ export interface Command<Input, Output> {
    */
   shows?(input: Input, output: Output | undefined, call: Call): string | null;
   /**
+   * Writes the resource that `shows` names for an error, without a change. The write conflicts with
+   * an erasure or redaction of the resource, so that one of the two runs again and finds what the
+   * other did. The command's own writes are rolled back when its error is stored.
+   */
+  touch?(tx: Tx, input: Input): Promise<void>;
+  /**
    * True if the created message stores the idempotency key. The stored response is then found by
    * the key, without an index entry.
    */

@@ -67,8 +67,12 @@ export async function eraseHistory(
  * Removes one chunk of the stored responses about an erased contact's address. Returns whether
  * there is more. The last chunk also ends the job.
  */
-export async function eraseAddress(tx: Tx, hash: string): Promise<"more" | "done"> {
-  if (!(await eraseStoredResponses(tx, hash))) return "more";
+export async function eraseAddress(
+  tx: Tx,
+  hash: string,
+  { responses }: HistoryChunks,
+): Promise<"more" | "done"> {
+  if (!(await eraseStoredResponses(tx, hash, responses))) return "more";
   await disarm(tx, { kind: "erase-address", key: { hash } });
   return "done";
 }

@@ -32,13 +32,13 @@ export const eraseContact: Procedure<ById, void> = {
   name: "contacts.erase",
   input: () => byIdSchema,
   status: 204,
-  async run(steps, input, { services }) {
+  async run(steps, input, { services: { historyChunks } }) {
     const { value: erased } = await steps.execute(startErasure, input, 0);
     for (const id of erased.contacts) {
-      while ((await steps.commit((tx) => eraseHistory(tx, id, services.historyChunks))) === "more");
+      while ((await steps.commit((tx) => eraseHistory(tx, id, historyChunks))) === "more");
     }
     for (const hash of erased.addresses) {
-      while ((await steps.commit((tx) => eraseAddress(tx, hash))) === "more");
+      while ((await steps.commit((tx) => eraseAddress(tx, hash, historyChunks))) === "more");
     }
   },
 };

@@ -27,7 +27,9 @@ export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "erase-add
   erase: inChunks((tx, { contact_id }, { services }) =>
     eraseHistory(tx, contact_id, services.historyChunks),
   ),
-  "erase-address": inChunks((tx, { hash }) => eraseAddress(tx, hash)),
+  "erase-address": inChunks((tx, { hash }, { services }) =>
+    eraseAddress(tx, hash, services.historyChunks),
+  ),
 };
 
 const everyMs = 600_000;

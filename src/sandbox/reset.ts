@@ -63,11 +63,11 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     requireSandbox(scope);
     const { drawId } = services;
     const [agentsEnd, playbooksEnd, messagesEnd] = [drawId("agt"), drawId("pb"), drawId("msg")];
-    let removed = await removeAll(steps, agents.primary, agentsEnd);
-    removed += await removeAll(steps, agentVersions.primary, agentsEnd);
-    removed += await removeAll(steps, agentTriggers.primary, agentsEnd);
-    removed += await removeAll(steps, playbooks.primary, playbooksEnd);
-    removed += await removeAll(steps, playbookVersions.primary, playbooksEnd);
+    let removed = await removeAll(steps, agents.primary, { end: agentsEnd });
+    removed += await removeAll(steps, agentVersions.primary, { end: agentsEnd });
+    removed += await removeAll(steps, agentTriggers.primary, { end: agentsEnd });
+    removed += await removeAll(steps, playbooks.primary, { end: playbooksEnd });
+    removed += await removeAll(steps, playbookVersions.primary, { end: playbooksEnd });
     removed += await removeBefore(steps, messages, messagesEnd, removeMessage);
     removed += await removeBefore(steps, deliveries, drawId("dlv"), removeDelivery);
     for (const { primary } of [
@@ -89,10 +89,13 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
       consents,
       consentEvidence,
     ]) {
-      removed += await removeAll(steps, primary);
+      removed += await removeAll<Scope>(steps, primary);
     }
     removed += await removeAll(steps, eventsOfAccount);
-    removed += await removeAll(steps, idempotency.primary);
+    // The keys of requests whose effects stay, such as this reset, stay too.
+    removed += await removeAll(steps, idempotency.primary, {
+      isKept: ({ survives_reset }) => survives_reset === true,
+    });
     return { removed };
   },
 };
@@ -132,16 +135,20 @@ async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
 
 /**
  * Removes all rows of a collection, or those before `end`, along an index that begins with account
- * and mode. The idempotency keys of requests whose effects stay, such as this reset, stay.
+ * and mode. Rows for which `isKept` is true stay.
  */
-async function removeAll(steps: Steps, index: ScopedIndex, end?: string): Promise<number> {
+async function removeAll<R extends Scope>(
+  steps: Steps,
+  index: ScopedIndex<R>,
+  { end, isKept }: { readonly end?: string; readonly isKept?: (row: R) => boolean } = {},
+): Promise<number> {
   const { collection } = index;
   let removed = 0;
   let after: readonly KeyValue[] | undefined;
   for (;;) {
     const until = end === undefined ? {} : { until: [end] };
     const range = { index, prefix: [], order: "ascending", limit: chunk, ...until } as const;
-    const { rows, more, last } = await scan<Scope>(
+    const { rows, more, last } = await scan(
       steps.reads,
       after === undefined ? range : { ...range, after },
     );
@@ -149,9 +156,7 @@ async function removeAll(steps: Steps, index: ScopedIndex, end?: string): Promis
       let gone = 0;
       for (const row of rows) {
         const latest = await tx.get(collection.primary, scopedKeyOf(collection, row));
-        const isKept =
-          latest === undefined || ("survives_reset" in latest && latest.survives_reset);
-        if (isKept === true) continue;
+        if (latest === undefined || isKept?.(latest) === true) continue;
         tx.remove(collection, latest);
         gone++;
       }

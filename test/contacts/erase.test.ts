@@ -326,8 +326,7 @@ it("leaves nothing of a history that takes many transactions, whatever they remo
           http: { client: receivers(clock).client },
           agents: { model: () => ({ text: "the octopus answers" }) },
         },
-        { clock, random, logger: silent, language: english() },
-        chunks,
+        { clock, random, logger: silent, language: english(), historyChunks: chunks },
       );
       onTestFinished(() => stopped(one, clock));
       await one.start();

@@ -183,4 +183,37 @@ describe("a message that the first carrier may have and the second refuses", () 
       error: { code: "invalid_destination" },
     });
   });
+
+  it("is looked up by another engine when the one that is refused lacks the first carrier", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const routes = [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous" as const] }];
+    const both = engine(storage, {
+      transports: [
+        carrier({ send: () => lost, lookup: () => ({ outcome: "not_sent" }) }),
+        carrier({ name: "second", send: () => busy(60_000) }),
+      ],
+      routes,
+    });
+    await both.start();
+    const { id } = await both.messages.send({ to, body: "Hello" });
+    await clock.settle();
+    await both.stop();
+    const one = engine(storage, {
+      transports: [carrier({ name: "second", send: () => no("invalid_destination") })],
+      routes: [{ transports: ["second"] }],
+    });
+    await one.start();
+    await clock.advance(120_000);
+    expect(await one.messages.get(id)).toMatchObject({ status: "ambiguous" });
+    const again = engine(storage, {
+      transports: [carrier({ lookup: () => ({ outcome: "not_sent" }) })],
+    });
+    await again.start();
+    await clock.advance(120_000);
+    expect(await again.messages.get(id)).toMatchObject({
+      status: "failed",
+      error: { code: "invalid_destination" },
+    });
+  });
 });

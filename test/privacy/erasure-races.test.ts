@@ -5,6 +5,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import { identities } from "../../src/contacts/rows.ts";
 import { conversations } from "../../src/conversations/rows.ts";
 import { messages } from "../../src/messages/rows.ts";
+import { idempotency } from "../../src/operations/idempotency.ts";
 import type { Collection } from "../../src/ports/collection.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Write } from "../../src/ports/storage.ts";
@@ -30,6 +31,7 @@ interface Old {
   readonly message: string;
   /** A message that is redacted. */
   readonly redacted: string;
+  readonly scheduled: string;
 }
 
 /** Each leaves the word "zebulon" if the erasure does not find it. */
@@ -56,13 +58,11 @@ const acts: Readonly<Record<string, (engine: MessagingEngine, old: Old) => Promi
     sandbox.inbound({ from: phone, body: "zebulon" }, keyed),
 };
 
-async function erasing(
-  collection: Collection,
-  act: (engine: MessagingEngine, old: Old) => Promise<unknown>,
-) {
+const options = { transports: [carrier()], policies: [gossip] };
+
+async function known() {
   const storage = memory();
   const { clock, engine } = world();
-  const options = { transports: [carrier()], policies: [gossip] };
   const other = engine(storage, options);
   await other.start();
   const { id: contact } = await other.contacts.create({ phone, name: "Zebulon" });
@@ -74,7 +74,21 @@ async function erasing(
   await clock.advance(1_000);
   const { id: redacted } = await other.sandbox.inbound({ from: phone, body: "Forget this" });
   await other.messages.redact(redacted);
-  const old = { contact, thread, message, redacted };
+  const { id: scheduled } = await other.messages.send({
+    to: phone,
+    body: "Later",
+    send_at: new Date(clock.now() + 3_600_000).toISOString(),
+  });
+  const old: Old = { contact, thread, message, redacted, scheduled };
+  return { storage, clock, engine, other, old };
+}
+
+async function erasing(
+  collection: Collection,
+  act: (engine: MessagingEngine, old: Old) => Promise<unknown>,
+) {
+  const { storage, clock, engine, other, old } = await known();
+  const { contact } = old;
   let acted: PromiseSettledResult<unknown> | undefined;
   let isDue = true;
   const removes = ({ kind, collection: of }: Write) => kind === "remove" && of === collection;
@@ -125,6 +139,38 @@ describe("a contact that is erased", () => {
     expect(acted).toMatchObject({ status: "fulfilled" });
     expect(await tablesWith(storage, [phone])).toEqual([]);
   });
+
+  const refused: Readonly<Record<string, (engine: MessagingEngine, old: Old) => Promise<unknown>>> =
+    {
+      "an edit": ({ messages: { edit } }, { scheduled }) => edit(scheduled, { body: "pay" }, keyed),
+      "a reply": ({ conversations: { reply } }, { thread }) =>
+        reply(thread, { body: "pay" }, keyed),
+    };
+
+  it("leaves nothing of an edit that a policy refuses while its message is removed", async () => {
+    const { storage, acted } = await erasing(messages, refused["an edit"] ?? expect.fail());
+    expect(acted).toMatchObject({ reason: { code: "policy_denied" } });
+    expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
+  });
+
+  it.each(Object.entries(refused))(
+    "leaves nothing of %s that a policy refused before and that is stored after",
+    async (_, act) => {
+      const { storage, engine, other, old } = await known();
+      let isDue = true;
+      const one = engine(
+        beforeCommits(storage, async (writes) => {
+          if (!isDue || !writes.some(({ collection: of }) => of === idempotency)) return;
+          isDue = false;
+          await other.contacts.erase(old.contact);
+        }),
+        options,
+      );
+      await expect(act(one, old)).rejects.toMatchObject({ code: "not_found" });
+      expect(isDue).toBe(false);
+      expect(await tablesWith(storage, ["zebulon"])).toEqual([]);
+    },
+  );
 
   it("is a new contact when it writes while its messages are being removed", async () => {
     const { storage, engine, contact, acted } = await erasing(messages, ({ sandbox }) =>

@@ -79,13 +79,14 @@ export class EngineProcess {
         actions: this.#world.actionBackend.actions(lifetime, crash),
       },
     };
-    const ports = {
+    const defaults = {
       clock: skewedClock,
       random: seededRandom(seed * 10_000 + this.#number * 100 + ++this.#starts),
       logger: this.#logger(),
       language: english(),
+      historyChunks,
     };
-    const engine = new MessagingEngine(options, ports, historyChunks);
+    const engine = new MessagingEngine(options, defaults);
     this.#lifetime = lifetime;
     this.#transports = transports;
     this.#engine = engine;
