@@ -1,7 +1,7 @@
 /**
- * A server process for `express.ts`: the engine on Express, and a bare handler beside it. Its
- * argument is the database file, or empty for memory storage. It prints its port and an API key as
- * JSON.
+ * A server process for `express.ts` and `streams.ts`: the engine on Express, and a bare handler
+ * beside it. Its arguments are the database file, or empty for memory storage, and the number of
+ * further accounts, with ten API keys each. It prints its port and the API keys as JSON.
  */
 import expressApp from "express";
 import { memory } from "../adapters/storage/memory/index.ts";
@@ -11,7 +11,7 @@ import { system } from "../adapters/system/index.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
 import { createContacts, instantCarrier, recipient, text } from "./engines.ts";
 
-const [file = ""] = process.argv.slice(2);
+const [file = "", accounts = "0"] = process.argv.slice(2);
 const storage = file === "" ? memory() : sqlite({ file });
 const engine = new MessagingEngine({ storage, transports: [instantCarrier()], ...system() });
 await createContacts(engine);
@@ -20,6 +20,16 @@ const { account, key } = await engine.accounts.create({ name: "Bench", plan });
 const sample = await engine
   .account(account.id)
   .messages.send({ to: recipient("existing", 0), body: text });
+
+const others: (string | null)[] = [];
+for (let i = 0; i < Number(accounts); i++) {
+  const other = engine.account(
+    (await engine.accounts.create({ name: `Other ${i}`, plan })).account.id,
+  );
+  for (let j = 0; j < 10; j++) {
+    others.push((await other.apiKeys.create({ name: `Key ${j}`, scopes: ["events:read"] })).secret);
+  }
+}
 
 const app = expressApp();
 app.post("/bare", expressApp.json(), (request, response) => {
@@ -30,7 +40,7 @@ app.use(expressHandler(engine));
 const server = app.listen(0, "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  process.stdout.write(`${JSON.stringify({ port, secret: key.secret })}\n`);
+  process.stdout.write(`${JSON.stringify({ port, secret: key.secret, others })}\n`);
 });
 process.once("SIGTERM", () => {
   server.closeAllConnections();

@@ -1,8 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { createInterface } from "node:readline";
 import { recipient, text, withTempFile } from "./engines.ts";
+import { load, postRequest, serve, type ServerProcess } from "./http-load.ts";
 import { type Contender, count, medians, ratio, scaled, table, type Work } from "./measure.ts";
 
 const requests = scaled(6_000);
@@ -50,28 +47,6 @@ export function express(): Promise<string> {
   });
 }
 
-interface ServerProcess {
-  readonly port: number;
-  readonly secret: string;
-  stop(): Promise<void>;
-}
-
-async function serve(file: string): Promise<ServerProcess> {
-  const script = new URL("./express-server.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, [script, file], { stdio: ["ignore", "pipe", "inherit"] });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  const { port, secret } = JSON.parse(line) as { port: number; secret: string };
-  return {
-    port,
-    secret,
-    async stop() {
-      const ended = once(child, "exit");
-      child.kill();
-      await ended;
-    },
-  };
-}
-
 /** Makes every idempotency key of the benchmark a new one. */
 let sent = 0;
 
@@ -81,71 +56,6 @@ async function measured({ port, secret }: ServerProcess, path: string): Promise<
     const body = JSON.stringify({ to: recipient("existing", sent++), body: text });
     return postRequest(path, headers, body);
   });
-  await load(port, prepared.slice(0, warmUp));
-  return { items: requests, ms: await load(port, prepared.slice(warmUp)) };
-}
-
-/**
- * Sends prepared requests over plain sockets and returns the milliseconds that it took. It parses
- * as little of the answers as possible, so that the client needs less CPU than the server. Throws
- * on any answer but a 201.
- */
-async function load(port: number, prepared: readonly Buffer[]): Promise<number> {
-  const sockets = await Promise.all(Array.from({ length: connections }, () => opened(port)));
-  let next = 0;
-  const began = performance.now();
-  await Promise.all(sockets.map((socket) => exchange(socket, () => prepared[next++])));
-  const ms = performance.now() - began;
-  for (const socket of sockets) socket.destroy();
-  return ms;
-}
-function postRequest(
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): Buffer {
-  const lines = Object.entries({
-    Host: "localhost",
-    "Content-Type": "application/json",
-    "Content-Length": String(Buffer.byteLength(body)),
-    ...headers,
-  });
-  return Buffer.from(
-    `POST ${path} HTTP/1.1\r\n` +
-      `${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`,
-  );
-}
-
-function opened(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1", () => resolve(socket));
-    socket.setNoDelay(true);
-    socket.once("error", reject);
-  });
-}
-
-/** Sends one request after another over a socket, until there are no more. */
-function exchange(socket: Socket, next: () => Buffer | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let received = "";
-    const send = (): void => {
-      const request = next();
-      if (request === undefined) resolve();
-      else socket.write(request);
-    };
-    socket.setEncoding("latin1");
-    socket.on("data", (chunk: string) => {
-      received += chunk;
-      const head = received.indexOf("\r\n\r\n");
-      if (head === -1) return;
-      const length = /\r\ncontent-length: (\d+)/i.exec(received)?.[1];
-      if (received.length < head + 4 + Number(length)) return;
-      if (!received.startsWith("HTTP/1.1 201 ")) return reject(new Error(received));
-      received = "";
-      send();
-    });
-    socket.once("error", reject);
-    socket.once("close", () => reject(new Error("the server closed the connection")));
-    send();
-  });
+  await load(port, connections, prepared.slice(0, warmUp));
+  return { items: requests, ms: await load(port, connections, prepared.slice(warmUp)) };
 }

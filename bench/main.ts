@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- sends express delivery webhooks agents search import postgres]` runs all
+ * `npm run bench [-- sends express streams delivery webhooks agents search import postgres]` runs all
  * benchmarks, or the named ones, and prints the results. Nothing is asserted.
  *
  * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
@@ -13,11 +13,13 @@ import { imports } from "./import.ts";
 import { postgres } from "./postgres.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
+import { streams } from "./streams.ts";
 import { webhooks } from "./webhooks.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   sends,
   express,
+  streams,
   delivery,
   webhooks,
   agents,

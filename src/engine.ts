@@ -29,7 +29,7 @@ import {
   type StopOptions,
   type Work,
 } from "./host/index.ts";
-import { apiBackend, type ApiHandler, RequestHandler, StreamNotifier } from "./api/index.ts";
+import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
 import { createAccount, defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
 import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
 import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
@@ -74,7 +74,7 @@ export class MessagingEngine<
   readonly #drawId: GenerateId;
   readonly #store: Store;
   readonly #bus: EventBus;
-  readonly #notifier: StreamNotifier;
+  readonly #streams: LiveStreams;
   readonly #policies: HostPolicies;
   readonly #keyRing: KeyRing;
   readonly #consumers: Consumers;
@@ -109,7 +109,7 @@ export class MessagingEngine<
     const transports = [...settings.transports, webchatTransport(store)];
     this.#settings = { ...settings, transports };
     this.#bus = new EventBus(logger);
-    this.#notifier = new StreamNotifier(clock);
+    this.#streams = new LiveStreams({ store, clock, logger });
     this.#policies = new HostPolicies({
       policies: settings.policies,
       store,
@@ -120,7 +120,7 @@ export class MessagingEngine<
     this.#keyRing = new KeyRing({ store, clock, logger });
     store.onCommit((writes) => {
       this.#keyRing.onWrites(writes);
-      this.#notifier.onWrites(writes);
+      this.#streams.onWrites(writes);
       this.#consumers.onWrites(writes);
       this.#bus.publish(writes);
     });
@@ -133,7 +133,7 @@ export class MessagingEngine<
       store,
       drawId,
       keyRing: this.#keyRing,
-      notifier: this.#notifier,
+      streams: this.#streams,
       origins: settings.webchat.origins,
       prepared,
     });
@@ -331,7 +331,7 @@ export class MessagingEngine<
     this.#unwatch = storage.watch?.(
       () => {
         this.#keyRing.invalidate();
-        this.#notifier.raise();
+        this.#streams.wake();
         this.#consumers.wake();
         this.#work?.wake();
         this.#reminder?.wake();
@@ -363,7 +363,7 @@ export class MessagingEngine<
   async #stop(deadlineMs: number): Promise<void> {
     const { clock, transports } = this.#settings;
     const begun = clock.now();
-    this.#notifier.close();
+    this.#streams.close();
     // Wait for a start in progress. A failed start leaves nothing to stop.
     const work = await this.#starting?.catch(() => undefined);
     await this.#preparing?.catch(() => {});

@@ -117,7 +117,7 @@ async function readAll(
 }
 
 function toResponse(
-  { status, headers, body }: ApiResponse,
+  { status, headers, body, cutOff }: ApiResponse,
   method: string,
   disconnected: AbortController,
 ): Response {
@@ -125,7 +125,7 @@ function toResponse(
   if (body === null || method === "HEAD") return new Response(null, init);
   if (typeof body === "string") return new Response(body, init);
   if (body instanceof Uint8Array) return new Response(Buffer.from(body), init);
-  return new Response(streamOf(body, disconnected), init);
+  return new Response(streamOf(body, disconnected, cutOff), init);
 }
 
 const utf8 = new TextEncoder();
@@ -134,10 +134,18 @@ const utf8 = new TextEncoder();
 function streamOf(
   chunks: AsyncIterable<string>,
   disconnected: AbortController,
+  cutOff: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   return new ReadableStream(
     {
+      start(controller) {
+        const fail = (): void => {
+          disconnected.abort();
+          controller.error(new Error("the client takes the stream too slowly"));
+        };
+        cutOff?.addEventListener("abort", fail, { once: true });
+      },
       async pull(controller) {
         const next = await iterator.next();
         if (next.done === true) controller.close();

@@ -169,9 +169,11 @@ export async function respond(
 
 /** Writes a response, and resolves when its last chunk is written. */
 export async function send(
-  { status, headers, body }: ApiResponse,
+  { status, headers, body, cutOff }: ApiResponse,
   response: ServerResponse,
 ): Promise<void> {
+  const destroy = (): unknown => response.destroy();
+  cutOff?.addEventListener("abort", destroy, { once: true });
   if (body === null) {
     response.writeHead(status, headers).end();
   } else if (typeof body === "string" || body instanceof Uint8Array) {

@@ -1,5 +1,12 @@
 import { type KeyRing, settingByName, settings } from "../accounts/index.ts";
-import { type GenerateId, iso, type Limits, TidingsError, withDeadline } from "../kernel/index.ts";
+import {
+  type GenerateId,
+  iso,
+  type Limits,
+  type Scope,
+  TidingsError,
+  withDeadline,
+} from "../kernel/index.ts";
 import {
   type Caller,
   type Executor,
@@ -14,8 +21,8 @@ import type { Clock, Logger, StoragePort, Transport } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
 import { publicError } from "./http.ts";
+import type { LiveStreams } from "./live-streams.ts";
 import { Callbacks } from "./service-routes.ts";
-import type { StreamNotifier } from "./stream-notifier.ts";
 
 /** The parts of the engine that the HTTP API uses. */
 export interface ApiBackend extends Service {
@@ -38,11 +45,16 @@ export interface ApiBackend extends Service {
   readonly callbacks: Pick<Callbacks, "receive">;
   /** @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`, `not_found` */
   authenticateVisitor(session_id: string, token: string): Promise<Visitor>;
-  /** Returns what a stream of the caller needs. `signal` aborts when the client disconnects. */
-  readonly streamSources: (
-    caller: Caller,
-    signal: AbortSignal,
-  ) => Pick<StreamSources, "notifications" | "mayContinue">;
+  /**
+   * Returns what a stream of the caller needs. `over` aborts when the reader has left. Calls `full`
+   * when the reader is too slow for the events that are committed.
+   */
+  readonly streamSources: (opening: {
+    readonly scope: Scope;
+    readonly caller: Caller;
+    readonly over: AbortSignal;
+    readonly full?: () => void;
+  }) => Pick<StreamSources, "join" | "subscribe" | "mayContinue">;
 }
 
 export interface BackendOptions {
@@ -54,7 +66,7 @@ export interface BackendOptions {
   readonly limits: Limits;
   readonly transports: readonly Transport[];
   readonly keyRing: KeyRing;
-  readonly notifier: StreamNotifier;
+  readonly streams: LiveStreams;
   /** The origins whose pages may call the visitor routes. */
   readonly origins: readonly string[];
   /** Resolves when the storage is open. */
@@ -63,7 +75,7 @@ export interface BackendOptions {
 
 /** Connects the HTTP API to the engine. */
 export function apiBackend(engine: BackendOptions): ApiBackend {
-  const { store, logger, drawId, storage, clock, limits, keyRing, notifier, origins } = engine;
+  const { store, logger, drawId, storage, clock, limits, keyRing, streams, origins } = engine;
   const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
   const options = { ...engine, prepared };
   const healthCheck = new HealthCheck(engine);
@@ -85,10 +97,12 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
       const reads = store.unscopedReads;
       return authenticateVisitor({ reads, secret, now: clock.now() }, session_id, token);
     },
-    streamSources: (caller, signal) => ({
-      notifications: (mailbox) => notifier.open(signal, mailbox),
+    streamSources: ({ full = () => {}, ...opening }) => ({
+      join: (mailbox) => streams.join(opening, mailbox),
+      subscribe: (filter, wake) => streams.subscribe(opening, filter, wake, full),
       mayContinue: async () =>
-        !notifier.closed && (caller.type !== "key" || (await keyRing.isValid(caller))),
+        !streams.closed &&
+        (opening.caller.type !== "key" || (await keyRing.isValid(opening.caller))),
     }),
     health: () => healthCheck.run(),
   };

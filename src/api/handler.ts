@@ -217,7 +217,7 @@ export class RequestHandler implements ApiHandler {
     exchange: AuthorizedExchange,
     operation: EventStream<unknown, unknown>,
   ): Promise<ApiResponse> {
-    const { request, params, caller } = exchange;
+    const { request, params, scope, caller } = exchange;
     const { limits, prepared } = this.#backend;
     const last = headerOf(request.headers, "last-event-id");
     const { fields, place } = resumedInput(queryOf(exchange), last);
@@ -228,13 +228,16 @@ export class RequestHandler implements ApiHandler {
 
     const { executor } = await prepared();
     const { signal } = request;
-    const sources = this.#backend.streamSources(caller, signal);
+    const cutOff = new AbortController();
+    const full = (): void => cutOff.abort();
+    const sources = this.#backend.streamSources({ scope, caller, over: signal, full });
     const events = await executor
       .open(operation, input, contextOf(exchange), sources, signal)
       .catch((error: unknown) => {
         throw withPlaces(error, place);
       });
-    return { status: 200, headers, body: this.#logErrors(encodeEvents(events), exchange) };
+    const body = this.#logErrors(encodeEvents(events), exchange);
+    return { status: 200, headers, body, cutOff: cutOff.signal };
   }
 
   async #receiveCallback({ request, headers }: Exchange, params: Params): Promise<ApiResponse> {

@@ -65,6 +65,8 @@ export interface ApiResponse {
    * last. The response to HEAD has the body of the GET, and the server omits it.
    */
   readonly body: string | Uint8Array | AsyncIterable<string> | null;
+  /** Aborts when the connection must be closed because the client takes a stream too slowly. */
+  readonly cutOff?: AbortSignal;
 }
 
 /** A request and the beginnings of its response. */

@@ -1,4 +1,4 @@
-import type { StreamEvent } from "../operations/index.ts";
+import type { StreamEvent, StreamItem } from "../operations/index.ts";
 import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
 import { checkDepth } from "./inputs.ts";
 import { publicError } from "./http.ts";
@@ -42,17 +42,25 @@ export function encodeEvent({ id, event, data, retry, comment }: ServerSentEvent
   return `${text}\n`;
 }
 
+/** The encoded form of items, which the streams of a process share. */
+const encoded = new WeakMap<object, string>();
+
+function encodeItem(item: StreamItem<unknown>): string {
+  let text = encoded.get(item);
+  if (text === undefined) {
+    const { value, ...facts } = item;
+    text = encodeEvent({ ...facts, data: JSON.stringify(value) });
+    encoded.set(item, text);
+  }
+  return text;
+}
+
 /** Encodes each event when it is pulled. */
 export async function* encodeEvents(
   events: AsyncIterable<StreamEvent<unknown>>,
 ): AsyncGenerator<string, void, undefined> {
   for await (const event of events) {
-    if (!("value" in event)) {
-      yield encodeEvent(event);
-      continue;
-    }
-    const { value, ...facts } = event;
-    yield encodeEvent({ ...facts, data: JSON.stringify(value) });
+    yield "value" in event ? encodeItem(event) : encodeEvent(event);
   }
 }
 

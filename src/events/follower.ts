@@ -3,6 +3,8 @@ import { Signal } from "../queue/index.ts";
 
 interface FollowerOptions {
   readonly clock: Clock;
+  /** The time between two steps if no wake-up arrives, in milliseconds. 5 seconds by default. */
+  readonly pollMs?: number;
   /** Lets the event loop run other work. */
   readonly yieldToEventLoop: () => Promise<void>;
   /** Processes one batch of new entries. */
@@ -14,8 +16,7 @@ interface FollowerOptions {
 /** `more`: call again now. `wait`: call again after a wake-up or a pause. `over`: never again. */
 export type Step = "more" | "wait" | "over";
 
-/** The time between two steps if no wake-up arrives, in milliseconds. */
-const pollMs = 5_000;
+const defaultPollMs = 5_000;
 /** The pause after a failure, in milliseconds. */
 const pauseMs = 1_000;
 
@@ -48,7 +49,7 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    const { step, yieldToEventLoop, failed } = this.#options;
+    const { step, yieldToEventLoop, failed, pollMs = defaultPollMs } = this.#options;
     while (!this.#stopping) {
       // Lowered before the reads, so that a commit during the reads raises it again.
       this.#fresh.lower();
@@ -61,6 +62,8 @@ export class Follower {
           continue;
         }
       } catch (error) {
+        // When the engine stops, it may close the storage while this reads.
+        if (this.#stopping) return;
         failed(error);
         wait = pauseMs;
       }

@@ -11,6 +11,8 @@ export {
   receivedEventId,
 } from "./rows.ts";
 export { EventBus } from "./bus.ts";
+export { EventFeed } from "./event-feed.ts";
+export { LogWatcher } from "./log-watcher.ts";
 export { consumerEventOf, consumerEvents, consumers } from "./consumer-reader.ts";
 export type {
   ConsumeOptions,

@@ -4,17 +4,23 @@ import { type AnyEvent, type EventType, eventTypeSchema } from "./types.ts";
 import { invalid, reference } from "../kernel/index.ts";
 import type {
   EventStream,
-  Notifications,
+  LiveItem,
+  LiveSubscription,
   StreamEvent,
+  StreamFilter,
+  StreamItem,
+  StreamPlace,
   StreamSources,
 } from "../operations/index.ts";
-import type { KeyValue } from "../ports/index.ts";
-import { scan, type Reads } from "../store/index.ts";
+import { type Reads, type Scan, scan } from "../store/index.ts";
+import { newestPosition } from "./event-feed.ts";
 
 /** Names the events of a stream. */
 export interface StreamEvents {
   /** Only events of these types. Over HTTP, separated by commas. All types by default. */
   readonly types?: readonly EventType[] | undefined;
+  /** Only events of this conversation. */
+  readonly conversation_id?: string | undefined;
   /** Starts after this event. By default only new events are sent. */
   readonly last_event_id?: string | undefined;
 }
@@ -29,6 +35,7 @@ export const streamEventsSchema = z.strictObject({
   types: typeList
     .optional()
     .describe("Only events of these types. Over HTTP, separated by commas. All types by default."),
+  conversation_id: reference.optional().describe("Only events of this conversation."),
   last_event_id: reference
     .optional()
     .describe("Starts after this event. By default only new events are sent."),
@@ -45,23 +52,24 @@ export const eventStream: EventStream<StreamEvents, AnyEvent> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
-  async open(sources, { types, last_event_id }, _call, signal) {
-    const from = await positionOf(sources.reads, last_event_id);
-    const next = eventsAfter(sources.reads, types, from);
-    return follow({ ...sources, notifications: sources.notifications(), next }, signal);
+  async open(sources, { last_event_id, ...filter }, _call, signal) {
+    const place = await sources.join();
+    try {
+      const from = await positionOf(sources.reads, last_event_id);
+      const reader = new EventReader(sources, filter, from, () => place.signal.raise());
+      return follow(
+        { ...sources, place, next: () => reader.next(), close: () => reader.close() },
+        signal,
+      );
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
   },
 };
 
 async function positionOf(reads: Reads, last_event_id: string | undefined): Promise<number> {
-  if (last_event_id === undefined) {
-    const [last] = await reads.range({
-      index: eventsOfAccount,
-      prefix: [],
-      order: "descending",
-      limit: 1,
-    });
-    return last?.position ?? 0;
-  }
+  if (last_event_id === undefined) return newestPosition(reads);
   const last = await reads.get(eventById, [last_event_id]);
   if (last !== undefined) return last.position;
   const message =
@@ -71,32 +79,75 @@ async function positionOf(reads: Reads, last_event_id: string | undefined): Prom
 }
 
 /**
- * Returns a function that reads the next batch after `from`, and on each further call the batch
- * after that.
+ * Returns the events of a stream in order. It reads the log itself until it has caught up. From
+ * then on it takes the events that the process hands to all its streams. A stream that is too slow
+ * for that reads the log again, so memory is bounded.
  */
-function eventsAfter(
-  reads: Reads,
-  types: readonly EventType[] | undefined,
-  from: number,
-): () => Promise<StreamBatch<AnyEvent>> {
-  let after: readonly KeyValue[] = [from];
-  return async () => {
-    const { rows, more, last } = await scan<EventRow>(reads, {
+class EventReader {
+  readonly #sources: Pick<StreamSources, "reads" | "subscribe">;
+  readonly #filter: StreamFilter;
+  readonly #wake: () => void;
+  #after: number;
+  #live: LiveSubscription | undefined;
+
+  constructor(
+    sources: Pick<StreamSources, "reads" | "subscribe">,
+    filter: StreamFilter,
+    from: number,
+    wake: () => void,
+  ) {
+    this.#sources = sources;
+    this.#filter = filter;
+    this.#after = from;
+    this.#wake = wake;
+  }
+
+  async next(): Promise<StreamBatch<AnyEvent>> {
+    if (this.#live !== undefined && this.#after >= this.#live.position) {
+      const taken = this.#live.take();
+      if (taken !== undefined) return { events: this.#unread(taken), more: false };
+      this.close();
+    }
+    const { rows, more, last } = await this.#read();
+    this.#after = Number(last?.[0] ?? this.#after);
+    if (!more && this.#live !== undefined) {
+      // The subscription has every later event.
+      this.#after = Math.max(this.#after, this.#live.position);
+    } else if (!more) {
+      // Events that were committed before the subscription began are read once more.
+      this.#live = await this.#sources.subscribe(this.#filter, this.#wake);
+    }
+    const events = rows.map((row) => ({ id: row.id, event: row.type, value: eventResource(row) }));
+    return { events, more: true };
+  }
+
+  close(): void {
+    this.#live?.leave();
+    this.#live = undefined;
+  }
+
+  /** Leaves out the events that the reader found in the log. */
+  #unread(taken: readonly LiveItem[]): StreamItem<AnyEvent>[] {
+    const fresh = taken.filter(({ position }) => position > this.#after);
+    this.#after = fresh.at(-1)?.position ?? this.#after;
+    // The cast is safe: the feed makes its items with `eventResource`.
+    return fresh.map(({ item }) => item as StreamItem<AnyEvent>);
+  }
+
+  #read(): Promise<Scan<EventRow>> {
+    const { types, conversation_id } = this.#filter;
+    return scan<EventRow>(this.#sources.reads, {
       index: eventsOfAccount,
       prefix: [],
       order: "ascending",
-      after,
-      ...(types === undefined ? {} : { where: { type: types } }),
+      after: [this.#after],
+      where: {
+        ...(types === undefined ? {} : { type: types }),
+        ...(conversation_id === undefined ? {} : { conversation_id }),
+      },
       limit: pageSize,
     });
-    after = last ?? after;
-    const events = rows.map((row) => ({
-      id: row.id,
-      event: row.type,
-      value: eventResource(row),
-    }));
-    return { events, more };
-  };
+  }
 }
 
 /** Events that can be sent now. */
@@ -107,9 +158,11 @@ export interface StreamBatch<Item> {
 }
 
 interface Following<Item> extends Pick<StreamSources, "now" | "mayContinue" | "yieldToEventLoop"> {
-  readonly notifications: Notifications;
+  readonly place: StreamPlace;
   /** Reads the next batch; `undefined` when the stream has ended. */
   readonly next: () => Promise<StreamBatch<Item> | undefined>;
+  /** Called when the stream has ended. */
+  readonly close?: () => void;
   /** The latest end of the stream, in milliseconds since the epoch. */
   readonly endsAt?: number;
 }
@@ -126,11 +179,12 @@ const quietMs = 15_000;
  */
 export async function* follow<Item>(
   {
-    notifications: { signal: fresh, isOver, leave },
+    place: { signal: fresh, isOver, leave },
     now,
     mayContinue,
     yieldToEventLoop,
     next,
+    close,
     endsAt = Infinity,
   }: Following<Item>,
   signal: AbortSignal,
@@ -164,6 +218,7 @@ export async function* follow<Item>(
     // When the engine stops, it closes the storage while streams still read.
     if (await mayContinue()) throw error;
   } finally {
+    close?.();
     leave();
   }
 }

@@ -110,7 +110,7 @@ export class OperationRunner {
         checkStreamOptions(options);
         const { signal = new AbortController().signal } = options;
         const executor = await this.#executorFor(scope);
-        const sources = streamSources(caller, signal);
+        const sources = streamSources({ scope, caller, over: signal });
         const events = await executor.open(stream, parsed, context(undefined), sources, signal);
         return itemsOf(events);
       },

@@ -37,6 +37,7 @@ const catalogue = {
   no_sender: { status: 422, title: "No sender", retryable: false },
   idempotency_key_reused: { status: 422, title: "Idempotency key reused", retryable: false },
   rate_limited: { status: 429, title: "Rate limit exceeded", retryable: true },
+  too_many_streams: { status: 429, title: "Too many open streams", retryable: true },
   internal: { status: 500, title: "Internal error", retryable: true },
   not_configured: { status: 501, title: "Not configured", retryable: false },
   storage_unavailable: { status: 503, title: "Storage unavailable", retryable: true },

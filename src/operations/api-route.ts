@@ -1,13 +1,7 @@
 import { z } from "zod";
 import { type ErrorCode, errorCodes } from "../kernel/index.ts";
-import type {
-  Command,
-  EventStream,
-  KeyScope,
-  Procedure,
-  Query,
-  RowProcedure,
-} from "./operation.ts";
+import type { Command, KeyScope, Procedure, Query, RowProcedure } from "./operation.ts";
+import type { EventStream } from "./event-stream.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

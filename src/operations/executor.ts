@@ -26,15 +26,13 @@ import type {
   Call,
   Caller,
   Command,
-  EventStream,
   Outcome,
   Procedure,
   Query,
   RowProcedure,
   Steps,
-  StreamEvent,
-  StreamSources,
 } from "./operation.ts";
+import type { EventStream, StreamEvent, StreamSources } from "./event-stream.ts";
 import type { HostVerdicts } from "../ports/index.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Tx } from "../store/index.ts";
@@ -173,7 +171,7 @@ export class Executor {
     stream: EventStream<Input, Item>,
     input: Input,
     context: Context,
-    sources: Pick<StreamSources, "notifications" | "mayContinue">,
+    sources: Pick<StreamSources, "join" | "subscribe" | "mayContinue">,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent<Item>>> {
     const { store, services, clock } = this.#runtime;

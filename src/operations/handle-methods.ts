@@ -1,12 +1,6 @@
 import type { ById } from "../kernel/index.ts";
-import type {
-  Command,
-  EventStream,
-  Procedure,
-  Query,
-  RowProcedure,
-  StreamItem,
-} from "./operation.ts";
+import type { Command, Procedure, Query, RowProcedure } from "./operation.ts";
+import type { EventStream, StreamItem } from "./event-stream.ts";
 
 /** Defines a method of the handles. Called once for each handle. */
 export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;

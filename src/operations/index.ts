@@ -16,26 +16,32 @@ export {
   standardConsent,
 } from "./host-policies.ts";
 export { type Context, Executor } from "./executor.ts";
+export type {
+  EventStream,
+  LiveItem,
+  LiveSubscription,
+  Mailbox,
+  StreamEvent,
+  StreamFilter,
+  StreamItem,
+  StreamPlace,
+  StreamSources,
+} from "./event-stream.ts";
 export {
   type Call,
   type Caller,
   type Command,
-  type EventStream,
   inputSchema,
   type KeyCaller,
   type KeyScope,
   keyScopes,
   missingScopes,
-  type Notifications,
   type Outcome,
   type Procedure,
   type Query,
   type RowProcedure,
   showsOutput,
   type Steps,
-  type StreamEvent,
-  type StreamItem,
-  type StreamSources,
   type VisitorCaller,
 } from "./operation.ts";
 export {

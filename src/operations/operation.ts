@@ -13,7 +13,6 @@ import type {
   WebchatSessionId,
 } from "../kernel/index.ts";
 import type { Services } from "./runtime.ts";
-import type { Signal } from "../queue/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 
 /** The scopes of API keys. No scope includes another. */
@@ -201,64 +200,6 @@ export interface Steps {
     input: Input,
     step: number,
   ): Promise<Outcome<Output>>;
-}
-
-/**
- * A stream of events from now on, or from where the caller left off. Input errors are thrown before
- * the stream begins. It ends when `signal` aborts.
- */
-export interface EventStream<Input, Item> {
-  readonly kind: "stream";
-  readonly name: string;
-  readonly input: (limits: Limits) => z.ZodType<Input>;
-  /** Runs before the stream opens, with the same input, until it returns false. */
-  readonly before?: Command<Input, boolean>;
-  open(
-    sources: StreamSources,
-    input: Input,
-    call: Call,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<StreamEvent<Item>>>;
-}
-
-export interface StreamSources {
-  readonly reads: Reads;
-  readonly now: () => number;
-  /**
-   * Subscribes to commits that may concern the stream: of a mailbox if one is given, or else of
-   * events. The stream must call `leave` when it ends.
-   * @throws TidingsError `overloaded` when too many streams are open
-   */
-  readonly notifications: (mailbox?: string) => Notifications;
-  /** Whether the stream may continue. False if the engine stops or the caller's key has expired. */
-  readonly mayContinue: () => Promise<boolean>;
-  /** Yields to the event loop, which the reads of an embedded storage do not. */
-  readonly yieldToEventLoop: () => Promise<void>;
-}
-
-export interface Notifications {
-  readonly signal: Signal;
-  /** Whether the stream must end because its mailbox has newer streams. */
-  readonly isOver: () => boolean;
-  readonly leave: () => void;
-}
-
-/** An item of a stream, or a notice for its connection, which has no meaning in process. */
-export type StreamEvent<Item> = StreamItem<Item> | ConnectionNotice;
-
-export interface StreamItem<Item> {
-  /** The place of the item. A stream that is opened with this `last_event_id` begins after it. */
-  readonly id: string;
-  /** The name of the event over HTTP. */
-  readonly event?: string;
-  readonly value: Item;
-}
-
-interface ConnectionNotice {
-  /** How long the client waits before it reconnects, in milliseconds. */
-  readonly retry?: number;
-  /** Ignored by clients. Keeps proxies from closing an idle connection. */
-  readonly comment?: string;
 }
 
 /** The outcome of an operation. `body` is `value` as JSON. Each replay returns the same bytes. */

@@ -14,6 +14,7 @@ export {
   mail,
   mailboxes,
   mailboxName,
+  mailByPosition,
   type MailRow,
   webchatSessions,
   webchatSessionsByExpiry,

@@ -1,5 +1,14 @@
 import type { MessageId, SenderId, WebchatSessionId } from "../kernel/index.ts";
-import { integer, json, nullable, type RowOf, scoped, text, time } from "../ports/index.ts";
+import {
+  integer,
+  json,
+  nullable,
+  position,
+  type RowOf,
+  scoped,
+  text,
+  time,
+} from "../ports/index.ts";
 
 /**
  * A session of a visitor's browser. It acts for an address, and the address's identity determines
@@ -43,16 +52,18 @@ interface MailboxRow extends RowOf<typeof mailboxes> {}
 export const mailboxByAddress = mailboxes.key("address");
 
 /**
- * A message's position in a mailbox. The body is stored only in the message, so a redaction there
- * applies here too.
+ * A message's place in a mailbox. The body is stored only in the message, so a redaction there
+ * applies here too. `position` is the order in which the transactions of all mailboxes committed.
  */
 export const mail = scoped("webchat_mail", {
   address: text(),
   number: integer(),
   message_id: text<MessageId>(),
+  position: position(),
 });
 export interface MailRow extends RowOf<typeof mail> {}
 
+export const mailByPosition = mail.acrossScopes.unique("by_position", ["position"]);
 export const mailByNumber = mail.key("address", "number");
 /** A message is in a mailbox at most once, even when it is sent repeatedly. */
 export const mailOfMessage = mail.byId.unique("by_message", ["message_id", "address"]);

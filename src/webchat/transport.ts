@@ -90,5 +90,6 @@ async function append(
   const mailbox = known ?? tx.insert(mailboxes, { address, last_number: 0 });
   const number = mailbox.last_number + 1;
   tx.update(mailboxes, mailbox, { last_number: number });
-  tx.insert(mail, { address, number, message_id });
+  // The storage assigns the position at commit.
+  tx.insert(mail, { address, number, message_id, position: 0 });
 }

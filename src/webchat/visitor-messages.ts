@@ -182,7 +182,7 @@ export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
     const key = [id] as const;
     const session = await reads.get(webchatSessionById, key);
     if (session === undefined || session.expires_at <= now()) throw notFound("webchat session");
-    const notifications = sources.notifications(mailboxName(session));
+    const place = await sources.join({ name: mailboxName(session), session_id: session.id });
     let after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
     let isFirst = true;
     const next = async (): Promise<StreamBatch<WebchatMessage> | undefined> => {
@@ -196,7 +196,7 @@ export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
       isFirst = false;
       return { events: [...greeting, ...events], more: entries.length === pageSize };
     };
-    return follow({ ...sources, notifications, next, endsAt: session.expires_at }, signal);
+    return follow({ ...sources, place, next, endsAt: session.expires_at }, signal);
   },
 };
 

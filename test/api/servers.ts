@@ -115,7 +115,7 @@ function overFetch(handler: (request: Request) => Promise<Response>): Listener {
     } as const;
     void (async () => {
       const answer = await handler(new Request(`http://localhost${url}`, init));
-      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders();
       if (answer.body !== null) {
         const reader = answer.body.getReader();
         response.once("close", () => void reader.cancel().catch(() => undefined));

@@ -1,8 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { createConnection } from "node:net";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { MessagingEngine } from "../../adapters/entry.ts";
 import type { AccountHandle } from "../../src/host/handles.ts";
-import type { MessagingEngine } from "../../src/engine.ts";
+import { commit, event } from "../events/log.ts";
 import { call } from "./call.ts";
+import { carrier } from "../support/carrier.ts";
+import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
+import { mountings, serve } from "./servers.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -31,7 +37,10 @@ async function follow(engine: MessagingEngine, key: string): Promise<Followed> {
 async function tenant(
   engine: MessagingEngine,
 ): Promise<{ readonly account: AccountHandle; readonly id: string; readonly key: string }> {
-  const { account, key } = await engine.accounts.create({ name: "test" });
+  const { account, key } = await engine.accounts.create({
+    name: "test",
+    plan: { name: "fast", requests_per_second: 100_000 },
+  });
   return { account: engine.account(account.id), id: key.id, key: key.secret ?? "" };
 }
 
@@ -164,3 +173,89 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     expect(stream.isOver()).toBe(true);
   });
 });
+
+/** Opens a stream that nobody reads. Returns the status of its response. */
+async function opened(engine: MessagingEngine, key: string, signal: AbortSignal): Promise<number> {
+  return (await call(engine.api, { path: "/v1/events/stream", key, signal })).status;
+}
+
+test("an API key may have 100 open streams, and an account 1,000", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  const { account, key } = await tenant(one);
+  const first = new AbortController();
+  const others = new AbortController();
+  expect(await opened(one, key, first.signal)).toBe(200);
+  for (let i = 1; i < 100; i++) expect(await opened(one, key, others.signal)).toBe(200);
+  const { status, body } = await call(one.api, { path: "/v1/events/stream", key });
+  expect([status, JSON.parse(String(body))]).toMatchObject([
+    429,
+    { code: "too_many_streams", detail: expect.stringContaining("100") as string },
+  ]);
+  first.abort();
+  expect(await opened(one, key, others.signal)).toBe(200);
+
+  for (let i = 1; i < 10; i++) {
+    const { secret } = await account.apiKeys.create({ name: `${i}`, scopes: ["events:read"] });
+    for (let j = 0; j < 100; j++) await opened(one, secret ?? "", others.signal);
+  }
+  const { secret } = await account.apiKeys.create({ name: "last", scopes: ["events:read"] });
+  expect(await opened(one, secret ?? "", others.signal)).toBe(429);
+  const stranger = await tenant(one);
+  expect(await opened(one, stranger.key, others.signal)).toBe(200);
+  others.abort();
+  expect(await opened(one, secret ?? "", new AbortController().signal)).toBe(200);
+});
+
+/** Reads a stream over a plain socket. The client takes no bytes until `resume` is called. */
+function slowClient(port: number, path: string, key: string) {
+  const socket = createConnection(port, "127.0.0.1");
+  let text = "";
+  let isClosed = false;
+  socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  socket.on("close", () => (isClosed = true)).on("error", () => {});
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  onTestFinished(() => void socket.destroy());
+  return {
+    socket,
+    ids: () => [...text.matchAll(/^id: (.*)$/gm)].map(([, id = ""]) => id),
+    isOpen: () => text.includes("200 OK"),
+    isClosed: () => isClosed,
+  };
+}
+
+const mounted = mountings.filter(({ name }) => /^(node:http|Express|Koa|fetch)$/.test(name));
+
+test.each(mounted)(
+  "a client that takes nothing is cut off, and resumes after its last event ($name)",
+  async ({ prefix, listener }) => {
+    const storage = memory();
+    const engine = new MessagingEngine({ storage, transports: [carrier()] });
+    onTestFinished(() => engine.stop());
+    const { account, key } = await tenant(engine);
+    await using running = await serve({ prefix, listener }, engine);
+    const { port } = running;
+    const client = slowClient(port, `${prefix}/v1/events/stream`, key);
+    await eventually(() => expect(client.isOpen()).toBe(true));
+    client.socket.pause();
+    // More than the buffers of the sockets take, and then more events than may wait.
+    const data = { text: "x".repeat(20_000) };
+    const rows = Array.from({ length: 2_500 }, () => ({
+      ...event(account.scope, "message.sent"),
+      data,
+    }));
+    for (let i = 0; i < rows.length; i += 100) {
+      await commit(storage, rows.slice(i, i + 100));
+      await new Promise(setImmediate);
+    }
+    client.socket.resume();
+    await eventually(() => expect(client.isClosed()).toBe(true));
+    const taken = client.ids();
+
+    const rest = slowClient(port, `${prefix}/v1/events/stream?last_event_id=${taken.at(-1)}`, key);
+    const all = rows.map(({ id }) => id);
+    await eventually(() => expect(rest.ids().at(-1)).toBe(all.at(-1)));
+    expect([...taken, ...rest.ids()]).toEqual(all);
+    expect(taken.length).toBeLessThan(all.length);
+  },
+);

@@ -36,6 +36,8 @@ const allowed: Readonly<Record<string, string>> = {
   "src/webhooks/fan-out.ts": "events of all accounts may commit together",
   "src/webhooks/webhook-waker.ts":
     "follows the log of all deliveries, and reads how far it was followed",
+  "src/events/log-watcher.ts":
+    "finds the streams of all accounts that another process's commits concern",
   "src/events/consumers.ts": "consumers take the events of all accounts",
   "src/events/call-consumer.ts": "the same",
   "src/events/consumer-reader.ts": "the same",

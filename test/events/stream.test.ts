@@ -1,135 +1,30 @@
-import { eventually } from "../support/eventually.ts";
 import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { type EventRow, eventsOfAccount } from "../../src/events/rows.ts";
+import type { StreamEvents } from "../../src/events/stream.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import type { Scope } from "../../src/kernel/ids.ts";
 import { call } from "../api/call.ts";
+import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
-import { createSecretKey } from "node:crypto";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { english } from "../../adapters/language/index.ts";
-import { type EventRow, events, eventsOfAccount } from "../../src/events/rows.ts";
-import type { EventType } from "../../src/events/types.ts";
-import { eventStream } from "../../src/events/stream.ts";
-import { StreamNotifier } from "../../src/api/stream-notifier.ts";
-import { idSource, type Scope } from "../../src/kernel/ids.ts";
-import type { Call } from "../../src/operations/operation.ts";
-import { noVerdicts, standardConsent } from "../../src/operations/host-policies.ts";
-import { standardHistoryChunks } from "../../src/operations/runtime.ts";
-import { defaultLimits } from "../../src/kernel/limits.ts";
-import type { Reader, StoragePort } from "../../src/ports/storage.ts";
-import { schema } from "../../src/modules.ts";
-import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
-import { unscopedReads } from "../../src/store/reads.ts";
-import { type StorageCase, storages } from "../support/storages.ts";
+import { busy, commit, event, opened, quiet, type StreamProcess, streamProcess } from "./log.ts";
 
-const quiet: Scope = { account_id: "acct_quiet", mode: "live" };
-const busy: Scope = { account_id: "acct_busy", mode: "live" };
-
-let made = 0;
-function event(scope: Scope, type: EventType): EventRow {
-  const id = `evt_${String(++made).padStart(26, "0")}` as const;
-  return {
-    ...scope,
-    id,
-    position: 0,
-    type,
-    conversation_id: null,
-    contact_id: null,
-    data: {},
-    created_at: 0,
-  };
-}
-
-async function opened(open: StorageCase["open"]): Promise<StoragePort> {
-  const port = open().connect();
-  onTestFinished(() => port.close());
-  await port.open(schema);
-  return port;
-}
-
-async function commit(port: StoragePort, rows: readonly EventRow[]): Promise<void> {
-  await port
-    .begin()
-    .commit(
-      rows.map((row) => ({ kind: "insert", collection: events, row: { ...row, version: 1 } })),
-    );
-}
-
-interface Followed {
+interface Followed extends Omit<StreamProcess, "open"> {
   /** The stream's event ids, in order. */
   readonly told: AsyncIterator<string | undefined>;
-  readonly desk: StreamNotifier;
-  /** The rows of each read. */
-  readonly read: EventRow[][];
-  readonly turns: () => number;
-  readonly clock: VirtualClock;
 }
 
-async function follow(
-  port: StoragePort,
-  input: { types?: EventType[]; last_event_id?: string },
-): Promise<Followed> {
-  const { clock, random } = simulated();
-  const over = new AbortController();
-  onTestFinished(() => over.abort());
-  const desk = new StreamNotifier(clock);
-  const read: EventRow[][] = [];
-  let turns = 0;
-  const { reader } = port;
-  const watched: Reader = {
-    get: (lookups) => reader.get(lookups),
-    search: (searches) => reader.search(searches),
-    async range(range) {
-      const rows = await reader.range(range);
-      read.push(rows as readonly object[] as EventRow[]);
-      return rows;
-    },
-  };
-  const sources = {
-    reads: unscopedReads(watched).in(quiet),
-    now: () => clock.now(),
-    notifications: () => desk.open(over.signal),
-    mayContinue: () => Promise.resolve(true),
-    yieldToEventLoop: () => (turns++, port.yieldToEventLoop()),
-  };
-  const secret = createSecretKey(new Uint8Array(32));
-  const services = {
-    drawId: idSource(clock, random),
-    random,
-    limits: defaultLimits,
-    transports: [],
-    routes: [],
-    contactActivity: { of: () => Promise.resolve([]), ofAll: () => Promise.resolve([]) },
-    hookHandlers: [],
-    setUpSandbox: () => {},
-    isInProgress: () => Promise.resolve(false),
-    scoresSentiment: false,
-    webchatSessionMs: 0,
-    reopenMs: 0,
-    secret,
-    consent: standardConsent,
-    quietHours: null,
-    language: english(),
-    timeZone: "UTC",
-    destinations: undefined,
-    hasAgents: false,
-    historyChunks: standardHistoryChunks,
-    actions: new Map(),
-  };
-  const call: Call = {
-    scope: quiet,
-    caller: { type: "host" },
-    request_id: "req_1",
-    idempotency_key: null,
-    services,
-    hostVerdicts: noVerdicts,
-  };
-  const stream = await eventStream.open(sources, input, call, over.signal);
+async function follow(port: StoragePort, input: StreamEvents): Promise<Followed> {
+  const process = streamProcess(port);
+  const stream = await process.open(input);
   async function* ids(): AsyncGenerator<string | undefined> {
     for await (const event of stream) yield "value" in event ? event.id : undefined;
   }
-  return { told: ids(), desk, read, turns: () => turns, clock };
+  return { ...process, told: ids() };
 }
 
 describe.each(storages)("a stream of events on $name", ({ open }) => {
@@ -146,7 +41,10 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     const { told, read } = await follow(port, { last_event_id: own[0]?.id ?? "" });
     expect((await told.next()).value).toBe(own[1]?.id);
     expect((await told.next()).value).toBe(own[2]?.id);
-    expect(read.flat().map(({ id }) => id)).toEqual(own.slice(1).map(({ id }) => id));
+    const rows = read.flat();
+    expect(rows.slice(0, 2).map(({ id }) => id)).toEqual(own.slice(1).map(({ id }) => id));
+    // Live events begin after the newest event of the account, and after the newest of all.
+    expect(rows).toHaveLength(4);
   });
 
   test("of a rare type skips other events, yields to the event loop, and never rereads them", async () => {
@@ -157,12 +55,12 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
       Array.from({ length: 2_500 }, () => event(quiet, "message.updated"));
     const rest = common();
     await commit(port, [first, ...common(), ...rare.slice(0, 1), ...rest]);
-    const { told, desk, read, turns } = await follow(port, {
+    const { told, streams, read, yields } = await follow(port, {
       types: ["message.failed"],
       last_event_id: first.id,
     });
     expect((await told.next()).value).toBe(rare[0]?.id);
-    expect(turns()).toBeGreaterThanOrEqual(2);
+    expect(yields()).toBeGreaterThanOrEqual(2);
 
     const next = told.next();
     // The stream has caught up with the log.
@@ -170,7 +68,7 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     await eventually(() => expect(read.flat().some(({ id }) => id === last)).toBe(true));
     await commit(port, [event(quiet, "message.updated"), ...rare.slice(1)]);
     const before = read.length;
-    desk.raise();
+    streams.wake();
     expect((await next).value).toBe(rare[1]?.id);
     expect(read.slice(before).flat().length).toBeLessThan(200);
   });
@@ -178,7 +76,7 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
   test("without a start position yields only new events of its account and mode", async () => {
     const port = await opened(open);
     await commit(port, [event(quiet, "message.sent"), event(busy, "message.sent")]);
-    const { told, desk } = await follow(port, {});
+    const { told, streams } = await follow(port, {});
     const next = told.next();
     const fresh = event(quiet, "message.sent");
     await commit(port, [
@@ -186,18 +84,18 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
       event({ ...quiet, mode: "sandbox" }, "message.sent"),
       fresh,
     ]);
-    desk.raise();
+    streams.wake();
     expect((await next).value).toBe(fresh.id);
   });
 
   test("sends heartbeats while all events are filtered out", async () => {
     const port = await opened(open);
-    const { told, desk, clock } = await follow(port, { types: ["message.failed"] });
+    const { told, streams, clock } = await follow(port, { types: ["message.failed"] });
     let signs = 0;
     void told.next().then(() => signs++);
     for (let seconds = 0; seconds < 14; seconds += 2) {
       await commit(port, [event(quiet, "message.updated")]);
-      desk.raise();
+      streams.wake();
       await clock.advance(2_000);
     }
     expect(signs).toBe(0);

@@ -1,0 +1,255 @@
+import { keys } from "../accounts/index.ts";
+import { EventFeed, LogWatcher } from "../events/index.ts";
+import { type Scope, TidingsError } from "../kernel/index.ts";
+import type {
+  Caller,
+  LiveSubscription,
+  Mailbox,
+  StreamFilter,
+  StreamPlace,
+} from "../operations/index.ts";
+import type { Clock, Logger, Write } from "../ports/index.ts";
+import { Signal } from "../queue/index.ts";
+import type { Store } from "../store/index.ts";
+import { mailboxName, mailByPosition, type MailRow, webchatSessions } from "../webchat/index.ts";
+
+/** Open event streams of one API key in this process. */
+const maxPerKey = 100;
+/** Open event streams of the API keys of one account in this process. */
+const maxPerAccount = 1_000;
+/** Open event streams of all API keys in this process. Each is an open socket. */
+const maxOfKeys = 10_000;
+/**
+ * Open streams of one mailbox in this process, such as the tabs of one visitor. One more ends the
+ * oldest, which may belong to a dead connection. Refusing the new one would not help: a refused
+ * browser does not reconnect by itself.
+ */
+const maxPerMailbox = 5;
+/** Ended streams of one mailbox that still wait for their reader. */
+const maxEnding = 5;
+/** Mailbox streams in this process. Each is an open socket of an anonymous visitor. */
+const maxOfMailboxes = 10_000;
+/**
+ * The minimum time between two checks of all sessions because of commits of other processes, in
+ * milliseconds. Few of them remove a session.
+ */
+const recheckMs = 5_000;
+
+/** An open stream. */
+interface Entry {
+  readonly signal: Signal;
+  /** The mailbox's session. */
+  readonly session_id?: string;
+  isOver: boolean;
+}
+
+/** A stream that opens. */
+interface Opening {
+  readonly scope: Scope;
+  readonly caller: Caller;
+  /** Aborts when the reader has left. */
+  readonly over: AbortSignal;
+}
+
+/** The open streams of this process: counts them, wakes them, and ends them. */
+export class LiveStreams {
+  readonly #clock: Clock;
+  readonly #events: EventFeed;
+  readonly #mail: LogWatcher<MailRow>;
+  readonly #ofEvents = new Set<Entry>();
+  /** The number of event streams of each key and account, and of all. */
+  readonly #counts = new Map<string, number>();
+  readonly #mailboxes = new Map<string, Set<Entry>>();
+  #ofMailboxes = 0;
+  #isRecheckPending = false;
+  #closed = false;
+
+  constructor(options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger }) {
+    this.#clock = options.clock;
+    this.#events = new EventFeed(options);
+    this.#mail = new LogWatcher<MailRow>({
+      ...options,
+      byPosition: mailByPosition,
+      keyOf: mailboxName,
+    });
+  }
+
+  /** True after `close`. Open streams end, and new ones end at once. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** @throws TidingsError `too_many_streams`, `overloaded` */
+  async join(opening: Opening, mailbox?: Mailbox): Promise<StreamPlace> {
+    const { over } = opening;
+    const signal = new Signal(this.#clock);
+    const entry: Entry = { signal, session_id: mailbox?.session_id ?? "", isOver: false };
+    const leave =
+      mailbox === undefined
+        ? this.#joinEvents(entry, opening)
+        : await this.#joinMailbox(entry, mailbox);
+    const gone = (): void => {
+      signal.raise();
+      // A stream that was never read would not call `leave` itself.
+      leave();
+    };
+    if (over.aborted) gone();
+    else over.addEventListener("abort", gone, { once: true });
+    return {
+      signal,
+      isOver: () => entry.isOver,
+      leave: () => {
+        leave();
+        over.removeEventListener("abort", gone);
+      },
+    };
+  }
+
+  /** Subscribes a stream to the events of its scope. `full` is called when it is too slow. */
+  async subscribe(
+    { scope, over }: Opening,
+    filter: StreamFilter,
+    wake: () => void,
+    full: () => void,
+  ): Promise<LiveSubscription> {
+    const subscription = await this.#events.subscribe(scope, filter, { wake, full });
+    // A stream that is not read any more would not leave by itself.
+    if (over.aborted) subscription.leave();
+    else over.addEventListener("abort", subscription.leave, { once: true });
+    return {
+      ...subscription,
+      leave: () => {
+        over.removeEventListener("abort", subscription.leave);
+        subscription.leave();
+      },
+    };
+  }
+
+  onWrites(writes: readonly Write[]): void {
+    this.#events.onWrites(writes);
+    this.#mail.onWrites(writes);
+    if (this.#ofEvents.size > 0 && writes.some(changesKey)) {
+      for (const { signal } of this.#ofEvents) signal.raise();
+    }
+    if (this.#ofMailboxes === 0) return;
+    const ended = new Set(writes.flatMap(removedSession));
+    if (ended.size > 0) this.#raiseMailboxes(({ session_id }) => ended.has(session_id));
+  }
+
+  /** Call this when another process may have committed. */
+  wake(): void {
+    this.#events.wake();
+    this.#mail.wake();
+    if (this.#ofMailboxes === 0 || this.#isRecheckPending) return;
+    this.#isRecheckPending = true;
+    void this.#clock.sleep(recheckMs).then(() => {
+      this.#isRecheckPending = false;
+      this.#raiseMailboxes();
+    });
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    this.#closed = true;
+    for (const { signal } of this.#ofEvents) signal.raise();
+    this.#raiseMailboxes();
+    this.#events.close();
+    this.#mail.close();
+  }
+
+  #raiseMailboxes(isWanted: (entry: Entry) => boolean = () => true): void {
+    for (const entries of this.#mailboxes.values()) {
+      for (const entry of entries) if (isWanted(entry)) entry.signal.raise();
+    }
+  }
+
+  /** Returns a function that unsubscribes. */
+  #joinEvents(entry: Entry, { scope, caller }: Opening): () => void {
+    const counted: readonly (readonly [name: string, max: number, owner: string])[] =
+      caller.type === "key"
+        ? [
+            [caller.key_id, maxPerKey, "This API key"],
+            [scope.account_id, maxPerAccount, "This account"],
+          ]
+        : [];
+    for (const [name, max, owner] of counted) {
+      if (this.#count(name) >= max) {
+        throw new TidingsError(
+          "too_many_streams",
+          `${owner} has ${max} open event streams in this process, which is the maximum. Close ` +
+            "one of them first.",
+        );
+      }
+    }
+    if (caller.type === "key" && this.#count(all) >= maxOfKeys) {
+      throw new TidingsError("overloaded", "Too many event streams are open. Try again later.");
+    }
+    const names = caller.type === "key" ? [...counted.map(([name]) => name), all] : [];
+    for (const name of names) this.#counts.set(name, this.#count(name) + 1);
+    this.#ofEvents.add(entry);
+    return () => {
+      if (!this.#ofEvents.delete(entry)) return;
+      for (const name of names) {
+        const left = this.#count(name) - 1;
+        if (left === 0) this.#counts.delete(name);
+        else this.#counts.set(name, left);
+      }
+    };
+  }
+
+  #count(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  async #joinMailbox(entry: Entry, { name }: Mailbox): Promise<() => void> {
+    const others = this.#mailboxes.get(name) ?? new Set();
+    if (this.#ofMailboxes >= maxOfMailboxes) {
+      throw new TidingsError("overloaded", "Too many visitors are connected. Try again later.");
+    }
+    if (others.size >= maxPerMailbox + maxEnding) {
+      throw new TidingsError(
+        "overloaded",
+        "Too many streams of this visitor are open. Close some and try again.",
+      );
+    }
+    const open = [...others].filter(({ isOver }) => !isOver);
+    const [oldest] = open;
+    if (oldest !== undefined && open.length >= maxPerMailbox) {
+      oldest.isOver = true;
+      oldest.signal.raise();
+    }
+    this.#mailboxes.set(name, others.add(entry));
+    this.#ofMailboxes++;
+    const remove = (): void => {
+      if (!others.delete(entry)) return;
+      this.#ofMailboxes--;
+      if (others.size === 0 && this.#mailboxes.get(name) === others) this.#mailboxes.delete(name);
+    };
+    try {
+      const unwatch = await this.#mail.join(name, () => entry.signal.raise());
+      return () => {
+        remove();
+        unwatch();
+      };
+    } catch (error) {
+      remove();
+      throw error;
+    }
+  }
+}
+
+/** The name under which all streams of keys are counted. No id is empty. */
+const all = "";
+
+/** Whether a write may end the streams of a key. */
+function changesKey(write: Write): boolean {
+  return (
+    write.collection === keys &&
+    !(write.kind === "update" && write.changed.join() === "last_used_at")
+  );
+}
+
+/** The session that a write removes, if any. */
+function removedSession(write: Write): unknown[] {
+  return write.kind === "remove" && write.collection === webchatSessions ? write.key.slice(-1) : [];
+}

@@ -1,0 +1,241 @@
+import type { Scope } from "../kernel/index.ts";
+import type { LiveItem, LiveSubscription, StreamFilter } from "../operations/index.ts";
+import type { Clock, Logger, Write } from "../ports/index.ts";
+import type { Reads, Store } from "../store/index.ts";
+import { Follower, type Step } from "./follower.ts";
+import { LogWatcher } from "./log-watcher.ts";
+import { eventResource, type EventRow, eventsByPosition, eventsOfAccount } from "./rows.ts";
+
+interface EventFeedOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Events that may wait in one subscription. */
+const maxWaiting = 1_000;
+/** Rows per read. */
+const pageSize = 100;
+/** Events that one step hands to subscriptions, before the event loop runs other work. */
+const maxHandedOver = 10_000;
+/** The time between two reads of a channel if nothing wakes it, in milliseconds. */
+const pollMs = 60_000;
+
+/**
+ * Hands new events to the streams of this process. One reader serves all streams of an account and
+ * mode, and an event costs only the streams that it matches.
+ */
+export class EventFeed {
+  readonly #options: EventFeedOptions;
+  readonly #watcher: LogWatcher<EventRow>;
+  readonly #channels = new Map<string, Channel>();
+
+  constructor(options: EventFeedOptions) {
+    this.#options = options;
+    this.#watcher = new LogWatcher<EventRow>({
+      ...options,
+      byPosition: eventsByPosition,
+      keyOf: channelKey,
+    });
+  }
+
+  /**
+   * Subscribes to the events of a scope that match the filter. Calls `wake` when events wait, and
+   * `full` when too many wait. The subscription then ends.
+   */
+  async subscribe(
+    scope: Scope,
+    filter: StreamFilter,
+    { wake, full }: { readonly wake: () => void; readonly full: () => void },
+  ): Promise<LiveSubscription> {
+    const key = channelKey(scope);
+    let channel = this.#channels.get(key);
+    if (channel === undefined) {
+      const join = (wakeReader: () => void): Promise<() => void> =>
+        this.#watcher.join(key, wakeReader);
+      channel = new Channel(this.#options, scope, join, () => this.#channels.delete(key));
+      this.#channels.set(key, channel);
+    }
+    return channel.subscribe({ filter, wake, full, waiting: [] });
+  }
+
+  /** Wakes the readers of events that this process committed. */
+  onWrites(writes: readonly Write[]): void {
+    this.#watcher.onWrites(writes);
+  }
+
+  /** Call this when another process may have committed events. */
+  wake(): void {
+    this.#watcher.wake();
+  }
+
+  /** Starts no more reads. */
+  close(): void {
+    this.#watcher.close();
+    for (const channel of this.#channels.values()) channel.close();
+  }
+}
+
+function channelKey({ account_id, mode }: Scope): string {
+  return `${account_id} ${mode}`;
+}
+
+interface Subscriber {
+  readonly filter: StreamFilter;
+  readonly wake: () => void;
+  readonly full: () => void;
+  /** The events that wait, or undefined after too many waited. */
+  waiting: LiveItem[] | undefined;
+}
+
+/** The reader of one account and mode, and its subscribers. */
+class Channel {
+  readonly #reads: Reads;
+  readonly #follower: Follower;
+  /** Subscribes the reader to commits. */
+  readonly #join: (wake: () => void) => Promise<() => void>;
+  readonly #onEmpty: () => void;
+  /** Subscribers by the event types that they want. Those that want all are under undefined. */
+  readonly #subscribers = new Map<string | undefined, Set<Subscriber>>();
+  #users = 0;
+  /** The events up to this position were handed over. */
+  #position = 0;
+  #opened: Promise<() => void> | undefined;
+
+  constructor(
+    { store, clock, logger }: EventFeedOptions,
+    scope: Scope,
+    join: (wake: () => void) => Promise<() => void>,
+    onEmpty: () => void,
+  ) {
+    this.#reads = store.reads(scope);
+    this.#join = join;
+    this.#onEmpty = onEmpty;
+    this.#follower = new Follower({
+      clock,
+      pollMs,
+      yieldToEventLoop: () => store.yieldToEventLoop(),
+      step: () => this.#step(),
+      failed: (err) => logger.warn({ err }, "failed to read events for streams; retrying"),
+    });
+  }
+
+  async subscribe(subscriber: Subscriber): Promise<LiveSubscription> {
+    this.#users++;
+    try {
+      await (this.#opened ??= this.#open());
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+    const { types = [undefined] } = subscriber.filter;
+    for (const type of types) {
+      const those = this.#subscribers.get(type) ?? new Set();
+      this.#subscribers.set(type, those.add(subscriber));
+    }
+    let isLeft = false;
+    return {
+      position: this.#position,
+      take: () => {
+        const { waiting } = subscriber;
+        if (waiting !== undefined && waiting.length > 0) subscriber.waiting = [];
+        return waiting;
+      },
+      leave: () => {
+        if (isLeft) return;
+        isLeft = true;
+        this.#remove(subscriber);
+        this.#release();
+      },
+    };
+  }
+
+  close(): void {
+    void this.#follower.stop();
+  }
+
+  async #open(): Promise<() => void> {
+    const leave = await this.#join(() => this.#follower.wake());
+    try {
+      // Read after the reader has subscribed to commits, so that it misses none in between.
+      this.#position = await newestPosition(this.#reads);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    this.#follower.start();
+    return leave;
+  }
+
+  #release(): void {
+    this.#users--;
+    if (this.#users > 0) return;
+    this.#onEmpty();
+    void this.#follower.stop();
+    void this.#opened?.then((leave) => leave()).catch(() => {});
+  }
+
+  async #step(): Promise<Step> {
+    const rows = await this.#reads.range({
+      index: eventsOfAccount,
+      prefix: [],
+      order: "ascending",
+      after: [this.#position],
+      limit: pageSize,
+    });
+    let handedOver = 0;
+    for (const row of rows) {
+      handedOver += this.#handOver(row);
+      this.#position = row.position;
+      if (handedOver >= maxHandedOver) return "more";
+    }
+    return rows.length === pageSize ? "more" : "wait";
+  }
+
+  /** Hands an event to the subscribers that want it. Returns their number. */
+  #handOver(row: EventRow): number {
+    const { position, id, type, conversation_id } = row;
+    const wanted = [this.#subscribers.get(undefined), this.#subscribers.get(type)];
+    // All streams share one object, so that it is encoded only once.
+    let shared: LiveItem | undefined;
+    let count = 0;
+    for (const subscribers of wanted) {
+      for (const subscriber of subscribers ?? []) {
+        const { filter, waiting } = subscriber;
+        const isOther =
+          filter.conversation_id !== undefined && filter.conversation_id !== conversation_id;
+        if (isOther || waiting === undefined) continue;
+        shared ??= { position, item: { id, event: type, value: eventResource(row) } };
+        count++;
+        if (waiting.length < maxWaiting) {
+          waiting.push(shared);
+          subscriber.wake();
+        } else {
+          subscriber.waiting = undefined;
+          this.#remove(subscriber);
+          subscriber.full();
+        }
+      }
+    }
+    return count;
+  }
+
+  #remove(subscriber: Subscriber): void {
+    for (const type of subscriber.filter.types ?? [undefined]) {
+      const those = this.#subscribers.get(type);
+      those?.delete(subscriber);
+      if (those?.size === 0) this.#subscribers.delete(type);
+    }
+  }
+}
+
+/** The position of the newest event of a scope, or 0. */
+export async function newestPosition(reads: Reads): Promise<number> {
+  const [newest] = await reads.range({
+    index: eventsOfAccount,
+    prefix: [],
+    order: "descending",
+    limit: 1,
+  });
+  return newest?.position ?? 0;
+}

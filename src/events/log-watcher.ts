@@ -1,0 +1,143 @@
+import type { Clock, Index, Logger, Write } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
+import { Follower, type Step } from "./follower.ts";
+
+/** A log whose new rows streams wait for. */
+interface WatchedLog<R extends { readonly position: number }> {
+  /** The rows of all scopes in commit order. */
+  readonly byPosition: Index<R>;
+  /** Returns what the streams of a row wait for: its scope or its mailbox. */
+  keyOf(row: R): string;
+}
+
+interface LogWatcherOptions<R extends { readonly position: number }> extends WatchedLog<R> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Rows that one scan examines. */
+const maxExamined = 1_000;
+/** The time between two scans if no notification arrives, in milliseconds. */
+const scanIntervalMs = 15_000;
+
+/**
+ * Wakes the streams that wait for rows of a log. The rows that this process commits name their
+ * streams, so a commit costs the other streams nothing. When another process may have committed,
+ * one scan of the log finds the streams for all of them.
+ */
+export class LogWatcher<R extends { readonly position: number }> {
+  readonly #options: LogWatcherOptions<R>;
+  readonly #waiting = new Map<string, Set<() => void>>();
+  /** The scans while streams wait. */
+  #scanner: Promise<Scanner> | undefined;
+
+  constructor(options: LogWatcherOptions<R>) {
+    this.#options = options;
+  }
+
+  /**
+   * Calls `wake` when rows with this key may have been committed. Resolves when no later row can be
+   * missed. Returns a function that unsubscribes.
+   */
+  async join(key: string, wake: () => void): Promise<() => void> {
+    const waiting = this.#waiting.get(key) ?? new Set();
+    // Wrapped, so that one function can be registered twice.
+    const own = (): void => wake();
+    this.#waiting.set(key, waiting.add(own));
+    const leave = (): void => {
+      waiting.delete(own);
+      if (waiting.size > 0 || this.#waiting.get(key) !== waiting) return;
+      this.#waiting.delete(key);
+      if (this.#waiting.size === 0) this.close();
+    };
+    try {
+      await (this.#scanner ??= this.#startScans());
+      return leave;
+    } catch (error) {
+      this.#scanner = undefined;
+      leave();
+      throw error;
+    }
+  }
+
+  /** Wakes the streams of rows that this process committed. */
+  onWrites(writes: readonly Write[]): void {
+    if (this.#waiting.size === 0) return;
+    const { byPosition, keyOf } = this.#options;
+    const keys = new Set<string>();
+    for (const write of writes) {
+      if (write.kind === "insert" && write.collection === byPosition.collection) {
+        keys.add(keyOf(write.row as unknown as R));
+      }
+    }
+    for (const key of keys) this.#wake(key);
+  }
+
+  /** Scans the log. Call this when another process may have committed. */
+  wake(): void {
+    void this.#scanner?.then(({ follower }) => follower.wake()).catch(() => {});
+  }
+
+  /** Starts no more scans. */
+  close(): void {
+    void this.#scanner?.then(({ follower }) => follower.stop()).catch(() => {});
+    this.#scanner = undefined;
+  }
+
+  async #startScans(): Promise<Scanner> {
+    const { store, clock, logger } = this.#options;
+    const scanner: Scanner = {
+      position: await this.#newest(),
+      follower: new Follower({
+        clock,
+        pollMs: scanIntervalMs,
+        yieldToEventLoop: () => store.yieldToEventLoop(),
+        step: () => this.#scan(scanner),
+        failed: (err) => logger.warn({ err }, "failed to read the log for streams; retrying"),
+      }),
+    };
+    scanner.follower.start();
+    return scanner;
+  }
+
+  async #scan(scanner: Scanner): Promise<Step> {
+    const { store, byPosition, keyOf } = this.#options;
+    const rows = await store.unscopedReads.range<R>({
+      index: byPosition,
+      prefix: [],
+      order: "ascending",
+      after: [scanner.position],
+      limit: maxExamined,
+    });
+    scanner.position = rows.at(-1)?.position ?? scanner.position;
+    if (rows.length < maxExamined) {
+      for (const key of new Set(rows.map(keyOf))) this.#wake(key);
+      return "wait";
+    }
+    // Most of these rows are this process's own. Reading them all would cost more than waking all.
+    scanner.position = await this.#newest();
+    for (const key of this.#waiting.keys()) this.#wake(key);
+    return "wait";
+  }
+
+  async #newest(): Promise<number> {
+    const [newest] = await this.#options.store.unscopedReads.range<R>({
+      index: this.#options.byPosition,
+      prefix: [],
+      order: "descending",
+      limit: 1,
+    });
+    return newest?.position ?? 0;
+  }
+
+  #wake(key: string): void {
+    for (const wake of this.#waiting.get(key) ?? []) wake();
+  }
+}
+
+interface Scanner {
+  /** The log was read up to this position, or its streams were woken. */
+  position: number;
+  readonly follower: Follower;
+}
