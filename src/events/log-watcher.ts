@@ -7,7 +7,7 @@ interface WatchedLog<R extends { readonly position: number }> {
   /** The rows of all scopes in commit order. */
   readonly byPosition: Index<R>;
   /** Returns what the streams of a row wait for: its scope or its mailbox. */
-  keyOf(row: R): string;
+  readonly keyOf: (row: R) => string;
 }
 
 interface LogWatcherOptions<R extends { readonly position: number }> extends WatchedLog<R> {

@@ -4,7 +4,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import { commit, event } from "../events/log.ts";
-import { call } from "./call.ts";
+import { call, jsonOf } from "./call.ts";
 import { carrier } from "../support/carrier.ts";
 import { eventually } from "../support/eventually.ts";
 import { over } from "../support/over.ts";
@@ -187,8 +187,8 @@ test("an API key may have 100 open streams, and an account 1,000", async () => {
   const others = new AbortController();
   expect(await opened(one, key, first.signal)).toBe(200);
   for (let i = 1; i < 100; i++) expect(await opened(one, key, others.signal)).toBe(200);
-  const { status, body } = await call(one.api, { path: "/v1/events/stream", key });
-  expect([status, JSON.parse(String(body))]).toMatchObject([
+  const refused = await call(one.api, { path: "/v1/events/stream", key });
+  expect([refused.status, jsonOf(refused)]).toMatchObject([
     429,
     { code: "too_many_streams", detail: expect.stringContaining("100") as string },
   ]);
