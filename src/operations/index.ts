@@ -16,6 +16,7 @@ export {
   standardConsent,
 } from "./host-policies.ts";
 export { type Context, Executor } from "./executor.ts";
+export { authorOf, personOf, scopesOf } from "./caller.ts";
 export {
   type Call,
   type Caller,
@@ -27,6 +28,8 @@ export {
   keyScopes,
   missingScopes,
   type Notifications,
+  type OperatorCaller,
+  type OperatorProfile,
   type Outcome,
   type Procedure,
   type Query,
