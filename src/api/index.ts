@@ -1,4 +1,5 @@
 export type { OperatorAccess } from "./authentication.ts";
+export { readJson } from "./inputs.ts";
 export { type ApiBackend, apiBackend } from "./backend.ts";
 export { RequestHandler } from "./handler.ts";
 export {
@@ -8,6 +9,7 @@ export {
   type ApiResponse,
   type Exchange,
   headerOf,
+  headersByName,
   type Mountable,
 } from "./http.ts";
 export { openApiDocument } from "./openapi.ts";
