@@ -171,15 +171,22 @@ it("a private host is never contacted, even if the host application allows it to
 });
 
 it("at most four files are fetched at once", async () => {
+  let tooMany = (_: Error): void => {};
+  const allHeld = new Promise<never>((_, reject) => {
+    tooMany = reject;
+  });
   const held: ((outcome: HttpOutcome) => void)[] = [];
   const client: HttpClient = {
-    send: () => new Promise((resolve) => held.push(resolve)),
+    send: () =>
+      new Promise((resolve) => {
+        if (held.push(resolve) === 5) tooMany(new Error("Five files are fetched at once."));
+      }),
     close() {},
   };
   const engine = engineOf({ http: { client } });
   const site = await siteWith(engine);
   const asked = Array.from({ length: 5 }, () => shown(engine, site, `${cdn}/a.png`));
-  const refused = await Promise.race(asked);
+  const refused = await Promise.race([...asked, allHeld]);
   expect(refused.json()).toMatchObject({ status: 503, code: "overloaded" });
   for (const resolve of held) resolve(answer({ "content-type": "image/png" }));
   const statuses = (await Promise.all(asked)).map(({ status }) => status);

@@ -76,7 +76,7 @@ describe.each(mountings)("a page on $name", (mounting) => {
     const site = await siteOf(pageOf(engine, { authorize }), mounting);
     const stream = await site.follow({ path: "/v1/events/stream", headers: signedIn });
     await engine.sandbox.inbound({ from: phone, body: "Hi" });
-    await eventually(() => stream.text().includes("event: message.received"));
+    await eventually(() => expect(stream.text()).toContain("event: message.received"));
   });
 
   it("opens a local session by its token, and only the cookie lets requests in", async () => {
@@ -232,7 +232,7 @@ describe("authorize", () => {
     expect(stream.isOver()).toBe(false);
     isIn = false;
     await clock.advance(45_000);
-    await eventually(stream.isOver);
+    await eventually(() => expect(stream.isOver()).toBe(true));
   });
 });
 

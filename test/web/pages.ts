@@ -32,7 +32,7 @@ import { overFetch } from "../api/servers.ts";
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A build as Vite writes it, with an imported chunk, and a file that the manifest does not name. */
-export function builtFolder(): URL {
+export function builtFolder(script = `export const text = "${"page ".repeat(200)}";\n`): URL {
   const folder = mkdtempSync(join(tmpdir(), "tidings-page-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, "assets"));
@@ -47,7 +47,7 @@ export function builtFolder(): URL {
   };
   const files = {
     "manifest.json": JSON.stringify(manifest),
-    "assets/main-a1.js": `export const text = ${JSON.stringify("page ".repeat(200))};\n`,
+    "assets/main-a1.js": script,
     "assets/shared-b2.js": "export {};\n",
     "assets/shared-c3.css": ":root { color: black }\n",
     "assets/main-d4.css": "p { margin: 0 }\n",
@@ -213,6 +213,7 @@ export async function siteOf(
     },
     async follow(asked) {
       const answer = await open(asked);
+      if (answer.statusCode !== 200) throw new Error(`The stream got ${answer.statusCode}.`);
       let text = "";
       let isOver = false;
       answer.on("data", (chunk: Buffer) => (text += chunk.toString()));
