@@ -20,6 +20,8 @@ export const entries = {
   koa: "adapters/http/koa.ts",
   node: "adapters/http/node.ts",
   fetch: "adapters/http/fetch.ts",
+  inbox: "adapters/web/inbox/server/index.ts",
+  console: "adapters/web/console/server/index.ts",
   transactions: "adapters/transactions/index.ts",
   testing: "adapters/testing/index.ts",
 };

@@ -1,5 +1,6 @@
 export { createAccount, defaultAccountId, prepareStorage } from "./create-account.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
+export { KnownAccounts } from "./known-accounts.ts";
 export { accountById, keys, ownAccount, settingByName, settings, usage } from "./rows.ts";
 export type {
   Account,

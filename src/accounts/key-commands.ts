@@ -13,6 +13,7 @@ import {
   type KeyScope,
   keyScopes,
   missingScopes,
+  scopesOf,
   type Services,
 } from "../operations/index.ts";
 import { drawKey } from "./key-format.ts";
@@ -20,7 +21,7 @@ import { keyResource } from "./reads.ts";
 import { keyById, type KeyRow, keys } from "./rows.ts";
 import type { Tx } from "../store/index.ts";
 
-/** Creates a key in the caller's mode. The key never grants more than the caller's own key. */
+/** Creates a key in the caller's mode. The key never grants more than the caller has. */
 export const createKey: Command<CreateKey, CreatedKey> = {
   kind: "command",
   name: "apiKeys.create",
@@ -29,13 +30,12 @@ export const createKey: Command<CreateKey, CreatedKey> = {
   survivesReset: true,
   async run(tx, { name, mode, scopes: requested, expires_at }, { scope, caller, services }) {
     if (mode !== undefined && mode !== scope.mode) {
-      const message = `A ${scope.mode} key can't create a ${mode} key. Use a ${mode} key.`;
+      const message = `must be ${scope.mode}: a key has the mode of the caller that creates it`;
       throw invalid([{ pointer: "/mode", code: "other_mode", message }]);
     }
-    const granted: readonly KeyScope[] =
-      caller.type === "key" ? keyScopes.filter((each) => caller.scopes.includes(each)) : keyScopes;
-    const scopes = requested ?? granted;
-    checkScopes(scopes, caller, "A key can only grant scopes that it has.");
+    const own = scopesOf(caller);
+    const scopes = requested ?? keyScopes.filter((each) => own.includes(each));
+    checkScopes(scopes, caller, "A new key can't have scopes that its creator lacks.");
     const callerExpiry = expiryOf(caller);
     const expires =
       expires_at === undefined ? callerExpiry : expires_at === null ? null : millis(expires_at);
@@ -56,14 +56,11 @@ export const createKey: Command<CreateKey, CreatedKey> = {
   onReplay: (key) => ({ ...key, secret: null }),
 };
 
-/** @throws TidingsError `insufficient_scope` if the calling key lacks one of the scopes */
+/** @throws TidingsError `insufficient_scope` if the caller lacks one of the scopes */
 function checkScopes(scopes: readonly KeyScope[], caller: Caller, rule: string): void {
-  const missing = caller.type === "key" ? missingScopes(scopes, caller.scopes) : [];
+  const missing = missingScopes(scopes, scopesOf(caller));
   if (missing.length > 0) {
-    throw new TidingsError(
-      "insufficient_scope",
-      `The calling key lacks ${missing.join(", ")}. ${rule}`,
-    );
+    throw new TidingsError("insufficient_scope", `The caller lacks ${missing.join(", ")}. ${rule}`);
   }
 }
 
@@ -108,7 +105,7 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
   async run(tx, { id, grace_seconds = defaultGraceSeconds }, { scope, caller, services }) {
     const key = await tx.get(keyById, [id]);
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
-    checkScopes(key.scopes, caller, "A key can only rotate keys whose scopes it has.");
+    checkScopes(key.scopes, caller, "Rotating a key needs all of its scopes.");
     if (outlives(key.expires_at, expiryOf(caller))) {
       throw new TidingsError(
         "insufficient_scope",
@@ -140,7 +137,7 @@ export const revokeKey: Command<ById, void> = {
   async run(tx, { id }, { caller }) {
     const key = await tx.get(keyById, [id]);
     if (key === undefined) throw notFound("API key");
-    checkScopes(key.scopes, caller, "A key can only revoke keys whose scopes it has.");
+    checkScopes(key.scopes, caller, "Revoking a key needs all of its scopes.");
     if (key.revoked_at === null) tx.update(keys, key, { revoked_at: tx.now });
   },
 };

@@ -105,8 +105,8 @@ export interface CreateKey {
   /** The mode of the key. It must be the caller's mode, which is also the default. */
   readonly mode?: Mode | undefined;
   /**
-   * What the key may do: a subset of the calling key's scopes. By default all of them, or all
-   * scopes if the caller is the host application.
+   * What the key may do: a subset of the caller's scopes. By default all of them. The host
+   * application has all scopes.
    */
   readonly scopes?: KeyScope[] | undefined;
   /**
@@ -130,8 +130,8 @@ export const createKeySchema = z
       })
       .optional()
       .describe(
-        "What the key may do: a subset of the calling key's scopes. By default all of them, or " +
-          "all scopes if the caller is the host application.",
+        "What the key may do: a subset of the caller's scopes. By default all of them. The host " +
+          "application has all scopes.",
       ),
     expires_at: instant
       .nullable()

@@ -7,7 +7,7 @@ import { runById, runResource, type RunRow, runs } from "./runs/rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";
 import { iso, notFound, TidingsError } from "../kernel/index.ts";
-import { type Command, showsOutput } from "../operations/index.ts";
+import { type Command, personOf, showsOutput } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { agentToChange } from "./reads.ts";
 
@@ -21,7 +21,8 @@ export const approveRun: Command<ApproveRun, Run> = {
   input: () => approveRunSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id, run_id, decision, author_id }, { scope }) {
+  async run(tx, { id, run_id, decision, author_id }, { scope, caller }) {
+    const person = personOf(caller, author_id);
     const agent = await agentToChange(tx, id);
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== agent.id) throw notFound("run");
@@ -44,7 +45,7 @@ export const approveRun: Command<ApproveRun, Run> = {
     const step = {
       type: "approval",
       name: call.action,
-      input: { call_id: call.id, author_id: author_id ?? null },
+      input: { call_id: call.id, author_id: person ?? null },
       output: decision,
       error: null,
       started_at: iso(tx.now),

@@ -1,7 +1,14 @@
 import type { Authenticated } from "../accounts/index.ts";
-import { TidingsError } from "../kernel/index.ts";
-import { type KeyScope, missingScopes } from "../operations/index.ts";
-import type { Admission } from "../ports/index.ts";
+import { type Scope, TidingsError } from "../kernel/index.ts";
+import {
+  type Caller,
+  type Guarded,
+  type KeyScope,
+  missingScopes,
+  type OperatorProfile,
+  storedKey,
+} from "../operations/index.ts";
+import type { Admission, Clock } from "../ports/index.ts";
 import type { Visitor } from "../webchat/index.ts";
 import type { ApiBackend } from "./backend.ts";
 import { corsHeaders, type Exchange, headerOf, rateLimitHeaders } from "./http.ts";
@@ -10,8 +17,60 @@ import { parseQuery, tokenField } from "./inputs.ts";
 /** The rate limit of a session. A browser only writes, marks messages and reconnects. */
 const visitorRequestsPerSecond = 20;
 
+/** The rate limit of an operator, over all open pages. A page that opens sends some 20 requests. */
+const operatorRequestsPerSecond = 50;
+/** How often a stream asks whether its operator still has access, in milliseconds. */
+const askAgainMs = 30_000;
+
+/** A caller over HTTP. */
+export type HttpCaller = Exclude<Caller, { readonly type: "host" }>;
+
+/** A caller who may call the route, and its account and mode. */
+export interface Admitted {
+  readonly scope: Scope;
+  readonly caller: HttpCaller;
+  /** Whether a stream may continue, by a condition of this caller. */
+  readonly mayContinue?: () => Promise<boolean>;
+}
+
+/** A person whom the host application lets use a page, and the person's rights. */
+export interface OperatorAccess {
+  readonly scope: Scope;
+  readonly operator: OperatorProfile;
+  /** What the person may do. */
+  readonly may: readonly KeyScope[];
+  /** Asks the host application again. Null if the person has no access any more. */
+  readonly renew: () => Promise<OperatorAccess | null>;
+}
+
+/** Returns the key under which the response to a request of the caller is stored. */
+export function storedKeyOf(caller: HttpCaller, key: string): string {
+  switch (caller.type) {
+    case "key":
+      return storedKey({ by: "caller", key });
+    case "operator":
+      return storedKey({ by: "operator", operator_id: caller.operator.id, key });
+    case "visitor":
+      return storedKey({ by: "visitor", session_id: caller.session_id, key });
+  }
+}
+
+/** Authenticates the caller of a route. `id` is the parameter of the route's path, if it has one. */
+export async function admit(
+  backend: ApiBackend,
+  exchange: Exchange,
+  route: Guarded,
+  id: string,
+  access: OperatorAccess | undefined,
+): Promise<Admitted> {
+  if ("visitor" in route) return admitVisitor(backend, exchange, id);
+  return access === undefined
+    ? admitKey(backend, exchange, route.scopes)
+    : admitOperator(backend, exchange, route.scopes, access);
+}
+
 /** Authenticates the API key, checks its scopes and counts the request against its rate limit. */
-export async function admitKey(
+async function admitKey(
   { prepared, keyRing, keyLimiter }: ApiBackend,
   { request, headers }: Exchange,
   scopes: readonly KeyScope[],
@@ -32,8 +91,62 @@ export async function admitKey(
   return key;
 }
 
+/**
+ * Checks the scopes of an operator, whom the host application has authenticated, and counts the
+ * request against the operator's rate limit.
+ */
+async function admitOperator(
+  { prepared, checkAccount, keyLimiter, clock }: ApiBackend,
+  { headers }: Exchange,
+  scopes: readonly KeyScope[],
+  access: OperatorAccess,
+): Promise<Admitted> {
+  const { scope, operator, may } = access;
+  await prepared();
+  await checkAccount(scope.account_id);
+  const missing = missingScopes(scopes, may);
+  if (missing.length > 0) {
+    throw new TidingsError(
+      "insufficient_scope",
+      `You may not do this. Your application does not give you the scope ${missing.join(" and ")}.`,
+    );
+  }
+  const counted = JSON.stringify(["operator", scope.account_id, scope.mode, operator.id]);
+  refuseOverLimit(await keyLimiter.admit(counted, operatorRequestsPerSecond), headers);
+  return {
+    scope,
+    caller: { type: "operator", operator, may },
+    mayContinue: renewal(access, scopes, clock),
+  };
+}
+
+/**
+ * Returns whether a stream of an operator may continue. Asks the host application every 30 seconds
+ * at most. Another person, account or mode, or fewer scopes than the stream needs, ends it too.
+ */
+function renewal(
+  { scope, operator, renew }: OperatorAccess,
+  scopes: readonly KeyScope[],
+  clock: Pick<Clock, "monotonic">,
+): () => Promise<boolean> {
+  let askedAt = clock.monotonic();
+  return async () => {
+    const now = clock.monotonic();
+    if (now - askedAt < askAgainMs) return true;
+    askedAt = now;
+    const renewed = await renew();
+    return (
+      renewed !== null &&
+      renewed.operator.id === operator.id &&
+      renewed.scope.account_id === scope.account_id &&
+      renewed.scope.mode === scope.mode &&
+      missingScopes(scopes, renewed.may).length === 0
+    );
+  };
+}
+
 /** Authenticates the token of the session and counts the request against its rate limit. */
-export async function admitVisitor(
+async function admitVisitor(
   backend: ApiBackend,
   { request, headers }: Exchange,
   session_id: string,

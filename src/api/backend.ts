@@ -1,5 +1,6 @@
-import { type KeyRing, settingByName, settings } from "../accounts/index.ts";
+import { KnownAccounts, type KeyRing, settingByName, settings } from "../accounts/index.ts";
 import {
+  type AccountId,
   type GenerateId,
   iso,
   type Limits,
@@ -17,7 +18,7 @@ import {
   type Service,
   type StreamSources,
 } from "../operations/index.ts";
-import type { Clock, Logger, StoragePort, Transport } from "../ports/index.ts";
+import type { Clock, HttpClient, Logger, Random, StoragePort, Transport } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
 import { publicError } from "./http.ts";
@@ -27,6 +28,10 @@ import { Callbacks } from "./service-routes.ts";
 /** The parts of the engine that the HTTP API uses. */
 export interface ApiBackend extends Service {
   readonly drawId: GenerateId;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Undefined if the engine has no HTTP client. */
+  readonly httpClient: HttpClient | undefined;
   readonly limits: Limits;
   readonly logger: Logger;
   /** The origins whose pages may call the visitor routes. */
@@ -43,6 +48,8 @@ export interface ApiBackend extends Service {
   readonly keyLimiter: RateLimiter;
   readonly visitorLimiter: RateLimiter;
   readonly callbacks: Pick<Callbacks, "receive">;
+  /** @throws TidingsError `not_found` when there is no such account */
+  readonly checkAccount: (id: AccountId) => Promise<void>;
   /** @throws TidingsError `invalid_visitor_token`, `expired_visitor_token`, `not_found` */
   authenticateVisitor(session_id: string, token: string): Promise<Visitor>;
   /**
@@ -63,6 +70,8 @@ export interface BackendOptions {
   readonly drawId: GenerateId;
   readonly storage: StoragePort;
   readonly clock: Clock;
+  readonly random: Random;
+  readonly http: { readonly client: HttpClient } | undefined;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
   readonly keyRing: KeyRing;
@@ -75,15 +84,19 @@ export interface BackendOptions {
 
 /** Connects the HTTP API to the engine. */
 export function apiBackend(engine: BackendOptions): ApiBackend {
-  const { store, logger, drawId, storage, clock, limits, keyRing, streams, origins } = engine;
+  const { store, logger, drawId, storage, clock, random, limits, keyRing, streams } = engine;
   const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
   const options = { ...engine, prepared };
   const healthCheck = new HealthCheck(engine);
+  const accounts = new KnownAccounts(store);
   return {
     drawId,
+    clock,
+    random,
+    httpClient: engine.http?.client,
     limits,
     logger,
-    origins,
+    origins: engine.origins,
     prepared,
     keyRing,
     keyLimiter: rateLimiter(clock, storage),
@@ -91,6 +104,7 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
     // storage.
     visitorLimiter: rateLimiter(clock, {}),
     callbacks: new Callbacks(options),
+    checkAccount: (id) => accounts.check(id),
     async authenticateVisitor(session_id, token) {
       const { runtime } = await prepared();
       const { secret } = runtime.services;

@@ -6,15 +6,12 @@ import {
   type Guarded,
   inputSchema,
   isGuarded,
-  type KeyCaller,
   type Procedure,
   type Query,
   type RowProcedure,
-  storedKey,
-  type VisitorCaller,
 } from "../operations/index.ts";
-import { type Scope, TidingsError } from "../kernel/index.ts";
-import { admitKey, admitVisitor } from "./authentication.ts";
+import { TidingsError } from "../kernel/index.ts";
+import { admit, type Admitted, type OperatorAccess, storedKeyOf } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
 import {
   commandInput,
@@ -62,38 +59,57 @@ const json = "application/json";
 type Params = Readonly<Record<string, string>>;
 
 /** A request whose caller is known and may call the route. */
-interface AuthorizedExchange extends Exchange {
+interface AuthorizedExchange extends Exchange, Admitted {
   readonly route: Guarded;
   readonly params: Params;
-  readonly scope: Scope;
-  readonly caller: KeyCaller | VisitorCaller;
 }
 
 /** Handles the requests of `/v1`: finds the route, authenticates, parses, runs, responds. */
 export class RequestHandler implements ApiHandler {
+  /** The ports that pages use besides the API. */
+  readonly ports: Pick<ApiBackend, "clock" | "random" | "httpClient">;
   readonly #backend: ApiBackend;
   readonly #match: (method: string, path: string) => Match;
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
     this.#backend = backend;
+    this.ports = backend;
     this.#match = router(routes);
   }
 
   /** A property, so that host applications can pass it on as a function. */
-  readonly handle = async (request: ApiRequest): Promise<ApiResponse> => {
+  readonly handle = (request: ApiRequest): Promise<ApiResponse> =>
+    this.answer(request, (exchange) => this.#respond(exchange));
+
+  /**
+   * Draws an id for the request and runs `respond`. An error becomes a response, and is logged if
+   * it was not expected. Never rejects.
+   */
+  async answer(
+    request: ApiRequest,
+    respond: (exchange: Exchange) => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
     const request_id = this.#backend.drawId("req");
     const headers = { "Request-Id": request_id, "Cache-Control": "no-store" };
     const exchange = { request, request_id, headers };
     try {
-      return await this.#respond(exchange);
+      return await respond(exchange);
     } catch (error) {
       const known = publicError(error);
       if (known.status >= 500) this.#log(error, exchange);
       return problemResponse(exchange, known);
     }
-  };
+  }
 
-  async #respond(exchange: Exchange): Promise<ApiResponse> {
+  /**
+   * Responds to a request that an operator sends from a page, instead of an API key. The operator
+   * has the rights that `access` gives.
+   */
+  respondTo(exchange: Exchange, access: OperatorAccess): Promise<ApiResponse> {
+    return this.#respond(exchange, access);
+  }
+
+  async #respond(exchange: Exchange, access?: OperatorAccess): Promise<ApiResponse> {
     const { request } = exchange;
     if (request.path.length + request.query.length > maxUrl) {
       throw new TidingsError("malformed_request", `The URL is longer than ${maxUrl} characters.`);
@@ -105,11 +121,8 @@ export class RequestHandler implements ApiHandler {
     const { route } = found;
     const params = decodedParams(found.params);
     if (isGuarded(route)) {
-      const { scope, caller } =
-        "visitor" in route
-          ? await admitVisitor(this.#backend, exchange, params["id"] ?? "")
-          : await admitKey(this.#backend, exchange, route.scopes);
-      return this.#runOperation({ ...exchange, route, params, scope, caller });
+      const admitted = await admit(this.#backend, exchange, route, params["id"] ?? "", access);
+      return this.#runOperation({ ...exchange, ...admitted, route, params });
     }
     if (route.operation.kind === "callback") return this.#receiveCallback(exchange, params);
 
@@ -217,7 +230,7 @@ export class RequestHandler implements ApiHandler {
     exchange: AuthorizedExchange,
     operation: EventStream<unknown, unknown>,
   ): Promise<ApiResponse> {
-    const { request, params, scope, caller } = exchange;
+    const { request, params, scope, caller, mayContinue } = exchange;
     const { limits, prepared } = this.#backend;
     const last = headerOf(request.headers, "last-event-id");
     const { fields, place } = resumedInput(queryOf(exchange), last);
@@ -230,7 +243,11 @@ export class RequestHandler implements ApiHandler {
     const { signal } = request;
     const cutOff = new AbortController();
     const full = (): void => cutOff.abort();
-    const sources = this.#backend.streamSources({ scope, caller, over: signal, full });
+    const own = this.#backend.streamSources({ scope, caller, over: signal, full });
+    const sources =
+      mayContinue === undefined
+        ? own
+        : { ...own, mayContinue: async () => (await own.mayContinue()) && (await mayContinue()) };
     const events = await executor
       .open(operation, input, contextOf(exchange), sources, signal)
       .catch((error: unknown) => {
@@ -294,10 +311,4 @@ function contextOf(
   idempotency_key: string | null = null,
 ): Context {
   return { scope, caller, request_id, idempotency_key };
-}
-
-function storedKeyOf(caller: KeyCaller | VisitorCaller, key: string): string {
-  return caller.type === "key"
-    ? storedKey({ by: "caller", key })
-    : storedKey({ by: "visitor", session_id: caller.session_id, key });
 }

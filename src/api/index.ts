@@ -1,6 +1,17 @@
+export type { OperatorAccess } from "./authentication.ts";
+export { readJson } from "./inputs.ts";
 export { type ApiBackend, apiBackend } from "./backend.ts";
 export { RequestHandler } from "./handler.ts";
-export type { ApiBody, ApiHandler, ApiRequest, ApiResponse, Mountable } from "./http.ts";
+export {
+  type ApiBody,
+  type ApiHandler,
+  type ApiRequest,
+  type ApiResponse,
+  type Exchange,
+  headerOf,
+  headersByName,
+  type Mountable,
+} from "./http.ts";
 export { openApiDocument } from "./openapi.ts";
 export { serviceRoutes } from "./service-routes.ts";
 export { LiveStreams } from "./live-streams.ts";

@@ -15,10 +15,12 @@ import { mailboxName, mailByPosition, type MailRow, webchatSessions } from "../w
 
 /** Open event streams of one API key in this process. */
 const maxPerKey = 100;
-/** Open event streams of the API keys of one account in this process. */
+/** Open event streams of one operator in this process, such as pages in several browsers. */
+const maxPerOperator = 20;
+/** Open event streams of the API keys and operators of one account in this process. */
 const maxPerAccount = 1_000;
-/** Open event streams of all API keys in this process. Each is an open socket. */
-const maxOfKeys = 10_000;
+/** Open event streams of all API keys and operators in this process. Each is an open socket. */
+const maxOfCallers = 10_000;
 /**
  * Open streams of one mailbox in this process, such as the tabs of one visitor. One more ends the
  * oldest, which may belong to a dead connection. Refusing the new one would not help: a refused
@@ -165,31 +167,14 @@ export class LiveStreams {
 
   /** Returns a function that unsubscribes. */
   #joinEvents(entry: Entry, { scope, caller }: Opening): () => void {
-    const counted: readonly (readonly [name: string, max: number, owner: string])[] =
-      caller.type === "key"
-        ? [
-            [caller.key_id, maxPerKey, "This API key"],
-            [scope.account_id, maxPerAccount, "This account"],
-          ]
-        : [];
-    for (const [name, max, owner] of counted) {
-      if (this.#count(name) >= max) {
-        throw new TidingsError(
-          "too_many_streams",
-          `${owner} has ${max} open event streams in this process, which is the maximum. Close ` +
-            "one of them first.",
-        );
-      }
-    }
-    if (caller.type === "key" && this.#count(all) >= maxOfKeys) {
-      throw new TidingsError("overloaded", "Too many event streams are open. Try again later.");
-    }
-    const names = caller.type === "key" ? [...counted.map(([name]) => name), all] : [];
-    for (const name of names) this.#counts.set(name, this.#count(name) + 1);
+    const counted = limitsOf(caller, scope);
+    const full = counted.find(({ name, max }) => this.#count(name) >= max);
+    if (full !== undefined) throw full.refusal(full.max);
+    for (const { name } of counted) this.#counts.set(name, this.#count(name) + 1);
     this.#ofEvents.add(entry);
     return () => {
       if (!this.#ofEvents.delete(entry)) return;
-      for (const name of names) {
+      for (const { name } of counted) {
         const left = this.#count(name) - 1;
         if (left === 0) this.#counts.delete(name);
         else this.#counts.set(name, left);
@@ -238,8 +223,43 @@ export class LiveStreams {
   }
 }
 
-/** The name under which all streams of keys are counted. No id is empty. */
-const all = "";
+/** What counts a stream, and how many streams it may have. */
+interface StreamLimit {
+  readonly name: string;
+  readonly max: number;
+  readonly refusal: (max: number) => TidingsError;
+}
+
+/** The limits of a caller's event streams. The host application has none. */
+function limitsOf(caller: Caller, { account_id }: Scope): readonly StreamLimit[] {
+  if (caller.type !== "key" && caller.type !== "operator") return [];
+  const own =
+    caller.type === "key"
+      ? { name: caller.key_id, max: maxPerKey, refusal: tooMany("This API key") }
+      : {
+          name: `${account_id} ${caller.operator.id}`,
+          max: maxPerOperator,
+          refusal: tooMany("This operator"),
+        };
+  return [
+    own,
+    { name: account_id, max: maxPerAccount, refusal: tooMany("This account") },
+    { name: "all", max: maxOfCallers, refusal: overloaded },
+  ];
+}
+
+function tooMany(owner: string): (max: number) => TidingsError {
+  return (max) =>
+    new TidingsError(
+      "too_many_streams",
+      `${owner} has ${max} open event streams in this process, which is the maximum. Close one ` +
+        "of them first.",
+    );
+}
+
+function overloaded(): TidingsError {
+  return new TidingsError("overloaded", "Too many event streams are open. Try again later.");
+}
 
 /** Whether a write may end the streams of a key. */
 function changesKey(write: Write): boolean {

@@ -9,7 +9,7 @@ import {
   updateConversationSchema,
 } from "./input-types.ts";
 import type { Conversation, Note } from "./types.ts";
-import { type Command, type Runtime, showsOutput } from "../operations/index.ts";
+import { type Command, personOf, type Runtime, showsOutput } from "../operations/index.ts";
 import { createContactFor, findRecipient } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
@@ -112,13 +112,14 @@ export const addNote: Command<AddNote, Note> = {
   input: () => addNoteSchema,
   status: 201,
   shows: showsOutput,
-  async run(tx, { id, body, author_id = null }, { services }) {
+  async run(tx, { id, body, author_id }, { caller, services }) {
+    const person = personOf(caller, author_id);
     const conversation = await findOwnConversation(tx, id);
     const note = tx.insert(notes, {
       conversation_id: conversation.id,
       id: services.drawId("note"),
       author_type: "human",
-      author_id,
+      author_id: person ?? null,
       body,
       created_at: tx.now,
     });

@@ -1,10 +1,8 @@
 import {
-  type AccountId,
   describe,
   type GenerateId,
   invalid,
   type Limits,
-  notFound,
   parse,
   type Scope,
   suggestion,
@@ -22,8 +20,7 @@ import {
   type StreamItem,
   type StreamOptions,
 } from "../operations/index.ts";
-import { LRUCache } from "lru-cache";
-import { accountById } from "../accounts/index.ts";
+import { KnownAccounts } from "../accounts/index.ts";
 import type { ApiBackend } from "../api/index.ts";
 import type { Store } from "../store/index.ts";
 import type { EngineRuntime } from "./background-work.ts";
@@ -69,11 +66,11 @@ interface RunnerOptions extends Pick<ApiBackend, "streamSources"> {
 /** Parses the inputs of handles and runs their operations with the host application as caller. */
 export class OperationRunner {
   readonly #options: RunnerOptions;
-  /** Accounts known to exist. Accounts are never removed, so an entry stays valid. */
-  readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
+  readonly #accounts: KnownAccounts;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#accounts = new KnownAccounts(options.store);
   }
 
   in(scope: Scope): ScopedRunner {
@@ -119,18 +116,8 @@ export class OperationRunner {
 
   /** @throws TidingsError `not_found` when there is no such account */
   async #executorFor({ account_id }: Scope, tx?: object): Promise<Executor> {
-    const { store, prepared } = this.#options;
-    const { executor } = await prepared();
-    if (this.#accounts.has(account_id)) return executor;
-    // Read through the host application's transaction. It may have created the account, and a
-    // caller that holds a connection must not wait for a second one.
-    const account =
-      tx === undefined
-        ? await store.unscopedReads.get(accountById, [account_id])
-        : await store.withinUnscoped(tx, (within) => within.get(accountById, [account_id]));
-    if (account === undefined) throw notFound("account");
-    // The transaction may still roll back, so its accounts are not cached.
-    if (tx === undefined) this.#accounts.set(account_id, true);
+    const { executor } = await this.#options.prepared();
+    await this.#accounts.check(account_id, tx);
     return executor;
   }
 

@@ -5,7 +5,7 @@ import { segmentsOf } from "./segments.ts";
 import { type PreviewMessage, previewMessageSchema } from "./input-types.ts";
 import type { MessagePreview } from "./types.ts";
 import { checkPolicies, decisionOf, toPolicyVerdict } from "../consents/index.ts";
-import type { Command } from "../operations/index.ts";
+import { authorOf, type Command } from "../operations/index.ts";
 import { chooseSender } from "../senders/index.ts";
 
 /** Returns the outcome that sending a message would have. Writes nothing. */
@@ -51,12 +51,9 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       };
     }
     const { category = "transactional", body, media = [] } = input;
-    const author = {
-      type: "api",
-      id: call.caller.type === "key" ? call.caller.key_id : null,
-    } as const;
+    const { type, id = null } = authorOf(call.caller);
     const verdicts = await checkPolicies(tx, call, {
-      message: { id: null, channel, category, from, to, author, body, media },
+      message: { id: null, channel, category, from, to, author: { type, id }, body, media },
       confirmsOptOut: false,
       consent: addressee,
       contact_id: addressee.contact_id,

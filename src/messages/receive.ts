@@ -2,6 +2,7 @@ import {
   type Command,
   defineHook,
   type Hook,
+  personOf,
   runHook,
   type Services,
 } from "../operations/index.ts";
@@ -243,7 +244,8 @@ export const reply: Command<Reply, Message> = {
   },
   storesKey: true,
   async run(tx, { id, body, media, author_id }, call) {
-    const { services } = call;
+    const { caller, services } = call;
+    const person = personOf(caller, author_id);
     const found = await findOwnConversation(tx, id);
     const opens =
       found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
@@ -253,13 +255,13 @@ export const reply: Command<Reply, Message> = {
     const conversation = await changeConversation(tx, drawId, found, {
       ...opened,
       handler: "human",
-      ...assigneeOnReply(found, author_id),
+      ...assigneeOnReply(found, person),
     });
 
     const draft = { body, ...(media === undefined ? {} : { media }) };
     const author = {
       type: "human" as const,
-      ...(author_id === undefined ? {} : { id: author_id }),
+      ...(person === undefined ? {} : { id: person }),
     };
     return messageResource(await sendInConversation(tx, call, draft, conversation, author));
   },
@@ -298,12 +300,12 @@ export async function sendInConversation(
  */
 function assigneeOnReply(
   { assignee_type }: ConversationRow,
-  author_id: string | undefined,
+  person: string | undefined,
 ): Partial<ConversationRow> {
   if (assignee_type === "human") return {};
-  return author_id === undefined
+  return person === undefined
     ? { assignee_type: null, assignee_id: null }
-    : { assignee_type: "human", assignee_id: author_id };
+    : { assignee_type: "human", assignee_id: person };
 }
 
 /**

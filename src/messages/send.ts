@@ -32,6 +32,7 @@ import { type SendMessage, sendMessageSchema } from "./input-types.ts";
 import { checkPolicies, decisionOf, type PolicyContext, throwIfDenied } from "../consents/index.ts";
 import { chooseSender, type SenderRow } from "../senders/index.ts";
 import {
+  authorOf,
   type Call,
   type Command,
   inputSchema,
@@ -200,11 +201,6 @@ export const sendMessage: Command<SendMessage, Message> = {
     const conversation = continues
       ? current
       : await beginConversation(tx, drawId, identity, current);
-    const { caller } = call;
-    const author = {
-      type: "api" as const,
-      ...(caller.type === "key" ? { id: caller.key_id } : {}),
-    };
     const correspondence = {
       channel,
       identity,
@@ -212,7 +208,7 @@ export const sendMessage: Command<SendMessage, Message> = {
       conversation,
       isNewConversation: !continues,
       isNewContact: known === undefined,
-      author,
+      author: authorOf(call.caller),
     };
     return messageResource(await acceptMessage(tx, call, input, correspondence));
   },

@@ -43,6 +43,8 @@ export function isIdempotencyKey(text: string): boolean {
 export type IdempotencyKey =
   /** A key that an API caller chose. */
   | { readonly by: "caller"; readonly key: string }
+  /** A key that an operator's browser chose. It is separate from the keys of other operators. */
+  | { readonly by: "operator"; readonly operator_id: string; readonly key: string }
   /** A key that a visitor's browser chose. It is separate from the keys of the account. */
   | { readonly by: "visitor"; readonly session_id: WebchatSessionId; readonly key: string }
   /** A step of a procedure. `of` is the stored key of the whole request. */
@@ -50,13 +52,15 @@ export type IdempotencyKey =
 
 /**
  * Returns the text under which a key is stored and shown. Keys that callers choose have no spaces
- * and are stored unchanged. A visitor's key has two spaces, and a step adds one, so keys of
- * different origins are never equal.
+ * and are stored unchanged. An operator's or visitor's key has two spaces, and a step adds one, so
+ * keys of different origins are never equal.
  */
 export function storedKey(key: IdempotencyKey): string {
   switch (key.by) {
     case "caller":
       return key.key;
+    case "operator":
+      return `operator ${encodeURIComponent(key.operator_id)} ${key.key}`;
     case "visitor":
       return `visitor ${key.session_id} ${key.key}`;
     case "step":

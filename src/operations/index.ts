@@ -27,6 +27,7 @@ export type {
   StreamPlace,
   StreamSources,
 } from "./event-stream.ts";
+export { authorOf, personOf, scopesOf } from "./caller.ts";
 export {
   type Call,
   type Caller,
@@ -36,6 +37,8 @@ export {
   type KeyScope,
   keyScopes,
   missingScopes,
+  type OperatorCaller,
+  type OperatorProfile,
   type Outcome,
   type Procedure,
   type Query,

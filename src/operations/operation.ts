@@ -46,10 +46,27 @@ export function missingScopes(
 }
 
 /**
- * The caller: an API key or a visitor's browser over HTTP, or the host application in process,
- * which may do everything in its scope.
+ * The caller: an API key, an operator on a page or a visitor's browser over HTTP, or the host
+ * application in process, which may do everything in its scope.
  */
-export type Caller = KeyCaller | VisitorCaller | { readonly type: "host" };
+export type Caller = KeyCaller | OperatorCaller | VisitorCaller | { readonly type: "host" };
+
+/** A person of the host application who uses a page, such as the inbox. */
+export interface OperatorCaller {
+  readonly type: "operator";
+  readonly operator: OperatorProfile;
+  readonly may: readonly KeyScope[];
+}
+
+/** A person of the host application, as a page shows them. */
+export interface OperatorProfile {
+  /** The id that the host application uses for the person, at most 200 characters. */
+  readonly id: string;
+  /** The name of the person, at most 200 characters. */
+  readonly name: string;
+  /** The http or https URL of a picture of the person. By default the page shows initials. */
+  readonly avatar_url?: string | undefined;
+}
 
 /** A visitor's browser. It may only access its own session. */
 export interface VisitorCaller {

@@ -96,7 +96,7 @@ function koa(): Koa {
 }
 
 /** Serves a fetch function over node:http, as an edge server would. */
-function overFetch(handler: (request: Request) => Promise<Response>): Listener {
+export function overFetch(handler: (request: Request) => Promise<Response>): Listener {
   return (message, response) => {
     const left = new AbortController();
     response.once("close", () => left.abort());

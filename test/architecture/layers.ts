@@ -50,6 +50,8 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   // Rule-based models use the words of a language, and read answers as playbooks do. Calls of
   // language models wait before they are repeated.
   models: ["adapters/language", "adapters/system", "agents"],
+  // A page calls the API for the people that its host lets in.
+  web: ["accounts", "api", "operations"],
   // The conformance suite of storages also checks the transactions over them.
   testing: ["store"],
 };

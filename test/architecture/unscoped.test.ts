@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/senders/commands.ts": "a live address is one account's",
 
   "src/engine.ts": "prepares the storage",
-  "src/host/operation-runner.ts": "finds the account of a handle",
+  "src/accounts/known-accounts.ts": "checks that an account exists",
   "src/agents/runs/reap-runs.ts": "removes the old runs and versions of all accounts",
   "src/api/backend.ts": "the health check writes a setting of the engine",
   "src/accounts/create-account.ts": "makes accounts, which have no scope before",

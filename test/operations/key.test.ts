@@ -50,6 +50,11 @@ describe("the stored text of an idempotency key", () => {
       session_id: fc.constantFrom("wcs_0" as const, "wcs_1" as const),
       key,
     }),
+    fc.record({
+      by: fc.constant("operator" as const),
+      operator_id: fc.oneof(key, fc.string({ minLength: 1 }), fc.constantFrom("a b", "a%20b")),
+      key,
+    }),
   );
   const step = fc.integer({ min: 0, max: 3 });
   const path = fc.record({ chosen, steps: fc.array(step, { maxLength: 2 }) });
@@ -60,7 +65,7 @@ describe("the stored text of an idempotency key", () => {
     fc.assert(fc.property(visible, (text) => storedKey({ by: "caller", key: text }) === text));
   });
 
-  it("of a step or visitor can never equal a caller's key", () => {
+  it("of a step, operator or visitor can never equal a caller's key", () => {
     fc.assert(
       fc.property(path, (one) => {
         const isCallers = one.chosen.by === "caller" && one.steps.length === 0;
@@ -70,7 +75,7 @@ describe("the stored text of an idempotency key", () => {
   });
 
   it("is equal only for equal keys", () => {
-    const short = fc.constantFrom("visitor", "0", "1", "wcs_0", "wcs_1");
+    const short = fc.constantFrom("visitor", "operator", "0", "1", "wcs_0", "wcs_1");
     const near: typeof path = fc.record({
       chosen: fc.oneof(
         fc.record({ by: fc.constant("caller" as const), key: short }),
@@ -78,6 +83,11 @@ describe("the stored text of an idempotency key", () => {
           by: fc.constant("visitor" as const),
           session_id: fc.constantFrom("wcs_0" as const, "wcs_1" as const),
           key: short,
+        }),
+        fc.record({
+          by: fc.constant("operator" as const),
+          operator_id: fc.constantFrom("a", "a 0"),
+          key: fc.constantFrom("0", "1"),
         }),
       ),
       steps: fc.array(fc.constantFrom(0, 1), { maxLength: 1 }),
@@ -87,7 +97,15 @@ describe("the stored text of an idempotency key", () => {
         const isSame = JSON.stringify(one) === JSON.stringify(other);
         expect(storedPath(one) === storedPath(other)).toBe(isSame);
       }),
-      { numRuns: 2_000 },
+      {
+        numRuns: 2_000,
+        examples: [
+          [
+            { chosen: { by: "operator", operator_id: "a", key: "0" }, steps: [0] },
+            { chosen: { by: "operator", operator_id: "a 0", key: "0" }, steps: [] },
+          ],
+        ],
+      },
     );
   });
 });

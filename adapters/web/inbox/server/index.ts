@@ -1,0 +1,23 @@
+/** The inbox: a page for people who answer messages. */
+import type { Mountable } from "../../../../src/api/index.ts";
+import { mountPage, type Page } from "../../shared/server/page.ts";
+import type { PageOptions } from "../../shared/server/options.ts";
+
+export type { Page } from "../../shared/server/page.ts";
+export type {
+  Authorize,
+  PageAccess,
+  PageOptions,
+  PageRequest,
+  PageTexts,
+} from "../../shared/server/options.ts";
+
+/**
+ * Returns the inbox, a page for people who answer messages. Mount it like an engine:
+ * `app.use("/desk", expressHandler(inboxHandler(engine, { authorize })))`. Without `authorize` it
+ * works only on this machine, with the sandbox, after a sign-in with its `token`.
+ * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
+ */
+export function inboxHandler(engine: Mountable, options: PageOptions = {}): Page {
+  return mountPage(engine, options, { subject: "inboxHandler", name: "inbox", title: "Inbox" });
+}

@@ -1,0 +1,131 @@
+/** Access to pages without `authorize`: from this machine, with a token that the server prints. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import ipaddr from "ipaddr.js";
+import { defaultAccountId } from "../../../../src/accounts/index.ts";
+import { type ApiRequest, headerOf, type RequestHandler } from "../../../../src/api/index.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import { keyScopes, type RateLimiter, rateLimiter } from "../../../../src/operations/index.ts";
+import type { CheckedAccess } from "./options.ts";
+
+/** The person who works on this machine. */
+const localOperator: CheckedAccess = {
+  account_id: defaultAccountId,
+  mode: "sandbox",
+  operator: { id: "local", name: "Local operator" },
+  may: [...keyScopes],
+};
+
+/** Bytes of a token: too many to guess. */
+const tokenBytes = 24;
+/** Sign-ins per second, over all clients. */
+const attemptsPerSecond = 5;
+
+/**
+ * The sign-in of one engine's pages. They share the token and the cookie, so that one sign-in opens
+ * all of them.
+ */
+export class LocalAccess {
+  static readonly #ofEngines = new WeakMap<RequestHandler, LocalAccess>();
+
+  static of(api: RequestHandler): LocalAccess {
+    let access = LocalAccess.#ofEngines.get(api);
+    if (access === undefined) LocalAccess.#ofEngines.set(api, (access = new LocalAccess(api)));
+    return access;
+  }
+
+  /** What a person enters to sign in. It is valid until the process ends. */
+  readonly token: string;
+  /** The value of the cookie. It differs from the token, so that neither gives away the other. */
+  readonly #session: string;
+  readonly #attempts: RateLimiter;
+
+  private constructor({ ports: { clock, random } }: RequestHandler) {
+    const draw = (): string => Buffer.from(random.bytes(tokenBytes)).toString("base64url");
+    this.token = draw();
+    this.#session = draw();
+    this.#attempts = rateLimiter(clock, {});
+  }
+
+  /** Returns the access of a request with the cookie, or null. */
+  accessOf({ headers }: ApiRequest): CheckedAccess | null {
+    const given = cookieOf(headers, cookieName(headers));
+    return given !== undefined && isSame(given, this.#session) ? localOperator : null;
+  }
+
+  /**
+   * Returns the `Set-Cookie` header for the token.
+   * @throws TidingsError `invalid_session_token`, `rate_limited`
+   */
+  async signIn({ headers }: ApiRequest, token: unknown): Promise<string> {
+    const { admitted, retry_after_ms } = await this.#attempts.admit("sign-in", attemptsPerSecond);
+    if (!admitted) {
+      throw new TidingsError("rate_limited", "Too many attempts to sign in. Wait a second.", {
+        retryAfterMs: retry_after_ms,
+      });
+    }
+    if (typeof token !== "string" || !isSame(token, this.token)) {
+      throw new TidingsError(
+        "invalid_session_token",
+        "This is not the token that the server printed when it last started.",
+      );
+    }
+    return `${cookieName(headers)}=${this.#session}; Path=/; HttpOnly; SameSite=Strict`;
+  }
+}
+
+/** Compares in constant time. The digests also hide the length. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/** Browsers share cookies between the ports of a host. The name keeps the servers apart. */
+function cookieName(headers: readonly string[]): string {
+  const port = /:(\d{1,5})$/.exec(headerOf(headers, "host") ?? "")?.[1] ?? "80";
+  return `tidings_session_${port}`;
+}
+
+function cookieOf(headers: readonly string[], name: string): string | undefined {
+  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/);
+  const found = pairs.map((pair) => pair.trim()).find((pair) => pair.startsWith(`${name}=`));
+  return found?.slice(name.length + 1);
+}
+
+/** Headers that proxies add. Behind a proxy on this machine, every client seems to be local. */
+const forwarding = /^(?:forwarded|x-forwarded-.*|x-real-ip|x-client-ip|via)$/i;
+
+/**
+ * Refuses a request that may come from elsewhere. A name that does not mean this machine is refused
+ * too: a website can give its name the address of this machine (DNS rebinding).
+ * @throws TidingsError `local_only`
+ */
+export function refuseRemote({ remoteAddress, headers }: ApiRequest, subject: string): void {
+  const reason = remoteReason(remoteAddress, headers);
+  if (reason === undefined) return;
+  throw new TidingsError(
+    "local_only",
+    `This page works only on the machine that it runs on, and ${reason}. To use it from elsewhere, ` +
+      `decide who may use it where the page is mounted: ${subject}(engine, { authorize }).`,
+  );
+}
+
+function remoteReason(
+  remoteAddress: string | undefined,
+  headers: readonly string[],
+): string | undefined {
+  if (remoteAddress === undefined) return "the server does not tell where the request came from";
+  if (!isLoopback(remoteAddress)) return "the request came from another machine";
+  if (headers.some((name, i) => i % 2 === 0 && forwarding.test(name))) {
+    return "the request came through a proxy";
+  }
+  const host = (headerOf(headers, "host") ?? "").replace(/:\d{1,5}$/, "").toLowerCase();
+  const isLocalName = host === "localhost" || host.endsWith(".localhost");
+  if (isLocalName || isLoopback(host.replace(/^\[(.*)\]$/, "$1"))) return undefined;
+  return "its address does not mean this machine: open http://localhost";
+}
+
+function isLoopback(address: string): boolean {
+  // Only the four-part form: `127.1` and `0x7f.1` are names to some and addresses to others.
+  const isWritten = ipaddr.IPv4.isValidFourPartDecimal(address) || address.includes(":");
+  return isWritten && ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
+}

@@ -1,0 +1,276 @@
+/** A page in the browser over an engine: its files, its session and the API for its operators. */
+import {
+  type ApiHandler,
+  type ApiRequest,
+  type ApiResponse,
+  type Exchange,
+  headersByName,
+  type Mountable,
+  type OperatorAccess,
+  readJson,
+  RequestHandler,
+} from "../../../../src/api/index.ts";
+import {
+  memberOf,
+  option,
+  optionsObject,
+  parseOptions,
+  TidingsError,
+} from "../../../../src/kernel/index.ts";
+import { Assets, builtPage, packageVersion } from "./assets.ts";
+import { dataHeaders, pageHeaders, refuseForeign } from "./headers.ts";
+import { documentOf, refusalDocument } from "./html.ts";
+import { LocalAccess, refuseRemote } from "./local-access.ts";
+import { MediaFetcher } from "./media.ts";
+import {
+  type Authorize,
+  type CheckedAccess,
+  type PageOptions,
+  type PageSettings,
+  type PageRequest,
+  parseAccess,
+  parsePageOptions,
+} from "./options.ts";
+
+/** A page to mount in an application, with a handler such as `expressHandler(page)`. */
+export interface Page extends Mountable {
+  /** Handles the requests of the page. */
+  readonly api: ApiHandler;
+  /** The page handles every path below its mount point. */
+  readonly paths: "all";
+  /**
+   * What a person enters to sign in. Print it once. All pages of an engine share it. Undefined if
+   * the page has `authorize`.
+   */
+  readonly token: string | undefined;
+}
+
+/** What distinguishes a page from others. */
+export interface PageKind {
+  /** The function that makes the page, for messages: `inboxHandler`. */
+  readonly subject: string;
+  /** The name of the page's folder. */
+  readonly name: string;
+  /** The title of the document. */
+  readonly title: string;
+  /** The folder of the built page. The package's own by default. */
+  readonly folder?: URL;
+}
+
+const engineSchema = optionsObject({
+  engine: optionsObject({
+    api: option<RequestHandler>(
+      "the handler of a MessagingEngine",
+      (api) => api instanceof RequestHandler,
+    ),
+  }),
+});
+
+/** @throws TidingsError `invalid_option`, or `not_configured` when the page has not been built */
+export function mountPage(engine: Mountable, options: PageOptions, kind: PageKind): Page {
+  const given = { engine: { api: memberOf(engine, "api") } };
+  const { api } = parseOptions(`${kind.subject}: `, engineSchema, given).engine;
+  const handler = new PageHandler(api, parsePageOptions(kind.subject, options), kind);
+  return { api: handler, paths: "all", token: handler.token };
+}
+
+const maxSignInBytes = 1_024;
+const mediaPath = /^\/media\/([^/]{1,100})\/(\d{1,2})$/;
+
+class PageHandler implements ApiHandler {
+  readonly token: string | undefined;
+  readonly #api: RequestHandler;
+  readonly #settings: PageSettings;
+  readonly #kind: PageKind;
+  readonly #assets: Assets;
+  readonly #document: string;
+  readonly #pageHeaders: Readonly<Record<string, string>>;
+  readonly #media: MediaFetcher;
+  /** The sign-in of this machine. Undefined if the host application decides. */
+  readonly #local: LocalAccess | undefined;
+
+  constructor(api: RequestHandler, settings: PageSettings, kind: PageKind) {
+    this.#api = api;
+    this.#settings = settings;
+    this.#kind = kind;
+    this.#assets = new Assets(kind.subject, kind.folder ?? builtPage(kind.name));
+    this.#document = documentOf(kind.title, this.#assets);
+    this.#pageHeaders = pageHeaders(settings);
+    this.#media = new MediaFetcher(api.ports.httpClient);
+    this.#local = settings.authorize === undefined ? LocalAccess.of(api) : undefined;
+    this.token = this.#local?.token;
+  }
+
+  readonly handle = (request: ApiRequest): Promise<ApiResponse> =>
+    this.#api.answer(request, (exchange) => {
+      Object.assign(exchange.headers, dataHeaders);
+      return this.#respond(exchange);
+    });
+
+  async #respond(exchange: Exchange): Promise<ApiResponse> {
+    const { request } = exchange;
+    const { path } = request;
+    if (path === "" || path === "/") return this.#respondWithPage(exchange);
+    if (path.startsWith("/assets/")) return this.#respondWithAsset(exchange);
+    if (this.#local !== undefined) refuseRemote(request, this.#kind.subject);
+    refuseForeign(request);
+    if (path === "/session") return this.#respondWithSession(exchange);
+    const media = mediaPath.exec(path);
+    if (media !== null) return this.#respondWithMedia(exchange, media);
+    if (!/^\/v1(?:\/|$)/.test(path)) throw noSuchPath(request);
+    return this.#api.respondTo(exchange, await this.#access(request));
+  }
+
+  #respondWithPage({ request, headers }: Exchange): ApiResponse {
+    allowOnly(["GET", "HEAD"], request, headers);
+    const own = { ...headers, ...this.#pageHeaders, "Cache-Control": "no-cache" };
+    const html = { ...own, "Content-Type": "text/html; charset=utf-8" };
+    const [asked = "", ...query] = request.url.split("?");
+    if (!asked.endsWith("/")) {
+      // A relative reference, because a proxy may have changed the path.
+      const last = asked.slice(asked.lastIndexOf("/") + 1);
+      const target = [`./${last}/`, ...query].join("?");
+      return { status: 307, headers: { ...own, Location: target }, body: null };
+    }
+    if (this.#local === undefined) return { status: 200, headers: html, body: this.#document };
+    try {
+      refuseRemote(request, this.#kind.subject);
+    } catch (error) {
+      if (!(error instanceof TidingsError)) throw error;
+      const { title } = this.#kind;
+      return { status: error.status, headers: html, body: refusalDocument(title, error.detail) };
+    }
+    return { status: 200, headers: html, body: this.#document };
+  }
+
+  async #respondWithAsset({ request, headers }: Exchange): Promise<ApiResponse> {
+    allowOnly(["GET", "HEAD"], request, headers);
+    const found = await this.#assets.respond(request, request.path.slice(1), headers);
+    if (found === undefined) throw noSuchPath(request);
+    return found;
+  }
+
+  async #respondWithSession({ request, headers }: Exchange): Promise<ApiResponse> {
+    if (this.#local !== undefined && request.method === "POST") {
+      const { token } = await readJson(request, maxSignInBytes, 1);
+      headers["Set-Cookie"] = await this.#local.signIn(request, token);
+      return { status: 204, headers, body: null };
+    }
+    allowOnly(
+      this.#local === undefined ? ["GET", "HEAD"] : ["GET", "HEAD", "POST"],
+      request,
+      headers,
+    );
+    const { scope, operator, may } = await this.#access(request);
+    const { texts, locale } = this.#settings;
+    const session = {
+      operator: { ...operator, avatar_url: operator.avatar_url ?? null },
+      ...scope,
+      may,
+      version: packageVersion(),
+      texts,
+      locale,
+    };
+    headers["Content-Type"] = "application/json";
+    return { status: 200, headers, body: JSON.stringify(session) };
+  }
+
+  /** Reads the message as the operator, so that scopes, account and rate limit apply. */
+  async #respondWithMedia(
+    exchange: Exchange,
+    [, id = "", index]: RegExpExecArray,
+  ): Promise<ApiResponse> {
+    const { request, headers } = exchange;
+    allowOnly(["GET", "HEAD"], request, headers);
+    const access = await this.#access(request);
+    const message: ApiRequest = {
+      ...withoutBody(request),
+      method: "GET",
+      path: `/v1/messages/${id}`,
+      query: "",
+    };
+    const found = await this.#api.respondTo({ ...exchange, request: message }, access);
+    const file = await this.#media.fetch(found, Number(index), request.signal);
+    return { ...file, headers: { ...headers, ...file.headers } };
+  }
+
+  /** @throws TidingsError `missing_session`, `not_signed_in`; `invalid_option` by the host */
+  async #access(request: ApiRequest): Promise<OperatorAccess> {
+    const access = await this.#ask(request);
+    if (access !== null) return access;
+    if (this.#local === undefined) {
+      throw new TidingsError(
+        "not_signed_in",
+        "Sign in to the application that this page belongs to, then open the page again. If you " +
+          "are signed in, you may not use this page.",
+      );
+    }
+    throw new TidingsError(
+      "missing_session",
+      "Enter the token that the server printed when it started. To let people in by the sign-in " +
+        `of your application, set authorize: ${this.#kind.subject}(engine, { authorize }).`,
+    );
+  }
+
+  async #ask(request: ApiRequest): Promise<OperatorAccess | null> {
+    const { authorize } = this.#settings;
+    const given =
+      authorize === undefined
+        ? (this.#local?.accessOf(request) ?? null)
+        : await askHost(authorize, request, this.#kind.subject);
+    if (given === null) return null;
+    const { account_id, mode, operator, may } = given;
+    return { scope: { account_id, mode }, operator, may, renew: () => this.#ask(request) };
+  }
+}
+
+async function askHost(
+  authorize: Authorize,
+  request: ApiRequest,
+  subject: string,
+): Promise<CheckedAccess | null> {
+  const { method, url, headers, remoteAddress, original } = request;
+  const asked: PageRequest = {
+    method,
+    url,
+    headers: headersByName(headers),
+    remoteAddress,
+    original,
+  };
+  const access = await authorize(asked);
+  return access === null ? null : parseAccess(subject, access);
+}
+
+/** A request for something that the mount reads for itself. */
+function withoutBody({ url, basePath, headers, signal }: ApiRequest): Omit<ApiRequest, "path"> {
+  const empty = new Uint8Array();
+  return {
+    method: "GET",
+    url,
+    query: "",
+    basePath,
+    headers,
+    signal,
+    body: () => Promise.resolve({ kind: "bytes", bytes: empty }),
+    async *chunks() {},
+  };
+}
+
+const maxQuotedPath = 200;
+
+function noSuchPath({ url }: ApiRequest): TidingsError {
+  const [asked = ""] = url.split("?");
+  const text = `This page has no path ${asked.slice(0, maxQuotedPath)}. The page itself ends with /.`;
+  return new TidingsError("not_found", text);
+}
+
+/** @throws TidingsError `method_not_allowed` */
+function allowOnly(
+  methods: readonly string[],
+  { method }: ApiRequest,
+  headers: Exchange["headers"],
+): void {
+  if (methods.includes(method)) return;
+  headers["Allow"] = methods.join(", ");
+  throw new TidingsError("method_not_allowed", `This path answers ${headers["Allow"]}.`);
+}

@@ -1,0 +1,31 @@
+import { LRUCache } from "lru-cache";
+import { accountById } from "./rows.ts";
+import { type AccountId, notFound } from "../kernel/index.ts";
+import type { Store } from "../store/index.ts";
+
+/** Checks that accounts exist. An account is looked up once, because accounts are never removed. */
+export class KnownAccounts {
+  readonly #store: Store;
+  readonly #known = new LRUCache<AccountId, true>({ max: 10_000 });
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * Call it when the storage is open. `tx` is the host application's transaction, if there is one:
+   * it may have created the account, and a caller that holds a connection must not wait for a
+   * second one.
+   * @throws TidingsError `not_found` when there is no such account
+   */
+  async check(account_id: AccountId, tx?: object): Promise<void> {
+    if (this.#known.has(account_id)) return;
+    const account =
+      tx === undefined
+        ? await this.#store.unscopedReads.get(accountById, [account_id])
+        : await this.#store.withinUnscoped(tx, (within) => within.get(accountById, [account_id]));
+    if (account === undefined) throw notFound("account");
+    // The transaction may still roll back, so its accounts are not cached.
+    if (tx === undefined) this.#known.set(account_id, true);
+  }
+}
