@@ -50,6 +50,19 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   // Rule-based models use the words of a language, and read answers as playbooks do. Calls of
   // language models wait before they are repeated.
   models: ["adapters/language", "adapters/system", "agents"],
+  // The command line puts an engine together, as applications do.
+  cli: [
+    "adapters/entry",
+    "adapters/http",
+    "adapters/standard",
+    "adapters/storage",
+    "adapters/testing",
+    "adapters/transport",
+    "api",
+    "events",
+    "operations",
+    "webhooks",
+  ],
   // The conformance suite of storages also checks the transactions over them.
   testing: ["store"],
 };
