@@ -41,6 +41,10 @@ export default defineConfig({
   target: "node22",
   // Code that entries share must exist only once, since `instanceof` compares error classes.
   splitting: true,
+  // Files that only others of the package import are named alike.
+  esbuildOptions: (options) => {
+    options.chunkNames = "chunk-[hash]";
+  },
   // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
   banner: { js: `import "./${versionCheck}";` },
   async onSuccess() {

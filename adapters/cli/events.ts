@@ -44,13 +44,35 @@ export function typesOf(given: readonly string[] | undefined, usage: string): Ev
   });
 }
 
-/** Opens a stream of new events. It ends when `signal` aborts. */
-export function openStream(
-  account: AccountHandle,
+/**
+ * Opens a stream of new events. It ends when `signal` aborts. If it is cut off before, it goes on
+ * after its last event.
+ */
+export async function openStream(
+  { events }: AccountHandle,
   types: readonly EventType[],
   signal: AbortSignal,
 ): Promise<AsyncIterable<Event>> {
-  return account.events.stream(types.length === 0 ? {} : { types }, { signal });
+  const filter = types.length === 0 ? {} : { types };
+  const first = await events.stream(filter, { signal });
+  return goOn(first, async (last_event_id) =>
+    signal.aborted ? undefined : events.stream({ ...filter, last_event_id }, { signal }),
+  );
+}
+
+async function* goOn(
+  first: AsyncIterable<Event>,
+  openAfter: (id: string) => Promise<AsyncIterable<Event> | undefined>,
+): AsyncGenerator<Event, void> {
+  let stream: AsyncIterable<Event> | undefined = first;
+  while (stream !== undefined) {
+    let last: string | undefined;
+    for await (const event of stream) {
+      yield event;
+      last = event.id;
+    }
+    stream = last === undefined ? undefined : await openAfter(last);
+  }
 }
 
 const width = Math.max(...eventTypes.map((type) => type.length));

@@ -43,7 +43,7 @@ const advices: { readonly [code in TidingsError["code"]]?: readonly string[] } =
   ],
   storage_damaged: ["Stop every process that uses the database before you repair it."],
   storage_contended: ["Run the command again."],
-  storage_unavailable: ["To check the database:  tidings doctor"],
+  storage_unavailable: ["To find out why, with the same options:  tidings doctor"],
 };
 
 /** Returns an error with what to do about it. */

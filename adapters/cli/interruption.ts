@@ -2,13 +2,21 @@
 const interrupted = 130;
 
 /**
+ * How soon a signal after the first one is taken for the same one, in milliseconds: `npx` passes on
+ * the Ctrl+C that the terminal has sent to this process already.
+ */
+const sameMs = 500;
+
+/**
  * Returns a signal that aborts at Ctrl+C, and when the process is asked to end. The command then
  * ends by itself. A second Ctrl+C ends the process at once.
  */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
+  let stoppedAt = Infinity;
   const stop = (): void => {
-    if (controller.signal.aborted) process.exit(interrupted);
+    if (performance.now() - stoppedAt > sameMs) process.exit(interrupted);
+    stoppedAt = Math.min(stoppedAt, performance.now());
     controller.abort();
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);

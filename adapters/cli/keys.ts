@@ -22,9 +22,10 @@ const usage = [
   ...accountUsage,
   ...databaseUsage,
   "",
-  `Scopes: ${keyScopes.slice(0, 6).join(", ")},`,
-  `        ${keyScopes.slice(6, 11).join(", ")},`,
-  `        ${keyScopes.slice(11).join(", ")}`,
+  `Scopes: ${keyScopes.slice(0, 4).join(", ")},`,
+  `        ${keyScopes.slice(4, 8).join(", ")},`,
+  `        ${keyScopes.slice(8, 12).join(", ")},`,
+  `        ${keyScopes.slice(12).join(", ")}`,
 ].join("\n");
 
 const shared = { ...databaseOptions, ...accountOptions } as const;

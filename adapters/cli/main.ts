@@ -5,7 +5,7 @@ import { version } from "./about.ts";
 import type { Command } from "./command.ts";
 import { reportFailure, UsageError } from "./failures.ts";
 import { interruption } from "./interruption.ts";
-import { bold, print, table } from "./terminal.ts";
+import { bold, note, print, table } from "./terminal.ts";
 
 interface Entry {
   readonly summary: string;
@@ -87,6 +87,15 @@ function unknownCommand(name: string): UsageError {
   return new UsageError(`There is no command "${name}".${question}`, usage());
 }
 
+/** Node 22 calls `node:sqlite` experimental. That is no news for the user of a command. */
+function hideSqliteWarning(): void {
+  process.removeAllListeners("warning");
+  process.on("warning", ({ name, message }) => {
+    if (name !== "ExperimentalWarning" || !message.includes("SQLite")) note(`${name}: ${message}`);
+  });
+}
+
+hideSqliteWarning();
 try {
   await run(process.argv.slice(2));
 } catch (error) {

@@ -8,6 +8,7 @@ import { sqliteDatabase } from "./sqlite.ts";
 export const databaseOptions = {
   file: { type: "string" },
   database: { type: "string" },
+  schema: { type: "string" },
 } as const;
 
 /** The name of the SQLite file that all commands use by default. */
@@ -16,6 +17,7 @@ export const defaultFile = "tidings.db";
 export const databaseUsage: readonly string[] = [
   `  --file PATH       the SQLite file (default: ${defaultFile})`,
   "  --database URL    a PostgreSQL database instead, such as postgres://user@host/name",
+  "  --schema NAME     the PostgreSQL schema of the tables (default: public)",
 ];
 
 /** What `--file` and `--database` name, and whether the SQLite file may be new. */
@@ -24,6 +26,8 @@ export interface DatabaseChoice {
   readonly file?: string | undefined;
   /** The value of `--database`. */
   readonly database?: string | undefined;
+  /** The value of `--schema`. */
+  readonly schema?: string | undefined;
 }
 
 /**
@@ -31,10 +35,13 @@ export interface DatabaseChoice {
  * @throws UsageError when both options are given; Failure when the file cannot be used
  */
 export function chooseDatabase(
-  { file, database }: DatabaseChoice,
+  { file, database, schema }: DatabaseChoice,
   { usage, mayCreate }: { readonly usage: string; readonly mayCreate: boolean },
 ): Database {
-  if (database === undefined) return sqliteDatabase(file ?? defaultFile, { mayCreate });
+  if (database === undefined) {
+    if (schema !== undefined) throw new UsageError("--schema needs --database.", usage);
+    return sqliteDatabase(file ?? defaultFile, { mayCreate });
+  }
   if (file !== undefined) throw new UsageError("Give either --file or --database.", usage);
-  return postgresDatabase(database, usage);
+  return postgresDatabase(database, schema, usage);
 }

@@ -9,6 +9,8 @@ export interface Database {
   readonly file: string | undefined;
   /** Returns a new storage for an engine. Without `migrate`, it refuses an older database. */
   storage(options: { readonly migrate: boolean }): StoragePort;
+  /** Returns the name of one of the engine's tables for statements. */
+  table(name: string): string;
   /** Runs a statement that only reads, and returns its rows as arrays. */
   query(sql: string): Promise<readonly (readonly unknown[])[]>;
   /** Closes what `query` and the storages use. Call it after the engine has stopped. */
@@ -20,7 +22,7 @@ export interface Database {
  */
 export async function schemaVersion(database: Database): Promise<number> {
   try {
-    const [row] = await database.query("SELECT version FROM tidings_schema");
+    const [row] = await database.query(`SELECT version FROM ${database.table("schema")}`);
     return Number(row?.[0] ?? 0);
   } catch (error) {
     const message = error instanceof Error ? error.message : "";

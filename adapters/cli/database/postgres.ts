@@ -26,10 +26,14 @@ const connections = 5;
  * Returns the database of a URL. Connects at the first use.
  * @throws UsageError when it is no such URL; Failure when `pg` is not installed
  */
-export function postgresDatabase(url: string, usage: string): Database {
+export function postgresDatabase(url: string, schema: string | undefined, usage: string): Database {
   const parsed = URL.parse(url);
   if (parsed === null || !["postgres:", "postgresql:"].includes(parsed.protocol)) {
     throw new UsageError("--database needs a URL such as postgres://user@host/name.", usage);
+  }
+  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    const what = "up to 63 lower-case letters, digits and underscores";
+    throw new UsageError(`--schema needs ${what}, got "${oneLine(schema)}".`, usage);
   }
   const Pool = loadPool();
   const pool = new Pool({
@@ -44,7 +48,9 @@ export function postgresDatabase(url: string, usage: string): Database {
   return {
     name,
     file: undefined,
-    storage: ({ migrate }) => postgres({ pool, migrate }),
+    storage: ({ migrate }) =>
+      postgres({ pool, migrate, ...(schema === undefined ? {} : { schema }) }),
+    table: (table) => `${schema ?? "public"}.tidings_${table}`,
     async query(text) {
       try {
         return (await pool.query({ text, rowMode: "array" })).rows;
@@ -90,10 +96,12 @@ function loadPool(): PoolConstructor {
 function poolFrom(place: string): PoolConstructor | undefined {
   try {
     const loaded: unknown = createRequire(place)("pg");
-    // The check below covers what commands use of it.
-    const Pool = memberOf(loaded, "Pool") as PoolConstructor | undefined;
-    const isUsable = hasMethods(memberOf(Pool, "prototype"), "connect", "query", "end");
-    return isUsable ? Pool : undefined;
+    const Pool: unknown = memberOf(loaded, "Pool");
+    if (typeof Pool !== "function" || !hasMethods(Pool.prototype, "connect", "query", "end")) {
+      return undefined;
+    }
+    // The check covers what commands use of it.
+    return Pool as PoolConstructor;
   } catch (error) {
     if (systemCode(error) === "MODULE_NOT_FOUND") return undefined;
     throw error;

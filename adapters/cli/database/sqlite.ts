@@ -19,6 +19,7 @@ export function sqliteDatabase(
     name: file,
     file,
     storage: ({ migrate }) => sqlite({ file, migrate }),
+    table: (name) => `tidings_${name}`,
     async query(sql) {
       const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
       // A read-only connection would leave an empty log behind when it is the last one.

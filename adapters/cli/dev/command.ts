@@ -44,6 +44,7 @@ async function run(args: readonly string[], stopped: AbortSignal): Promise<void>
     note("", "Stopping ...");
   } finally {
     listener.close();
+    listener.disconnect();
   }
 }
 

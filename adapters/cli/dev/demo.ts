@@ -17,10 +17,12 @@ const security = {
   "Cache-Control": "no-cache",
 };
 
+const pictures = ["shop.svg", "monstera.svg", "olive.svg", "orchid.svg", "fern.svg"];
+
 const files = new Map([
   ["/", { name: "shop.html", type: "text/html; charset=utf-8" }],
   ["/shop.css", { name: "shop.css", type: "text/css; charset=utf-8" }],
-  ["/shop.svg", { name: "shop.svg", type: "image/svg+xml" }],
+  ...pictures.map((name) => [`/${name}`, { name, type: "image/svg+xml" }] as const),
 ]);
 
 /** Returns the handler of the demo page. */

@@ -57,11 +57,7 @@ export async function listen(port: number): Promise<Listener> {
 async function failureOf(error: unknown, port: number): Promise<unknown> {
   switch (systemCode(error)) {
     case "EADDRINUSE":
-      return new Failure(
-        `Port ${port} is in use${(await isTidings(port)) ? " by another tidings" : ""}.`,
-        ...((await isTidings(port)) ? [`It is at http://localhost:${port}`] : []),
-        `To use another port:  tidings dev --port ${port === maxSuggested ? 0 : port + 1}`,
-      );
+      return portInUse(port, await isTidings(port));
     case "EACCES":
       return new Failure(
         `Port ${port} is not allowed for this user.`,
@@ -72,7 +68,18 @@ async function failureOf(error: unknown, port: number): Promise<unknown> {
   }
 }
 
-const maxSuggested = 65_535;
+const maxPort = 65_535;
+
+function portInUse(port: number, isOurs: boolean): Failure {
+  const other = `To use another port:  tidings dev --port ${port === maxPort ? 0 : port + 1}`;
+  if (!isOurs) return new Failure(`Port ${port} is in use by another program.`, other);
+  return new Failure(
+    `Port ${port} is in use by another tidings.`,
+    `It is at http://localhost:${port}`,
+    other,
+  );
+}
+
 /** How long another server may take to say what it is, in milliseconds. */
 const probeMs = 500;
 

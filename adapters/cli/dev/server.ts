@@ -96,7 +96,6 @@ export class DevServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listener.close();
     await this.engine.stop();
-    this.#listener.disconnect();
   }
 }
 

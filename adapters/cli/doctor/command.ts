@@ -10,7 +10,7 @@ const usage = [
   `${bold("Usage:")} tidings doctor`,
   "",
   "Checks Node, the database, the clock, the transports and the work that waits, and says what",
-  "to do. It changes nothing. The status is 1 if something is wrong.",
+  "to do. It changes no data. The status is 1 if something is wrong.",
   "",
   ...databaseUsage,
 ].join("\n");

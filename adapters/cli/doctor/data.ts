@@ -79,7 +79,10 @@ async function checkTimes(database: Database): Promise<Finding> {
       return { level: "wrong", topic: "Times", text, advice: ["Synchronize both with NTP."] };
     }
   }
-  const newest = await numberFrom(database, "SELECT max(created_at) FROM tidings_events");
+  const newest = await numberFrom(
+    database,
+    `SELECT max(created_at) FROM ${database.table("events")}`,
+  );
   const ahead = newest - Date.now();
   if (ahead <= toleranceMs) {
     return { level: "good", topic: "Times", text: "no event is later than this machine's clock" };
@@ -101,16 +104,15 @@ async function numberFrom(database: Database, sql: string): Promise<number> {
 
 const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1_000)} s`;
 
-const byTransport =
-  "SELECT mode, transport, count(*) FROM tidings_senders GROUP BY mode, transport " +
-  "ORDER BY mode, transport";
-
 /** The engine brings the transport of webchat itself. */
 const builtIn = "webchat";
 
 /** Says which transports the senders need. Only the host application has those of carriers. */
 async function checkTransports(database: Database): Promise<Finding> {
-  const rows = (await database.query(byTransport)).map(
+  const sql =
+    `SELECT mode, transport, count(*) FROM ${database.table("senders")} ` +
+    "GROUP BY mode, transport ORDER BY mode, transport";
+  const rows = (await database.query(sql)).map(
     ([mode, transport, count]) => [String(mode), String(transport), Number(count)] as const,
   );
   const list = rows.map(([mode, name, count]) => `${name} (${mode}, ${senders(count)})`);
@@ -134,8 +136,8 @@ const patienceMs = 10_000;
 async function checkWork(database: Database): Promise<Finding> {
   const due = Date.now() - patienceMs;
   const [row] = await database.query(
-    `SELECT count(*), min(due_at) FROM tidings_jobs WHERE NOT leased AND due_at < ${due} ` +
-      "AND kind <> 'reap'",
+    `SELECT count(*), min(due_at) FROM ${database.table("jobs")} ` +
+      `WHERE NOT leased AND due_at < ${due} AND kind <> 'reap'`,
   );
   const count = Number(row?.[0] ?? 0);
   if (count === 0) return { level: "good", topic: "Work", text: "nothing is overdue" };
