@@ -123,7 +123,7 @@ async function run(): Promise<boolean> {
     invitation: isOnce ? [] : invitation,
     next: isOnce
       ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
-      : ` ${bold("Try next:")} paste the curl command. ` + "Its recipient answers you here.",
+      : ` ${bold("Try next:")} paste the curl command. Its recipient answers you here.`,
     isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,
