@@ -1,4 +1,4 @@
-import { copyFile } from "node:fs/promises";
+import { copyFile, cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
 
 /** The package's exports by subpath. A test compares them with the `exports` of `package.json`. */
@@ -26,6 +26,9 @@ export const entries = {
   testing: "adapters/testing/index.ts",
 };
 
+/** Commands: the `bin` of `package.json`. */
+export const programs = { cli: "adapters/cli/main.ts" };
+
 /** Worker threads: separate files that are not exported. */
 export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
 
@@ -33,16 +36,23 @@ export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
 export const versionCheck = "node-version.js";
 
 export default defineConfig({
-  entry: { ...entries, ...threads },
+  entry: { ...entries, ...programs, ...threads },
   outDir: "dist",
   format: "esm",
   platform: "node",
   target: "node22",
   // Code that entries share must exist only once, since `instanceof` compares error classes.
   splitting: true,
+  // Files that only others of the package import are named alike.
+  esbuildOptions: (options) => {
+    options.chunkNames = "chunk-[hash]";
+  },
   // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
   banner: { js: `import "./${versionCheck}";` },
-  onSuccess: () => copyFile(versionCheck, `dist/${versionCheck}`),
+  async onSuccess() {
+    await copyFile(versionCheck, `dist/${versionCheck}`);
+    await cp("adapters/cli/dev/demo", "dist/demo", { recursive: true });
+  },
   // Other runtimes know the modules of Node only with the prefix.
   removeNodeProtocol: false,
   sourcemap: true,

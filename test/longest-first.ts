@@ -16,6 +16,8 @@ const slowest = [
   "examples/readme",
   "operations/lists",
   "examples/programs",
+  "cli/databases",
+  "cli/dev",
   "agents/interruptions",
   "engine/postgres-faults",
   "contacts/search/search",

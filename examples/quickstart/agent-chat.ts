@@ -2,7 +2,7 @@
  * A customer texts a shop, and an agent answers: offline, with playbooks and one function of yours.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AccountHandle, Conversation } from "tidings";
+import type { Conversation, MessagingEngine } from "tidings";
 import { action } from "tidings";
 import { z } from "zod";
 import { bold, dim } from "./terminal.ts";
@@ -47,16 +47,16 @@ export class AgentChat {
     return this.#outcome && this.#outcome === "handed off";
   }
 
-  /** Seeds the account's sandbox with an agent, then sends the customer's texts one by one. */
-  async run(account: AccountHandle, stopped: AbortSignal): Promise<void> {
+  /** Seeds the sandbox with an agent, then sends the customer's texts one by one. */
+  async run(engine: MessagingEngine, stopped: AbortSignal): Promise<void> {
     try {
-      await account.sandbox.seed();
+      await engine.sandbox.seed();
       for (const body of customerTexts) {
-        const { conversation_id } = await account.sandbox.inbound({ from: customer, body });
+        const { conversation_id } = await engine.sandbox.inbound({ from: customer, body });
         this.#add("customer", body);
-        const conversation = await waitForAnswer(account, conversation_id, stopped);
+        const conversation = await waitForAnswer(engine, conversation_id, stopped);
         if (conversation === undefined) break;
-        await this.#showAnswer(account, conversation);
+        await this.#showAnswer(engine, conversation);
       }
     } catch (error) {
       if (!stopped.aborted) {
@@ -67,8 +67,8 @@ export class AgentChat {
     }
   }
 
-  async #showAnswer(account: AccountHandle, { id, handler }: Conversation): Promise<void> {
-    const { data } = await account.conversations.messages(id, { limit: 1 });
+  async #showAnswer(engine: MessagingEngine, { id, handler }: Conversation): Promise<void> {
+    const { data } = await engine.conversations.messages(id, { limit: 1 });
     this.#add("agent", data[0]?.body ?? "");
     if (handler !== "queue") return;
     this.#outcome = "handed off";
@@ -84,13 +84,13 @@ export class AgentChat {
  * Returns the conversation once its last message is the agent's, or undefined after the timeout.
  */
 async function waitForAnswer(
-  account: AccountHandle,
+  engine: MessagingEngine,
   id: string,
   stopped: AbortSignal,
 ): Promise<Conversation | undefined> {
   for (let waited = 0; waited < answerTimeoutMs && !stopped.aborted; waited += pollMs) {
     await sleep(pollMs, undefined, { signal: stopped }).catch(() => undefined);
-    const conversation = await account.conversations.get(id);
+    const conversation = await engine.conversations.get(id);
     if (conversation.last_message?.direction === "outbound") return conversation;
   }
   return undefined;

@@ -23,6 +23,8 @@ import { bold, dim } from "./terminal.ts";
 import { MessageTracker } from "./tracker.ts";
 
 const isOnce = process.argv.includes("--once");
+/** The port of `tidings dev`. */
+const usualPort = 4010;
 
 const folder = await mkdtemp(join(tmpdir(), "tidings-"));
 const file = join(folder, "quickstart.db");
@@ -35,7 +37,8 @@ const engine = new MessagingEngine({
   http: { ...http, allow: ["127.0.0.1", "localhost"] },
   agents: { ...agents, actions: [chat.bookAppointment] },
 });
-const server = createServer(express().use(expressHandler(engine)));
+const app = express().use(expressHandler(engine));
+const server = createServer(app);
 
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -43,8 +46,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 try {
   await engine.start();
-  server.listen(Number(process.env["PORT"] ?? 0), "127.0.0.1");
-  await once(server, "listening");
+  await listen();
   process.exitCode = (await run()) ? 0 : 1;
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -56,19 +58,31 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
+/** Listens on the port of the environment, or on the usual one, or else on a free one. */
+async function listen(): Promise<void> {
+  const given = process.env["PORT"];
+  try {
+    server.listen(Number(given ?? usualPort), "127.0.0.1");
+    await once(server, "listening");
+  } catch (error) {
+    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    if (given !== undefined || !isTaken) throw error;
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+  }
+}
+
 /** Returns whether every result was as expected. */
 async function run(): Promise<boolean> {
-  const { account, key } = await engine.accounts.create({ name: "Quickstart" });
+  const key = await engine.apiKeys.create({ name: "Quickstart" });
   const address = server.address();
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`;
   const client = new Client(url, key.secret ?? "");
 
-  const tracker = new MessageTracker(engine.account(account.id));
-  engine.on("message.updated", ({ data }, { account_id }) => {
-    if (account_id === account.id) tracker.add(data.message_id);
-  });
-  engine.on("message.received", ({ data }, { account_id }) => {
-    if (account_id === account.id) tracker.addReply(data.contact.phone ?? "", data.body);
+  const tracker = new MessageTracker(engine);
+  engine.on("message.updated", ({ data }) => tracker.add(data.message_id));
+  engine.on("message.received", ({ data }) => {
+    tracker.addReply(data.contact.phone ?? "", data.body);
   });
 
   console.log(
@@ -88,8 +102,7 @@ async function run(): Promise<boolean> {
     first && (await client.send({ to: first.to, body: first.body ?? "" }, `table-${first.to}`));
   const isReplayed = repeated?.replayed === true && repeated.message.id === first?.id;
 
-  const shop = await engine.accounts.create({ name: "Plant shop" });
-  const chatting = chat.run(engine.account(shop.account.id), stop.signal);
+  const chatting = chat.run(engine, stop.signal);
   const replay = (): string =>
     isReplayed ? `same id, ${bold("Idempotent-Replayed: true")}` : "NOT replayed";
   const notes = (): string[] => [
@@ -102,7 +115,7 @@ async function run(): Promise<boolean> {
   ];
   const invitation = [
     "",
-    ...client.curl({ to: "+15005550020", body: "Hello" }),
+    ...client.curl({ to: "+15005550015", body: "Hello" }),
     dim(` The API is at ${url}/v1 (OpenAPI: /v1/openapi.json). Press Ctrl-C to stop.`),
   ];
   await display(tracker, {
@@ -110,8 +123,7 @@ async function run(): Promise<boolean> {
     invitation: isOnce ? [] : invitation,
     next: isOnce
       ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
-      : ` ${bold("Try next:")} paste the curl command. ` +
-        "Its recipient is a bot that answers you here.",
+      : ` ${bold("Try next:")} paste the curl command. Its recipient answers you here.`,
     isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,

@@ -1,5 +1,5 @@
 /** Follows messages in the engine and keeps what the terminal shows of each. */
-import type { AccountHandle, Message } from "tidings";
+import type { Message, MessagingEngine } from "tidings";
 import type { Scenario } from "./scenarios.ts";
 import type { Row } from "./terminal.ts";
 import { type Step, stepsOf } from "./timeline-steps.ts";
@@ -30,11 +30,11 @@ export interface NewStep {
 const trackedMs = 90_000;
 
 export class MessageTracker {
-  readonly #account: AccountHandle;
+  readonly #engine: MessagingEngine;
   readonly #tracked = new Map<string, TrackedMessage>();
 
-  constructor(account: AccountHandle) {
-    this.#account = account;
+  constructor(engine: MessagingEngine) {
+    this.#engine = engine;
   }
 
   /**
@@ -68,7 +68,7 @@ export class MessageTracker {
     const ofScenarios = tracked
       .filter(({ scenario }) => scenario !== undefined)
       .toSorted((a, b) => (addressOf(a) < addressOf(b) ? -1 : 1));
-    const others = tracked.filter(({ scenario }) => scenario === undefined);
+    const others = tracked.filter((each) => each.scenario === undefined && isFromProgram(each));
     return [...ofScenarios, ...others].map((each) => rowOf(each, isLate));
   }
 
@@ -82,19 +82,23 @@ export class MessageTracker {
   async #read(tracked: TrackedMessage): Promise<NewStep[]> {
     const known = tracked.message;
     if (known !== undefined && Date.now() - Date.parse(known.created_at) > trackedMs) return [];
-    const { data } = await this.#account.messages.timeline(tracked.id);
-    tracked.message = await this.#account.messages.get(tracked.id);
+    const { data } = await this.#engine.messages.timeline(tracked.id);
+    tracked.message = await this.#engine.messages.get(tracked.id);
     tracked.attempts = data.filter(({ type }) => type === "attempt").length;
     const before = tracked.steps.length;
     tracked.steps = [...stepsOf(data), ...tracked.replies].toSorted((a, b) =>
       a.at < b.at ? -1 : a.at > b.at ? 1 : 0,
     );
+    if (!isFromProgram(tracked)) return [];
     const row = rowOf(tracked, false);
     return tracked.steps
       .slice(before)
       .map((step) => ({ row, step, seconds: secondsUntil(tracked.message, step.at) }));
   }
 }
+
+/** Messages of the agent and of people are not on the board. */
+const isFromProgram = ({ message }: TrackedMessage): boolean => message?.author.type === "api";
 
 const untouched = (id: string): TrackedMessage => ({
   id,

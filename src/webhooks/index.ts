@@ -22,6 +22,7 @@ export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "
 export { deliveryResource } from "./reads.ts";
 export { deliveries } from "./rows.ts";
 export { deliverJob } from "./rules.ts";
+export { secretText, signatureHeaders, signingKey } from "./signature.ts";
 export {
   type CreatedWebhook,
   type CreateWebhook,

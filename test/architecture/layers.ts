@@ -52,6 +52,20 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   models: ["adapters/language", "adapters/system", "agents"],
   // A page calls the API for the people that its host lets in.
   web: ["accounts", "api", "operations"],
+  // The command line puts an engine together, as applications do.
+  cli: [
+    "adapters/entry",
+    "adapters/http",
+    "adapters/standard",
+    "adapters/storage",
+    "adapters/testing",
+    "adapters/transport",
+    "adapters/web",
+    "api",
+    "events",
+    "operations",
+    "webhooks",
+  ],
   // The conformance suite of storages also checks the transactions over them.
   testing: ["store"],
 };

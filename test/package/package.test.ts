@@ -1,14 +1,16 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { entries, threads, versionCheck } from "../../tsup.config.ts";
+import { entries, programs, threads, versionCheck } from "../../tsup.config.ts";
 
 const run = promisify(execFile);
-const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+const onWindows = process.platform === "win32";
+const npm = onWindows ? "npm.cmd" : "npm";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
   exports: Record<string, { types: string; default: string }>;
@@ -68,16 +70,20 @@ describe("an old Node", () => {
     for (const path of globSync("dist/*.js")) {
       const code = readFileSync(path, "utf8");
       expect(code, path).not.toMatch(/^\s*(?:import|\}) .*"node:sqlite";?$/m);
-      if (!path.endsWith(versionCheck)) expect(code).toMatch(/^import ".\/node-version.js";/);
+      const isCheck = path.endsWith(versionCheck);
+      expect(isCheck || /^(?:#!.*\n)?import ".\/node-version.js";/.test(code), path).toBe(true);
     }
   });
 });
 
 describe("the export map", () => {
-  test("has every built entry except threads and the check of Node's version, and nothing else", () => {
+  test("has every built entry except commands, threads and the check of Node's version", () => {
     const built = globSync("dist/*.js").map((path) => path.replaceAll("\\", "/"));
     expect(built, "nothing is built: npm run build").not.toEqual([]);
-    const inner = [...Object.keys(threads).map((name) => `${name}.js`), versionCheck];
+    const inner = [
+      ...Object.keys({ ...programs, ...threads }).map((name) => `${name}.js`),
+      versionCheck,
+    ];
     const innerFiles = inner.map((name) => `dist/${name}`);
     expect(built).toEqual(expect.arrayContaining(innerFiles));
     const entryFiles = built
@@ -128,7 +134,7 @@ describe("the packed tarball", () => {
   test("contains the build, its declarations and the documentation, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/demo\/\w+\.(html|css|svg)|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]));
     const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
@@ -172,6 +178,21 @@ describe("the packed tarball", () => {
     expect(output.trim().split("\n")).toEqual(specifiers.map(() => refusal));
     const uncaught = await consume(...asOldNode("20.20.2"), "esm.mjs");
     expect(uncaught.split(refusal)).toHaveLength(2);
+  });
+
+  test("has the command tidings, which serves on a new file", async () => {
+    const bin = join(folder, "node_modules/.bin", onWindows ? "tidings.cmd" : "tidings");
+    const child = spawn(bin, ["dev", "--port", "0"], { cwd: folder, shell: onWindows });
+    let output = "";
+    for await (const chunk of child.stdout) {
+      output += String(chunk);
+      if (output.includes("Press Ctrl+C")) break;
+    }
+    const [, url = ""] = /Shop +(\S+)/.exec(output) ?? [];
+    expect(await (await fetch(url)).text()).toContain("Fern &amp; Fable");
+    child.kill("SIGINT");
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(existsSync(join(folder, "tidings.db"))).toBe(true);
   });
 
   test("opens a large SQLite database without the file of its thread, as in a bundle", async () => {

@@ -1,0 +1,47 @@
+/** The options with which a command names its database. */
+import { UsageError } from "../failures.ts";
+import type { Database } from "./database.ts";
+import { postgresDatabase } from "./postgres.ts";
+import { sqliteDatabase } from "./sqlite.ts";
+
+/** The options that name a database. */
+export const databaseOptions = {
+  file: { type: "string" },
+  database: { type: "string" },
+  schema: { type: "string" },
+} as const;
+
+/** The name of the SQLite file that all commands use by default. */
+export const defaultFile = "tidings.db";
+
+export const databaseUsage: readonly string[] = [
+  `  --file PATH       the SQLite file (default: ${defaultFile})`,
+  "  --database URL    a PostgreSQL database instead, such as postgres://user@host/name",
+  "  --schema NAME     the PostgreSQL schema of the tables (default: public)",
+];
+
+/** What `--file` and `--database` name, and whether the SQLite file may be new. */
+export interface DatabaseChoice {
+  /** The value of `--file`. */
+  readonly file?: string | undefined;
+  /** The value of `--database`. */
+  readonly database?: string | undefined;
+  /** The value of `--schema`. */
+  readonly schema?: string | undefined;
+}
+
+/**
+ * Finds the database that the options name.
+ * @throws UsageError when both options are given; Failure when the file cannot be used
+ */
+export function chooseDatabase(
+  { file, database, schema }: DatabaseChoice,
+  { usage, mayCreate }: { readonly usage: string; readonly mayCreate: boolean },
+): Database {
+  if (database === undefined) {
+    if (schema !== undefined) throw new UsageError("--schema needs --database.", usage);
+    return sqliteDatabase(file ?? defaultFile, { mayCreate });
+  }
+  if (file !== undefined) throw new UsageError("Give either --file or --database.", usage);
+  return postgresDatabase(database, schema, usage);
+}

@@ -1,0 +1,117 @@
+import type { RequestListener } from "node:http";
+import { MessagingEngine } from "../../entry.ts";
+import { isApiPath } from "../../http/mount.ts";
+import { nodeHandler } from "../../http/node.ts";
+import { standard } from "../../standard.ts";
+import { sandbox } from "../../transport/sandbox/index.ts";
+import type { Database } from "../database/database.ts";
+import { terminalLogger } from "../engine.ts";
+import { dim, note } from "../terminal.ts";
+import { demoActions } from "./actions.ts";
+import { ensureKey, type DevKey } from "./key.ts";
+import type { Listener } from "./listen.ts";
+import { pagesOf } from "./pages.ts";
+import { moveWebhooks, seed } from "./seed/seed.ts";
+
+interface DevServerOptions {
+  readonly database: Database;
+  readonly file: string;
+  readonly listener: Listener;
+  /** Whether to fill a new file with sample data. */
+  readonly seed: boolean;
+  readonly stopped: AbortSignal;
+}
+
+/** A page, and its address. */
+export interface PageAddress {
+  readonly name: string;
+  readonly url: string;
+  readonly purpose: string;
+}
+
+/** Destinations of webhooks besides the public Internet: this machine. */
+const thisMachine = ["localhost", "127.0.0.1", "::1"];
+
+/** The engine of `tidings dev`, with its pages, on a port. */
+export class DevServer implements AsyncDisposable {
+  readonly engine: MessagingEngine;
+  readonly file: string;
+  readonly url: string;
+  readonly pages: readonly PageAddress[];
+  readonly key: DevKey;
+  readonly #listener: Listener;
+
+  private constructor(
+    parts: Pick<DevServer, "engine" | "file" | "url" | "pages" | "key">,
+    listener: Listener,
+  ) {
+    this.engine = parts.engine;
+    this.file = parts.file;
+    this.url = parts.url;
+    this.pages = parts.pages;
+    this.key = parts.key;
+    this.#listener = listener;
+  }
+
+  static async start(options: DevServerOptions): Promise<DevServer> {
+    const { database, file, listener } = options;
+    const url = `http://localhost:${listener.port}`;
+    const storage = database.storage({ migrate: true });
+    const { http, agents, sentiment } = standard();
+    const shared = {
+      transports: [sandbox()],
+      sentiment,
+      agents: { ...agents, actions: demoActions },
+      webchat: { origins: [url, `http://127.0.0.1:${listener.port}`] },
+      logger: terminalLogger(),
+    };
+    if (options.seed) {
+      const made = await seed({ ...shared, storage }, url, options.stopped);
+      if (!made) note(dim("The file has contacts already, so --seed added nothing."));
+    }
+    const engine = new MessagingEngine({
+      ...shared,
+      storage: database.storage({ migrate: true }),
+      transports: [sandbox()],
+      http: { ...http, allow: thisMachine },
+    });
+    try {
+      await engine.start();
+      await moveWebhooks(engine, url);
+      const pages = pagesOf(engine);
+      const addresses = pages.map(({ name, path, purpose }) => ({
+        name,
+        url: `${url}${path}/`,
+        purpose,
+      }));
+      const key = await ensureKey(engine, file);
+      listener.serve(router(engine, pages));
+      return new DevServer({ engine, file, url, pages: addresses, key }, listener);
+    } catch (error) {
+      await engine.stop();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    await this.engine.stop();
+  }
+}
+
+/** Returns a handler that passes each request to the API or to the first page that matches. */
+function router(engine: MessagingEngine, pages: ReturnType<typeof pagesOf>): RequestListener {
+  const api = nodeHandler(engine);
+  const mounts = pages.map(({ path, handler }) => ({
+    path,
+    handle: nodeHandler(handler, { basePath: path }),
+  }));
+  return (request, response) => {
+    const target = request.url ?? "/";
+    const mount = isApiPath(target) ? undefined : mounts.find(({ path }) => isBelow(path, target));
+    (mount?.handle ?? api)(request, response);
+  };
+}
+
+const isBelow = (path: string, target: string): boolean =>
+  target === path || target.startsWith(`${path}/`) || target.startsWith(`${path}?`);

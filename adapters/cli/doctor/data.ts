@@ -1,0 +1,155 @@
+/** The checks of a database: can it be opened, and does its content fit this machine. */
+import { existsSync, statSync } from "node:fs";
+import { MessagingEngine } from "../../entry.ts";
+import { sandbox } from "../../transport/sandbox/index.ts";
+import { chooseDatabase, type DatabaseChoice, defaultFile } from "../database/choose.ts";
+import { type Database, schemaVersion } from "../database/database.ts";
+import { explained, Failure } from "../failures.ts";
+import type { Finding } from "./finding.ts";
+
+/** Checks the database that the options name. Later checks need the earlier ones to pass. */
+export async function* checkDatabase(
+  choice: DatabaseChoice,
+  usage: string,
+): AsyncGenerator<Finding, void> {
+  const file = choice.database === undefined ? (choice.file ?? defaultFile) : undefined;
+  if (file !== undefined && choice.file === undefined && !existsSync(file)) {
+    yield {
+      level: "doubtful",
+      topic: "Database",
+      text: `there is no ${file} in this folder yet`,
+      advice: ["To create it:       tidings dev", "To check another:   --file or --database"],
+    };
+    return;
+  }
+  let database: Database | undefined;
+  try {
+    database = chooseDatabase(choice, { usage, mayCreate: false });
+    yield* checksOf(database);
+  } catch (error) {
+    if (!(error instanceof Failure) && database === undefined) throw error;
+    const { message, advice } = explained(error);
+    yield { level: "wrong", topic: "Database", text: message, advice };
+  } finally {
+    await database?.close();
+  }
+}
+
+async function* checksOf(database: Database): AsyncGenerator<Finding, void> {
+  yield await checkOpening(database);
+  yield await checkTimes(database);
+  yield await checkTransports(database);
+  yield await checkWork(database);
+}
+
+/** Opens the database as an engine does, which also looks for damage, and commits. */
+async function checkOpening(database: Database): Promise<Finding> {
+  const version = await schemaVersion(database);
+  const engine = new MessagingEngine({
+    storage: database.storage({ migrate: false }),
+    transports: [sandbox()],
+  });
+  try {
+    // Reports why it cannot be opened. `health` only says that it cannot.
+    await engine.account().get();
+    const { status, reasons } = await engine.health();
+    if (status !== "ok") throw new Failure(reasons.map(({ message }) => message).join(" "));
+  } finally {
+    await engine.stop();
+  }
+  const size = database.file === undefined ? "" : `, ${sizeOf(database.file)}`;
+  const text = `${database.name} is readable and writable, schema version ${version}${size}`;
+  return { level: "good", topic: "Database", text };
+}
+
+function sizeOf(file: string): string {
+  return `${(statSync(file).size / 1_000_000).toFixed(1)} MB`;
+}
+
+/** How far two clocks may be apart, in milliseconds. */
+const toleranceMs = 2_000;
+
+/** Compares this machine's clock with the server's, and with the newest event. */
+async function checkTimes(database: Database): Promise<Finding> {
+  if (database.file === undefined) {
+    const before = Date.now();
+    const ahead = (await numberFrom(database, serverTime)) - before;
+    if (Math.abs(ahead) > toleranceMs + (Date.now() - before)) {
+      const text = `the database server's clock is ${seconds(ahead)} from this machine's`;
+      return { level: "wrong", topic: "Times", text, advice: ["Synchronize both with NTP."] };
+    }
+  }
+  const newest = await numberFrom(
+    database,
+    `SELECT max(created_at) FROM ${database.table("events")}`,
+  );
+  const ahead = newest - Date.now();
+  if (ahead <= toleranceMs) {
+    return { level: "good", topic: "Times", text: "no event is later than this machine's clock" };
+  }
+  return {
+    level: "wrong",
+    topic: "Times",
+    text: `the newest event is ${seconds(ahead)} in the future`,
+    advice: ["This clock was set back, or another machine's clock is ahead. Synchronize them."],
+  };
+}
+
+const serverTime = "SELECT extract(epoch FROM clock_timestamp()) * 1000";
+
+async function numberFrom(database: Database, sql: string): Promise<number> {
+  const [row] = await database.query(sql);
+  return Number(row?.[0] ?? 0);
+}
+
+const seconds = (ms: number): string => `${Math.round(Math.abs(ms) / 1_000)} s`;
+
+/** The engine brings the transport of webchat itself. */
+const builtIn = "webchat";
+
+/** Says which transports the senders need. Only the host application has those of carriers. */
+async function checkTransports(database: Database): Promise<Finding> {
+  const sql =
+    `SELECT mode, transport, count(*) FROM ${database.table("senders")} ` +
+    "GROUP BY mode, transport ORDER BY mode, transport";
+  const rows = (await database.query(sql)).map(
+    ([mode, transport, count]) => [String(mode), String(transport), Number(count)] as const,
+  );
+  const list = rows.map(([mode, name, count]) => `${name} (${mode}, ${senders(count)})`);
+  const live = rows.filter(([mode, name]) => mode === "live" && name !== builtIn);
+  const text = list.length === 0 ? "no senders" : list.join(", ");
+  if (live.length === 0) {
+    const advice = ["Nothing can be sent to real phones: there is no live sender."];
+    return { level: "good", topic: "Transports", text, advice };
+  }
+  const names = live.map(([, name]) => name).join(" and ");
+  const advice = [`Live messages need an engine that is created with the transport ${names}.`];
+  return { level: "good", topic: "Transports", text, advice };
+}
+
+const senders = (count: number): string => (count === 1 ? "1 sender" : `${count} senders`);
+
+/** For how long work may be due before something is wrong, in milliseconds. */
+const patienceMs = 10_000;
+
+/** Looks for work that is due and that no engine runs. */
+async function checkWork(database: Database): Promise<Finding> {
+  const due = Date.now() - patienceMs;
+  const [row] = await database.query(
+    `SELECT count(*), min(due_at) FROM ${database.table("jobs")} ` +
+      `WHERE NOT leased AND due_at < ${due} AND kind <> 'reap'`,
+  );
+  const count = Number(row?.[0] ?? 0);
+  if (count === 0) return { level: "good", topic: "Work", text: "nothing is overdue" };
+  const since = new Date(Number(row?.[1])).toISOString();
+  return {
+    level: "doubtful",
+    topic: "Work",
+    text: `${count === 1 ? "1 job is" : `${count} jobs are`} overdue, the first since ${since}`,
+    advice: [
+      "No started engine on this database runs them.",
+      "In the sandbox:        tidings dev",
+      "In your application:   await engine.start()",
+    ],
+  };
+}

@@ -1,0 +1,31 @@
+import type { Finding } from "./finding.ts";
+
+/** The versions of Node that run the engine begin with this one (`engines` in package.json). */
+const oldest = "22.13";
+
+/** Checks what Node lacks or does differently. An older Node does not get here. */
+export function checkNode(version: string): Finding {
+  const isPlain = process.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0";
+  if (!isPlain) return { level: "good", topic: "Node", text: `${version} (${oldest} or later)` };
+  return {
+    level: "doubtful",
+    topic: "Node",
+    text: `${version}, with NODE_TLS_REJECT_UNAUTHORIZED=0`,
+    advice: ["Webhooks and carriers verify certificates anyway. Unset it: other requests do not."],
+  };
+}
+
+/** No clock of a computer in use shows an earlier time. */
+const earliest = Date.parse("2026-01-01T00:00:00Z");
+
+/** Checks that the clock shows a plausible time. `checkDatabase` compares it with the data. */
+export function checkClock(now: number = Date.now()): Finding {
+  const text = `${new Date(now).toISOString()}, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  if (now >= earliest) return { level: "good", topic: "Clock", text };
+  return {
+    level: "wrong",
+    topic: "Clock",
+    text: `${text} is in the past`,
+    advice: ["Signatures and scheduled messages need the right time. Set the clock, or start NTP."],
+  };
+}

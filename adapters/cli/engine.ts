@@ -1,0 +1,74 @@
+/** The engine of the commands that only look at a database or change it. */
+import { type AccountHandle, MessagingEngine, TidingsError } from "../entry.ts";
+import type { Logger } from "../../src/ports/index.ts";
+import { standard } from "../standard.ts";
+import { sandbox } from "../transport/sandbox/index.ts";
+import type { Database } from "./database/database.ts";
+import { UsageError } from "./failures.ts";
+import { note, oneLine, yellow } from "./terminal.ts";
+
+/** The options that name an account and a mode. */
+export const accountOptions = {
+  account: { type: "string" },
+  live: { type: "boolean" },
+} as const;
+
+export const accountUsage: readonly string[] = [
+  "  --account ID      an account (default: the default account)",
+  "  --live            the live mode instead of the sandbox",
+];
+
+interface AccountChoice {
+  readonly account?: string | undefined;
+  readonly live?: boolean | undefined;
+}
+
+/**
+ * Calls `work` with an account of an engine on the database. The engine sends nothing: that is left
+ * to the engines that are started on the same database.
+ */
+export async function withAccount<T>(
+  database: Database,
+  { account, live = false }: AccountChoice,
+  usage: string,
+  work: (account: AccountHandle, engine: MessagingEngine) => Promise<T>,
+): Promise<T> {
+  const engine = new MessagingEngine({
+    ...standard(),
+    storage: database.storage({ migrate: false }),
+    transports: [sandbox()],
+    logger: terminalLogger(),
+  });
+  try {
+    return await work(accountOf(engine, account, live, usage), engine);
+  } finally {
+    await engine.stop();
+    await database.close();
+  }
+}
+
+function accountOf(
+  engine: MessagingEngine,
+  id: string | undefined,
+  live: boolean,
+  usage: string,
+): AccountHandle {
+  try {
+    return engine.account(id, { mode: live ? "live" : "sandbox" });
+  } catch (error) {
+    if (!(error instanceof TidingsError)) throw error;
+    throw new UsageError(`"${oneLine(id ?? "")}" is not the id of an account.`, usage);
+  }
+}
+
+/** Prints warnings and errors of an engine as one line each. */
+export function terminalLogger(): Logger {
+  const warn = (facts: object, message: string): void =>
+    note(`${yellow("!")} ${message}${detailOf(facts)}`);
+  return { debug() {}, info() {}, warn, error: warn };
+}
+
+function detailOf(facts: object): string {
+  const error: unknown = "err" in facts ? facts.err : undefined;
+  return error instanceof Error ? `: ${oneLine(error.message, 200)}` : "";
+}

@@ -1,0 +1,37 @@
+/** The status with which a program ends that Ctrl+C ended at once. */
+const interrupted = 130;
+
+/**
+ * How soon a signal after the first one is taken for the same one, in milliseconds: `npx` passes on
+ * the Ctrl+C that the terminal has sent to this process already.
+ */
+const sameMs = 500;
+
+/**
+ * Returns a signal that aborts at Ctrl+C, and when the process is asked to end. The command then
+ * ends by itself. A second Ctrl+C ends the process at once.
+ */
+export function interruption(): AbortSignal {
+  const controller = new AbortController();
+  let stoppedAt = Infinity;
+  const stop = (): void => {
+    if (performance.now() - stoppedAt > sameMs) process.exit(interrupted);
+    stoppedAt = Math.min(stoppedAt, performance.now());
+    controller.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+  // A reader that ends early, such as `head`, ends the command too.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  return controller.signal;
+}
+
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

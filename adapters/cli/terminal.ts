@@ -1,0 +1,50 @@
+/** Text for the terminal. Colors appear only on a terminal, and not with NO_COLOR. */
+import { stripVTControlCharacters, styleText } from "node:util";
+
+export const bold = (text: string): string => styleText("bold", text);
+export const dim = (text: string): string => styleText("dim", text);
+export const green = (text: string): string => styleText("green", text);
+export const yellow = (text: string): string => styleText("yellow", text);
+export const red = (text: string): string => styleText("red", text);
+
+/** Writes lines to the standard output. */
+export function print(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+/** Writes lines to the standard error: what a program that reads the output does not want. */
+export function note(...lines: readonly string[]): void {
+  process.stderr.write(`${lines.join("\n")}\n`);
+}
+
+const widthOf = (text: string): number => [...stripVTControlCharacters(text)].length;
+
+/** Returns one line per row, with aligned columns. Colors do not count as width. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(0, ...rows.map((row) => widthOf(row[column] ?? ""))),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** Characters that could move the cursor, change colors or reverse the text around them. */
+const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu;
+
+/** Returns text of others as one line that a terminal shows as it is, cut to `maxCharacters`. */
+export function oneLine(text: string, maxCharacters = 80): string {
+  const plain = [...text.replaceAll(unprintable, " ").trim()];
+  return plain.length <= maxCharacters
+    ? plain.join("")
+    : `${plain.slice(0, maxCharacters - 1).join("")}…`;
+}
+
+/** Returns the time of day, `14:03:27`. */
+export function timeOfDay(at: Date = new Date()): string {
+  return at.toTimeString().slice(0, 8);
+}

@@ -1,0 +1,104 @@
+import { stripVTControlCharacters } from "node:util";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Command } from "../../adapters/cli/command.ts";
+import { dev } from "../../adapters/cli/dev/command.ts";
+import { events } from "../../adapters/cli/events.ts";
+import { UsageError } from "../../adapters/cli/failures.ts";
+import { keys } from "../../adapters/cli/keys.ts";
+import { oneLine, table } from "../../adapters/cli/terminal.ts";
+import { webhooks } from "../../adapters/cli/webhooks.ts";
+import { finished, scratch } from "./tidings.ts";
+
+test("without a command, the commands are listed, and each explains its options", async () => {
+  const folder = await scratch();
+  const { status, output } = await finished(folder);
+  expect(status).toBe(0);
+  const names = [...output.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name = ""]) => name);
+  expect(names).toEqual(["dev", "keys", "events", "webhooks", "migrate", "doctor"]);
+  const helps = await Promise.all(names.map((name) => finished(folder, name, "--help")));
+  for (const [at, help] of helps.entries()) {
+    expect(help).toMatchObject({ status: 0, errors: "" });
+    expect(help.output).toMatch(new RegExp(`^Usage: tidings ${names[at]}\\b`));
+    expect(help.output).toMatch(/^ {2}--file PATH/m);
+    expect(help.output.split("\n").filter((line) => line.length > 100)).toEqual([]);
+  }
+});
+
+test("--version prints the version of the package alone", async () => {
+  expect(await finished(await scratch(), "--version")).toEqual({
+    status: 0,
+    output: "0.1.0\n",
+    errors: "",
+  });
+});
+
+test("wrong arguments get the usage on the standard error and status 2", async () => {
+  const folder = await scratch();
+  const [unknown, wrong] = await Promise.all([
+    finished(folder, "devv"),
+    finished(folder, "dev", "--prot", "1"),
+  ]);
+  expect(unknown).toMatchObject({ status: 2, output: "" });
+  expect(unknown.errors).toMatch(
+    /^Error: There is no command "devv". Did you mean "tidings dev"\?\n\nUsage: tidings <command>/,
+  );
+  expect(wrong).toMatchObject({ status: 2, output: "" });
+  expect(wrong.errors).toMatch(
+    /^Error: There is no option --prot. Did you mean --port\?\n\nUsage: tidings dev/,
+  );
+});
+
+const commands: Readonly<Record<string, Command>> = { dev, keys, events, webhooks };
+
+test.each([
+  ["dev", ["--port", "http"], '--port needs a number from 0 to 65535, got "http".'],
+  ["dev", ["--port", "70000"], '--port needs a number from 0 to 65535, got "70000".'],
+  ["dev", ["--port"], "Option '--port <value>' argument missing."],
+  ["dev", ["now"], 'Unexpected argument "now".'],
+  ["keys", [], "What to do? create, list, revoke"],
+  ["keys", ["remove"], 'Expected create, list, revoke, got "remove".'],
+  ["keys", ["revoke"], "The id of the key is missing."],
+  ["keys", ["create", "--scope", "message:read"], "Did you mean messages:read?"],
+  ["keys", ["list", "--file", "a.db", "--database", "postgres://x/y"], "either --file or --data"],
+  ["keys", ["list", "--database", "mysql://x/y"], "needs a URL such as postgres://user@host/name"],
+  ["keys", ["list", "--schema", "tidings"], "--schema needs --database."],
+  ["keys", ["list", "--database", "postgres://x/y", "--schema", "a;b"], "--schema needs up to 63"],
+  ["events", ["tail", "--type", "message.recieved"], "Did you mean message.received?"],
+  ["webhooks", ["listen"], "--forward-to is missing."],
+  ["webhooks", ["listen", "--forward-to", "localhost:3000"], "mean http://localhost:3000?"],
+  [
+    "webhooks",
+    ["listen", "--forward-to", "http://localhost", "--secret", "whsec_short"],
+    "--secret needs whsec_ and then 24 to 64 bytes in base64.",
+  ],
+])("tidings %s %j is refused, with what is expected", async (name, args, message) => {
+  const run = commands[name]?.run(args, new AbortController().signal);
+  await expect(run).rejects.toThrow(UsageError);
+  await expect(run).rejects.toThrow(message);
+});
+
+test("what strangers write cannot move the cursor, change colors or turn the text around", () => {
+  const nasty = ["\u001b", "\u009b", "\n", "\t", "\u0000", "\u202e", "\u2066", "\u2028", "\u200f"];
+  const unit = fc.constantFrom("a", "é", "😀", " ", ...nasty);
+  fc.assert(
+    fc.property(fc.string({ unit }), fc.integer({ min: 1, max: 200 }), (text, max) => {
+      const shown = oneLine(text, max);
+      expect(shown).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+      expect([...shown].length).toBeLessThanOrEqual(max);
+    }),
+  );
+  expect(oneLine("a\u001b[2Jb\nc\u202ed")).toBe("a [2Jb c d");
+});
+
+test("the columns of a table begin below each other, also with colors", () => {
+  const cell = fc.string({ unit: fc.constantFrom("a", "é", "文"), minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), (rows) => {
+      const colored = rows.map(([a, b]) => [`\u001b[1m${a}\u001b[22m`, b]);
+      const plain = table(colored).map((line) => stripVTControlCharacters(line));
+      const starts = plain.map((line, at) => [...line].length - [...(rows[at]?.[1] ?? "")].length);
+      expect(new Set(starts).size).toBe(1);
+    }),
+  );
+});

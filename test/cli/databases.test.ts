@@ -1,0 +1,144 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { chooseDatabase } from "../../adapters/cli/database/choose.ts";
+import { database } from "../support/postgres.ts";
+import { dev, finished, scratch } from "./tidings.ts";
+
+/** Runs statements on a SQLite file. */
+function onFile(file: string, sql: string): void {
+  const handle = new DatabaseSync(file);
+  handle.exec(sql);
+  handle.close();
+}
+
+describe("a file that cannot be used", () => {
+  test.each([
+    ["a text", (folder: string) => writeFileSync(join(folder, "tidings.db"), "Dear diary,")],
+    ["a folder", (folder: string) => mkdirSync(join(folder, "tidings.db"))],
+  ])("%s is refused by every command and not changed", async (what, prepare) => {
+    const folder = await scratch();
+    prepare(folder);
+    const reason = what === "a folder" ? "is a folder, and a file" : "is not a SQLite database.";
+    const { status, errors } = await finished(folder, "dev", "--port", "0");
+    expect(status).toBe(1);
+    expect(errors).toContain(reason);
+    const file = join(folder, "tidings.db");
+    for (const mayCreate of [true, false]) {
+      expect(() => chooseDatabase({ file }, { usage: "", mayCreate })).toThrow(reason);
+    }
+    expect(readdirSync(folder)).toEqual(["tidings.db"]);
+    if (what === "a text") {
+      expect(readFileSync(join(folder, "tidings.db"), "utf8")).toBe("Dear diary,");
+    }
+  });
+
+  test("a file that does not exist is made by dev and migrate alone", async () => {
+    const folder = await scratch();
+    const { status, errors } = await finished(folder, "keys", "list");
+    await finished(folder, "doctor");
+    await finished(folder, "migrate", "--sql");
+    expect(readdirSync(folder)).toEqual([]);
+    expect(status).toBe(1);
+    expect(errors).toMatch(
+      /^Error: There is no file .*tidings\.db\.\n +To create it: +tidings dev\n/,
+    );
+  });
+
+  test("a folder that is missing or not writable is named", async () => {
+    const folder = await scratch();
+    const missing = await finished(folder, "dev", "--port", "0", "--file", "data/app.db");
+    expect(missing.status).toBe(1);
+    expect(missing.errors).toMatch(/^Error: The folder .*data does not exist\.\n +Create it first/);
+    // The kernel's files are not writable for anyone.
+    const unwritable = await finished(folder, "dev", "--port", "0", "--file", "/proc/app.db");
+    expect(unwritable.status).toBe(1);
+    expect(unwritable.errors).toMatch(
+      /not writable|cannot be opened: .*The file is \/proc\/app\.db/,
+    );
+  });
+
+  test("a newer schema is refused, with what to do", async () => {
+    const folder = await scratch();
+    await finished(folder, "migrate");
+    onFile(join(folder, "tidings.db"), "UPDATE tidings_schema SET version = 999");
+    const results = await Promise.all([
+      finished(folder, "dev", "--port", "0"),
+      finished(folder, "doctor"),
+    ]);
+    for (const { status, output, errors } of results) {
+      expect(status).toBe(1);
+      expect(output + errors).toMatch(/schema version 999.*\n.*newer version of tidings/);
+    }
+  });
+});
+
+test("an outdated database is migrated by migrate, and the SQL that it prints does the same", async () => {
+  const folder = await scratch();
+  const { status, output } = await finished(folder, "migrate", "--sql");
+  expect(status).toBe(0);
+  onFile(join(folder, "printed.db"), "CREATE TABLE mine (a)");
+  const before = await finished(folder, "keys", "list", "--file", "printed.db");
+  expect(before.errors).toMatch(/schema version 0.*\n +Migrate it: +tidings migrate/);
+  onFile(join(folder, "printed.db"), output);
+  const ready = await finished(folder, "keys", "list", "--file", "printed.db");
+  expect(ready).toMatchObject({ status: 0 });
+  expect(ready.errors).toMatch(/^There are no keys yet/);
+
+  expect((await finished(folder, "migrate")).errors).toMatch(
+    /^Migrated tidings\.db from .* 0 to \d+/,
+  );
+  expect((await finished(folder, "migrate")).errors).toMatch(/Nothing to do\.\n$/);
+  expect(await finished(folder, "migrate", "--sql")).toMatchObject({ status: 0, output: "" });
+});
+
+test("the doctor finds work that nobody does and times in the future", async () => {
+  const folder = await scratch();
+  const file = join(folder, "tidings.db");
+  const server = await dev(folder);
+  await server.post("/messages", { to: "+15005550001", body: "Hello" });
+  await server.printed(/message\.sent/);
+  await server.interrupt();
+  const fine = await finished(folder, "doctor");
+  expect(fine).toMatchObject({ status: 0, errors: "" });
+  expect(fine.output).toMatch(/✓ Node +\d.*\n✓ Clock .*\n✓ Database .*tidings\.db is readable/);
+  expect(fine.output).toMatch(/✓ Transports +sandbox \(sandbox, 1 sender\)/);
+  expect(fine.output).toMatch(/\nNothing is wrong\.\n$/);
+
+  const hourAhead = Date.now() + 3_600_000;
+  onFile(
+    file,
+    `UPDATE tidings_events SET created_at = ${hourAhead};
+     INSERT INTO tidings_jobs (kind, key, pool, lane, due_at, leased, fence, failures, version)
+       VALUES ('wake', 'x', 'work', 'x', 1000, 0, 0, 0, 1)`,
+  );
+  const ill = await finished(folder, "doctor");
+  expect(ill.status).toBe(1);
+  expect(ill.output).toMatch(
+    /✗ Times +the newest event is 3[56]\d\d s in the future\n +This clock/,
+  );
+  expect(ill.output).toMatch(/! Work +1 job is overdue, the first since 1970-[^]*tidings dev/);
+});
+
+test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", async () => {
+  // The package `pg` is looked for in the folder of the project, and then beside this package.
+  const folder = await scratch();
+  const { url } = await database();
+  const on = ["--database", url, "--schema", "messaging"];
+  const outdated = await finished(folder, "keys", "list", ...on);
+  expect(outdated.errors).toMatch(/schema version 0.*\n +Migrate it/);
+  expect((await finished(folder, "migrate", "--sql", ...on)).output).toContain("messaging");
+  expect((await finished(folder, "migrate", ...on)).status).toBe(0);
+  const { output } = await finished(folder, "keys", "create", "--live", ...on);
+  expect(output).toMatch(/^tdg_live_\w+\n$/);
+  expect((await finished(folder, "keys", "list", "--live", ...on)).output).toContain(" CLI ");
+  const healthy = await finished(folder, "doctor", ...on);
+  expect(healthy.output).toMatch(/✓ Database +postgres.*\n✓ Times/);
+  expect(healthy.status).toBe(0);
+
+  const nowhere = ["--database", "postgres://kim:secret@127.0.0.1:1/x"];
+  const why = await finished(folder, "doctor", ...nowhere);
+  expect(why.status).toBe(1);
+  expect(why.output).toContain("postgres://kim@127.0.0.1:1/x cannot be reached: connect ECONNREF");
+});
