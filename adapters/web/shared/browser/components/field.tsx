@@ -78,6 +78,8 @@ export function TextField(props: TextFieldProps): JSX.Element {
     type = "text",
     ...rest
   } = props;
+  // The types of inputs differ only in the roles that they allow.
+  const typed: object = { type };
   return (
     <Field {...labelsOf({ label, isLabelHidden, hint, problem, isOptional })}>
       {(attributes) => (
