@@ -25,13 +25,7 @@ for (const page of pages) {
       modulePreload: false,
       // A data URL would need a wider content security policy.
       assetsInlineLimit: 0,
-      rolldownOptions: {
-        input: "main.tsx",
-        // `sideEffects` of package.json is about the package's entries. The pages' styles count.
-        treeshake: {
-          moduleSideEffects: [{ test: /\.css$|shared\/browser\/index\.ts$/, sideEffects: true }],
-        },
-      },
+      rolldownOptions: { input: "main.tsx" },
     },
   });
 }

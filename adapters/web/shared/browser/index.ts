@@ -1,7 +1,4 @@
-/** What the pages have in common. A page's `main.tsx` imports it once, with its styles. */
-import "./theme.css";
-import "./components.css";
-
+/** What the pages have in common. The style sheet of a page imports `styles.css`. */
 export * from "./app.tsx";
 export * from "./components/button.tsx";
 export * from "./components/dialog.tsx";
