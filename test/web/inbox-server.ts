@@ -25,11 +25,12 @@ export async function serveInbox(engine: MessagingEngine, key: string): Promise<
   const { "main.tsx": main } = JSON.parse(
     readFileSync(new URL("manifest.json", folder), "utf8"),
   ) as { "main.tsx": { file: string; css: string[] } };
-  const html =
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Inbox</title>` +
-    `<meta name="viewport" content="width=device-width, initial-scale=1">` +
-    main.css.map((file) => `<link rel="stylesheet" href="${file}">`).join("") +
-    `<script type="module" src="${main.file}"></script><body><div id="app"></div>`;
+  const html = [
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Inbox</title>`,
+    `<meta name="viewport" content="width=device-width, initial-scale=1">`,
+    ...main.css.map((file) => `<link rel="stylesheet" href="${file}">`),
+    `<script type="module" src="${main.file}"></script><body><div id="app"></div>`,
+  ].join("\n");
   const session = {
     operator: { id: "kim", name: "Kim Larsen" },
     account_id: "acct_1",

@@ -49,7 +49,7 @@ export const t = defineTexts({
   emptyFiltered: "No conversation matches the filters",
 
   rowUnread: { one: "{count} unread message", other: "{count} unread messages" },
-  rowYou: "You: {text}",
+  rowSent: "Sent:",
   rowNoMessages: "No messages yet",
   rowNoText: "Attachment or empty message",
   rowWaiting: "Waits {time}",
@@ -201,6 +201,7 @@ export const t = defineTexts({
   policyDeny: "This cannot be sent: {reason}",
   policyNoSender: "There is no sender for this channel.",
   readOnly: "You may read this conversation, but not reply.",
+  sendAgain: "Try again",
   sendFailed: "This message was not sent.",
   discard: "Discard",
   discardQuestion: "Discard this message?",

@@ -115,7 +115,9 @@ function received(event: Event<"message.received">): void {
     last_message: {
       id: message_id,
       direction: "inbound",
-      preview: [...body.slice(0, previewCharacters * 2)].slice(0, previewCharacters).join(""),
+      preview: Array.from(body.slice(0, previewCharacters * 2))
+        .slice(0, previewCharacters)
+        .join(""),
       created_at: event.created_at,
     },
     unread_count: row.unread_count + 1,

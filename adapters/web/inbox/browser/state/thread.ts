@@ -140,7 +140,7 @@ export class Thread {
     const notes = [...this.notes.values()]
       .filter(({ created_at }) => created_at >= oldest)
       .map((note): Entry => ({ kind: "note", id: note.id, at: note.created_at, note }));
-    this.entries.value = [...messages, ...notes].sort(byTime);
+    this.entries.value = [...messages, ...notes].toSorted(byTime);
   }
 }
 

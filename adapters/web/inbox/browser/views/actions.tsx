@@ -46,11 +46,13 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
   const anchor = useRef<HTMLButtonElement>(null);
   const { id, status } = row;
   const isClosed = status === "closed";
-  const toggleClosed = (): void => {
+  const closeAndLeave = async (): Promise<void> => {
     const next = nextAfter(id);
-    void (isClosed ? reopen(id) : closeConversation(id)).then((done) => {
-      if (done && !isClosed) go(linkTo(next, place.peek().query), true);
-    });
+    if (await closeConversation(id)) go(linkTo(next, place.peek().query), true);
+  };
+  const toggleClosed = (): void => {
+    if (isClosed) void reopen(id);
+    else void closeAndLeave();
   };
   const open = (what: Opened) => () => setOpened(opened === what ? undefined : what);
   const canWrite = may("conversations:write");

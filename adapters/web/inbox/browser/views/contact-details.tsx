@@ -75,7 +75,7 @@ function EditForm({ contact, onChange, onDone }: EditFormProps): JSX.Element {
     Object.fromEntries(fields.map((field) => [field, contact[field] ?? ""])),
   );
   const [attributes, setAttributes] = useState<(readonly [string, string])[]>(() =>
-    Object.entries(contact.attributes).map(([name, value]) => [name, String(value)]),
+    Object.entries(contact.attributes).map(([name, value]) => [name, value]),
   );
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);

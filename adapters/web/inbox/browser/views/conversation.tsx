@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { signal } from "@preact/signals";
 import type { Conversation as Row } from "../../../../../src/index.ts";
 import {
@@ -28,7 +28,6 @@ import { Actions } from "./actions.tsx";
 import { Composer } from "./composer.tsx";
 import { isContactShown, showContact } from "./contact-visibility.ts";
 import { ThreadView } from "./thread.tsx";
-import { useMemo } from "preact/hooks";
 
 interface ConversationProps {
   readonly id: string;

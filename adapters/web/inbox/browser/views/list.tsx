@@ -185,7 +185,10 @@ function Preview({ row }: { readonly row: Conversation }): JSX.Element {
   const text = last.preview === "" ? t("rowNoText") : last.preview;
   return last.direction === "outbound" ? (
     <>
-      {t("rowYou", { text: "" })}
+      <span class="row-sent">
+        <Icon name="reply" />
+        <span class="visually-hidden">{t("rowSent")}</span>
+      </span>
       <bdi>{text}</bdi>
     </>
   ) : (

@@ -198,7 +198,7 @@ export function OutgoingBubble({ id, message }: OutgoingProps): JSX.Element {
             <span>{problem}</span>
             <span class="message-buttons">
               <Button isSmall icon="refresh" onClick={() => resend(id, message)}>
-                {t("send")}
+                {t("sendAgain")}
               </Button>
               <Button isSmall kind="quiet" onClick={() => editAgain(id, message)}>
                 {t("editAgain")}

@@ -6,13 +6,15 @@ import { t } from "../texts.ts";
 const height = 56;
 const width = 240;
 const gap = 2;
+/** The server keeps this many scores. Fewer bars are no wider. */
+const slots = 20;
 
 /** The score of each message, oldest first. A bar leads to its message. */
 export function SentimentChart(props: {
   readonly messages: ContactSentiment["messages"];
 }): JSX.Element {
   const messages = props.messages.toReversed();
-  const step = width / Math.max(messages.length, 8);
+  const step = width / Math.max(messages.length, slots);
   const middle = height / 2;
   return (
     <svg

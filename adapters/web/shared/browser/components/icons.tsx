@@ -19,7 +19,7 @@ const paths = {
   close: "M6 6l12 12M18 6 6 18",
   code: "m8 7-5 5 5 5M16 7l5 5-5 5M14 4l-4 16",
   copy: "M9 9h11v11H9ZM5 15H4V4h11v1",
-  dots: "M5 12h.01M12 12h.01M19 12h.01",
+  dots: "M6 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0ZM13 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0ZM20 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0Z",
   edit: "M4 20h4L19 9l-4-4L4 16ZM13 7l4 4",
   external: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
   filter: "M4 6h16M7 12h10M10 18h4",
@@ -42,6 +42,7 @@ const paths = {
   phone: "M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1ZM11 18h2",
   plus: "M12 5v14M5 12h14",
   refresh: "M20 11a8 8 0 0 0-14.5-4L4 9M4 4v5h5M4 13a8 8 0 0 0 14.5 4L20 15M20 20v-5h-5",
+  reply: "M10 7 5 12l5 5M5 12h9a5 5 0 0 1 5 5v2",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM16 16l4.5 4.5",
   send: "M4 12 20 4l-5 16-3.5-6.5ZM20 4l-8.5 9.5",
   settings:
@@ -57,7 +58,14 @@ const paths = {
 export type IconName = keyof typeof paths;
 
 /** Icons that point along the line of text, and so turn around from right to left. */
-const directed = new Set<IconName>(["back", "chevron-right", "handoff", "send", "external"]);
+const directed = new Set<IconName>([
+  "back",
+  "chevron-right",
+  "handoff",
+  "reply",
+  "send",
+  "external",
+]);
 
 /** An icon. It says nothing to screen readers: the control around it has a label. */
 export function Icon({ name }: { readonly name: IconName }): JSX.Element {

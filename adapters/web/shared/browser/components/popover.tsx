@@ -24,6 +24,7 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
     const place = (): void => {
       if (panel.current && anchor.current) placeNextTo(panel.current, anchor.current);
     };
+    panel.current?.showPopover();
     place();
     const observer = new ResizeObserver(place);
     if (panel.current) observer.observe(panel.current);
@@ -53,6 +54,8 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
   return (
     <div
       ref={panel}
+      // The browser shows it above everything, whatever cuts off the element around it.
+      popover="manual"
       class={`popover ${rest.class ?? ""}`}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
