@@ -155,15 +155,15 @@ function Row({ id, isActive, view, placeQuery }: RowProps): JSX.Element | null {
       <Avatar name={contact.name} seed={contact.id} />
       <span class="row-main">
         <span class="row-line">
-          <bdi class="row-name truncate grow">{contact.name}</bdi>
+          <span class="row-name truncate grow" dir="auto">
+            {contact.name}
+          </span>
           <time class="row-time" dateTime={activityOf(row)}>
             {shortTime(activityOf(row), now.value)}
           </time>
         </span>
         <span class="row-line">
-          <span class="row-preview truncate grow">
-            <Preview row={row} />
-          </span>
+          <Preview row={row} />
           {unread > 0 && (
             <span class="count is-strong">
               <span aria-hidden="true">{unread > 99 ? t("many", { count: 99 }) : unread}</span>
@@ -181,18 +181,19 @@ function Row({ id, isActive, view, placeQuery }: RowProps): JSX.Element | null {
 
 function Preview({ row }: { readonly row: Conversation }): JSX.Element {
   const last = row.last_message;
-  if (last === null) return <>{t("rowNoMessages")}</>;
-  const text = last.preview === "" ? t("rowNoText") : last.preview;
-  return last.direction === "outbound" ? (
-    <>
-      <span class="row-sent">
-        <Icon name="reply" />
-        <span class="visually-hidden">{t("rowSent")}</span>
+  const empty = last === null ? t("rowNoMessages") : t("rowNoText");
+  return (
+    <span class="row-preview grow">
+      {last?.direction === "outbound" && (
+        <>
+          <Icon name="reply" />
+          <span class="visually-hidden">{t("rowSent")}</span>
+        </>
+      )}
+      <span class="truncate grow" dir="auto">
+        {last?.preview || empty}
       </span>
-      <bdi>{text}</bdi>
-    </>
-  ) : (
-    <bdi>{text}</bdi>
+    </span>
   );
 }
 
