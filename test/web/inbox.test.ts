@@ -7,10 +7,12 @@ import { MessagingEngine } from "../../adapters/entry.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { chromium } from "../support/chromium.ts";
+import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { serveInbox } from "./inbox-server.ts";
+
+const chromium = sharedChromium();
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -27,7 +29,9 @@ async function inbox(skip: TestContext["skip"], size = { width: 1440, height: 90
   const server = await serveInbox(engine, key.secret ?? "");
   onTestFinished(() => server[Symbol.asyncDispose]());
   const browser = await chromium(skip);
-  const page = await browser.newPage({ viewport: size });
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  await page.setViewportSize(size);
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("dialog", (dialog) => {
@@ -173,7 +177,7 @@ test("everything is reachable on 320 px, and texts of strangers stay text", asyn
   expect(await page.evaluate(overflow)).toBe(false);
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  await page.getByRole("button", { name: "Show the contact" }).click();
+  await page.getByRole("button", { name: "Contact panel" }).click();
   await page.getByRole("complementary", { name: "Contact" }).getByText(note).waitFor();
   expect(await page.evaluate(overflow)).toBe(false);
   await page.getByRole("button", { name: "Hide the contact" }).click();

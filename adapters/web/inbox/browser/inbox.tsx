@@ -61,17 +61,20 @@ export function Inbox(): JSX.Element {
         {t("skipToList")}
       </a>
       <ViewRail view={view} />
-      <ListPane query={shown} active={open} placeQuery={query} />
-      <main class="conversation-pane" aria-label={t("thread")}>
-        {open === undefined ? (
-          <EmptyState icon="chat" title={t("noneSelected")}>
-            <span class="hide-on-touch">
-              <Keys of="j" /> <Keys of="k" />
-            </span>
-          </EmptyState>
-        ) : (
-          <Conversation key={open} id={open} back={linkTo([view], query)} />
-        )}
+      <main class="panes">
+        <h1 class="visually-hidden">{t("title")}</h1>
+        <ListPane query={shown} active={open} placeQuery={query} />
+        <section class="conversation-pane" aria-label={t("conversation")}>
+          {open === undefined ? (
+            <EmptyState icon="chat" title={t("noneSelected")}>
+              <span class="hide-on-touch">
+                <Keys of="j" /> <Keys of="k" />
+              </span>
+            </EmptyState>
+          ) : (
+            <Conversation key={open} id={open} back={linkTo([view], query)} />
+          )}
+        </section>
       </main>
       {isWide && <Contact key={`contact-${open}`} id={open} />}
     </div>

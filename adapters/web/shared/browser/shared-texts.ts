@@ -2,7 +2,6 @@ import { defineTexts } from "./texts.ts";
 
 /** The texts of what all pages share. */
 export const text = defineTexts({
-  cancel: "Cancel",
   close: "Close",
   copied: "Copied",
   copy: "Copy",
@@ -14,9 +13,6 @@ export const text = defineTexts({
   tryNow: "Try now",
   noOptions: "Nothing found",
   moreOptions: "More options",
-  loadImage: "Load image",
-  openLink: "Open link",
-  linkNotOpened: "This link is not opened: {url}",
 
   errorTitle: "Something went wrong",
   errorOffline: "The server does not respond. Check your connection. What you typed is kept.",
@@ -50,5 +46,4 @@ export const text = defineTexts({
 
   today: "Today",
   yesterday: "Yesterday",
-  justNow: "now",
 });

@@ -1,9 +1,11 @@
 /** Applies live events to what the page shows. */
 import { signal } from "@preact/signals";
 import type { Conversation, Event, EventType, Page } from "../../../../../src/index.ts";
-import { api, current, listen, may, onReconnect } from "../../../shared/browser/index.ts";
+import { api, current, listen, may, onReconnect, toast } from "../../../shared/browser/index.ts";
 import { conversationNow, fetchConversation, list, patch, put } from "./conversations.ts";
+import { t } from "../texts.ts";
 import { notify } from "./notifications.ts";
+import { nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
 import { countOf, type View } from "./views.ts";
 
@@ -125,9 +127,18 @@ function received(event: Event<"message.received">): void {
   });
 }
 
+/** Says that a colleague took the conversation that is open here. */
+function tellTaken(before: Conversation | undefined, { assignee }: Conversation): void {
+  if (before === undefined || assignee?.type !== "human") return;
+  const isNew = before.assignee?.type !== "human" || before.assignee.id !== assignee.id;
+  if (!isNew || assignee.id === current.peek()?.operator.id) return;
+  toast({ message: t("takenBy", { name: nameOfAssignee(assignee) }) });
+}
+
 /** Events have no text of messages, so the known one stays. */
 function changed(next: Conversation): void {
   const before = conversationNow(next.id);
+  if (thread.peek()?.id === next.id) tellTaken(before, next);
   const last = next.last_message;
   if (last === null) {
     put(next);

@@ -89,7 +89,7 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
         <Actions row={row} />
         <IconButton
           icon="panel"
-          label={t(isContactShown.value ? "hideContact" : "showContact")}
+          label={t("contactPanel")}
           shortcut="c"
           aria-pressed={isContactShown.value}
           onClick={() => showContact(!isContactShown.value)}

@@ -35,7 +35,7 @@ export function ListPane({ query, active, placeQuery }: ListPaneProps): JSX.Elem
   return (
     <section class="list-pane" id="conversations" aria-label={t("conversations")}>
       <div class="list-header">
-        <h1 class="list-title">{viewName(view)}</h1>
+        <h2 class="list-title">{viewName(view)}</h2>
         <span class="list-view-choice">
           <Select
             label={t("views")}

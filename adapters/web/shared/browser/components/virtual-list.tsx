@@ -31,11 +31,11 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, items, rowHeight, renderRow, onEnd, active, footer } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, render] = useState(0);
+  // With keys of its own, the virtualizer would measure all rows again at each rendering.
   const options: VirtualizerOptions<HTMLDivElement, HTMLDivElement> = {
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    getItemKey: (index) => items[index] ?? index,
     overscan,
     observeElementRect,
     observeElementOffset,
@@ -67,9 +67,10 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         class="virtual-rows"
         style={{ height: `${virtualizer.getTotalSize()}px` }}
       >
-        {rows.map(({ index, key, start }) => (
+        {rows.map(({ index, start }) => (
           <div
-            key={key}
+            // A row keeps its element when it moves, and so its focus.
+            key={items[index]}
             role="listitem"
             aria-setsize={items.length}
             aria-posinset={index + 1}
