@@ -77,7 +77,7 @@ test("a text appears live, is answered, and its states follow until the contact'
   await page.locator(".message.is-in", { hasText: "Great, see you!" }).waitFor();
   // Someone looks at it, so it is read.
   await eventually(async () => {
-    const { unread_count } = await shop.conversations.get(first.conversation_id ?? "");
+    const { unread_count } = await shop.conversations.get(first.conversation_id);
     expect(unread_count).toBe(0);
   });
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -88,7 +88,7 @@ test("a message that was not sent survives a reload, and is sent once when it is
   skip,
 }) => {
   const { shop, server, page } = await inbox(skip);
-  const { conversation_id = "" } = await shop.sandbox.inbound({
+  const { conversation_id } = await shop.sandbox.inbound({
     from: "+14155550100",
     body: "Hello?",
   });
@@ -106,7 +106,7 @@ test("a message that was not sent survives a reload, and is sent once when it is
   server.refuse(undefined);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.locator(".message.is-out[data-status=delivered]").waitFor();
-  const sent = (await shop.conversations.messages(conversation_id ?? "")).data;
+  const sent = (await shop.conversations.messages(conversation_id)).data;
   expect(sent.filter(({ direction }) => direction === "outbound").map(({ body }) => body)).toEqual([
     "We are here.",
   ]);
@@ -116,7 +116,7 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   skip,
 }) => {
   const { shop, server, page } = await inbox(skip);
-  const { conversation_id: id = "" } = await shop.sandbox.inbound({
+  const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",
     body: "Hello?",
   });
@@ -125,7 +125,7 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   const type = async (...keys: string[]): Promise<void> => {
     for (const key of keys) await page.keyboard.press(key);
   };
-  const shown = () => shop.conversations.get(id ?? "");
+  const shown = () => shop.conversations.get(id);
   await type("j");
   await page.locator(".message").waitFor();
   await type("r");
@@ -159,9 +159,9 @@ test("everything is reachable on 320 px, and texts of strangers stay text", asyn
   const phone = "+14155550100";
   const [name = "", label = "", note = ""] = hostileTexts;
   await shop.contacts.create({ phone, name, attributes: { hostile: note } });
-  const { conversation_id: id = "" } = await shop.sandbox.inbound({ from: phone, body: name });
-  await shop.conversations.setLabels(id ?? "", [label.slice(0, 64)]);
-  await shop.conversations.addNote(id ?? "", { body: note });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: name });
+  await shop.conversations.setLabels(id, [label.slice(0, 64)]);
+  await shop.conversations.addNote(id, { body: note });
   for (const body of hostileTexts) await shop.sandbox.inbound({ from: phone, body });
 
   await page.goto(server.url);

@@ -53,7 +53,7 @@ export const t = defineTexts({
   rowNoText: "Attachment or empty message",
   rowWaiting: "Waits {time}",
   rowSnoozed: "Until {time}",
-  optOutSuspected: "May want to opt out",
+  optOutSuspected: "Opt-out?",
 
   channelText: "Text",
   channelSms: "SMS",

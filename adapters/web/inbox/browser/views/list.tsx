@@ -209,17 +209,17 @@ function Facts({ row }: { readonly row: Conversation }): JSX.Element {
       >
         <Icon name={medium === "webchat" ? "chat" : "phone"} />
       </span>
+      {row.opt_out_suspected && (
+        <Badge tone="bad" icon="alert">
+          {t("optOutSuspected")}
+        </Badge>
+      )}
       {status === "snoozed" && snoozed_until !== null && (
         <Badge icon="snooze">{t("rowSnoozed", { time: dayAndTime(snoozed_until) })}</Badge>
       )}
       {since !== null && status === "open" && (
         <Badge tone="warn" icon="clock">
           {t("rowWaiting", { time: duration(now.value - Date.parse(since)) })}
-        </Badge>
-      )}
-      {row.opt_out_suspected && (
-        <Badge tone="bad" icon="alert">
-          {t("optOutSuspected")}
         </Badge>
       )}
       {priority !== "normal" && (
