@@ -15,7 +15,7 @@ function modulesIn(...patterns: string[]): Modules {
 
 describe("the project", () => {
   test("imports follow the order of the modules, without cycles", () => {
-    const modules = modulesIn("src/**/*.ts", "adapters/**/*.ts", "examples/**/*.ts");
+    const modules = modulesIn("src/**/*.ts", "adapters/**/*.{ts,tsx}", "examples/**/*.ts");
     expect(modules.size).toBeGreaterThan(20);
     expect(misplacedImports(modules, Object.keys(dependencies))).toEqual([]);
   });
@@ -44,6 +44,9 @@ describe("the check of imports", () => {
     "adapters/language/index.ts": "",
     "adapters/models/index.ts": "",
     "adapters/entry.ts": "",
+    "src/index.ts": "",
+    "adapters/web/inbox/browser/app.tsx": "",
+    "adapters/web/shared/browser/theme.ts": "",
   };
 
   test.each([
@@ -117,6 +120,26 @@ describe("the check of imports", () => {
       "adapters of kind language may not import adapters of kind models",
     ],
     [
+      "adapters/web/console/browser/app.tsx",
+      "import { a } from '../../inbox/browser/app.tsx'",
+      "only its own files and adapters/web/shared/browser",
+    ],
+    [
+      "adapters/web/inbox/browser/view.tsx",
+      "import { TidingsError } from '../../../../src/index.ts'",
+      "only types of the engine",
+    ],
+    [
+      "adapters/web/inbox/server/index.ts",
+      "import { a } from '../browser/app.tsx'",
+      "only a browser half may import a browser half",
+    ],
+    [
+      "adapters/web/inbox/browser/view.tsx",
+      "import { z } from 'zod'",
+      "zod is not among the libraries of the pages",
+    ],
+    [
       "examples/express/main.ts",
       "import { a } from '../../src/engine.ts'",
       "examples may import only what users import",
@@ -151,6 +174,11 @@ describe("the check of imports", () => {
       "import { a } from './node.ts'; import { b } from '../../src/engine.ts'",
     ],
     ["adapters/models/a.ts", "import { a } from '../language/index.ts'"],
+    [
+      "adapters/web/inbox/browser/view.tsx",
+      "import { render } from 'preact'; import { b } from '../../shared/browser/theme.ts'; " +
+        "import type { Message } from '../../../../src/index.ts'; const page = <p />",
+    ],
     ["examples/express/main.ts", "import express from 'express'; import { a } from 'tidings'"],
   ])("allows %s to have: %s", (path, source) => {
     expect(check({ [path]: source })).toEqual([]);

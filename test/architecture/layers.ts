@@ -50,8 +50,9 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   // Rule-based models use the words of a language, and read answers as playbooks do. Calls of
   // language models wait before they are repeated.
   models: ["adapters/language", "adapters/system", "agents"],
-  // A page calls the API for the people that its host lets in.
-  web: ["accounts", "api", "operations"],
+  // A page calls the API for the people that its host lets in. The browser halves use the types that
+  // users import.
+  web: ["accounts", "api", "index", "operations"],
   // The command line puts an engine together, as applications do.
   cli: [
     "adapters/entry",
@@ -72,8 +73,13 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
 
 const builtinsOfSrc = new Set(["node:crypto"]);
 
+/** What the pages' browser halves are built from. The build bundles it. */
+const bundled = new Set(["preact", "@preact/signals", "@tanstack/virtual-core", "uplot"]);
+
 /** Stands in for the server that a user has. */
 const server = "test/support/postgres-server.ts";
+
+const browserHalf = /^adapters\/web\/([^/]+)\/browser\//;
 
 /** Returns one sentence for each import that breaks a rule, and for each cycle. */
 export function misplacedImports(modules: Modules, dependencies: readonly string[]): string[] {
@@ -81,12 +87,13 @@ export function misplacedImports(modules: Modules, dependencies: readonly string
   const findings: string[] = [];
   for (const [path, source] of modules) {
     const targets: string[] = [];
-    for (const { from } of importsOf(parse(source))) {
+    for (const { from, isType } of importsOf(parse(source, path))) {
       const local = from.startsWith(".");
       const target = local ? posix.join(posix.dirname(path), from) : from;
-      const reason = local
-        ? refusal(path, target, modules)
-        : refusalOutside(path, from, dependencies);
+      if (target.endsWith(".css") && browserHalf.test(path)) continue;
+      const reason =
+        refusalInPage(path, target, isType) ??
+        (local ? refusal(path, target, modules) : refusalOutside(path, from, dependencies));
       const finding = `${path} imports ${target}`;
       if (upward.has(finding)) continue;
       if (local && modules.has(target)) targets.push(target);
@@ -95,6 +102,24 @@ export function misplacedImports(modules: Modules, dependencies: readonly string
     graph.set(path, targets);
   }
   return [...findings, ...cycles(graph)];
+}
+
+/** Pages share only `shared`. What runs in a browser has nothing of the engine but its types. */
+function refusalInPage(path: string, target: string, isType: boolean): string | undefined {
+  const page = browserHalf.exec(path)?.[1];
+  const other = browserHalf.exec(target)?.[1];
+  if (page === undefined) {
+    return other === undefined ? undefined : "only a browser half may import a browser half";
+  }
+  if (target === "src/index.ts") {
+    return isType ? undefined : "a browser half imports only types of the engine";
+  }
+  if (target.includes("/") && /^(?:src|adapters)\//.test(target)) {
+    return other === page || other === "shared"
+      ? undefined
+      : "a browser half may import only its own files and adapters/web/shared/browser";
+  }
+  return undefined;
 }
 
 function refusalOutside(
@@ -110,6 +135,9 @@ function refusalOutside(
       : undefined;
   }
   const name = from.split("/", from.startsWith("@") ? 2 : 1).join("/");
+  if (browserHalf.test(path)) {
+    return bundled.has(name) ? undefined : `${name} is not among the libraries of the pages`;
+  }
   return dependencies.includes(name) ? undefined : `${name} is not a dependency of the package`;
 }
 

@@ -6,8 +6,9 @@ export interface SyntaxNode {
   readonly [field: string]: unknown;
 }
 
-export function parse(source: string): SyntaxNode {
-  const { program, errors } = parseSync("module.ts", source);
+/** Parses a file. The extension of its path selects the language. */
+export function parse(source: string, path = "module.ts"): SyntaxNode {
+  const { program, errors } = parseSync(path, source);
   if (errors[0] !== undefined) throw new SyntaxError(errors[0].codeframe ?? errors[0].message);
   return program as unknown as SyntaxNode;
 }
@@ -41,6 +42,8 @@ export interface Import {
   readonly from: string;
   /** The imported names; `*` for all, `default` for the default export. */
   readonly names: readonly string[];
+  /** True if only types are imported, so that nothing remains of it in the build. */
+  readonly isType: boolean;
 }
 
 const importing = new Set([
@@ -63,6 +66,7 @@ export function importsOf(program: SyntaxNode): Import[] {
     imports.push({
       from: text(node["source"], "Literal", "value") ?? "?",
       names: specifiers?.map(importedName) ?? ["*"],
+      isType: [node["importKind"], node["exportKind"]].includes("type"),
     });
   }
   return imports;

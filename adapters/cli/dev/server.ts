@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { MessagingEngine } from "../../entry.ts";
-import { isApiPath } from "../../http/mount.ts";
+import { isOwnPath } from "../../http/mount.ts";
 import { nodeHandler } from "../../http/node.ts";
 import { standard } from "../../standard.ts";
 import { sandbox } from "../../transport/sandbox/index.ts";
@@ -10,7 +10,7 @@ import { dim, note } from "../terminal.ts";
 import { demoActions } from "./actions.ts";
 import { ensureKey, type DevKey } from "./key.ts";
 import type { Listener } from "./listen.ts";
-import { pagesOf } from "./pages.ts";
+import { type Page, pagesOf } from "./pages.ts";
 import { moveWebhooks, seed } from "./seed/seed.ts";
 
 interface DevServerOptions {
@@ -38,17 +38,20 @@ export class DevServer implements AsyncDisposable {
   readonly file: string;
   readonly url: string;
   readonly pages: readonly PageAddress[];
+  /** Opens the pages for operators. */
+  readonly token: string;
   readonly key: DevKey;
   readonly #listener: Listener;
 
   private constructor(
-    parts: Pick<DevServer, "engine" | "file" | "url" | "pages" | "key">,
+    parts: Pick<DevServer, "engine" | "file" | "url" | "pages" | "token" | "key">,
     listener: Listener,
   ) {
     this.engine = parts.engine;
     this.file = parts.file;
     this.url = parts.url;
     this.pages = parts.pages;
+    this.token = parts.token;
     this.key = parts.key;
     this.#listener = listener;
   }
@@ -78,7 +81,7 @@ export class DevServer implements AsyncDisposable {
     try {
       await engine.start();
       await moveWebhooks(engine, url);
-      const pages = pagesOf(engine);
+      const { pages, token } = pagesOf(engine);
       const addresses = pages.map(({ name, path, purpose }) => ({
         name,
         url: `${url}${path}/`,
@@ -86,7 +89,7 @@ export class DevServer implements AsyncDisposable {
       }));
       const key = await ensureKey(engine, file);
       listener.serve(router(engine, pages));
-      return new DevServer({ engine, file, url, pages: addresses, key }, listener);
+      return new DevServer({ engine, file, url, pages: addresses, token, key }, listener);
     } catch (error) {
       await engine.stop();
       throw error;
@@ -100,7 +103,7 @@ export class DevServer implements AsyncDisposable {
 }
 
 /** Returns a handler that passes each request to the API or to the first page that matches. */
-function router(engine: MessagingEngine, pages: ReturnType<typeof pagesOf>): RequestListener {
+function router(engine: MessagingEngine, pages: readonly Page[]): RequestListener {
   const api = nodeHandler(engine);
   const mounts = pages.map(({ path, handler }) => ({
     path,
@@ -108,7 +111,9 @@ function router(engine: MessagingEngine, pages: ReturnType<typeof pagesOf>): Req
   }));
   return (request, response) => {
     const target = request.url ?? "/";
-    const mount = isApiPath(target) ? undefined : mounts.find(({ path }) => isBelow(path, target));
+    const mount = isOwnPath(engine, target)
+      ? undefined
+      : mounts.find(({ path }) => isBelow(path, target));
     (mount?.handle ?? api)(request, response);
   };
 }

@@ -1,0 +1,131 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import {
+  EmptyState,
+  go,
+  Keys,
+  linkTo,
+  place,
+  useShortcutHelp,
+  useShortcuts,
+} from "../../shared/browser/index.ts";
+import { leave } from "./state/actions.ts";
+import { list } from "./state/conversations.ts";
+import { counts, follow } from "./state/live.ts";
+import { loadPeople } from "./state/people.ts";
+import { openThread } from "./state/thread.ts";
+import { isView, type ListQuery } from "./state/views.ts";
+import { t } from "./texts.ts";
+import { isContactShown, showContact } from "./views/contact-visibility.ts";
+import { Contact } from "./views/contact.tsx";
+import { Conversation } from "./views/conversation.tsx";
+import { ListPane } from "./views/list-pane.tsx";
+import { ViewRail } from "./views/rail.tsx";
+
+/** The inbox: views, list, conversation and contact. Its place is `#/<view>/<conversation>`. */
+export function Inbox(): JSX.Element {
+  const { path, query } = place.value;
+  const view = isView(path[0]) ? path[0] : "all";
+  const open = path[1];
+  const shown: ListQuery = useMemo(
+    () => ({
+      view,
+      label: query["label"],
+      channel:
+        query["channel"] === "sms" || query["channel"] === "webchat" ? query["channel"] : undefined,
+      priority: priorityOf(query["priority"]),
+      unread: query["unread"] === "true" ? true : undefined,
+      words: query["q"],
+    }),
+    [view, query["label"], query["channel"], query["priority"], query["unread"], query["q"]],
+  );
+  useEffect(() => void list.show(shown), [shown]);
+  useEffect(() => {
+    void loadPeople();
+    return follow();
+  }, []);
+  useEffect(() => {
+    openThread(open);
+    list.keep(open);
+    return () => {
+      if (open !== undefined) leave(open);
+    };
+  }, [open]);
+  useTitle();
+  useShortcutHelp();
+  useMoves(view, open, query);
+  const isWide = isContactShown.value && open !== undefined;
+  return (
+    <div class={`inbox ${open === undefined ? "" : "has-open"} ${isWide ? "has-contact" : ""}`}>
+      <a class="skip-link" href="#conversations" onClick={skipToList}>
+        {t("skipToList")}
+      </a>
+      <ViewRail view={view} />
+      <main class="panes">
+        <h1 class="visually-hidden">{t("title")}</h1>
+        <ListPane query={shown} active={open} placeQuery={query} />
+        <section class="conversation-pane" aria-label={t("conversation")}>
+          {open === undefined ? (
+            <EmptyState icon="chat" title={t("noneSelected")}>
+              <span class="hide-on-touch">
+                <Keys of="j" /> <Keys of="k" />
+              </span>
+            </EmptyState>
+          ) : (
+            <Conversation key={open} id={open} back={linkTo([view], query)} />
+          )}
+        </section>
+      </main>
+      {isWide && <Contact key={`contact-${open}`} id={open} />}
+    </div>
+  );
+}
+
+/** A link to the list would change the place. */
+function skipToList(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>(".list a, .list button")?.focus();
+}
+
+function priorityOf(given: string | undefined): ListQuery["priority"] {
+  const all = ["low", "normal", "high", "urgent"] as const;
+  return all.find((each) => each === given);
+}
+
+function useTitle(): void {
+  const unread = counts.value.all ?? 0;
+  useEffect(() => {
+    document.title = unread === 0 ? t("title") : t("titleUnread", { count: unread });
+  }, [unread]);
+}
+
+/** The shortcuts that move through the list. */
+function useMoves(
+  view: ListQuery["view"],
+  open: string | undefined,
+  query: Readonly<Record<string, string>>,
+): void {
+  const move = (step: 1 | -1): void => {
+    const ids = list.ids.peek();
+    const at = open === undefined ? -1 : ids.indexOf(open);
+    const next = at === -1 ? ids[step === 1 ? 0 : ids.length - 1] : ids[at + step];
+    if (next !== undefined) go(linkTo([view, next], query), open !== undefined);
+  };
+  useShortcuts([
+    { key: "j", label: t("keyNext"), run: () => move(1), repeats: true },
+    { key: "k", label: t("keyPrevious"), run: () => move(-1), repeats: true },
+    { key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) },
+    {
+      key: "/",
+      label: t("keySearch"),
+      run: () => document.querySelector<HTMLElement>("[data-search]")?.focus(),
+    },
+    {
+      key: "Escape",
+      label: t("keyBack"),
+      run: () => {
+        if (open !== undefined) go(linkTo([view], query));
+      },
+    },
+  ]);
+}

@@ -1,0 +1,244 @@
+/** What a person does with a conversation. Each action shows its result at once. */
+import type { Assignee, Conversation, Message, Note, Priority } from "../../../../../src/index.ts";
+import {
+  api,
+  ApiError,
+  current,
+  dayAndTime,
+  explain,
+  newKey,
+  toast,
+  toastError,
+} from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { conversationNow, fetchConversation, patch, put } from "./conversations.ts";
+import {
+  type Draft,
+  emptyDraft,
+  keptOf,
+  type Outgoing,
+  removeOutgoing,
+  setDraft,
+  setOutgoing,
+} from "./drafts.ts";
+import { nameOfAssignee } from "./people.ts";
+import { thread } from "./thread.ts";
+
+/** Shows a change at once, makes it, and takes it back if the server refuses it. */
+async function change(
+  id: string,
+  fields: Partial<Conversation>,
+  write: (key: string) => Promise<Conversation>,
+  done?: string,
+  undo?: () => void,
+): Promise<boolean> {
+  const before = conversationNow(id);
+  patch(id, fields);
+  try {
+    const after = await write(newKey());
+    put(after);
+    if (done !== undefined) {
+      toast({ message: done, ...(undo && { action: { label: t("undo"), run: undo } }) });
+    }
+    return true;
+  } catch (error) {
+    if (before !== undefined) put(before);
+    // Someone else may have changed it meanwhile.
+    void fetchConversation(id).catch(() => {});
+    toastError(error);
+    return false;
+  }
+}
+
+const update = (id: string, body: object, key: string): Promise<Conversation> =>
+  api.patch<Conversation>(`v1/conversations/${id}`, body, { key });
+
+export const closeConversation = (id: string): Promise<boolean> =>
+  change(
+    id,
+    { status: "closed", snoozed_until: null },
+    (key) => update(id, { status: "closed" }, key),
+    t("closed"),
+    () => void reopen(id),
+  );
+
+export const reopen = (id: string): Promise<boolean> =>
+  change(
+    id,
+    { status: "open", snoozed_until: null },
+    (key) => update(id, { status: "open" }, key),
+    t("reopened"),
+  );
+
+export const snooze = (id: string, until: string): Promise<boolean> =>
+  change(
+    id,
+    { status: "snoozed", snoozed_until: until },
+    (key) => update(id, { status: "snoozed", snoozed_until: until }, key),
+    t("snoozed", { time: dayAndTime(until) }),
+    () => void reopen(id),
+  );
+
+export const setPriority = (id: string, priority: Priority): Promise<boolean> =>
+  change(id, { priority }, (key) => update(id, { priority }, key));
+
+export const clearOptOut = (id: string): Promise<boolean> =>
+  change(id, { opt_out_suspected: false }, (key) => update(id, { opt_out_suspected: false }, key));
+
+export function assign(id: string, assignee: Assignee | null): Promise<boolean> {
+  const handler = assignee === null ? "queue" : assignee.type === "agent" ? "ai" : "human";
+  return change(
+    id,
+    { assignee, handler },
+    (key) => api.post<Conversation>(`v1/conversations/${id}/assign`, { assignee }, { key }),
+    assignee === null ? t("unassigned") : t("assigned", { name: nameOfAssignee(assignee) }),
+  );
+}
+
+/** Assigns the conversation to the person who uses the page. */
+export const take = (id: string): Promise<boolean> =>
+  assign(id, { type: "human", id: current.peek()?.operator.id ?? "" });
+
+export const setLabels = (id: string, labels: string[]): Promise<boolean> =>
+  change(id, { labels }, (key) =>
+    api.put<Conversation>(`v1/conversations/${id}/labels`, { labels }, { key }),
+  );
+
+export const handOff = (id: string, reason: string, summary: string): Promise<boolean> =>
+  change(
+    id,
+    {},
+    (key) =>
+      api.post<Conversation>(
+        `v1/conversations/${id}/handoff`,
+        { reason, ...(summary !== "" && { summary }) },
+        { key },
+      ),
+    t("handedOff"),
+  );
+
+export const handBack = (id: string): Promise<boolean> =>
+  change(
+    id,
+    {},
+    (key) => api.post<Conversation>(`v1/conversations/${id}/handback`, {}, { key }),
+    t("handedBack"),
+  );
+
+/** Conversations that stay unread although they are open. */
+const keptUnread = new Set<string>();
+
+export async function markRead(id: string): Promise<void> {
+  if (keptUnread.has(id) || (conversationNow(id)?.unread_count ?? 0) === 0) return;
+  patch(id, { unread_count: 0 });
+  try {
+    put(await api.post<Conversation>(`v1/conversations/${id}/read`));
+  } catch {
+    // It stays unread for the others, and the next visit marks it.
+  }
+}
+
+/** Lets the conversation be marked as read again. */
+export const leave = (id: string): void => void keptUnread.delete(id);
+
+export function markUnread(id: string): Promise<boolean> {
+  keptUnread.add(id);
+  const unread_count = Math.max(1, conversationNow(id)?.unread_count ?? 0);
+  return change(
+    id,
+    { unread_count },
+    (key) => api.post<Conversation>(`v1/conversations/${id}/unread`, {}, { key }),
+    t("markedUnread"),
+  );
+}
+
+/** Sends what was typed. The text stays in the thread until the server has it. */
+export function sendDraft(id: string): void {
+  const { draft } = keptOf(id).peek();
+  if (draft.body.trim() === "" && draft.media.length === 0) return;
+  const message: Outgoing = {
+    ...draft,
+    key: newKey(),
+    state: "sending",
+    problem: "",
+    at: new Date().toISOString(),
+  };
+  setOutgoing(id, message);
+  setDraft(id, { ...emptyDraft, mode: draft.mode, from: draft.from });
+  void deliver(id, message);
+}
+
+/** Sends an outgoing message again, with the same key. */
+export function resend(id: string, message: Outgoing): void {
+  const again: Outgoing = { ...message, state: "sending", problem: "" };
+  setOutgoing(id, again);
+  void deliver(id, again);
+}
+
+/** Puts a message that was not sent back into the composer. */
+export function editAgain(id: string, { key, mode, body, media, sendAt, from }: Outgoing): void {
+  const { draft } = keptOf(id).peek();
+  removeOutgoing(id, key);
+  const text = draft.body === "" ? body : `${body}\n${draft.body}`;
+  setDraft(id, { mode, body: text, media: [...media, ...draft.media], sendAt, from });
+}
+
+async function deliver(id: string, message: Outgoing): Promise<void> {
+  try {
+    if (message.mode === "note") {
+      const note = await api.post<Note>(
+        `v1/conversations/${id}/notes`,
+        { body: message.body },
+        { key: message.key },
+      );
+      if (thread.peek()?.id === id) thread.peek()?.putNote(note);
+    } else {
+      const sent = await post(id, message);
+      if (thread.peek()?.id === id) thread.peek()?.put(sent);
+      if (sent.status === "scheduled" && sent.send_at !== null) {
+        toast({ message: t("scheduled", { time: dayAndTime(sent.send_at) }) });
+      }
+      void fetchConversation(id).catch(() => {});
+    }
+    removeOutgoing(id, message.key);
+  } catch (error) {
+    setOutgoing(id, { ...message, state: "failed", problem: explain(error) });
+    if (error instanceof ApiError && error.status === 409) {
+      void fetchConversation(id).catch(() => {});
+    }
+  }
+}
+
+/** A reply takes the conversation over. A scheduled message or another sender needs a send. */
+function post(id: string, { body, media, sendAt, from, key }: Draft & { key: string }) {
+  const content = { body, ...(media.length > 0 && { media: media.map((url) => ({ url })) }) };
+  const row = conversationNow(id);
+  if ((sendAt === null && from === "") || row === undefined) {
+    return api.post<Message>(`v1/conversations/${id}/messages`, content, { key });
+  }
+  const to = row.contact.id;
+  const channel = row.medium === "webchat" ? "webchat" : media.length > 0 ? "mms" : "sms";
+  return api.post<Message>(
+    "v1/messages",
+    {
+      to,
+      channel,
+      ...content,
+      ...(sendAt !== null && { send_at: sendAt }),
+      ...(from !== "" && { from }),
+    },
+    { key },
+  );
+}
+
+/** Cancels a scheduled or queued message. */
+export async function cancelMessage(id: string): Promise<void> {
+  try {
+    const canceled = await api.post<Message>(`v1/messages/${id}/cancel`);
+    thread.peek()?.put(canceled);
+    toast({ message: t("messageCanceled") });
+  } catch (error) {
+    toastError(error);
+    void thread.peek()?.refreshMessage(id);
+  }
+}

@@ -1,0 +1,228 @@
+/** Applies live events to what the page shows. */
+import { signal } from "@preact/signals";
+import type { Conversation, Event, EventType, Page } from "../../../../../src/index.ts";
+import { api, current, listen, may, onReconnect, toast } from "../../../shared/browser/index.ts";
+import { conversationNow, fetchConversation, list, patch, put } from "./conversations.ts";
+import { t } from "../texts.ts";
+import { notify } from "./notifications.ts";
+import { nameOfAssignee } from "./people.ts";
+import { thread } from "./thread.ts";
+import { countOf, type View } from "./views.ts";
+
+const types: readonly EventType[] = [
+  "message.received",
+  "message.updated",
+  "conversation.created",
+  "conversation.updated",
+  "conversation.closed",
+  "conversation.handoff",
+  "contact.updated",
+  "contact.opted_out",
+  "contact.opted_in",
+  "sentiment.changed",
+];
+
+/** Why a conversation waits for a person. */
+export interface Handoff {
+  readonly reason: string;
+  readonly summary: string;
+  readonly at: string;
+}
+
+/** The hand-offs that the page knows, by conversation. */
+export const handoffs = signal<ReadonlyMap<string, Handoff>>(new Map());
+const maxHandoffs = 500;
+
+/** How many unread conversations a view has. */
+export const counts = signal<Partial<Record<View, number>>>({});
+
+/** Increases when something about a contact changed. */
+export const contactVersion = signal<ReadonlyMap<string, number>>(new Map());
+
+const previewCharacters = 140;
+const fetchDelayMs = 400;
+const maxFetched = 10;
+const countDelayMs = 4000;
+
+/** Begins to follow the events. */
+export function follow(): () => void {
+  const { account_id, mode } = current.peek() ?? {};
+  const readAgain = (): void => {
+    void list.reload();
+    void thread.peek()?.refresh();
+    countSoon(0);
+  };
+  const endListening = may("events:read")
+    ? listen({
+        types,
+        channel: `inbox:${account_id}:${mode}:${location.pathname}`,
+        onEvent,
+        onGap: readAgain,
+      })
+    : () => {};
+  const endReconnecting = onReconnect(readAgain);
+  countSoon(0);
+  void loadHandoffs();
+  return () => {
+    endListening();
+    endReconnecting();
+  };
+}
+
+function onEvent(event: Event): void {
+  countSoon(countDelayMs);
+  switch (event.type) {
+    case "message.received":
+      received(event);
+      break;
+    case "message.updated": {
+      const { conversation_id, message_id } = event.data;
+      const last = conversationNow(conversation_id)?.last_message?.id;
+      if (last === undefined || last < message_id) fetchSoon(conversation_id);
+      const open = thread.peek();
+      if (open?.id === conversation_id) void open.refreshMessage(message_id);
+      break;
+    }
+    case "conversation.created":
+    case "conversation.updated":
+    case "conversation.closed":
+      changed(event.data.conversation);
+      break;
+    case "conversation.handoff":
+      noteHandoff(event);
+      break;
+    case "contact.updated":
+      touchContact(event.data.contact.id);
+      break;
+    case "contact.opted_out":
+    case "contact.opted_in":
+    case "sentiment.changed":
+      touchContact(event.data.contact.id);
+      break;
+    default:
+  }
+}
+
+function received(event: Event<"message.received">): void {
+  const { message_id, conversation_id, body, contact } = event.data;
+  const row = conversationNow(conversation_id);
+  const open = thread.peek();
+  if (open?.id === conversation_id) void open.refreshMessage(message_id);
+  notify({ id: conversation_id, name: contact.name, body });
+  if (row === undefined || row.status !== "open") fetchSoon(conversation_id);
+  // A page that was read after the message has it already.
+  if (row === undefined || (row.last_message?.id ?? "") >= message_id) return;
+  patch(conversation_id, {
+    contact,
+    last_message: {
+      id: message_id,
+      direction: "inbound",
+      preview: Array.from(body.slice(0, previewCharacters * 2))
+        .slice(0, previewCharacters)
+        .join(""),
+      created_at: event.created_at,
+    },
+    unread_count: row.unread_count + 1,
+    message_count: row.message_count + 1,
+  });
+}
+
+/** Says that a colleague took the conversation that is open here. */
+function tellTaken(before: Conversation | undefined, { assignee }: Conversation): void {
+  if (before === undefined || assignee?.type !== "human") return;
+  const isNew = before.assignee?.type !== "human" || before.assignee.id !== assignee.id;
+  if (!isNew || assignee.id === current.peek()?.operator.id) return;
+  toast({ message: t("takenBy", { name: nameOfAssignee(assignee) }) });
+}
+
+/** Events have no text of messages, so the known one stays. */
+function changed(next: Conversation): void {
+  const before = conversationNow(next.id);
+  if (thread.peek()?.id === next.id) tellTaken(before, next);
+  const last = next.last_message;
+  if (last === null) {
+    put(next);
+  } else if (before?.last_message?.id === last.id) {
+    put({ ...next, last_message: before.last_message });
+  } else if (before !== undefined && (before.last_message?.id ?? "") > last.id) {
+    // The event is older than what the page shows of the messages.
+    const { last_message, unread_count, message_count } = before;
+    put({ ...next, last_message, unread_count, message_count });
+  } else {
+    if (before !== undefined) put({ ...next, last_message: before.last_message });
+    fetchSoon(next.id);
+  }
+  const open = thread.peek();
+  if (open?.id === next.id) void open.loadNotes();
+}
+
+function noteHandoff({ data, created_at }: Event<"conversation.handoff">): void {
+  const next = new Map(handoffs.peek());
+  next.set(data.conversation_id, { reason: data.reason, summary: data.summary, at: created_at });
+  for (const oldest of next.keys()) {
+    if (next.size <= maxHandoffs) break;
+    next.delete(oldest);
+  }
+  handoffs.value = next;
+}
+
+function touchContact(id: string): void {
+  const next = new Map(contactVersion.peek());
+  next.set(id, (next.get(id) ?? 0) + 1);
+  contactVersion.value = next.size > maxHandoffs ? new Map([[id, 1]]) : next;
+}
+
+/** Reads the reasons of the latest hand-offs. */
+async function loadHandoffs(): Promise<void> {
+  if (!may("events:read")) return;
+  try {
+    const { data } = await api.get<Page<Event>>("v1/events", {
+      type: "conversation.handoff",
+      limit: 100,
+    });
+    for (const event of data.toReversed()) {
+      if (event.type === "conversation.handoff") noteHandoff(event);
+    }
+  } catch {
+    // The reason is missing until the next hand-off.
+  }
+}
+
+const wanted = new Set<string>();
+let fetching: ReturnType<typeof setTimeout> | undefined;
+
+/** Reads a conversation, or the beginning of the list if many changed at once. */
+function fetchSoon(id: string): void {
+  wanted.add(id);
+  fetching ??= setTimeout(() => {
+    fetching = undefined;
+    const ids = [...wanted];
+    wanted.clear();
+    if (ids.length > maxFetched) {
+      void list.reload();
+      return;
+    }
+    for (const each of ids) void fetchConversation(each).catch(() => {});
+  }, fetchDelayMs);
+}
+
+let counting: ReturnType<typeof setTimeout> | undefined;
+
+/** Counts what is unread, and who waits. */
+export function countSoon(delayMs: number): void {
+  if (counting !== undefined && delayMs > 0) return;
+  clearTimeout(counting);
+  counting = setTimeout(() => {
+    counting = undefined;
+    void count().catch(() => {});
+  }, delayMs);
+}
+
+async function count(): Promise<void> {
+  const [all, mine, waiting] = await Promise.all([
+    countOf({ view: "all", unread: true }),
+    countOf({ view: "mine", unread: true }),
+    countOf({ view: "waiting" }),
+  ]);
+  counts.value = { all, mine, waiting };
+}

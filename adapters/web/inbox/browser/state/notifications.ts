@@ -1,0 +1,43 @@
+/** Desktop notifications, if the person turned them on. */
+import { signal } from "@preact/signals";
+import { go, linkTo, recall, remember } from "../../../shared/browser/index.ts";
+
+const setting = "notifications";
+
+const isSupported = "Notification" in window;
+
+/** Whether notifications are shown. */
+export const notifications = signal(
+  isSupported && Notification.permission === "granted" && recall(setting) === "on",
+);
+
+/** Turns notifications on or off. Returns false if the browser refuses them. */
+export async function setNotifications(enabled: boolean): Promise<boolean> {
+  if (enabled && (!isSupported || (await Notification.requestPermission()) !== "granted")) {
+    return false;
+  }
+  notifications.value = enabled;
+  remember(setting, enabled ? "on" : undefined);
+  return true;
+}
+
+const maxBody = 140;
+
+/** Tells of a new message while the page is out of sight. */
+export function notify(message: {
+  readonly id: string;
+  readonly name: string;
+  readonly body: string;
+}): void {
+  if (!notifications.peek() || document.visibilityState === "visible") return;
+  // The tag makes the notifications of several tabs one.
+  const shown = new Notification(message.name, {
+    body: message.body.slice(0, maxBody),
+    tag: message.id,
+  });
+  shown.addEventListener("click", () => {
+    window.focus();
+    go(linkTo(["all", message.id]));
+    shown.close();
+  });
+}

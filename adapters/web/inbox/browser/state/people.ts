@@ -1,0 +1,57 @@
+/** The names of the people and agents that the page shows by their ids. */
+import { signal } from "@preact/signals";
+import type { Agent, Assignee, Message, Page } from "../../../../../src/index.ts";
+import { api, ApiError, current, may } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+
+/** A person of the host application. */
+export interface Operator {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The people who may be assigned, as far as the page knows them. */
+export const operators = signal<readonly Operator[]>([]);
+/** The agents of the account. */
+export const agents = signal<readonly Pick<Agent, "id" | "name">[]>([]);
+
+const maxRead = 100;
+
+/** Reads the people and agents of the account. */
+export async function loadPeople(): Promise<void> {
+  const readAgents = async (): Promise<void> => {
+    if (!may("agents:read")) return;
+    agents.value = (await api.get<Page<Agent>>("v1/agents", { limit: maxRead })).data;
+  };
+  const readOperators = async (): Promise<void> => {
+    try {
+      const { data } = await api.get<Page<Operator>>("v1/operators", { limit: maxRead });
+      operators.value = data;
+    } catch (error) {
+      // A host need not have a list of its people.
+      if (!(error instanceof ApiError)) throw error;
+    }
+  };
+  // Without the names, the ids stand for them.
+  await Promise.allSettled([readAgents(), readOperators()]);
+}
+
+/** The name of an assigned person or agent. */
+export function nameOfAssignee({ type, id }: Assignee): string {
+  const me = current.value?.operator;
+  if (type === "human") {
+    if (me?.id === id) return t("authorYou");
+    return operators.value.find((each) => each.id === id)?.name ?? id;
+  }
+  return agents.value.find((each) => each.id === id)?.name ?? t("authorAgent");
+}
+
+/** The name of the author of a message or note. `contact` is the contact's name. */
+export function nameOfAuthor({ type, id }: Message["author"], contact: string): string {
+  if (type === "contact") return contact;
+  if (type === "human") {
+    return id === undefined ? t("authorHuman") : nameOfAssignee({ type, id });
+  }
+  if (type === "agent") return nameOfAssignee({ type, id: id ?? "" });
+  return t(type === "api" ? "authorApi" : "authorSystem");
+}

@@ -1,0 +1,161 @@
+/** The messages and notes of the open conversation. */
+import { batch, signal } from "@preact/signals";
+import type { Message, Note, Page } from "../../../../../src/index.ts";
+import { api } from "../../../shared/browser/index.ts";
+
+/** One entry of a thread, oldest first. */
+export type Entry =
+  | {
+      readonly kind: "message";
+      readonly id: string;
+      readonly at: string;
+      readonly message: Message;
+    }
+  | { readonly kind: "note"; readonly id: string; readonly at: string; readonly note: Note };
+
+const pageSize = 40;
+/** More notes than these are shown only as far as messages of their time are. */
+const noteSize = 100;
+
+/** The thread of one conversation. */
+export class Thread {
+  readonly entries = signal<readonly Entry[]>([]);
+  readonly isLoading = signal(false);
+  readonly isComplete = signal(false);
+  readonly error = signal<unknown>(undefined);
+  readonly id: string;
+  private readonly messages = new Map<string, Message>();
+  private readonly notes = new Map<string, Note>();
+  private cursor: string | null = null;
+  private readonly stop = new AbortController();
+
+  constructor(id: string) {
+    this.id = id;
+    void this.loadOlder();
+    void this.loadNotes();
+  }
+
+  /** Loads the page of messages before the oldest one. */
+  async loadOlder(): Promise<void> {
+    if (this.isLoading.peek() || this.isComplete.peek()) return;
+    this.isLoading.value = true;
+    this.error.value = undefined;
+    try {
+      const page = await this.read<Message>("messages", pageSize, this.cursor);
+      batch(() => {
+        for (const message of page.data) this.messages.set(message.id, message);
+        this.cursor = page.next_cursor;
+        this.isComplete.value = !page.has_more;
+        this.isLoading.value = false;
+        this.show();
+      });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Reads the latest messages again, because some may have been missed. */
+  async refresh(): Promise<void> {
+    if (this.messages.size === 0) {
+      await this.loadOlder();
+      return;
+    }
+    try {
+      const page = await this.read<Message>("messages", pageSize, null);
+      const isGap = !page.data.some(({ id }) => this.messages.has(id)) && page.has_more;
+      // What lies between is read again by scrolling.
+      if (isGap) {
+        this.messages.clear();
+        this.cursor = page.next_cursor;
+        this.isComplete.value = false;
+      }
+      for (const message of page.data) this.messages.set(message.id, message);
+      this.show();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Reads one message again, because an event said that it changed. */
+  async refreshMessage(id: string): Promise<void> {
+    try {
+      this.put(await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal }));
+    } catch {
+      // The next event or reload shows it.
+    }
+  }
+
+  async loadNotes(): Promise<void> {
+    try {
+      const page = await this.read<Note>("notes", noteSize, null);
+      for (const note of page.data) this.notes.set(note.id, note);
+      this.show();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  put(message: Message): void {
+    if (message.conversation_id !== this.id) return;
+    this.messages.set(message.id, message);
+    this.show();
+  }
+
+  putNote(note: Note): void {
+    this.notes.set(note.id, note);
+    this.show();
+  }
+
+  message(id: string): Message | undefined {
+    return this.messages.get(id);
+  }
+
+  end(): void {
+    this.stop.abort();
+  }
+
+  private read<Item>(part: string, limit: number, cursor: string | null): Promise<Page<Item>> {
+    return api.get<Page<Item>>(
+      `v1/conversations/${this.id}/${part}`,
+      { limit, cursor: cursor ?? undefined },
+      { signal: this.stop.signal },
+    );
+  }
+
+  private fail(error: unknown): void {
+    if (this.stop.signal.aborted) return;
+    this.isLoading.value = false;
+    this.error.value = error;
+  }
+
+  private show(): void {
+    const messages = [...this.messages.values()].map((message): Entry => ({
+      kind: "message",
+      id: message.id,
+      at: message.created_at,
+      message,
+    }));
+    messages.sort(byTime);
+    const oldest = this.isComplete.peek() ? "" : (messages[0]?.at ?? "");
+    const notes = [...this.notes.values()]
+      .filter(({ created_at }) => created_at >= oldest)
+      .map((note): Entry => ({ kind: "note", id: note.id, at: note.created_at, note }));
+    this.entries.value = [...messages, ...notes].toSorted(byTime);
+  }
+}
+
+const byTime = (a: Entry, b: Entry): number =>
+  a.at < b.at ? -1 : a.at > b.at ? 1 : idTime(a.id) < idTime(b.id) ? -1 : 1;
+
+/** The part of an id that grows with time. */
+const idTime = (id: string): string => id.slice(id.indexOf("_") + 1);
+
+/** The open thread. */
+export const thread = signal<Thread | undefined>(undefined);
+
+/** Opens a conversation's thread; undefined closes it. */
+export function openThread(id: string | undefined): void {
+  if (thread.peek()?.id === id) return;
+  thread.peek()?.end();
+  thread.value = id === undefined ? undefined : new Thread(id);
+}

@@ -1,0 +1,139 @@
+/** The views of the inbox: what each shows, in which order, and how it is requested. */
+import type { Contact, Conversation, Page, Priority } from "../../../../../src/index.ts";
+import { api, ApiError, current, type Query } from "../../../shared/browser/index.ts";
+
+export const views = ["all", "mine", "unassigned", "waiting", "snoozed", "closed"] as const;
+
+/** A view of the inbox. */
+export type View = (typeof views)[number];
+
+export const isView = (given: string | undefined): given is View =>
+  views.some((view) => view === given);
+
+/** What the list shows. */
+export interface ListQuery {
+  readonly view: View;
+  readonly label?: string | undefined;
+  readonly channel?: "sms" | "webchat" | undefined;
+  readonly priority?: Priority | undefined;
+  readonly unread?: boolean | undefined;
+  /** The words of a search. A search ignores the view and its filters. */
+  readonly words?: string | undefined;
+}
+
+interface PageRequest {
+  readonly cursor: string | null;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/** When a conversation was last active, as an ISO time. */
+export const activityOf = ({ last_message, created_at }: Conversation): string =>
+  last_message?.created_at ?? created_at;
+
+/** Since when a conversation waits for a person; null if it does not. */
+export function waitingSince(row: Conversation): string | null {
+  const { waiting_since: since } = row as Conversation & { readonly waiting_since?: string | null };
+  if (since !== undefined) return row.handler === "queue" ? since : null;
+  return row.handler === "queue" ? row.updated_at : null;
+}
+
+/** The order of a view: the longest wait first, else the newest activity first. */
+export function byView(view: View): (a: Conversation, b: Conversation) => number {
+  if (view === "waiting") {
+    return (a, b) =>
+      compare(waitingSince(a) ?? a.updated_at, waitingSince(b) ?? b.updated_at) ||
+      compare(a.id, b.id);
+  }
+  return (a, b) => compare(activityOf(b), activityOf(a)) || compare(b.id, a.id);
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const isMine = ({ assignee }: Conversation): boolean =>
+  assignee?.type === "human" && assignee.id === current.peek()?.operator.id;
+
+const belongs: { readonly [name in View]: (row: Conversation) => boolean } = {
+  all: ({ status }) => status === "open",
+  mine: (row) => row.status === "open" && isMine(row),
+  unassigned: ({ status, assignee, handler }) =>
+    status === "open" && handler !== "ai" && assignee?.type !== "human",
+  waiting: ({ status, handler }) => status === "open" && handler === "queue",
+  snoozed: ({ status }) => status === "snoozed",
+  closed: ({ status }) => status === "closed",
+};
+
+/** Whether a view with its filters shows a conversation. */
+export function isShown({ view, ...filters }: ListQuery, row: Conversation): boolean {
+  const { label, channel, priority, unread } = filters;
+  if (!belongs[view](row)) return false;
+  if (label !== undefined && !row.labels.includes(label)) return false;
+  if (channel !== undefined && (channel === "webchat") !== (row.medium === "webchat")) return false;
+  if (priority !== undefined && row.priority !== priority) return false;
+  return unread !== true || row.unread_count > 0;
+}
+
+/** Reads one page of what the list shows. */
+export async function requestOf(query: ListQuery, page: PageRequest): Promise<Page<Conversation>> {
+  if (query.words !== undefined) return search(query.words, page);
+  const { cursor, limit, signal } = page;
+  const filters: Query = {
+    limit,
+    cursor: cursor ?? undefined,
+    label: query.label,
+    channel: query.channel,
+    unread: query.unread,
+    ...statusOf(query.view),
+  };
+  const { data, ...rest } = await api.get<Page<Conversation>>("v1/conversations", filters, {
+    signal,
+  });
+  return { data: data.filter((row) => isShown(query, row)), ...rest };
+}
+
+function statusOf(view: View): Query {
+  if (view === "snoozed" || view === "closed") return { status: view };
+  if (view === "mine") return { status: "open", assignee: current.peek()?.operator.id };
+  if (view === "waiting") return { status: "open", handler: "queue" };
+  return { status: "open" };
+}
+
+const maxPeople = 8;
+const maxEach = 5;
+
+/** Finds the conversations of the people that the words match. A conversation's id finds itself. */
+async function search(words: string, { signal }: PageRequest): Promise<Page<Conversation>> {
+  const all = { has_more: false, next_cursor: null };
+  if (/^conv_\w+$/.test(words)) {
+    try {
+      return { data: [await api.get(`v1/conversations/${words}`, {}, { signal })], ...all };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return { data: [], ...all };
+      throw error;
+    }
+  }
+  const people = await api.get<{ readonly data: readonly Contact[] }>(
+    "v1/contacts/search",
+    { q: words, limit: maxPeople },
+    { signal },
+  );
+  const found = await Promise.all(
+    people.data.map(({ id }) =>
+      api.get<Page<Conversation>>(
+        `v1/contacts/${id}/conversations`,
+        { limit: maxEach },
+        { signal },
+      ),
+    ),
+  );
+  return { data: found.flatMap(({ data }) => data), ...all };
+}
+
+const maxCounted = 100;
+
+/** How many conversations a view has; at most 100 are counted. */
+export async function countOf(query: ListQuery): Promise<number> {
+  const signal = AbortSignal.timeout(20_000);
+  const { data } = await requestOf(query, { cursor: null, limit: maxCounted, signal });
+  return data.length;
+}

@@ -1,0 +1,144 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Consent, Consents, Contact } from "../../../../../src/index.ts";
+import {
+  api,
+  Badge,
+  Button,
+  dateTime,
+  Dialog,
+  may,
+  shortTime,
+  TextField,
+  toastError,
+  type Tone,
+} from "../../../shared/browser/index.ts";
+import { now } from "../state/now.ts";
+import { t } from "../texts.ts";
+import { mediumName } from "../words.ts";
+import { Section, useResource } from "./section.tsx";
+
+const shown: {
+  readonly [status in Consent["status"]]: { readonly tone: Tone; readonly name: () => string };
+} = {
+  opted_in: { tone: "good", name: () => t("consentIn") },
+  opted_out: { tone: "bad", name: () => t("consentOut") },
+  unknown: { tone: "neutral", name: () => t("consentUnknown") },
+};
+
+const sources = {
+  keyword: () => t("evidenceKeyword"),
+  api: () => t("evidenceApi"),
+  import: () => t("evidenceImport"),
+  carrier: () => t("evidenceCarrier"),
+  human: () => t("evidenceHuman"),
+};
+
+/** The consent of each address, with its evidence. */
+export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.Element {
+  const { id } = contact;
+  const [changing, setChanging] = useState<Consent>();
+  const consents = useResource(
+    (signal) => api.get<Consents>(`v1/contacts/${id}/consents`, {}, { signal }),
+    id,
+  );
+  const { data } = consents.state.value;
+  return (
+    <Section title={t("consent")}>
+      {data?.data.map((each) => (
+        <div key={`${each.medium} ${each.address}`} class="consent">
+          <div class="consent-head">
+            <bdi class="grow truncate">
+              {each.medium === "text" ? each.address : mediumName(each.medium)}
+            </bdi>
+            <Badge tone={shown[each.status].tone}>{shown[each.status].name()}</Badge>
+          </div>
+          {each.evidence.length > 0 && (
+            <details>
+              <summary>{t("evidence")}</summary>
+              <ul>
+                {each.evidence.map((evidence) => (
+                  <li key={evidence.at} class="evidence muted">
+                    <span>
+                      {shown[evidence.status].name()}: {sources[evidence.source]()}
+                      {evidence.detail !== null && (
+                        <>
+                          {", "}
+                          <bdi>{evidence.detail}</bdi>
+                        </>
+                      )}
+                    </span>
+                    <time dateTime={evidence.at} data-tooltip={dateTime(evidence.at)}>
+                      {shortTime(evidence.at, now.value)}
+                    </time>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          )}
+          {may("contacts:write") && (
+            <Button isSmall kind="quiet" onClick={() => setChanging(each)}>
+              {t(each.status === "opted_out" ? "consentOptIn" : "consentOptOut")}
+            </Button>
+          )}
+        </div>
+      ))}
+      {changing !== undefined && (
+        <ConsentDialog
+          id={id}
+          consent={changing}
+          onClose={() => setChanging(undefined)}
+          onDone={() => void consents.reload()}
+        />
+      )}
+    </Section>
+  );
+}
+
+interface ConsentDialogProps {
+  readonly id: string;
+  readonly consent: Consent;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function ConsentDialog({ id, consent, onClose, onDone }: ConsentDialogProps): JSX.Element {
+  const [detail, setDetail] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const isOut = consent.status === "opted_out";
+  const title = t(isOut ? "consentOptIn" : "consentOptOut");
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await api.put(`v1/contacts/${id}/consents/${consent.medium}`, {
+        status: isOut ? "opted_in" : "opted_out",
+        ...(detail.trim() !== "" && { detail: detail.trim() }),
+      });
+      onDone();
+      onClose();
+    } catch (error) {
+      toastError(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <Button kind={isOut ? "primary" : "danger"} isBusy={isBusy} onClick={() => void save()}>
+          {title}
+        </Button>
+      }
+    >
+      <TextField
+        label={t("consentDetail")}
+        hint={t("consentDetailHint")}
+        isOptional
+        maxLength={500}
+        value={detail}
+        onInput={({ currentTarget }) => setDetail(currentTarget.value)}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+import { signal } from "@preact/signals";
+import { recall, remember } from "../../../shared/browser/index.ts";
+
+const setting = "inbox-contact";
+const wide = matchMedia("(min-width: 75rem)");
+
+/** Whether the contact is shown. On narrow screens it covers the conversation, so it begins shut. */
+export const isContactShown = signal(wide.matches && recall(setting) !== "off");
+
+export function showContact(isShown: boolean): void {
+  isContactShown.value = isShown;
+  if (wide.matches) remember(setting, isShown ? undefined : "off");
+}
+
+wide.addEventListener("change", ({ matches }) => {
+  isContactShown.value = matches && recall(setting) !== "off";
+});

@@ -1,0 +1,186 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { signal } from "@preact/signals";
+import type { Conversation as Row } from "../../../../../src/index.ts";
+import {
+  ApiError,
+  Avatar,
+  Button,
+  dayAndTime,
+  EmptyState,
+  ErrorState,
+  Icon,
+  IconButton,
+  may,
+  Resource,
+  shortTime,
+  Skeleton,
+} from "../../../shared/browser/index.ts";
+import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
+import { conversation, fetchConversation } from "../state/conversations.ts";
+import { handoffs } from "../state/live.ts";
+import { now } from "../state/now.ts";
+import { nameOfAssignee } from "../state/people.ts";
+import { waitingSince } from "../state/views.ts";
+import { t } from "../texts.ts";
+import { mediumName } from "../words.ts";
+import { Actions } from "./actions.tsx";
+import { Composer } from "./composer.tsx";
+import { isContactShown, showContact } from "./contact-visibility.ts";
+import { ThreadView } from "./thread.tsx";
+
+interface ConversationProps {
+  readonly id: string;
+  /** The address of the list. */
+  readonly back: string;
+}
+
+/** The open conversation. */
+export function Conversation({ id, back }: ConversationProps): JSX.Element {
+  const loading = useMemo(() => new Resource((signal) => fetchConversation(id, signal)), [id]);
+  const row = conversation(id);
+  useEffect(() => {
+    void loading.reload();
+    return () => loading.stop();
+  }, [loading]);
+  useMarkRead(id, row?.unread_count ?? 0);
+  const { error } = loading.state.value;
+  if (row === undefined) {
+    if (error instanceof ApiError && error.status === 404) {
+      return (
+        <EmptyState icon="alert" title={t("notFound")} actions={<BackLink to={back} />}>
+          {t("notFoundHint")}
+        </EmptyState>
+      );
+    }
+    return error === undefined ? (
+      <Skeleton rows={5} />
+    ) : (
+      <ErrorState error={error} onRetry={() => void loading.reload()} />
+    );
+  }
+  return (
+    <article class="conversation">
+      <header class="conversation-header">
+        <a class="button button-quiet button-icon back" href={back} aria-label={t("back")}>
+          <Icon name="back" />
+        </a>
+        <Avatar name={row.contact.name} seed={row.contact.id} />
+        <div class="grow">
+          <h2 class="truncate">
+            <bdi>{row.contact.name}</bdi>
+          </h2>
+          <p class="conversation-sub muted truncate">
+            {mediumName(row.medium)}
+            {row.contact.phone !== null && row.contact.phone !== row.contact.name && (
+              <>
+                {" · "}
+                <bdi>{row.contact.phone}</bdi>
+              </>
+            )}
+            {row.assignee !== null && (
+              <>
+                {" · "}
+                <bdi>{nameOfAssignee(row.assignee)}</bdi>
+              </>
+            )}
+          </p>
+        </div>
+        <Actions row={row} />
+        <IconButton
+          icon="panel"
+          label={t("contactPanel")}
+          shortcut="c"
+          aria-pressed={isContactShown.value}
+          onClick={() => showContact(!isContactShown.value)}
+        />
+      </header>
+      <Notices row={row} />
+      <ThreadView row={row} />
+      <Composer row={row} />
+    </article>
+  );
+}
+
+function BackLink({ to }: { readonly to: string }): JSX.Element {
+  return (
+    <a class="button button-secondary" href={to}>
+      {t("back")}
+    </a>
+  );
+}
+
+const readDelayMs = 800;
+
+/** Whether someone looks at the page. */
+const isVisible = signal(document.visibilityState === "visible");
+document.addEventListener("visibilitychange", () => {
+  isVisible.value = document.visibilityState === "visible";
+});
+
+/** What a person has looked at for a moment is read. */
+function useMarkRead(id: string, unread: number): void {
+  const visible = isVisible.value;
+  useEffect(() => {
+    if (unread === 0 || !visible || !may("conversations:write")) return;
+    const timer = setTimeout(() => void markRead(id), readDelayMs);
+    return () => clearTimeout(timer);
+  }, [id, unread, visible]);
+}
+
+/** What a person must know before answering. */
+function Notices({ row }: { readonly row: Row }): JSX.Element {
+  const { id, status, snoozed_until } = row;
+  const since = status === "open" ? waitingSince(row) : null;
+  const handoff = handoffs.value.get(id);
+  const canWrite = may("conversations:write");
+  return (
+    <>
+      {since !== null && (
+        <div class="notice tone-warn">
+          <Icon name="clock" />
+          <div class="grow">
+            <strong>{t("waitsSince", { time: shortTime(since, now.value) })}</strong>
+            {handoff !== undefined && handoff.reason !== "" && (
+              <p>
+                <bdi>{handoff.reason}</bdi>
+              </p>
+            )}
+            {handoff !== undefined && handoff.summary !== "" && (
+              <p class="notice-summary" dir="auto">
+                {handoff.summary}
+              </p>
+            )}
+          </div>
+          {canWrite && (
+            <Button isSmall kind="primary" onClick={() => void take(id)}>
+              {t("take")}
+            </Button>
+          )}
+        </div>
+      )}
+      {row.opt_out_suspected && (
+        <div class="notice tone-bad">
+          <Icon name="alert" />
+          <span class="grow">{t("optOutNotice")}</span>
+          {canWrite && (
+            <Button isSmall onClick={() => void clearOptOut(id)}>
+              {t("clearOptOut")}
+            </Button>
+          )}
+        </div>
+      )}
+      {status === "snoozed" && snoozed_until !== null && (
+        <div class="notice tone-neutral">
+          <Icon name="snooze" />
+          <span class="grow">{t("snoozedNotice", { time: dayAndTime(snoozed_until) })}</span>
+          {canWrite && (
+            <Button isSmall onClick={() => void reopen(id)}>
+              {t("unsnooze")}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,242 @@
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Conversation } from "../../../../../src/index.ts";
+import {
+  Avatar,
+  Badge,
+  Button,
+  duration,
+  EmptyState,
+  ErrorState,
+  Icon,
+  linkTo,
+  shortTime,
+  dayAndTime,
+  Skeleton,
+  VirtualList,
+} from "../../../shared/browser/index.ts";
+import { conversation, list } from "../state/conversations.ts";
+import { now } from "../state/now.ts";
+import { nameOfAssignee } from "../state/people.ts";
+import { activityOf, type ListQuery, waitingSince } from "../state/views.ts";
+import { type TextKey, t } from "../texts.ts";
+import { priorityName, priorityTone } from "../words.ts";
+
+const rowHeight = 76;
+const rowHeightTouch = 84;
+
+interface ListProps {
+  readonly query: ListQuery;
+  readonly isFiltered: boolean;
+  /** The open conversation. */
+  readonly active: string | undefined;
+  readonly placeQuery: Readonly<Record<string, string | undefined>>;
+}
+
+/** The list of conversations. While someone points at it, no row moves. */
+export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => holdWhilePointing(box.current), []);
+  const ids = list.ids.value;
+  const error = list.error.value;
+  const isTouch = matchMedia("(pointer: coarse)").matches;
+  const isEmpty = ids.length === 0;
+  return (
+    <div class="list" ref={box}>
+      {list.heldBack.value > 0 && (
+        <div class="list-held">
+          <Button isSmall kind="primary" onClick={() => list.showHeld()}>
+            {t("showNew", { count: list.heldBack.value })}
+          </Button>
+        </div>
+      )}
+      {isEmpty && error !== undefined && <ErrorState error={error} onRetry={() => list.retry()} />}
+      {isEmpty && error === undefined && list.isLoading.value && <Skeleton rows={7} />}
+      {isEmpty && error === undefined && !list.isLoading.value && (
+        <NothingHere query={query} isFiltered={isFiltered} />
+      )}
+      {!isEmpty && (
+        <VirtualList
+          label={t("conversations")}
+          items={ids}
+          rowHeight={isTouch ? rowHeightTouch : rowHeight}
+          active={active}
+          onEnd={() => void list.more()}
+          renderRow={(id) => (
+            <Row id={id} isActive={id === active} view={query.view} placeQuery={placeQuery} />
+          )}
+          footer={<Footer />}
+        />
+      )}
+    </div>
+  );
+}
+
+/** A finger has no place to rest, so it holds the order only while it touches. */
+function holdWhilePointing(box: HTMLElement | null): () => void {
+  if (box === null) return () => {};
+  const stop = new AbortController();
+  const { signal } = stop;
+  const hold = ({ pointerType }: PointerEvent): void => {
+    if (pointerType === "mouse") list.hold(true);
+  };
+  const release = ({ pointerType }: PointerEvent): void => {
+    if (pointerType === "mouse") list.hold(false);
+  };
+  box.addEventListener("pointerenter", hold, { signal });
+  box.addEventListener("pointerleave", release, { signal });
+  box.addEventListener("pointerdown", () => list.hold(true), { signal });
+  for (const event of ["pointerup", "pointercancel"]) {
+    window.addEventListener(
+      event,
+      ({ target }) => {
+        // The click comes after the pointer is up.
+        setTimeout(() => {
+          const isOver = box.matches(":hover") && matchMedia("(hover: hover)").matches;
+          if (!isOver && target instanceof Node) list.hold(false);
+        }, 50);
+      },
+      { signal },
+    );
+  }
+  return () => stop.abort();
+}
+
+function Footer(): JSX.Element | null {
+  const error = list.error.value;
+  if (error !== undefined) return <ErrorState error={error} onRetry={() => list.retry()} />;
+  return list.isComplete.value ? null : (
+    <p class="list-footer muted" role="status">
+      {t("loadingMore")}
+    </p>
+  );
+}
+
+interface NothingProps {
+  readonly query: ListQuery;
+  readonly isFiltered: boolean;
+}
+
+function NothingHere({ query, isFiltered }: NothingProps): JSX.Element {
+  if (query.words !== undefined) {
+    return (
+      <EmptyState icon="search" title={t("emptySearch")}>
+        {t("emptySearchHint")}
+      </EmptyState>
+    );
+  }
+  if (isFiltered) return <EmptyState icon="filter" title={t("emptyFiltered")} />;
+  const name = query.view[0]?.toUpperCase() + query.view.slice(1);
+  return (
+    <EmptyState icon="inbox" title={t(`empty${name}` as TextKey)}>
+      {t(`empty${name}Hint` as TextKey)}
+    </EmptyState>
+  );
+}
+
+interface RowProps {
+  readonly id: string;
+  readonly isActive: boolean;
+  readonly view: ListQuery["view"];
+  readonly placeQuery: Readonly<Record<string, string | undefined>>;
+}
+
+function Row({ id, isActive, view, placeQuery }: RowProps): JSX.Element | null {
+  const row = conversation(id);
+  if (row === undefined) return null;
+  const { contact, unread_count: unread } = row;
+  return (
+    <a
+      class={`row ${isActive ? "is-active" : ""} ${unread > 0 ? "is-unread" : ""}`}
+      href={linkTo([view, id], placeQuery)}
+      aria-current={isActive ? "true" : undefined}
+      draggable={false}
+    >
+      <Avatar name={contact.name} seed={contact.id} />
+      <span class="row-main">
+        <span class="row-line">
+          <span class="row-name truncate grow" dir="auto">
+            {contact.name}
+          </span>
+          <time class="row-time" dateTime={activityOf(row)}>
+            {shortTime(activityOf(row), now.value)}
+          </time>
+        </span>
+        <span class="row-line">
+          <Preview row={row} />
+          {unread > 0 && (
+            <span class="count is-strong">
+              <span aria-hidden="true">{unread > 99 ? t("many", { count: 99 }) : unread}</span>
+              <span class="visually-hidden">{t("rowUnread", { count: unread })}</span>
+            </span>
+          )}
+        </span>
+        <span class="row-line row-facts">
+          <Facts row={row} />
+        </span>
+      </span>
+    </a>
+  );
+}
+
+function Preview({ row }: { readonly row: Conversation }): JSX.Element {
+  const last = row.last_message;
+  const empty = last === null ? t("rowNoMessages") : t("rowNoText");
+  return (
+    <span class="row-preview grow">
+      {last?.direction === "outbound" && (
+        <>
+          <Icon name="reply" />
+          <span class="visually-hidden">{t("rowSent")}</span>
+        </>
+      )}
+      <span class="truncate grow" dir="auto">
+        {last?.preview || empty}
+      </span>
+    </span>
+  );
+}
+
+/** What a person must know before opening the conversation: at most a few badges. */
+function Facts({ row }: { readonly row: Conversation }): JSX.Element {
+  const { medium, handler, assignee, priority, labels, status, snoozed_until } = row;
+  const since = waitingSince(row);
+  return (
+    <>
+      <span
+        class="row-channel"
+        data-tooltip={medium === "webchat" ? t("channelWebchat") : t("channelText")}
+      >
+        <Icon name={medium === "webchat" ? "chat" : "phone"} />
+      </span>
+      {row.opt_out_suspected && (
+        <Badge tone="bad" icon="alert">
+          {t("optOutSuspected")}
+        </Badge>
+      )}
+      {status === "snoozed" && snoozed_until !== null && (
+        <Badge icon="snooze">{t("rowSnoozed", { time: dayAndTime(snoozed_until) })}</Badge>
+      )}
+      {since !== null && status === "open" && (
+        <Badge tone="warn" icon="clock">
+          {t("rowWaiting", { time: duration(now.value - Date.parse(since)) })}
+        </Badge>
+      )}
+      {priority !== "normal" && (
+        <Badge tone={priorityTone(priority)} icon="flag">
+          {priorityName(priority)}
+        </Badge>
+      )}
+      {handler === "ai" && assignee !== null && (
+        <Badge tone="accent" icon="agent">
+          {nameOfAssignee(assignee)}
+        </Badge>
+      )}
+      {assignee?.type === "human" && <Badge icon="person">{nameOfAssignee(assignee)}</Badge>}
+      {labels.slice(0, 2).map((label) => (
+        <Badge key={label}>{label}</Badge>
+      ))}
+      {labels.length > 2 && <Badge tip={labels.join(", ")}>+{labels.length - 2}</Badge>}
+    </>
+  );
+}

@@ -1,0 +1,276 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Message, Page, Run, RunStep, TimelineEntry } from "../../../../../src/index.ts";
+import {
+  api,
+  Badge,
+  CopyButton,
+  dateTime,
+  Dialog,
+  ErrorState,
+  list as listed,
+  Resource,
+  Skeleton,
+  type Tone,
+} from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { channelName, shownStatus, statusName } from "../words.ts";
+
+interface MessageDialogProps {
+  readonly message: Message;
+  readonly onClose: () => void;
+}
+
+/** Everything that happened to a message. */
+export function MessageDetails({ message, onClose }: MessageDialogProps): JSX.Element {
+  const timeline = useMemo(
+    () =>
+      new Resource((signal) =>
+        api.get<{ readonly data: readonly TimelineEntry[] }>(
+          `v1/messages/${message.id}/timeline`,
+          {},
+          { signal },
+        ),
+      ),
+    [message.id],
+  );
+  // The status is the last change that the page knows, so the timeline is read again with it.
+  useEffect(() => void timeline.reload(), [message.status]);
+  const { data, error } = timeline.state.value;
+  const status = shownStatus(message);
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    [t("detailFrom"), message.from],
+    [t("detailTo"), message.to],
+    [t("detailChannel"), channelName(message.channel)],
+    [
+      t("detailSegments"),
+      message.segments && `${message.segments.count} · ${message.segments.encoding}`,
+    ],
+    [t("detailProviderId"), message.provider_message_id],
+  ];
+  return (
+    <Dialog title={t("messageDetails")} onClose={onClose}>
+      <p>
+        <Badge tone={status.tone} icon={status.icon}>
+          {status.label}
+        </Badge>
+      </p>
+      <dl class="facts">
+        {facts.map(
+          ([name, value]) =>
+            value !== null && (
+              <div key={name} class="fact">
+                <dt>{name}</dt>
+                <dd>
+                  <bdi>{value}</bdi>
+                </dd>
+              </div>
+            ),
+        )}
+        <div class="fact">
+          <dt>{t("detailId")}</dt>
+          <dd class="mono fact-id">
+            {message.id} <CopyButton value={message.id} />
+          </dd>
+        </div>
+      </dl>
+      <h3>{t("timeline")}</h3>
+      {error !== undefined && <ErrorState error={error} onRetry={() => void timeline.reload()} />}
+      {data === undefined && error === undefined && <Skeleton rows={3} />}
+      <ol class="timeline">
+        {data?.data.map((entry, index) => {
+          const { title, detail, tone } = describe(entry);
+          return (
+            <li key={index} class={`timeline-entry tone-${tone}`}>
+              <span class="timeline-dot" />
+              <span class="grow">
+                <bdi>{title}</bdi>
+                {detail !== undefined && (
+                  <span class="muted timeline-detail">
+                    <bdi>{detail}</bdi>
+                  </span>
+                )}
+              </span>
+              <time class="muted" dateTime={entry.at}>
+                {dateTime(entry.at)}
+              </time>
+            </li>
+          );
+        })}
+      </ol>
+    </Dialog>
+  );
+}
+
+interface Described {
+  readonly title: string;
+  readonly detail?: string | undefined;
+  readonly tone: Tone;
+}
+
+const ignored = {
+  duplicate: () => t("ignoredDuplicate"),
+  already_known: () => t("ignoredAlreadyKnown"),
+  outranked: () => t("ignoredOutranked"),
+  superseded: () => t("ignoredSuperseded"),
+};
+
+const outcomes = {
+  accepted: { key: "timelineAccepted", tone: "good" },
+  pending: { key: "timelinePending", tone: "neutral" },
+  rejected: { key: "timelineRejected", tone: "bad" },
+  ambiguous: { key: "timelineAmbiguous", tone: "warn" },
+} as const;
+
+const lookups = {
+  sent: () => t("lookupSent"),
+  not_sent: () => t("lookupNotSent"),
+  unknown: () => t("lookupUnknown"),
+};
+
+/** One entry of a timeline in words. */
+export function describe(entry: TimelineEntry): Described {
+  switch (entry.type) {
+    case "transition": {
+      const { tone } = shownStatus({ status: entry.to, send_at: null });
+      return { title: statusName(entry.to), detail: entry.error?.message, tone };
+    }
+    case "attempt": {
+      const { key, tone } = outcomes[entry.outcome];
+      const next =
+        entry.next_attempt_at === null
+          ? undefined
+          : t("timelineNext", { time: dateTime(entry.next_attempt_at) });
+      const parts = [t("timelineAttempt", { number: entry.number }), entry.error?.message, next];
+      return {
+        title: t(key, { transport: entry.transport }),
+        detail: parts.filter(Boolean).join(" · "),
+        tone,
+      };
+    }
+    case "receipt": {
+      const reason = entry.ignored_reason;
+      const detail =
+        reason === null
+          ? entry.error?.message
+          : t("timelineIgnored", { reason: ignored[reason]() });
+      const isBad = entry.status === "undelivered";
+      return {
+        title: t("timelineReceipt", { status: statusName(entry.status) }),
+        detail,
+        tone: reason !== null ? "neutral" : isBad ? "bad" : "good",
+      };
+    }
+    case "lookup":
+      return {
+        title: t("timelineLookup", { outcome: lookups[entry.outcome]() }),
+        tone: "neutral",
+      };
+    case "edit":
+      return { title: t("timelineEdit", { fields: listed(entry.fields) }), tone: "neutral" };
+    case "policy": {
+      const { policy, verdict, reason } = entry;
+      return verdict === "deny"
+        ? { title: t("timelinePolicyDeny", { policy }), detail: reason, tone: "bad" }
+        : { title: t("timelinePolicyDefer", { policy }), detail: reason, tone: "warn" };
+    }
+    case "redaction":
+      return { title: t("timelineRedaction"), tone: "neutral" };
+    default:
+      return { title: (entry as { readonly type: string }).type, tone: "neutral" };
+  }
+}
+
+const maxRuns = 100;
+
+/** Finds the run of the agent that sent a message. */
+async function runOf(
+  { id, author, conversation_id }: Message,
+  signal: AbortSignal,
+): Promise<Run | null> {
+  if (author.id === undefined) return null;
+  const { data } = await api.get<Page<Run>>(
+    `v1/agents/${author.id}/runs`,
+    { conversation_id, limit: maxRuns },
+    { signal },
+  );
+  const found = data.find((run) => run.message_ids.some((each) => each === id));
+  if (found === undefined) return null;
+  return api.get<Run>(`v1/agents/${author.id}/runs/${found.id}`, {}, { signal });
+}
+
+/** What the agent did before it wrote a message. */
+export function WhyDialog({ message, onClose }: MessageDialogProps): JSX.Element {
+  const run = useMemo(() => new Resource((signal) => runOf(message, signal)), [message.id]);
+  useEffect(() => void run.reload(), [run]);
+  const { data, error } = run.state.value;
+  return (
+    <Dialog title={t("why")} onClose={onClose} isWide>
+      {error !== undefined && <ErrorState error={error} onRetry={() => void run.reload()} />}
+      {data === undefined && error === undefined && <Skeleton rows={3} />}
+      {data === null && <p class="muted">{t("whyNone")}</p>}
+      {data && <RunView run={data} />}
+    </Dialog>
+  );
+}
+
+const triggers = {
+  inbound: () => t("triggerInbound"),
+  api: () => t("triggerApi"),
+  handback: () => t("triggerHandback"),
+};
+
+function RunView({ run }: { readonly run: Run }): JSX.Element {
+  const { trigger, steps, result, usage } = run;
+  return (
+    <>
+      <p class="muted">
+        {t("whyTrigger")} {triggers[trigger.type]()} · {dateTime(run.created_at)}
+      </p>
+      <ol class="timeline">
+        {steps.map((step, index) => (
+          <li key={index} class={`timeline-entry tone-${step.error === null ? "neutral" : "bad"}`}>
+            <span class="timeline-dot" />
+            <div class="grow">
+              <bdi>{stepTitle(step)}</bdi>{" "}
+              <span class="muted">{t("milliseconds", { count: step.duration_ms })}</span>
+              {step.error !== null && <p class="message-problem">{step.error}</p>}
+              <Json label={t("whyInput")} value={step.input} />
+              <Json label={t("whyOutput")} value={step.output} />
+            </div>
+          </li>
+        ))}
+      </ol>
+      <Json label={t("whyResult")} value={result} />
+      {usage.model_calls > 0 && (
+        <p class="muted">
+          {t("whyUsage", { input: usage.input_tokens, output: usage.output_tokens })}
+        </p>
+      )}
+    </>
+  );
+}
+
+function stepTitle({ type, name }: RunStep): string {
+  if (type === "model") return t("whyModel", { task: name ?? "" });
+  if (type === "approval") return t("whyApproval", { name: name ?? "" });
+  return t("whyAction", { name: name ?? type });
+}
+
+const maxJson = 20_000;
+
+function Json({
+  label,
+  value,
+}: {
+  readonly label: string;
+  readonly value: unknown;
+}): JSX.Element | null {
+  if (value === null || value === undefined) return null;
+  return (
+    <details class="json">
+      <summary>{label}</summary>
+      <pre dir="ltr">{JSON.stringify(value, null, 2).slice(0, maxJson)}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,230 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Message, Note } from "../../../../../src/index.ts";
+import {
+  Avatar,
+  Button,
+  dateTime,
+  Icon,
+  Menu,
+  type MenuItem,
+  SafeLink,
+  StrangerText,
+  time,
+  toast,
+  webAddress,
+} from "../../../shared/browser/index.ts";
+import { cancelMessage, editAgain, resend } from "../state/actions.ts";
+import { type Outgoing, removeOutgoing, setDraft } from "../state/drafts.ts";
+import { nameOfAuthor } from "../state/people.ts";
+import { t } from "../texts.ts";
+import { shownStatus } from "../words.ts";
+import { MessageDetails, WhyDialog } from "./message-dialogs.tsx";
+
+interface MessageProps {
+  readonly message: Message;
+  /** The contact's name. */
+  readonly contact: string;
+  /** Whether the author is the same as that of the message before. */
+  readonly isContinued: boolean;
+}
+
+/** One message. */
+export function MessageBubble({ message, contact, isContinued }: MessageProps): JSX.Element {
+  const [dialog, setDialog] = useState<"details" | "why">();
+  const { direction, author, body, media, error } = message;
+  const isOut = direction === "outbound";
+  const status = shownStatus(message);
+  const name = nameOfAuthor(author, contact);
+  return (
+    <div
+      class={`message ${isOut ? "is-out" : "is-in"} ${isContinued ? "is-continued" : ""}`}
+      data-status={message.status}
+      data-author={author.type}
+    >
+      {!isOut && (
+        <span class="message-avatar">
+          {!isContinued && <Avatar name={contact} seed={message.contact_id} />}
+        </span>
+      )}
+      <div class="message-column">
+        {!isContinued && (
+          <p class="message-author muted">
+            {author.type === "agent" && <Icon name="agent" />}
+            <bdi>{name}</bdi>
+          </p>
+        )}
+        <div class="message-line">
+          <div class="bubble" dir="auto">
+            {body === null ? (
+              <em class="muted">{t("redacted")}</em>
+            ) : (
+              body !== "" && (
+                <p class="message-text">
+                  <StrangerText>{body}</StrangerText>
+                </p>
+              )
+            )}
+            {media.map(({ url }) => (
+              <Attachment key={url} url={url} />
+            ))}
+          </div>
+          <Menu label={t("messageActions")} items={menuOf(message, setDialog)} />
+        </div>
+        <p class={`message-meta tone-${status.tone}`}>
+          <time dateTime={message.created_at} data-tooltip={dateTime(message.created_at)}>
+            {time(message.created_at)}
+          </time>
+          {isOut && (
+            <span class="message-status">
+              <Icon name={status.icon} />
+              {status.label}
+            </span>
+          )}
+        </p>
+        {error !== null && (
+          <p class="message-problem">
+            <bdi>{error.message}</bdi>
+          </p>
+        )}
+      </div>
+      {dialog === "details" && (
+        <MessageDetails message={message} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog === "why" && <WhyDialog message={message} onClose={() => setDialog(undefined)} />}
+    </div>
+  );
+}
+
+function menuOf(message: Message, open: (dialog: "details" | "why") => void): MenuItem[] {
+  const { id, body, author, status, conversation_id } = message;
+  const items: MenuItem[] = [
+    { label: t("messageDetails"), icon: "info", onPick: () => open("details") },
+  ];
+  if (author.type === "agent") {
+    items.push({ label: t("messageWhy"), icon: "agent", onPick: () => open("why") });
+  }
+  if (body !== null && body !== "" && "clipboard" in navigator) {
+    items.push({
+      label: t("messageCopy"),
+      icon: "copy",
+      onPick: () => void navigator.clipboard.writeText(body).catch(() => {}),
+    });
+  }
+  if (status === "scheduled" || status === "queued") {
+    items.push({
+      label: t("messageCancel"),
+      icon: "close",
+      isDanger: true,
+      onPick: () => void cancelMessage(id),
+    });
+  }
+  const isLost = ["failed", "undelivered", "expired", "canceled"].includes(status);
+  if (isLost && body !== null) {
+    items.push({
+      label: t("messageAgain"),
+      icon: "refresh",
+      onPick: () => setDraft(conversation_id, { mode: "reply", body }),
+    });
+  }
+  return items;
+}
+
+/** A file that someone sent. It is never loaded by itself: its address may track who opens it. */
+function Attachment({ url }: { readonly url: string }): JSX.Element {
+  const address = webAddress(url);
+  return (
+    <span
+      class="attachment"
+      data-tooltip={address === undefined ? undefined : t("attachmentWarning")}
+    >
+      <Icon name="paperclip" />
+      {address === undefined ? (
+        <bdi class="truncate">{url}</bdi>
+      ) : (
+        <SafeLink url={url}>{t("attachment", { host: new URL(address).host })}</SafeLink>
+      )}
+    </span>
+  );
+}
+
+interface NoteProps {
+  readonly note: Note;
+  readonly contact: string;
+}
+
+/** A note of the staff. */
+export function NoteCard({ note, contact }: NoteProps): JSX.Element {
+  return (
+    <div class="note">
+      <p class="note-head">
+        <Icon name="note" />
+        <strong>{t("note")}</strong> <bdi>{nameOfAuthor(note.author, contact)}</bdi>
+        <time dateTime={note.created_at} data-tooltip={dateTime(note.created_at)}>
+          {time(note.created_at)}
+        </time>
+      </p>
+      <p class="message-text" dir="auto">
+        <StrangerText>{note.body}</StrangerText>
+      </p>
+    </div>
+  );
+}
+
+interface OutgoingProps {
+  readonly id: string;
+  readonly message: Outgoing;
+}
+
+/** A message that the server does not have yet. */
+export function OutgoingBubble({ id, message }: OutgoingProps): JSX.Element {
+  const isFailed = message.state === "failed";
+  const text = <p class="message-text">{message.body}</p>;
+  const problem = message.problem === "" ? t("sendFailed") : message.problem;
+  return (
+    <div
+      class={`message is-out ${isFailed ? "is-failed" : "is-pending"}`}
+      data-status={message.state}
+    >
+      <div class="message-column">
+        <div class={message.mode === "note" ? "note" : "bubble"} dir="auto">
+          {text}
+          {message.media.map((url) => (
+            <Attachment key={url} url={url} />
+          ))}
+        </div>
+        {isFailed ? (
+          <div class="message-problem" role="alert">
+            <span>{problem}</span>
+            <span class="message-buttons">
+              <Button isSmall icon="refresh" onClick={() => resend(id, message)}>
+                {t("sendAgain")}
+              </Button>
+              <Button isSmall kind="quiet" onClick={() => editAgain(id, message)}>
+                {t("editAgain")}
+              </Button>
+              <Button isSmall kind="quiet" onClick={() => discard(id, message)}>
+                {t("discard")}
+              </Button>
+            </span>
+          </div>
+        ) : (
+          <p class="message-meta">
+            <span class="message-status">
+              <Icon name="clock" />
+              {t("pending")}
+            </span>
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function discard(id: string, message: Outgoing): void {
+  removeOutgoing(id, message.key);
+  toast({
+    message: t("discard"),
+    action: { label: t("undo"), run: () => editAgain(id, message) },
+  });
+}

@@ -1,0 +1,198 @@
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Conversation } from "../../../../../src/index.ts";
+import {
+  Button,
+  day,
+  daysBetween,
+  EmptyState,
+  ErrorState,
+  Icon,
+  Skeleton,
+} from "../../../shared/browser/index.ts";
+import { keptOf } from "../state/drafts.ts";
+import { now } from "../state/now.ts";
+import { type Entry, type Thread, thread } from "../state/thread.ts";
+import { t } from "../texts.ts";
+import { MessageBubble, NoteCard, OutgoingBubble } from "./message.tsx";
+
+/** How near to the end a reader must be to follow new messages. */
+const nearEnd = 120;
+/** How near to the beginning older messages are loaded. */
+const nearStart = 600;
+
+/** The messages and notes, oldest first. It stays at the end while a reader is there. */
+export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element {
+  const scroller = useRef<HTMLDivElement>(null);
+  const { unseen, jump, onScroll } = useAnchor(scroller, row.id);
+  const shown = thread.value;
+  const entries = shown?.entries.value ?? [];
+  const outgoing = keptOf(row.id).value.outgoing;
+  const isLoading = shown?.isLoading.value ?? true;
+  const error = shown?.error.value;
+  const isEmpty = entries.length === 0 && outgoing.length === 0;
+  return (
+    <div class="thread-box">
+      <div
+        class="thread"
+        ref={scroller}
+        onScroll={onScroll}
+        tabIndex={0}
+        role="log"
+        aria-label={t("thread")}
+      >
+        <div class="thread-content">
+          {error !== undefined && (
+            <ErrorState error={error} onRetry={() => void shown?.refresh()} />
+          )}
+          {isEmpty && isLoading && <Skeleton rows={4} />}
+          {isEmpty && !isLoading && error === undefined && (
+            <EmptyState icon="chat" title={t("emptyThread")}>
+              {t("emptyThreadHint")}
+            </EmptyState>
+          )}
+          {!isEmpty && <Older shown={shown} />}
+          <Entries entries={entries} row={row} />
+          {outgoing.map((message) => (
+            <OutgoingBubble key={message.key} id={row.id} message={message} />
+          ))}
+        </div>
+      </div>
+      {unseen > 0 && (
+        <Button class="thread-jump" isSmall kind="primary" onClick={jump}>
+          {t("newMessages", { count: unseen })}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Older({ shown }: { readonly shown: Thread | undefined }): JSX.Element | null {
+  if (shown === undefined) return null;
+  if (shown.isComplete.value) {
+    return (
+      <p class="thread-start muted">
+        <Icon name="chat" /> {t("beginning")}
+      </p>
+    );
+  }
+  return (
+    <div class="thread-start">
+      <Button
+        kind="quiet"
+        isSmall
+        isBusy={shown.isLoading.value}
+        onClick={() => void shown.loadOlder()}
+      >
+        {t("loadOlder")}
+      </Button>
+    </div>
+  );
+}
+
+interface EntriesProps {
+  readonly entries: readonly Entry[];
+  readonly row: Conversation;
+}
+
+function Entries({ entries, row }: EntriesProps): JSX.Element {
+  return (
+    <>
+      {entries.map((entry, index) => {
+        const before = entries[index - 1];
+        const isNewDay =
+          before === undefined || daysBetween(new Date(before.at), new Date(entry.at)) !== 0;
+        return (
+          <div key={entry.id} class="entry">
+            {isNewDay && (
+              <p class="day">
+                <span>{day(entry.at, now.value)}</span>
+              </p>
+            )}
+            {entry.kind === "note" ? (
+              <NoteCard note={entry.note} contact={row.contact.name} />
+            ) : (
+              <MessageBubble
+                message={entry.message}
+                contact={row.contact.name}
+                isContinued={!isNewDay && continues(before, entry)}
+              />
+            )}
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+const pauseMs = 180_000;
+
+/** Whether an entry follows one of the same author without a pause, so that it needs no name. */
+function continues(before: Entry, entry: Entry): boolean {
+  if (before.kind !== "message" || entry.kind !== "message") return false;
+  const [a, b] = [before.message.author, entry.message.author];
+  const pause = Date.parse(entry.at) - Date.parse(before.at);
+  return a.type === b.type && a.id === b.id && pause < pauseMs;
+}
+
+/** Keeps the reader's place: at the end, or where older messages are put before it. */
+function useAnchor(
+  scroller: { readonly current: HTMLDivElement | null },
+  id: string,
+): { unseen: number; jump: () => void; onScroll: () => void } {
+  const place = useRef({ isAtEnd: true, height: 0, top: 0, first: "", count: 0 });
+  const [unseen, setUnseen] = useState(0);
+  const shown = thread.value;
+  const entries = shown?.entries.value ?? [];
+  const outgoing = keptOf(id).value.outgoing.length;
+  const first = entries[0]?.id ?? "";
+
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    if (box === null) return;
+    const before = place.current;
+    if (before.isAtEnd) {
+      box.scrollTop = box.scrollHeight;
+    } else if (before.first !== "" && before.first !== first) {
+      // Older messages came before what is in sight.
+      box.scrollTop = before.top + (box.scrollHeight - before.height);
+    } else if (entries.length > before.count) {
+      setUnseen((count) => count + entries.length - before.count);
+    }
+    place.current = {
+      isAtEnd: before.isAtEnd,
+      height: box.scrollHeight,
+      top: box.scrollTop,
+      first,
+      count: entries.length,
+    };
+  }, [entries, outgoing]);
+
+  const onScroll = (): void => {
+    const box = scroller.current;
+    if (box === null) return;
+    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd;
+    place.current = { ...place.current, isAtEnd, height: box.scrollHeight, top: box.scrollTop };
+    if (isAtEnd) setUnseen(0);
+    if (box.scrollTop < nearStart && shown?.error.peek() === undefined) void shown?.loadOlder();
+  };
+
+  // The composer and the window change the room.
+  useEffect(() => {
+    const box = scroller.current;
+    if (box === null) return;
+    const observer = new ResizeObserver(() => {
+      if (place.current.isAtEnd) box.scrollTop = box.scrollHeight;
+    });
+    observer.observe(box);
+    if (box.firstElementChild !== null) observer.observe(box.firstElementChild);
+    return () => observer.disconnect();
+  }, []);
+
+  const jump = (): void => {
+    const box = scroller.current;
+    if (box !== null) box.scrollTop = box.scrollHeight;
+    setUnseen(0);
+  };
+  return { unseen, jump, onScroll };
+}

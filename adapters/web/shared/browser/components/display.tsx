@@ -1,0 +1,131 @@
+import type { ComponentChildren, JSX } from "preact";
+import { explain, ApiError } from "../problem.ts";
+import { text } from "../shared-texts.ts";
+import { Button } from "./button.tsx";
+import { Icon, type IconName } from "./icons.tsx";
+
+/** The meaning of a color. */
+export type Tone = "neutral" | "accent" | "good" | "warn" | "bad";
+
+interface BadgeProps {
+  readonly tone?: Tone;
+  readonly icon?: IconName;
+  /** What a tooltip says. */
+  readonly tip?: string;
+  readonly children: ComponentChildren;
+}
+
+export function Badge({ tone = "neutral", icon, tip, children }: BadgeProps): JSX.Element {
+  return (
+    <span class={`badge tone-${tone}`} data-tooltip={tip}>
+      {icon && <Icon name={icon} />}
+      <bdi class="truncate">{children}</bdi>
+    </span>
+  );
+}
+
+interface AvatarProps {
+  readonly name: string;
+  /** Decides the color, so that two people of one name differ. Default: the name. */
+  readonly seed?: string;
+  readonly icon?: IconName;
+  readonly isLarge?: boolean;
+}
+
+const hues = 8;
+
+/** The initials of a name. Pictures of strangers are never loaded. */
+export function Avatar({ name, seed = name, icon, isLarge }: AvatarProps): JSX.Element {
+  let hash = 0;
+  for (const character of seed) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
+  return (
+    <span
+      class={isLarge === true ? "avatar avatar-large" : "avatar"}
+      data-hue={icon ? "none" : hash % hues}
+      aria-hidden="true"
+    >
+      {icon ? <Icon name={icon} /> : (initials(name) ?? <Icon name="person" />)}
+    </span>
+  );
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** The first letters of the first and the last word. A phone number has none. */
+export function initials(name: string): string | undefined {
+  const words = name
+    .slice(0, 200)
+    .split(/\s+/)
+    .filter((word) => /^\p{L}/u.test(word));
+  const letters = words.length > 1 ? [words[0], words.at(-1)] : words.slice(0, 1);
+  const first = letters.map((word = "") => {
+    for (const { segment } of segmenter.segment(word.slice(0, 16))) return segment.slice(0, 4);
+    return "";
+  });
+  return first.join("").toUpperCase() || undefined;
+}
+
+interface StateProps {
+  readonly icon?: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+}
+
+/** What stands where there is nothing to show. */
+export function EmptyState({ icon = "inbox", title, children, actions }: StateProps): JSX.Element {
+  return (
+    <div class="state">
+      <span class="state-icon">
+        <Icon name={icon} />
+      </span>
+      <h2>{title}</h2>
+      {children !== undefined && <p class="muted">{children}</p>}
+      {actions}
+    </div>
+  );
+}
+
+interface ErrorStateProps {
+  readonly error: unknown;
+  readonly onRetry?: () => void;
+}
+
+/** What stands where something could not be loaded. */
+export function ErrorState({ error, onRetry }: ErrorStateProps): JSX.Element {
+  const requestId = error instanceof ApiError ? error.problem.request_id : undefined;
+  return (
+    <div class="state" role="alert">
+      <span class="state-icon tone-bad">
+        <Icon name="alert" />
+      </span>
+      <h2>{text("errorTitle")}</h2>
+      <p class="muted">{explain(error)}</p>
+      {onRetry && (
+        <Button icon="refresh" onClick={onRetry}>
+          {text("retry")}
+        </Button>
+      )}
+      {requestId !== undefined && (
+        <p class="muted mono state-detail">{text("errorRequest", { id: requestId })}</p>
+      )}
+    </div>
+  );
+}
+
+/** Grey bars in the shape of what is loading. */
+export function Skeleton({ rows = 3 }: { readonly rows?: number }): JSX.Element {
+  return (
+    <div class="skeleton" role="status" aria-label={text("loading")}>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} class="skeleton-row">
+          <span class="skeleton-disc" />
+          <span class="skeleton-lines">
+            <span class="skeleton-line" />
+            <span class="skeleton-line is-short" />
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}

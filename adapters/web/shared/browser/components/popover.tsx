@@ -1,0 +1,93 @@
+import type { ComponentChildren, JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+
+interface PopoverProps {
+  /** The element that it belongs to. It opens next to it. */
+  readonly anchor: RefObject<HTMLElement | null>;
+  readonly onClose: () => void;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+const margin = 8;
+
+/**
+ * A panel over the page. It closes by Escape, by a click elsewhere, and when the focus leaves it,
+ * and gives the focus back.
+ */
+export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): JSX.Element {
+  const panel = useRef<HTMLDivElement>(null);
+  const close = useRef(onClose);
+  close.current = onClose;
+
+  useLayoutEffect(() => {
+    const place = (): void => {
+      if (panel.current && anchor.current) placeNextTo(panel.current, anchor.current);
+    };
+    panel.current?.showPopover();
+    place();
+    const observer = new ResizeObserver(place);
+    if (panel.current) observer.observe(panel.current);
+    window.addEventListener("resize", place);
+    return () => {
+      observer.disconnect();
+      window.removeEventListener("resize", place);
+    };
+  }, []);
+
+  useEffect(() => {
+    const opener = document.activeElement;
+    const onPointerDown = ({ target }: PointerEvent): void => {
+      if (!(target instanceof Node)) return;
+      const isInside = panel.current?.contains(target) === true;
+      if (!isInside && anchor.current?.contains(target) !== true) close.current();
+    };
+    document.addEventListener("pointerdown", onPointerDown, true);
+    return () => {
+      document.removeEventListener("pointerdown", onPointerDown, true);
+      const { activeElement } = document;
+      const isLost = activeElement === document.body || activeElement === null;
+      if (isLost && opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+
+  return (
+    <div
+      ref={panel}
+      // The browser shows it above everything, whatever cuts off the element around it.
+      popover="manual"
+      class={`popover ${rest.class ?? ""}`}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        anchor.current?.focus();
+        onClose();
+      }}
+      onFocusOut={({ relatedTarget }) => {
+        if (!(relatedTarget instanceof Node)) return;
+        const stays = panel.current?.contains(relatedTarget) === true;
+        if (!stays && anchor.current?.contains(relatedTarget) !== true) onClose();
+      }}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** Below the anchor if there is room, else above; within the window; along the line of text. */
+function placeNextTo(panel: HTMLElement, anchor: HTMLElement): void {
+  const around = anchor.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = panel;
+  const below = around.bottom + margin / 2;
+  const above = around.top - height - margin / 2;
+  const fits = below + height <= window.innerHeight - margin || above < margin;
+  const isRightToLeft = document.documentElement.dir === "rtl";
+  const alignsEnd = isRightToLeft
+    ? around.right - width > margin
+    : around.left + width > window.innerWidth - margin;
+  const left = alignsEnd ? around.right - width : around.left;
+  const { style } = panel;
+  style.top = `${Math.max(margin, Math.min(fits ? below : above, window.innerHeight - height - margin))}px`;
+  style.left = `${Math.max(margin, Math.min(left, window.innerWidth - width - margin))}px`;
+}

@@ -1,0 +1,58 @@
+import type { ComponentChildren, JSX } from "preact";
+
+/** One column of a table. */
+export interface Column<Row> {
+  readonly id: string;
+  readonly label: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  readonly isNumeric?: boolean;
+}
+
+interface TableProps<Row> {
+  /** What the table shows, for screen readers. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Opens a row. The first cell becomes a link. */
+  readonly linkOf?: (row: Row) => string;
+  /** The key of the row that is open. */
+  readonly active?: string | undefined;
+}
+
+/** A table of at most some hundred rows. On narrow screens it scrolls sideways within its box. */
+export function Table<Row>(props: TableProps<Row>): JSX.Element {
+  const { label, columns, rows, keyOf, linkOf, active } = props;
+  return (
+    <div class="table-box" role="region" aria-label={label} tabIndex={0}>
+      <table class="table">
+        <thead>
+          <tr>
+            {columns.map(({ id, label, isNumeric }) => (
+              <th key={id} scope="col" class={isNumeric === true ? "is-numeric" : undefined}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} class={keyOf(row) === active ? "is-active" : undefined}>
+              {columns.map(({ id, cell, isNumeric }, index) => (
+                <td key={id} class={isNumeric === true ? "is-numeric" : undefined}>
+                  {index === 0 && linkOf ? (
+                    <a class="row-link" href={linkOf(row)}>
+                      {cell(row)}
+                    </a>
+                  ) : (
+                    cell(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+
+interface TabsProps<Id extends string> {
+  readonly label: string;
+  readonly tabs: readonly { readonly id: Id; readonly label: string; readonly count?: number }[];
+  readonly active: Id;
+  readonly onChange: (id: Id) => void;
+  /** The id of the element that shows the active tab's content. */
+  readonly panel?: string;
+}
+
+/** Tabs. Arrow keys move between them. */
+export function Tabs<Id extends string>(props: TabsProps<Id>): JSX.Element {
+  const { label, tabs, active, onChange, panel } = props;
+  const list = useRef<HTMLDivElement>(null);
+  const move = (event: KeyboardEvent): void => {
+    const isRightToLeft = document.documentElement.dir === "rtl";
+    const forward = isRightToLeft ? "ArrowLeft" : "ArrowRight";
+    const backward = isRightToLeft ? "ArrowRight" : "ArrowLeft";
+    const at = tabs.findIndex(({ id }) => id === active);
+    const step = event.key === forward ? 1 : event.key === backward ? tabs.length - 1 : 0;
+    const next = tabs[(at + step) % tabs.length];
+    if (step === 0 || next === undefined) return;
+    event.preventDefault();
+    onChange(next.id);
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
+      {tabs.map(({ id, label, count }) => (
+        <button
+          key={id}
+          type="button"
+          role="tab"
+          class="tab"
+          data-tab={id}
+          aria-selected={id === active}
+          aria-controls={panel}
+          tabIndex={id === active ? 0 : -1}
+          onClick={() => onChange(id)}
+        >
+          {label}
+          {count !== undefined && count > 0 && <span class="count">{count}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}

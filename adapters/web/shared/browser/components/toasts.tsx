@@ -1,0 +1,67 @@
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { explain } from "../problem.ts";
+import { text } from "../shared-texts.ts";
+import { Button, IconButton } from "./button.tsx";
+import { Icon } from "./icons.tsx";
+
+/** A short message over the page. */
+export interface Toast {
+  readonly message: string;
+  /** An error stays until it is dismissed. */
+  readonly isError?: boolean;
+  readonly action?: { readonly label: string; readonly run: () => void };
+}
+
+const maxShown = 4;
+const shownMs = 6000;
+let next = 0;
+const shown = signal<readonly (Toast & { readonly id: number })[]>([]);
+
+const dismiss = (id: number): void => {
+  shown.value = shown.value.filter((each) => each.id !== id);
+};
+
+/** Shows a message. */
+export function toast(given: Toast): void {
+  next += 1;
+  const id = next;
+  const others = shown.value.filter(({ message }) => message !== given.message);
+  shown.value = [...others, { ...given, id }].slice(-maxShown);
+  if (given.isError !== true) setTimeout(() => dismiss(id), shownMs);
+}
+
+/** Shows why something failed. */
+export function toastError(error: unknown, retry?: () => void): void {
+  toast({
+    message: explain(error),
+    isError: true,
+    ...(retry && { action: { label: text("retry"), run: retry } }),
+  });
+}
+
+/** The place where messages appear. Each page has one. */
+export function Toasts(): JSX.Element {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {shown.value.map(({ id, message, isError, action }) => (
+        <div key={id} class={isError === true ? "toast is-error" : "toast"}>
+          <Icon name={isError === true ? "alert" : "check"} />
+          <span class="grow toast-text">{message}</span>
+          {action && (
+            <Button
+              isSmall
+              onClick={() => {
+                dismiss(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
+          <IconButton icon="close" isSmall label={text("dismiss")} onClick={() => dismiss(id)} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,193 @@
+/**
+ * The live events of a page. All tabs of one page share one stream: the tab that holds a lock reads
+ * it and passes the events on. When that tab closes, the next one gets the lock and resumes.
+ */
+import { signal } from "@preact/signals";
+import type { Event, EventType } from "../../../../src/index.ts";
+import { addressOf, errorOf, noteUnreached, pageHeaders } from "./http.ts";
+import { ApiError } from "./problem.ts";
+import { eventParser } from "./sse.ts";
+
+/** What a page wants to know of the live events. */
+export interface EventListener {
+  /** The types of events. All tabs of a page name the same. */
+  readonly types: readonly EventType[];
+  /** Distinguishes the pages and sessions whose tabs must not share a stream. */
+  readonly channel: string;
+  /** Called with each event once, in order. */
+  readonly onEvent: (event: Event) => void;
+  /** Called when events may have been missed: the page reads again what it shows. */
+  readonly onGap: () => void;
+}
+
+/** `live`: events arrive as they happen. */
+export type StreamState = "connecting" | "live" | "interrupted";
+
+export const streamState = signal<StreamState>("connecting");
+
+type Passed =
+  | { readonly kind: "event"; readonly event: Event }
+  | { readonly kind: "state"; readonly state: StreamState }
+  | { readonly kind: "gap" }
+  | { readonly kind: "hello" };
+
+const firstDelayMs = 500;
+const maxDelayMs = 30_000;
+/** The server writes a comment every 15 s. */
+const silenceMs = 45_000;
+const maxRemembered = 1000;
+
+/** Begins to listen. Returns a function that ends it. */
+export function listen(listener: EventListener): () => void {
+  const stop = new AbortController();
+  const shared = new SharedStream(listener, stop.signal);
+  shared.start();
+  return () => stop.abort();
+}
+
+class SharedStream {
+  private readonly channel: BroadcastChannel | undefined;
+  private readonly seen = new Set<string>();
+  private lastId: string | undefined;
+  private leads = false;
+  private wake: () => void = () => {};
+
+  private readonly listener: EventListener;
+  private readonly stopped: AbortSignal;
+
+  constructor(listener: EventListener, stopped: AbortSignal) {
+    this.listener = listener;
+    this.stopped = stopped;
+    if (typeof BroadcastChannel !== "undefined") {
+      this.channel = new BroadcastChannel(`tidings:${listener.channel}`);
+    }
+  }
+
+  start(): void {
+    const { channel, stopped } = this;
+    channel?.addEventListener("message", ({ data }) => this.receive(data as Passed));
+    stopped.addEventListener("abort", () => channel?.close());
+    const wake = (): void => {
+      if (document.visibilityState === "visible") this.wake();
+    };
+    document.addEventListener("visibilitychange", wake, { signal: stopped });
+    window.addEventListener("online", wake, { signal: stopped });
+    // Without locks, as on a plain http address, each tab reads for itself.
+    if (channel === undefined || !("locks" in navigator)) {
+      void this.lead();
+      return;
+    }
+    channel.postMessage({ kind: "hello" } satisfies Passed);
+    navigator.locks
+      .request(`tidings:${this.listener.channel}`, { signal: stopped }, () => this.lead())
+      .catch(() => {
+        // The page stopped listening before it got the lock.
+      });
+  }
+
+  private receive(passed: Passed): void {
+    if (passed.kind === "event") this.take(passed.event);
+    else if (passed.kind === "state") streamState.value = passed.state;
+    else if (passed.kind === "gap") this.listener.onGap();
+    else if (this.leads) this.pass({ kind: "state", state: streamState.value });
+  }
+
+  private pass(passed: Passed): void {
+    if (!this.stopped.aborted) this.channel?.postMessage(passed);
+  }
+
+  private setState(state: StreamState): void {
+    streamState.value = state;
+    this.pass({ kind: "state", state });
+  }
+
+  private async lead(): Promise<void> {
+    this.leads = true;
+    for (let failures = 0; !this.stopped.aborted; failures += 1) {
+      let waitMs = Math.min(maxDelayMs, firstDelayMs * 2 ** failures) * (0.75 + Math.random() / 2);
+      try {
+        await this.read(() => (failures = -1));
+      } catch (error) {
+        if (this.stopped.aborted) return;
+        if (!(error instanceof ApiError)) noteUnreached();
+        else if (error.status === 422 || error.status === 400) this.lastId = undefined;
+        else waitMs = Math.max(waitMs, error.retryAfterMs ?? 0);
+      }
+      this.setState("interrupted");
+      await this.pause(waitMs);
+    }
+  }
+
+  /** Waits, but no longer than until the tab is shown or the network is back. */
+  private async pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.stopped.addEventListener("abort", this.wake, { once: true });
+    });
+    this.wake = () => {};
+  }
+
+  private async read(onOpen: () => void): Promise<void> {
+    const headers = new Headers({ ...pageHeaders, Accept: "text/event-stream" });
+    const resumes = this.lastId !== undefined;
+    if (this.lastId !== undefined) headers.set("Last-Event-ID", this.lastId);
+    const silence = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const notSilent = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMs);
+    };
+    try {
+      notSilent();
+      const response = await fetch(
+        addressOf("v1/events/stream", { types: this.listener.types.join(",") }),
+        {
+          headers,
+          credentials: "same-origin",
+          signal: AbortSignal.any([this.stopped, silence.signal]),
+        },
+      );
+      if (!response.ok || response.body === null) throw await errorOf(response);
+      onOpen();
+      this.setState("live");
+      // Events before the first one that this tab has seen are unknown to it.
+      if (!resumes) {
+        this.listener.onGap();
+        this.pass({ kind: "gap" });
+      }
+      const parse = eventParser(({ data }) => this.takeText(data));
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        notSilent();
+        parse(value);
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private takeText(data: string): void {
+    const event = JSON.parse(data) as Event;
+    this.take(event);
+    this.pass({ kind: "event", event });
+  }
+
+  private take(event: Event): void {
+    this.lastId = event.id;
+    if (this.seen.has(event.id)) return;
+    this.seen.add(event.id);
+    if (this.seen.size > maxRemembered) {
+      for (const oldest of this.seen) {
+        this.seen.delete(oldest);
+        break;
+      }
+    }
+    this.listener.onEvent(event);
+  }
+}

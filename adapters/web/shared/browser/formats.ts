@@ -1,0 +1,84 @@
+/** Dates, times, durations and numbers in the page's language. */
+import { text } from "./shared-texts.ts";
+import { currentLocale } from "./texts.ts";
+
+const cache = new Map<string, Intl.DateTimeFormat>();
+
+function dateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${currentLocale()} ${name}`;
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat(currentLocale(), options);
+  cache.set(key, format);
+  return format;
+}
+
+/** `14:05`. */
+export const time = (at: string | number | Date): string =>
+  dateFormat("time", { hour: "numeric", minute: "2-digit" }).format(new Date(at));
+
+/** `Mar 2, 2026, 14:05:09`. */
+export const dateTime = (at: string | number | Date): string =>
+  dateFormat("dateTime", { dateStyle: "medium", timeStyle: "medium" }).format(new Date(at));
+
+/** `Monday, March 2`, with the year unless it is this year, or `Today` or `Yesterday`. */
+export function day(at: string | number | Date, now: number = Date.now()): string {
+  const date = new Date(at);
+  const days = daysBetween(date, new Date(now));
+  if (days === 0) return text("today");
+  if (days === 1) return text("yesterday");
+  return date.getFullYear() === new Date(now).getFullYear()
+    ? dateFormat("day", { weekday: "long", month: "long", day: "numeric" }).format(date)
+    : dateFormat("dayOfYear", { dateStyle: "long" }).format(date);
+}
+
+/** The shortest useful time for a list: a time today, a weekday this week, a date before. */
+export function shortTime(at: string | number | Date, now: number = Date.now()): string {
+  const date = new Date(at);
+  const days = daysBetween(date, new Date(now));
+  if (days === 0) return time(date);
+  if (days > 0 && days < 7) return dateFormat("weekday", { weekday: "short" }).format(date);
+  return date.getFullYear() === new Date(now).getFullYear()
+    ? dateFormat("shortDay", { month: "short", day: "numeric" }).format(date)
+    : dateFormat("shortDate", { dateStyle: "short" }).format(date);
+}
+
+/** `Today 14:05`, or a date with its time. For a time that people chose, such as a snooze. */
+export const dayAndTime = (at: string | number | Date): string =>
+  dateFormat("dayAndTime", {
+    weekday: "short",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+  }).format(new Date(at));
+
+/** A duration in its largest unit: `45s`, `12m`, `3h`, `2d`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const units = [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ] as const;
+  const [unit, size] = units.find(([, size]) => seconds >= size) ?? (["second", 1] as const);
+  return new Intl.NumberFormat(currentLocale(), {
+    style: "unit",
+    unit,
+    unitDisplay: "narrow",
+  }).format(Math.floor(seconds / size));
+}
+
+export const number = (value: number, options?: Intl.NumberFormatOptions): string =>
+  new Intl.NumberFormat(currentLocale(), options).format(value);
+
+export const list = (items: readonly string[]): string =>
+  new Intl.ListFormat(currentLocale(), { type: "conjunction" }).format(items);
+
+/** The calendar days from `before` to `after` in the browser's time zone. */
+export function daysBetween(before: Date, after: Date): number {
+  const start = Date.UTC(before.getFullYear(), before.getMonth(), before.getDate());
+  const end = Date.UTC(after.getFullYear(), after.getMonth(), after.getDate());
+  return Math.round((end - start) / 86_400_000);
+}

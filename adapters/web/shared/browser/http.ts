@@ -1,0 +1,202 @@
+/** Requests to the mount. All paths are below the page's own address. */
+import { signal } from "@preact/signals";
+import type { Problem } from "../../../../src/index.ts";
+import { announceReconnect, current, offlineUntil, type Session, session } from "./connection.ts";
+import { ApiError, OfflineError } from "./problem.ts";
+import { text } from "./shared-texts.ts";
+
+/** A part of a request's query. Undefined values are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Settings of one request. */
+export interface RequestOptions {
+  /** The idempotency key of a write. Give it when a person may repeat the write. */
+  readonly key?: string;
+  /** Ends the request. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A request that the page made. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** The path and query below the mount: `/v1/messages?limit=20`. */
+  readonly path: string;
+  /** The JSON body. Null for none. */
+  readonly body: unknown;
+  /** The status of the response. Null without one. */
+  readonly status: number | null;
+  readonly at: number;
+}
+
+const maxRecorded = 100;
+const timeoutMs = 20_000;
+/** A request that is limited for longer fails, so that the person decides. */
+const maxPatienceMs = 3000;
+const maxRepetitions = 2;
+
+/** The latest requests, newest first. */
+export const recentRequests = signal<readonly RecordedRequest[]>([]);
+
+/** A new idempotency key. */
+export const newKey = (): string => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+};
+
+/** The address of a path below the mount point. */
+export const addressOf = (path: string, query: Query = {}): URL => {
+  const address = new URL(path.replace(/^\//, ""), new URL(".", document.baseURI));
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) address.searchParams.set(name, String(value));
+  }
+  address.hash = "";
+  return address;
+};
+
+/** Requests to `/v1` and the session. Each rejects with `ApiError` or `OfflineError`. */
+export const api = {
+  get: <Result>(path: string, query?: Query, options?: RequestOptions): Promise<Result> =>
+    send<Result>("GET", path, undefined, { ...options, ...(query && { query }) }),
+  post: <Result>(path: string, body: unknown = {}, options?: RequestOptions): Promise<Result> =>
+    send<Result>("POST", path, body, options),
+  put: <Result>(path: string, body: unknown, options?: RequestOptions): Promise<Result> =>
+    send<Result>("PUT", path, body, options),
+  patch: <Result>(path: string, body: unknown, options?: RequestOptions): Promise<Result> =>
+    send<Result>("PATCH", path, body, options),
+  delete: <Result>(path: string, options?: RequestOptions): Promise<Result> =>
+    send<Result>("DELETE", path, undefined, options),
+};
+
+async function send<Result>(
+  method: string,
+  path: string,
+  body: unknown,
+  { key = newKey(), signal: given, query }: RequestOptions & { readonly query?: Query } = {},
+): Promise<Result> {
+  const address = addressOf(path, query);
+  const headers = new Headers(pageHeaders);
+  if (method !== "GET") headers.set("Idempotency-Key", key);
+  if (body !== undefined) headers.set("Content-Type", "application/json");
+  for (let repetition = 0; ; repetition += 1) {
+    const response = await reach(address, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      credentials: "same-origin",
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(given ? [given] : [])]),
+    });
+    record(method, address, body, response.status);
+    if (response.ok) return (await readJson(response)) as Result;
+    const error = await errorOf(response);
+    const wait = error.retryAfterMs ?? Infinity;
+    if (response.status !== 429 || repetition >= maxRepetitions || wait > maxPatienceMs) {
+      throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+/** What every request of a page carries, so that other sites cannot make it. */
+export const pageHeaders = { "Tidings-Page": "1", Accept: "application/json" };
+
+async function reach(address: URL, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(address, init);
+    if (!isGateway(response)) noteReached();
+    return response;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+    noteUnreached();
+    throw new OfflineError(text(isTimeout ? "errorTimeout" : "errorOffline"), { cause: error });
+  }
+}
+
+/** A proxy answers so when the server behind it is gone. */
+const isGateway = ({ status }: Response): boolean => status === 502 || status === 504;
+
+async function readJson(response: Response): Promise<unknown> {
+  const body = await response.text();
+  return body === "" ? undefined : (JSON.parse(body) as unknown);
+}
+
+/** Turns a response into an error. A 401 also shows the sign-in page. */
+export async function errorOf(response: Response): Promise<ApiError> {
+  const { status } = response;
+  const body = await response.text().catch(() => "");
+  let problem: Partial<Problem> = {};
+  try {
+    problem = JSON.parse(body) as Partial<Problem>;
+  } catch {
+    // A proxy answered.
+  }
+  if (status === 401) signedOut(problem);
+  if (isGateway(response)) noteUnreached();
+  const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
+  return new ApiError(
+    { ...problem, status },
+    Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  );
+}
+
+function signedOut({ code, detail }: Partial<Problem>): void {
+  session.value = {
+    status: "signed_out",
+    last: current.value,
+    detail: detail ?? text("signedOutBody"),
+    takesToken: String(code) === "missing_session",
+  };
+}
+
+function record(method: string, address: URL, body: unknown, status: number | null): void {
+  const base = new URL(".", document.baseURI).pathname;
+  const path = `/${address.pathname.slice(base.length)}${address.search}`;
+  const entry = { method, path, body: body ?? null, status, at: Date.now() };
+  recentRequests.value = [entry, ...recentRequests.value.slice(0, maxRecorded - 1)];
+}
+
+const firstProbeMs = 1000;
+const maxProbeMs = 30_000;
+let probes = 0;
+let probing: ReturnType<typeof setTimeout> | undefined;
+
+/** Begins to ask whether the server is back, unless that is under way. */
+export function noteUnreached(): void {
+  if (probing !== undefined) return;
+  const wait = Math.min(maxProbeMs, firstProbeMs * 2 ** probes);
+  probes += 1;
+  offlineUntil.value = Date.now() + wait;
+  probing = setTimeout(probe, wait);
+}
+
+/** Asks at once whether the server is back. */
+export function probe(): void {
+  clearTimeout(probing);
+  probing = undefined;
+  void loadSession().catch(() => {});
+}
+
+function noteReached(): void {
+  clearTimeout(probing);
+  probing = undefined;
+  probes = 0;
+  if (offlineUntil.value === null) return;
+  offlineUntil.value = null;
+  announceReconnect();
+}
+
+/** Reads who is signed in. */
+export async function loadSession(): Promise<void> {
+  try {
+    session.value = { status: "ready", session: await api.get<Session>("session") };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return;
+    if (current.value === undefined) session.value = { status: "failed", error };
+  }
+}
+
+/** Opens a session with the token that the server printed. */
+export async function signIn(token: string): Promise<void> {
+  await api.post<undefined>("session", { token });
+  await loadSession();
+}

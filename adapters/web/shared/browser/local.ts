@@ -1,0 +1,34 @@
+/** What a page remembers in this browser. A browser may refuse to store anything. */
+
+const prefix = "tidings:";
+
+/** Returns a stored value, or undefined. */
+export function recall(key: string): string | undefined {
+  try {
+    return localStorage.getItem(prefix + key) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stores a value, or removes it. */
+export function remember(key: string, value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(prefix + key);
+    else localStorage.setItem(prefix + key, value);
+  } catch {
+    // The page works without it until it is reloaded.
+  }
+}
+
+/** Removes the values whose key begins with `start`, but for those that `keep` accepts. */
+export function forget(start: string, keep: (key: string) => boolean): void {
+  try {
+    for (const key of Object.keys(localStorage)) {
+      const own = key.startsWith(prefix + start);
+      if (own && !keep(key.slice(prefix.length))) localStorage.removeItem(key);
+    }
+  } catch {
+    // Nothing is stored.
+  }
+}

@@ -1,0 +1,57 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+
+/** The state of something that is loaded. A failed reload keeps what was loaded before. */
+export interface Loaded<Data> {
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly isLoading: boolean;
+}
+
+/** Something that is loaded from the server, and may be loaded again. */
+export class Resource<Data> {
+  private readonly inner = signal<Loaded<Data>>({
+    data: undefined,
+    error: undefined,
+    isLoading: false,
+  });
+  private running: AbortController | undefined;
+  private readonly load: (signal: AbortSignal) => Promise<Data>;
+
+  constructor(load: (signal: AbortSignal) => Promise<Data>) {
+    this.load = load;
+  }
+
+  get state(): ReadonlySignal<Loaded<Data>> {
+    return this.inner;
+  }
+
+  get data(): Data | undefined {
+    return this.inner.value.data;
+  }
+
+  /** Loads it. A load that is under way is given up. */
+  async reload(): Promise<void> {
+    this.running?.abort();
+    const own = new AbortController();
+    this.running = own;
+    this.inner.value = { ...this.inner.peek(), isLoading: true };
+    try {
+      const data = await this.load(own.signal);
+      if (!own.signal.aborted) this.inner.value = { data, error: undefined, isLoading: false };
+    } catch (error) {
+      if (own.signal.aborted) return;
+      this.inner.value = { data: this.inner.peek().data, error, isLoading: false };
+    }
+  }
+
+  /** Replaces the data, for example by the answer to a write. */
+  set(data: Data): void {
+    this.running?.abort();
+    this.inner.value = { data, error: undefined, isLoading: false };
+  }
+
+  /** Gives up what is under way. */
+  stop(): void {
+    this.running?.abort();
+  }
+}

@@ -1,0 +1,52 @@
+/** The page's place, in the hash of its address: `#/mine/conv_01…?label=vip`. */
+import { signal } from "@preact/signals";
+
+/** A place in the page. */
+export interface Place {
+  /** The parts of the path, decoded. */
+  readonly path: readonly string[];
+  /** The parameters. */
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export const place = signal<Place>(placeOf(location.hash));
+
+window.addEventListener("hashchange", () => {
+  place.value = placeOf(location.hash);
+});
+
+function placeOf(hash: string): Place {
+  const [path = "", query = ""] = hash.replace(/^#?\/?/, "").split("?", 2);
+  return {
+    path: path.split("/").filter(Boolean).map(decoded),
+    query: Object.fromEntries(new URLSearchParams(query)),
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The address of a place, for a link. Empty parameters are left out. */
+export function linkTo(
+  path: readonly string[],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const entries = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
+  const search = new URLSearchParams(entries).toString();
+  return `#/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
+}
+
+/** Goes to a place. `replace` leaves no step in the browser's history. */
+export function go(link: string, replace = false): void {
+  if (replace) {
+    history.replaceState(null, "", link);
+    place.value = placeOf(location.hash);
+  } else {
+    location.hash = link;
+  }
+}

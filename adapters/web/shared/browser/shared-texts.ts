@@ -1,0 +1,49 @@
+import { defineTexts } from "./texts.ts";
+
+/** The texts of what all pages share. */
+export const text = defineTexts({
+  close: "Close",
+  copied: "Copied",
+  copy: "Copy",
+  dismiss: "Dismiss",
+  loading: "Loading",
+  optional: "optional",
+  retry: "Try again",
+  tryAgainIn: "Trying again in {time}",
+  tryNow: "Try now",
+  noOptions: "Nothing found",
+  moreOptions: "More options",
+
+  errorTitle: "Something went wrong",
+  errorOffline: "The server does not respond. Check your connection. What you typed is kept.",
+  errorTimeout: "The server took too long. Try again.",
+  errorUnknown: "The server gave an answer that this page does not understand. Reload the page.",
+  errorRequest: "Request {id}",
+  errorLimited: "Too many requests. Wait a moment, then try again.",
+  fieldProblem: "{field}: {message}",
+
+  offlineTitle: "Not connected",
+  offlineBody: "The server does not respond. This page shows what it loaded last.",
+  streamLost: "Live updates are interrupted.",
+  backOnline: "Connected again",
+
+  signInTitle: "Sign in",
+  signInBody: "Enter the token that was printed where the server was started.",
+  signInToken: "Token",
+  signInButton: "Sign in",
+  signInAgain: "Your session has ended. What you typed is kept.",
+  signedOutBody: "You are signed out.",
+
+  themeLabel: "Appearance",
+  themeSystem: "As the system",
+  themeLight: "Light",
+  themeDark: "Dark",
+
+  shortcutsTitle: "Keyboard shortcuts",
+  shortcutsEnabled: "Single-key shortcuts",
+  shortcutsHint: "Shortcuts of one key do nothing while you type.",
+  shortcutHelp: "Show keyboard shortcuts",
+
+  today: "Today",
+  yesterday: "Yesterday",
+});

@@ -1,0 +1,69 @@
+/** Keyboard shortcuts of the page. */
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { recall, remember } from "./local.ts";
+
+/** One shortcut. */
+export interface Shortcut {
+  /** The key, as `KeyboardEvent.key`, with `Ctrl+` in front if Control or Command is held. */
+  readonly key: string;
+  /** What it does, for the list of shortcuts. */
+  readonly label: string;
+  readonly run: (event: KeyboardEvent) => void;
+  /** Whether it runs again while the key is held down. */
+  readonly repeats?: boolean;
+}
+
+/** All shortcuts that work now, in the order in which they were added. */
+export const shortcuts = signal<readonly Shortcut[]>([]);
+
+const setting = "single-key-shortcuts";
+
+/** Whether shortcuts of a single key work. Speech input may type such keys by mistake. */
+export const singleKeys = signal(recall(setting) !== "off");
+
+export function setSingleKeys(enabled: boolean): void {
+  singleKeys.value = enabled;
+  remember(setting, enabled ? undefined : "off");
+}
+
+/** Adds shortcuts while the component is shown. A later one replaces an earlier one of its key. */
+export function useShortcuts(own: readonly Shortcut[]): void {
+  const latest = useRef(own);
+  latest.current = own;
+  const keys = own.map(({ key }) => key).join(" ");
+  useEffect(() => {
+    const added = latest.current.map((shortcut, index) => ({
+      ...shortcut,
+      run: (event: KeyboardEvent) => latest.current[index]?.run(event),
+    }));
+    shortcuts.value = [...shortcuts.peek(), ...added];
+    return () => {
+      shortcuts.value = shortcuts.peek().filter((each) => !added.includes(each));
+    };
+  }, [keys]);
+}
+
+const typing = "input, textarea, select, [contenteditable]";
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || event.altKey) return;
+  const { target } = event;
+  const isHeld = event.ctrlKey || event.metaKey;
+  if (!isHeld) {
+    if (!singleKeys.value && event.key !== "Escape") return;
+    if (target instanceof Element && target.closest(typing) !== null) return;
+  }
+  // An open dialog or menu has the keyboard for itself.
+  if (document.querySelector("dialog[open], [role=menu], [role=listbox].picker-options") !== null) {
+    return;
+  }
+  const key = isHeld ? `Ctrl+${event.key}` : event.key;
+  const shortcut = shortcuts.value.findLast((each) => each.key === key);
+  if (shortcut === undefined) return;
+  if (event.repeat && shortcut.repeats !== true) return;
+  event.preventDefault();
+  shortcut.run(event);
+}
+
+document.addEventListener("keydown", onKeyDown);

@@ -1,0 +1,2 @@
+/** Style sheets, which Vite collects from the imports of a page. */
+declare module "*.css";

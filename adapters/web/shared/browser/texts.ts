@@ -1,0 +1,85 @@
+/**
+ * The words of a page. Each page declares its texts in one file, and the host application can
+ * override each of them by its key.
+ */
+
+/** One text, or one for each plural category of the number `count`. */
+export type Text = string | { readonly [category in Intl.LDMLPluralRule]?: string };
+
+/** Texts by key. */
+export type Texts = Readonly<Record<string, Text>>;
+
+/** What fills the `{name}` places of a text. */
+export type TextValues = Readonly<Record<string, string | number>>;
+
+/** Returns the text of a key. */
+export type Translate<Key extends string> = (key: Key, values?: TextValues) => string;
+
+let overrides: Texts = {};
+let locale = "en";
+let plurals = new Intl.PluralRules(locale);
+let numbers = new Intl.NumberFormat(locale);
+
+/** The language that texts and formats use, as a BCP 47 tag. */
+export const currentLocale = (): string => locale;
+
+/** Sets the language and the host application's texts. Call it before the first rendering. */
+export function configureTexts(options: { locale?: string | undefined; texts?: Texts }): void {
+  overrides = options.texts ?? {};
+  locale = supported(options.locale) ?? supported(navigator.language) ?? "en";
+  plurals = new Intl.PluralRules(locale);
+  numbers = new Intl.NumberFormat(locale);
+  document.documentElement.lang = locale;
+  document.documentElement.dir = isRightToLeft(locale) ? "rtl" : "ltr";
+}
+
+/** Declares texts. The result returns each, with its places filled. */
+export function defineTexts<Defaults extends Texts>(
+  defaults: Defaults,
+): Translate<keyof Defaults & string> {
+  return (key, values = {}) => {
+    const text = overrides[key] ?? defaults[key] ?? key;
+    const form = typeof text === "string" ? text : pluralForm(text, Number(values["count"]));
+    return form.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
+      const value = values[name];
+      if (value === undefined) return place;
+      return typeof value === "number" ? numbers.format(value) : value;
+    });
+  };
+}
+
+function pluralForm(text: Exclude<Text, string>, count: number): string {
+  return text[plurals.select(count)] ?? text.other ?? "";
+}
+
+function supported(tag: string | undefined): string | undefined {
+  if (tag === undefined || tag === "") return undefined;
+  try {
+    return Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+const rightToLeft = new Set([
+  "ar",
+  "arc",
+  "ckb",
+  "dv",
+  "fa",
+  "he",
+  "ks",
+  "ps",
+  "sd",
+  "ug",
+  "ur",
+  "yi",
+]);
+
+const rightToLeftScripts = new Set(["Adlm", "Arab", "Hebr", "Nkoo", "Syrc", "Thaa"]);
+
+function isRightToLeft(tag: string): boolean {
+  const { language, script } = new Intl.Locale(tag);
+  if (script !== undefined) return rightToLeftScripts.has(script);
+  return rightToLeft.has(language);
+}

@@ -1,0 +1,189 @@
+/** The inbox in a real browser, over a real engine. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test, type TestContext } from "vitest";
+import { MessagingEngine } from "../../adapters/entry.ts";
+import { standard } from "../../adapters/standard.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+import { serveInbox } from "./inbox-server.ts";
+
+const chromium = sharedChromium();
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Opens the inbox of a new account. `faults` collects everything that a browser complains about. */
+async function inbox(skip: TestContext["skip"], size = { width: 1440, height: 900 }) {
+  const engine = new MessagingEngine({
+    ...standard(),
+    storage: memory(),
+    transports: [sandbox()],
+  });
+  await engine.start();
+  onTestFinished(() => engine.stop({ deadlineMs: 0 }));
+  const { account, key } = await engine.accounts.create({ name: "Shop" });
+  const server = await serveInbox(engine, key.secret ?? "");
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const browser = await chromium(skip);
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  await page.setViewportSize(size);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) {
+      faults.push(message.text());
+    }
+  });
+  return { shop: engine.account(account.id), server, page, faults };
+}
+
+const row = (page: Page, name: string) => page.locator(".row", { hasText: name });
+
+/** The rules that axe finds broken, with the elements. */
+async function accessibilityFaults(page: Page): Promise<unknown> {
+  await page.evaluate(axe);
+  return page.evaluate(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
+       id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
+  );
+}
+
+test("a text appears live, is answered, and its states follow until the contact's next text", async ({
+  skip,
+}) => {
+  const { shop, server, page, faults } = await inbox(skip);
+  await page.goto(server.url);
+  await page.getByText("No open conversations").waitFor();
+  await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  const first = await shop.sandbox.inbound({ from: "+14155550100", body: "Are you open?" });
+  await row(page, "Ann Keller").getByText("Are you open?").waitFor();
+  await expect.poll(() => page.title()).toBe("(1) Inbox");
+
+  await row(page, "Ann Keller").click();
+  await page.locator(".message.is-in", { hasText: "Are you open?" }).waitFor();
+  await page.getByRole("textbox", { name: "Reply to Ann Keller" }).fill("Until six.");
+  await page.getByRole("button", { name: "Send", exact: false }).last().click();
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "Until six." }).waitFor();
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Great, see you!" });
+  await page.locator(".message.is-in", { hasText: "Great, see you!" }).waitFor();
+  // Someone looks at it, so it is read.
+  await eventually(async () => {
+    const { unread_count } = await shop.conversations.get(first.conversation_id);
+    expect(unread_count).toBe(0);
+  });
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test("a message that was not sent survives a reload, and is sent once when it is tried again", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  server.refuse(/\/messages$/);
+  await page.goto(`${server.url}#/all/${conversation_id}`);
+  const composer = page.locator(".composer-area");
+  await composer.fill("We are here.");
+  await composer.press("Control+Enter");
+  await page.getByText("The engine is stopping.").waitFor();
+  await composer.fill("And a draft");
+  await page.reload();
+  await page.locator(".message[data-status=failed]", { hasText: "We are here." }).waitFor();
+  expect(await composer.inputValue()).toBe("And a draft");
+
+  server.refuse(undefined);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
+  const sent = (await shop.conversations.messages(conversation_id)).data;
+  expect(sent.filter(({ direction }) => direction === "outbound").map(({ body }) => body)).toEqual([
+    "We are here.",
+  ]);
+});
+
+test("a person answers, labels, assigns, snoozes and closes with the keyboard alone", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(server.url);
+  await page.locator(".row").waitFor();
+  const type = async (...keys: string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const shown = () => shop.conversations.get(id);
+  await type("j");
+  await page.locator(".message").waitFor();
+  await type("r");
+  await page.keyboard.type("Yes?");
+  await type("Control+Enter", "Escape");
+  await page.locator(".message.is-out").waitFor();
+  await type("n");
+  await page.keyboard.type("Called back");
+  await type("Control+Enter", "Escape");
+  await page.locator(".note", { hasText: "Called back" }).waitFor();
+  await type("l");
+  await page.keyboard.type("vip");
+  await type("Enter", "Escape");
+  await expect.poll(async () => (await shown()).labels).toEqual(["vip"]);
+  await type("a", "ArrowDown", "Enter");
+  await expect.poll(async () => (await shown()).assignee).toBeNull();
+  await type("a", "Enter");
+  await expect.poll(async () => (await shown()).assignee).toEqual({ type: "human", id: "kim" });
+  await type("s", "Enter");
+  await expect.poll(async () => (await shown()).status).toBe("snoozed");
+  await type("e");
+  await expect.poll(async () => (await shown()).status).toBe("closed");
+  await type("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("everything is reachable on 320 px, and texts of strangers stay text", async ({ skip }) => {
+  const { shop, server, page, faults } = await inbox(skip, { width: 320, height: 640 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  const phone = "+14155550100";
+  const [name = "", label = "", note = ""] = hostileTexts;
+  await shop.contacts.create({ phone, name, attributes: { hostile: note } });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: name });
+  await shop.conversations.setLabels(id, [label.slice(0, 64)]);
+  await shop.conversations.addNote(id, { body: note });
+  for (const body of hostileTexts) await shop.sandbox.inbound({ from: phone, body });
+
+  await page.goto(server.url);
+  await page.locator(".row").click();
+  await page.locator(".message").nth(hostileTexts.length).waitFor();
+  const texts = await page.locator(".message .message-text").allTextContents();
+  expect(texts.slice(1)).toEqual(hostileTexts);
+  const links = await page.evaluate(
+    `[...document.querySelectorAll(".message a")].map(({ protocol, rel }) => protocol + rel)`,
+  );
+  for (const link of links as string[]) expect(link).toMatch(/^https?:noopener/);
+  const overflow = "document.documentElement.scrollWidth > innerWidth";
+  expect(await page.evaluate(overflow)).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "Contact panel" }).click();
+  await page.getByRole("complementary", { name: "Contact" }).getByText(note).waitFor();
+  expect(await page.evaluate(overflow)).toBe(false);
+  await page.getByRole("button", { name: "Hide the contact" }).click();
+  await page.getByRole("link", { name: "Back to the list" }).click();
+  await page.locator(".row").waitFor();
+  expect(await page.evaluate(overflow)).toBe(false);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
