@@ -11,6 +11,8 @@ export interface InboxServer extends AsyncDisposable {
   readonly url: string;
   /** Answers writes below these paths with 503, as a server that is about to stop. */
   refuse(path: RegExp | undefined): void;
+  /** How many event streams are open now. */
+  streams(): number;
 }
 
 const policy =
@@ -44,6 +46,7 @@ export async function serveInbox(engine: MessagingEngine, key: string): Promise<
   session.may.push("events:read", "senders:manage");
   const api = nodeHandler(engine, { basePath: "/desk" });
   let refused: RegExp | undefined;
+  let streams = 0;
   const answer = (response: ServerResponse, type: string, body: string | Buffer): void =>
     void response.setHeader("content-type", type).end(body);
   const server = createServer((request, response) => {
@@ -53,6 +56,10 @@ export async function serveInbox(engine: MessagingEngine, key: string): Promise<
         response.writeHead(503, { "content-type": "application/problem+json" });
         response.end(JSON.stringify({ status: 503, detail: "The engine is stopping." }));
         return;
+      }
+      if (path.endsWith("/events/stream")) {
+        streams += 1;
+        response.once("close", () => void (streams -= 1));
       }
       request.rawHeaders.push("Authorization", `Bearer ${key}`);
       api(request, response);
@@ -71,6 +78,7 @@ export async function serveInbox(engine: MessagingEngine, key: string): Promise<
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/desk/`,
+    streams: () => streams,
     refuse: (path) => void (refused = path),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

@@ -187,3 +187,26 @@ test("everything is reachable on 320 px, and texts of strangers stay text", asyn
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(faults).toEqual([]);
 });
+
+test("tabs share one stream, which goes on in another tab when its tab is closed", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  await page.goto(server.url);
+  await expect.poll(() => server.streams()).toBe(1);
+  const second = await page.context().newPage();
+  onTestFinished(() => second.close());
+  await second.goto(server.url);
+  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  await write("one");
+  await second.locator(".row", { hasText: "one" }).waitFor();
+  await page.locator(".row", { hasText: "one" }).waitFor();
+  expect(server.streams()).toBe(1);
+
+  await page.goto("about:blank");
+  await write("two");
+  await second.locator(".row", { hasText: "two" }).waitFor();
+  await expect.poll(() => server.streams()).toBe(1);
+  await write("three");
+  await second.locator(".row", { hasText: "three" }).waitFor();
+});
