@@ -51,10 +51,12 @@ export type {
 export type {
   OpenWebchatSession,
   StreamedWebchatMessage,
+  VisitorHistory,
   VisitorMark,
   VisitorMessage,
   VisitorStream,
   WebchatMessage,
+  WebchatMessagePage,
   WebchatOptions,
   WebchatSession,
 } from "./webchat/index.ts";

@@ -43,6 +43,7 @@ import type {
   VisitorMessage,
   VisitorStream,
   WebchatMessage,
+  WebchatMessagePage,
   WebchatSession,
 } from "../webchat/index.ts";
 import type { Page, PageQuery } from "../kernel/index.ts";
@@ -264,6 +265,12 @@ export interface Webchat {
    * null.
    */
   open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
+  /**
+   * Lists the webchat messages of the visitor's contact, in both directions and from all sessions,
+   * newest first.
+   * @throws TidingsError `not_found` when the session does not exist or has expired
+   */
+  messages(id: string, page?: PageQuery): Promise<WebchatMessagePage>;
   /**
    * Sends a message as the visitor of a session, as the visitor's browser does. At most 20 messages
    * in 10 seconds.
