@@ -9,6 +9,7 @@ import {
   conversationJobs,
   labelConversation,
   markConversationRead,
+  markConversationUnread,
   openConversation,
   updateConversation,
 } from "./commands.ts";
@@ -109,6 +110,15 @@ const conversationRoutes: readonly ApiRoute[] = [
     description: "Marks all messages up to the last one as read.",
   },
   {
+    ...write,
+    ...conversation,
+    method: "POST",
+    path: "/v1/conversations/:id/unread",
+    operation: markConversationUnread,
+    summary: "Mark a conversation as unread",
+    description: "`unread_count` becomes at least 1, also if the contact has never written.",
+  },
+  {
     tag: "Contacts",
     scopes: ["contacts:read"],
     method: "GET",
@@ -136,6 +146,7 @@ const conversationHandles = {
           change(labelConversation, { id, labels }, options),
     ),
     markRead: commandById(markConversationRead),
+    markUnread: commandById(markConversationUnread),
   },
   contacts: {
     conversations: queryByIdAndInput(listContactConversations),

@@ -117,7 +117,10 @@ export interface Conversation {
   readonly priority: Priority;
   /** When a snoozed conversation opens again. Null unless the status is `snoozed`. */
   readonly snoozed_until: string | null;
-  /** The number of messages from the contact since the conversation was last marked as read. */
+  /**
+   * The number of messages from the contact since the conversation was last marked as read. At
+   * least 1 after it was marked as unread.
+   */
   readonly unread_count: number;
   /** The last message. Null if there is none. */
   readonly last_message: LastMessage | null;
@@ -168,7 +171,8 @@ export const conversationSchema = z
       .int()
       .min(0)
       .describe(
-        "The number of messages from the contact since the conversation was last marked as read.",
+        "The number of messages from the contact since the conversation was last marked as read. " +
+          "At least 1 after it was marked as unread.",
       ),
     last_message: lastMessageSchema.nullable().describe("The last message. Null if there is none."),
     message_count: z.int().min(0).describe("The number of messages, in both directions."),

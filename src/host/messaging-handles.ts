@@ -241,6 +241,8 @@ export interface Conversations {
   setLabels(id: string, labels: readonly string[], options?: CommandOptions): Promise<Conversation>;
   /** Marks all messages up to the last one as read. `unread_count` becomes 0. */
   markRead(id: string, options?: CommandOptions): Promise<Conversation>;
+  /** Marks the conversation as unread. `unread_count` becomes at least 1. */
+  markUnread(id: string, options?: CommandOptions): Promise<Conversation>;
   /**
    * Puts the conversation in the queue for people and publishes `conversation.handoff`. A
    * conversation that already waits in the queue stays unchanged.

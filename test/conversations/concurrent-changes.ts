@@ -136,6 +136,8 @@ async function make(
       return refusal(own.setLabels(at, change.labels));
     case "read":
       return refusal(own.markRead(at));
+    case "unread":
+      return refusal(own.markUnread(at));
     case "handOff":
       return refusal(own.handOff(at, { reason: "asked for it" }));
     case "handBack":
@@ -378,7 +380,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     ago,
     labels: fc.subarray(["new", "vip", "late"]),
   }),
-  fc.record({ kind: fc.constantFrom("read", "handOff", "handBack"), person, ago }),
+  fc.record({ kind: fc.constantFrom("read", "unread", "handOff", "handBack"), person, ago }),
 );
 
 export const conversationCommands = fc.commands<State, World, false>(

@@ -201,9 +201,23 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     await own.setLabels(id, []);
     await own.assign(id, null);
     await own.handBack(id);
-    await own.markRead(id);
+    await own.markUnread(id);
     expect(await told()).toEqual([]);
-    expect(await own.get(id)).toEqual({ ...before, unread_count: 0 });
+    expect(await own.get(id)).toEqual(before);
+
+    for (const mark of ["markRead", "markUnread"] as const) {
+      const marked = await own[mark](id);
+      expect(marked.unread_count).toBe(mark === "markRead" ? 0 : 1);
+      expect(await told()).toMatchObject([
+        {
+          type: "conversation.updated",
+          data: { conversation: { unread_count: marked.unread_count } },
+        },
+      ]);
+      await own[mark](id);
+      expect(await told(), "it was marked already").toEqual([]);
+    }
+    expect((await own.list({ unread: true })).data.map((each) => each.id)).toEqual([id]);
 
     const edited = await own.update(id, {
       priority: "urgent",

@@ -44,7 +44,7 @@ export type Change =
       readonly labels: string[];
     }
   | {
-      readonly kind: "read" | "handOff" | "handBack";
+      readonly kind: "read" | "unread" | "handOff" | "handBack";
       readonly person: number;
       readonly ago: number;
     };
@@ -122,6 +122,9 @@ export function apply(
       return "done";
     case "read":
       each.unread_count = 0;
+      return "done";
+    case "unread":
+      each.unread_count = Math.max(1, each.unread_count);
       return "done";
     case "handOff":
       if (each.status === "closed") return "conflict";
