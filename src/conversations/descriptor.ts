@@ -1,9 +1,5 @@
-import {
-  getConversation,
-  listContactConversations,
-  listConversations,
-  listNotes,
-} from "./reads.ts";
+import { listConversations } from "./list-inbox.ts";
+import { getConversation, listContactConversations, listNotes } from "./reads.ts";
 import {
   addNote,
   conversationJobs,
@@ -43,7 +39,8 @@ const conversationRoutes: readonly ApiRoute[] = [
     summary: "List conversations",
     description:
       "Lists the conversations of all channels, latest activity first. With `contact_id`, lists " +
-      "them by start time, newest first.",
+      "them by start time, newest first. With `waiting`, and without `contact_id` and `label`, " +
+      "lists hand-offs first, and then by the longest wait.",
     response: pageSchema(conversationSchema).meta({ id: "ConversationPage" }),
   },
   {

@@ -112,7 +112,11 @@ export async function receiveMessage(
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
     author_id: identity.contact_id,
-    sequence: await assignSequence(tx, conversation, id, "inbound"),
+    sequence: await assignSequence(tx, conversation, {
+      id,
+      direction: "inbound",
+      role: effect.keyword === null ? "asks" : "neither",
+    }),
     created_at: tx.now,
     updated_at: tx.now,
   });

@@ -135,7 +135,12 @@ export async function writeMessage(
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
-    sequence: await assignSequence(tx, conversation, id, "outbound"),
+    sequence: await assignSequence(tx, conversation, {
+      id,
+      direction: "outbound",
+      // The engine's own texts, such as the answer to a keyword, answer nobody's question.
+      role: author.type === "system" ? "neither" : "answers",
+    }),
     direction: "outbound",
     channel,
     status: state.status,
