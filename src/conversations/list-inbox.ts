@@ -173,6 +173,19 @@ async function rangeOfContact(
   };
 }
 
+/** Returns the conversations with a label, newest activity first. */
+export async function findLabelled(
+  reads: Reads,
+  label: string,
+  limit: number,
+): Promise<readonly Seen<ConversationRow>[]> {
+  const { rows } = await rangeOfLabel(reads, label, conversationStatusSchema.options, {}).scan(
+    limit,
+    undefined,
+  );
+  return rows;
+}
+
 /** How many conversations of a label one scan reads to find those that match the other filters. */
 const maxLabelled = 200;
 

@@ -15,12 +15,14 @@ import type {
 import type {
   BatchMessages,
   BatchResults,
+  ConversationMatch,
   EditMessage,
   ListMessages,
   Message,
   MessagePreview,
   PreviewMessage,
   Reply,
+  SearchConversations,
   SendMessage,
   Timeline,
 } from "../messages/index.ts";
@@ -203,6 +205,11 @@ export interface Conversations {
   get(id: string): Promise<Conversation>;
   /** Lists the inbox, latest activity first. With a contact filter, newest first. */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
+  /**
+   * Searches by words or prefixes of words in contacts, labels and messages, or by the start of a
+   * phone number. Returns one page: `next_cursor` is null.
+   */
+  search(query: SearchConversations): Promise<Page<ConversationMatch>>;
   /**
    * Opens, snoozes or closes a conversation, or changes its priority, metadata or suspected
    * opt-out. Absent fields keep their value.

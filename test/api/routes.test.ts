@@ -23,7 +23,10 @@ const pathOf = ({ path }: ApiRoute, id: string, parts: Parts = {}): string =>
   path.replace(":medium", "text").replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? id);
 
 /** The required query parameters of lists. */
-const queries: Readonly<Record<string, string>> = { "/v1/contacts/search": "?q=anna" };
+const queries: Readonly<Record<string, string>> = {
+  "/v1/contacts/search": "?q=anna",
+  "/v1/conversations/search": "?q=anna",
+};
 
 /** Valid bodies. Only their account may be wrong. */
 const bodies: Readonly<Record<string, object>> = {

@@ -172,6 +172,7 @@ export async function fill(
     if (message_id !== null) {
       insert(messages, {
         ...initialColumns,
+        words: null,
         ...scope,
         id: message_id,
         conversation_id: id,
