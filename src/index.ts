@@ -19,6 +19,7 @@ export type {
   StopOptions,
   Events,
   Messages,
+  Operators,
   Playbooks,
   Sandbox,
   Senders,
@@ -211,6 +212,7 @@ export type {
   Priority,
   UpdateConversation,
 } from "./conversations/index.ts";
+export type { Operator, SaveOperator } from "./operators/index.ts";
 export type { AddObservation, Observation } from "./observations/index.ts";
 export type { PolicyVerdict } from "./consents/index.ts";
 export type {

@@ -44,6 +44,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/conversations/:id/assign": { assignee: { type: "human", id: "anna" } },
   "PUT /v1/conversations/:id/labels": { labels: ["new"] },
   "POST /v1/conversations/:id/handoff": { reason: "asked for it" },
+  "PUT /v1/operators/:id": { name: "Anna" },
   "POST /v1/webhooks": { url: "https://example.com/hooks", events: ["*"] },
   "PATCH /v1/webhooks/:id": { description: "changed" },
   "POST /v1/webhooks/:id/recover": { since: "2026-01-01T00:00:00Z" },
