@@ -212,6 +212,7 @@ export type {
   Priority,
   UpdateConversation,
 } from "./conversations/index.ts";
+export type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./backlog/index.ts";
 export type { Operator, SaveOperator } from "./operators/index.ts";
 export type { AddObservation, Observation } from "./observations/index.ts";
 export type { PolicyVerdict } from "./consents/index.ts";

@@ -23,6 +23,7 @@ import { sentimentModule } from "./sentiment/descriptor.ts";
 import { webchatModule } from "./webchat/descriptor.ts";
 import { agentsModule } from "./agents/descriptor.ts";
 import { webhooksModule } from "./webhooks/descriptor.ts";
+import { backlogModule } from "./backlog/descriptor.ts";
 import { sandboxModule } from "./sandbox/descriptor.ts";
 import { privacyModule } from "./privacy/descriptor.ts";
 import { openApiDocument, serviceRoutes } from "./api/index.ts";
@@ -47,6 +48,7 @@ const modules = [
   webchatModule,
   agentsModule,
   webhooksModule,
+  backlogModule,
   sandboxModule,
   privacyModule,
 ] as const;

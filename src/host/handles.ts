@@ -21,6 +21,7 @@ import type {
   UpdateAgent,
   UpdatePlaybook,
 } from "../agents/index.ts";
+import type { Backlog } from "../backlog/index.ts";
 import type { Message } from "../messages/index.ts";
 import type { Operator, SaveOperator } from "../operators/index.ts";
 import type {
@@ -340,4 +341,9 @@ export interface AccountHandle {
    * at most 366.
    */
   usage(days?: GetUsage): Promise<Usage>;
+  /**
+   * Returns what waits in the account in this mode, and since when: messages to hand over, awaited
+   * outcomes, agents' turns and webhook deliveries.
+   */
+  backlog(): Promise<Backlog>;
 }

@@ -28,6 +28,7 @@ export const moduleOrder = [
   "webchat",
   "agents",
   "webhooks",
+  "backlog",
   "sandbox",
   "privacy",
   "api",
