@@ -133,7 +133,13 @@ export type {
   CreatedAccount,
   CreatedKey,
   CreateKey,
+  ErrorCount,
+  ErrorCounts,
+  GetErrorCounts,
+  GetHourlyUsage,
   GetUsage,
+  HourCount,
+  HourlyUsage,
   Plan,
   Usage,
 } from "./accounts/index.ts";

@@ -6,7 +6,11 @@ import type {
   CreatedAccount,
   CreatedKey,
   CreateKey,
+  ErrorCounts,
+  GetErrorCounts,
+  GetHourlyUsage,
   GetUsage,
+  HourlyUsage,
   Usage,
 } from "../accounts/index.ts";
 import type {
@@ -341,6 +345,16 @@ export interface AccountHandle {
    * at most 366.
    */
   usage(days?: GetUsage): Promise<Usage>;
+  /**
+   * Counts messages by hour and channel, the oldest hour first, and how long deliveries took. By
+   * default the last 24 hours, at most 31 days.
+   */
+  usageByHour(hours?: GetHourlyUsage): Promise<HourlyUsage>;
+  /**
+   * Counts the errors of messages by sender and code, the most frequent one first. By default the
+   * last 7 days, at most 31.
+   */
+  errorCounts(days?: GetErrorCounts): Promise<ErrorCounts>;
   /**
    * Returns what waits in the account in this mode, and since when: messages to hand over, awaited
    * outcomes, agents' turns and webhook deliveries.

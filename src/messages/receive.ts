@@ -123,7 +123,7 @@ export async function receiveMessage(
     updated_at: tx.now,
   });
   tx.insert(inboundIds, { id_hash, message_id: id });
-  countMessage(tx, message);
+  countMessage(tx, message, null);
   await publishReceived(tx, drawId, message, body);
   await answerKeyword(tx, services, sender, identity, effect);
   // Keywords are neither scored nor answered by an agent.

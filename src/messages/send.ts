@@ -169,7 +169,7 @@ export async function writeMessage(
     keyword,
     ...patchOf(state),
   });
-  countMessage(tx, message);
+  countMessage(tx, message, null);
   if (state.status !== "queued") armNew(tx, releaseJob(message, state.send_at));
   else if (isNewConversation) armNew(tx, sendJob(message, tx.now));
   else await arm(tx, sendJob(message, tx.now));
