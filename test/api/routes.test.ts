@@ -14,7 +14,10 @@ const titled = (route: Authorized): { name: string; route: Authorized } => ({
   route,
 });
 const scoped = routes.filter((route) => route.scopes.length > 0);
-const withId = routes.filter(({ path }) => path.includes(":"));
+/** An operator's id is the host application's own, so a PUT adds it in the caller's account. */
+const adds = ({ method, path }: ApiRoute): boolean =>
+  method === "PUT" && path === "/v1/operators/:id";
+const withId = routes.filter((route) => route.path.includes(":") && !adds(route));
 
 /** Further path parameters, by name, after the id. */
 type Parts = Readonly<Record<string, string>>;
@@ -182,7 +185,11 @@ describe.each(storages)("over $name", ({ make }) => {
         contact_id: contact,
         playbook_id: playbook,
       });
+      const operator = `kim_${owner.scope.account_id}`;
+      const named = { method: "PUT", path: `/v1/operators/${operator}`, key };
+      await call(there.engine.api, { ...named, body: { name: "Kim" } });
       const ids = {
+        operators: operator,
         messages: message,
         sandbox: message,
         senders: await first("/v1/senders"),
