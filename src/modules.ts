@@ -12,6 +12,7 @@ import {
 import { operationsModule } from "./operations/descriptor.ts";
 import { eventsModule } from "./events/descriptor.ts";
 import { accountsModule } from "./accounts/descriptor.ts";
+import { operatorsModule } from "./operators/descriptor.ts";
 import { contactsModule } from "./contacts/descriptor.ts";
 import { sendersModule } from "./senders/descriptor.ts";
 import { conversationsModule } from "./conversations/descriptor.ts";
@@ -22,6 +23,7 @@ import { sentimentModule } from "./sentiment/descriptor.ts";
 import { webchatModule } from "./webchat/descriptor.ts";
 import { agentsModule } from "./agents/descriptor.ts";
 import { webhooksModule } from "./webhooks/descriptor.ts";
+import { backlogModule } from "./backlog/descriptor.ts";
 import { sandboxModule } from "./sandbox/descriptor.ts";
 import { privacyModule } from "./privacy/descriptor.ts";
 import { openApiDocument, serviceRoutes } from "./api/index.ts";
@@ -35,6 +37,7 @@ const modules = [
   operationsModule,
   eventsModule,
   accountsModule,
+  operatorsModule,
   contactsModule,
   sendersModule,
   conversationsModule,
@@ -45,6 +48,7 @@ const modules = [
   webchatModule,
   agentsModule,
   webhooksModule,
+  backlogModule,
   sandboxModule,
   privacyModule,
 ] as const;

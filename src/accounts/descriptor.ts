@@ -1,4 +1,6 @@
 import { getAccount, getUsage, listKeys } from "./reads.ts";
+import { getErrorCounts, getHourlyUsage } from "./hourly-reads.ts";
+import { errorCountsSchema, hourlyUsageSchema } from "./hourly-types.ts";
 import { accountSchema, usageSchema } from "./types.ts";
 import { apiKeySchema, createdKeySchema } from "./key-types.ts";
 import {
@@ -12,7 +14,15 @@ import {
 } from "../operations/index.ts";
 import { createKey, revokeKey, rotateKey } from "./key-commands.ts";
 import { pageSchema } from "../kernel/index.ts";
-import { accounts, keys, settings, usage } from "./rows.ts";
+import {
+  accounts,
+  deliveryTimes,
+  errorCounts,
+  hourlyUsage,
+  keys,
+  settings,
+  usage,
+} from "./rows.ts";
 
 const anyKey = { tag: "Account", scopes: [] } as const;
 
@@ -35,6 +45,28 @@ const accountRoutes: readonly ApiRoute[] = [
     description:
       "Returns message counts by day, channel and status in the key's mode. Any key may call this.",
     response: usageSchema,
+  },
+  {
+    ...anyKey,
+    method: "GET",
+    path: "/v1/usage/hours",
+    operation: getHourlyUsage,
+    summary: "Get usage by hour",
+    description:
+      "Returns how many messages of each channel were accepted, delivered, failed and received in " +
+      "each hour, and how long deliveries took. Any key may call this.",
+    response: hourlyUsageSchema,
+  },
+  {
+    ...anyKey,
+    method: "GET",
+    path: "/v1/usage/errors",
+    operation: getErrorCounts,
+    summary: "Get error counts",
+    description:
+      "Returns how many messages of each sender failed with which error, most frequent first. Any " +
+      "key may call this.",
+    response: errorCountsSchema,
   },
 ];
 
@@ -96,10 +128,12 @@ const accountHandles = {
         read(getAccount, {}),
   ),
   usage: query(getUsage),
+  usageByHour: query(getHourlyUsage),
+  errorCounts: query(getErrorCounts),
 };
 
 export const accountsModule: Module<object, typeof accountHandles> = {
-  collections: [settings, accounts, keys, usage],
+  collections: [settings, accounts, keys, usage, hourlyUsage, deliveryTimes, errorCounts],
   tags: [
     { name: "API keys", description: "API keys, with their scopes and mode." },
     { name: "Account", description: "The account that the key belongs to." },

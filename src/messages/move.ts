@@ -8,9 +8,9 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./send-jobs.ts";
-import type { MessageError } from "./types.ts";
+import type { MessageError, MessageStatus } from "./types.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
-import { usage } from "../accounts/index.ts";
+import { countHourly, type Happening, usage } from "../accounts/index.ts";
 
 /** Writes a message's new state. If the status changed, counts it and publishes events. */
 export async function moveMessage(
@@ -21,7 +21,7 @@ export async function moveMessage(
   patch: Partial<MessageRow> = {},
 ): Promise<Seen<MessageRow>> {
   const updated = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
-  if (updated.status !== message.status) countMessage(tx, updated);
+  if (updated.status !== message.status) countMessage(tx, updated, message.status);
   // A message that waits for a retry blocks its conversation. This one no longer waits, so later
   // messages may go.
   if (message.retry_at !== null && updated.retry_at === null && updated.status !== "sending") {
@@ -156,8 +156,26 @@ export function writeTimeline(
   });
 }
 
-/** Counts the message in the usage of today, under its status. */
-export function countMessage(tx: Tx, { channel, status, segments }: MessageRow): void {
+/** Counts the message in the usage of today, under its status, and what happened in this hour. */
+export function countMessage(tx: Tx, message: MessageRow, before: MessageStatus | null): void {
+  const { channel, status, segments } = message;
   const day = iso(tx.now).slice(0, 10);
   tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
+  const happening = happeningOf(message, before, tx.now);
+  if (happening !== undefined) countHourly(tx, channel, happening);
+}
+
+function happeningOf(
+  { direction, status, created_at, send_at, delivered_at, from, error }: MessageRow,
+  before: MessageStatus | null,
+  now: number,
+): Happening | undefined {
+  if (before === null) return { what: direction === "inbound" ? "received" : "accepted" };
+  const published = eventsFor(before, status);
+  if (published.includes("message.sent")) {
+    const since = Math.max(created_at, send_at ?? 0);
+    return { what: "delivered", afterMs: (delivered_at ?? now) - since };
+  }
+  if (!published.includes("message.failed")) return undefined;
+  return { what: "failed", sender: from, code: error?.code ?? "unknown" };
 }

@@ -42,6 +42,7 @@ import {
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { firstTransport } from "./choose-route.ts";
+import { messageWords } from "./search-words.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 import { messageResource } from "./reads.ts";
 import {
@@ -136,7 +137,12 @@ export async function writeMessage(
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
-    sequence: await assignSequence(tx, conversation, id, "outbound"),
+    sequence: await assignSequence(tx, conversation, {
+      id,
+      direction: "outbound",
+      // The engine's own texts, such as the answer to a keyword, answer nobody's question.
+      role: author.type === "system" ? "neither" : "answers",
+    }),
     direction: "outbound",
     channel,
     status: state.status,
@@ -146,6 +152,7 @@ export async function writeMessage(
     media: draft.media ?? [],
     author_type: author.type,
     author_id: author.id ?? null,
+    words: messageWords(tx.scope, { id, author_type: author.type, body: draft.body }),
     category: draft.category ?? "transactional",
     ...segmentColumns(channel, draft.body),
     // A past `send_at` means now. `patchOf` sets a future one.
@@ -163,7 +170,7 @@ export async function writeMessage(
     keyword,
     ...patchOf(state),
   });
-  countMessage(tx, message);
+  countMessage(tx, message, null);
   if (state.status !== "queued") armNew(tx, releaseJob(message, state.send_at));
   else if (isNewConversation) armNew(tx, sendJob(message, tx.now));
   else await arm(tx, sendJob(message, tx.now));

@@ -31,6 +31,7 @@ export const keyScopes = [
   "events:read",
   "keys:manage",
   "senders:manage",
+  "operators:manage",
   "sandbox:write",
 ] as const;
 

@@ -16,6 +16,7 @@ export {
   poolOf,
   pools,
 } from "./job.ts";
+export { countWaiting, type WaitingJobs } from "./waiting.ts";
 export {
   arm,
   armNew,

@@ -22,7 +22,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import { maxAttemptsRead, shownStatus, storedStatuses } from "./rules.ts";
+import { maxAttemptsRead, maxWebhooks, shownStatus, storedStatuses } from "./rules.ts";
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -41,6 +41,28 @@ export const getWebhook: Query<ById, Webhook> = {
   input: () => byIdSchema,
   run: async (reads, { id }) => webhookResource(await readWebhook(reads, id)),
 };
+
+/** A webhook that waits, with the oldest of its deliveries that have not succeeded or failed. */
+interface Pending {
+  readonly webhook: WebhookRow;
+  readonly delivery: DeliveryRow;
+}
+
+/** Returns the webhooks that have waiting deliveries, in the order of creation. */
+export async function oldestPending(reads: Reads): Promise<readonly Pending[]> {
+  const all = await reads.range({
+    index: webhooks.primary,
+    prefix: [],
+    order: "ascending",
+    limit: maxWebhooks,
+  });
+  const keys = all.map(({ id }) => [id, "pending"]);
+  const oldest = await reads.lists(deliveriesOfWebhook, keys, 1);
+  return all.flatMap((webhook, i) => {
+    const delivery = oldest[i]?.[0];
+    return delivery === undefined ? [] : [{ webhook, delivery }];
+  });
+}
 
 /** Returns the newest first. */
 export const listWebhooks: Query<PageQuery, Page<Webhook>> = {

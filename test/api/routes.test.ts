@@ -14,7 +14,10 @@ const titled = (route: Authorized): { name: string; route: Authorized } => ({
   route,
 });
 const scoped = routes.filter((route) => route.scopes.length > 0);
-const withId = routes.filter(({ path }) => path.includes(":"));
+/** An operator's id is the host application's own, so a PUT adds it in the caller's account. */
+const adds = ({ method, path }: ApiRoute): boolean =>
+  method === "PUT" && path === "/v1/operators/:id";
+const withId = routes.filter((route) => route.path.includes(":") && !adds(route));
 
 /** Further path parameters, by name, after the id. */
 type Parts = Readonly<Record<string, string>>;
@@ -23,7 +26,10 @@ const pathOf = ({ path }: ApiRoute, id: string, parts: Parts = {}): string =>
   path.replace(":medium", "text").replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? id);
 
 /** The required query parameters of lists. */
-const queries: Readonly<Record<string, string>> = { "/v1/contacts/search": "?q=anna" };
+const queries: Readonly<Record<string, string>> = {
+  "/v1/contacts/search": "?q=anna",
+  "/v1/conversations/search": "?q=anna",
+};
 
 /** Valid bodies. Only their account may be wrong. */
 const bodies: Readonly<Record<string, object>> = {
@@ -41,6 +47,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/conversations/:id/assign": { assignee: { type: "human", id: "anna" } },
   "PUT /v1/conversations/:id/labels": { labels: ["new"] },
   "POST /v1/conversations/:id/handoff": { reason: "asked for it" },
+  "PUT /v1/operators/:id": { name: "Anna" },
   "POST /v1/webhooks": { url: "https://example.com/hooks", events: ["*"] },
   "PATCH /v1/webhooks/:id": { description: "changed" },
   "POST /v1/webhooks/:id/recover": { since: "2026-01-01T00:00:00Z" },
@@ -178,7 +185,11 @@ describe.each(storages)("over $name", ({ make }) => {
         contact_id: contact,
         playbook_id: playbook,
       });
+      const operator = `kim_${owner.scope.account_id}`;
+      const named = { method: "PUT", path: `/v1/operators/${operator}`, key };
+      await call(there.engine.api, { ...named, body: { name: "Kim" } });
       const ids = {
+        operators: operator,
         messages: message,
         sandbox: message,
         senders: await first("/v1/senders"),

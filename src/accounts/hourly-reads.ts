@@ -1,0 +1,120 @@
+import { channels, dayMs, hourMs, invalid, iso, millis } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
+import { deliveryBounds } from "./hourly-counts.ts";
+import {
+  type ErrorCount,
+  type ErrorCounts,
+  type GetErrorCounts,
+  getErrorCountsSchema,
+  type GetHourlyUsage,
+  getHourlyUsageSchema,
+  type HourCount,
+  type HourlyUsage,
+} from "./hourly-types.ts";
+import { deliveryTimesByHour, errorsByDay, usageByHour } from "./rows.ts";
+
+const maxDays = 31;
+const maxHours = maxDays * 24 + 1;
+
+const beginOf = (ms: number): number => Math.floor(ms / hourMs) * hourMs;
+
+/** Counts messages by hour and channel. The oldest hour comes first. */
+export const getHourlyUsage: Query<GetHourlyUsage, HourlyUsage> = {
+  kind: "query",
+  name: "usage.hours",
+  input: () => getHourlyUsageSchema,
+  async run(reads, input, _call, now) {
+    const end = input.to === undefined ? now : millis(input.to);
+    const start = input.from === undefined ? end - dayMs : millis(input.from);
+    checkRange(start, end, dayMs);
+    const [from, to] = [beginOf(start), beginOf(end)];
+    const range = {
+      prefix: [],
+      order: "ascending",
+      // An empty channel sorts before every channel.
+      after: [from, ""],
+      until: [to + hourMs],
+      ...(input.channel === undefined ? {} : { where: { channel: input.channel } }),
+    } as const;
+    const limit = maxHours * channels.length;
+    const [counts, times] = await Promise.all([
+      reads.range({ ...range, index: usageByHour, limit }),
+      reads.range({
+        ...range,
+        index: deliveryTimesByHour,
+        limit: limit * (deliveryBounds.length + 1),
+      }),
+    ]);
+    const data = hourCounts(counts, times);
+    return { from: iso(from), to: iso(to), delivery_bounds: [...deliveryBounds], data };
+  },
+};
+
+interface Place {
+  readonly hour: number;
+  readonly channel: HourCount["channel"];
+}
+type Counts = Place & Pick<HourCount, "accepted" | "received" | "failed">;
+type Times = Place & { readonly bound: number; readonly messages: number };
+
+/** Joins the counts and the delivery times of each hour and channel. */
+function hourCounts(counts: readonly Counts[], times: readonly Times[]): HourCount[] {
+  const keyOf = ({ hour, channel }: Place): string => `${hour} ${channel}`;
+  const countsOf = new Map(counts.map((each) => [keyOf(each), each]));
+  const timesOf = Map.groupBy(times, keyOf);
+  const places = new Map<string, Place>([...counts, ...times].map((each) => [keyOf(each), each]));
+  return [...places]
+    .toSorted(([, a], [, b]) => a.hour - b.hour || (a.channel < b.channel ? -1 : 1))
+    .map(([key, { hour, channel }]) => {
+      const { accepted = 0, failed = 0, received = 0 } = countsOf.get(key) ?? {};
+      const delivery_times = Array.from({ length: deliveryBounds.length + 1 }, () => 0);
+      for (const { bound, messages } of timesOf.get(key) ?? []) delivery_times[bound] = messages;
+      const delivered = delivery_times.reduce((sum, each) => sum + each, 0);
+      return { hour: iso(hour), channel, accepted, delivered, failed, received, delivery_times };
+    });
+}
+
+/** Rows that one count of errors reads. Each is one code of one sender on one day. */
+const maxErrorRows = 10_000;
+const maxErrors = 100;
+
+/** Counts the errors of messages by sender and code. The most frequent one comes first. */
+export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
+  kind: "query",
+  name: "usage.errors",
+  input: () => getErrorCountsSchema,
+  async run(reads, input, _call, now) {
+    const to = input.to ?? iso(now).slice(0, 10);
+    const from = input.from ?? iso(Date.parse(to) - 6 * dayMs).slice(0, 10);
+    checkRange(Date.parse(from), Date.parse(to), 0);
+    const rows = await reads.range({
+      index: errorsByDay,
+      prefix: [],
+      // If there are too many, the newest count.
+      order: "descending",
+      // `~` sorts after the last day and before the next.
+      after: [`${to}~`],
+      until: [from, ""],
+      limit: maxErrorRows,
+    });
+    const sums = new Map<string, ErrorCount>();
+    for (const { sender, code, messages } of rows) {
+      const key = JSON.stringify([sender, code]);
+      const before = sums.get(key)?.messages ?? 0;
+      sums.set(key, { sender, code, messages: before + messages });
+    }
+    const data = [...sums.values()].toSorted((a, b) => b.messages - a.messages);
+    return { from, to, data: data.slice(0, maxErrors) };
+  },
+};
+
+/** `extra` is how much longer than 30 days the range may be, in milliseconds. */
+function checkRange(from: number, to: number, extra: number): void {
+  const field = { parameter: "from" } as const;
+  if (from > to) throw invalid([{ ...field, code: "order", message: "from must not be after to" }]);
+  const days = maxDays - 1 + extra / dayMs;
+  if (to - from > days * dayMs) {
+    const message = `must be at most ${days} days before to`;
+    throw invalid([{ ...field, code: "too_long", message }]);
+  }
+}

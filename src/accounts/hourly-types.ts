@@ -1,0 +1,164 @@
+/** Counts by hour and by error: the schemas of the API. */
+import { z } from "zod";
+import { type Channel, channelSchema, day, instant, timestamp } from "../kernel/index.ts";
+
+/** The hours to count. */
+export interface GetHourlyUsage {
+  /**
+   * The first hour contains this time. At most 31 days before `to`. By default 24 hours before it.
+   */
+  readonly from?: string | undefined;
+  /** The last hour contains this time. By default now. */
+  readonly to?: string | undefined;
+  /** Only messages of this channel. All channels by default. */
+  readonly channel?: Channel | undefined;
+}
+
+export const getHourlyUsageSchema = z.strictObject({
+  from: instant
+    .optional()
+    .describe(
+      "The first hour contains this time. At most 31 days before `to`. By default 24 hours before " +
+        "it.",
+    ),
+  to: instant.optional().describe("The last hour contains this time. By default now."),
+  channel: channelSchema
+    .optional()
+    .describe("Only messages of this channel. All channels by default."),
+});
+
+/** The messages of a channel in one hour. */
+export interface HourCount {
+  /** When the hour begins. */
+  readonly hour: string;
+  /** The channel of the messages. */
+  readonly channel: Channel;
+  /** How many messages to contacts the engine accepted. */
+  readonly accepted: number;
+  /** How many messages were delivered. */
+  readonly delivered: number;
+  /**
+   * How many messages failed, expired or were not delivered. A later receipt can still deliver
+   * them, which then counts as delivered too.
+   */
+  readonly failed: number;
+  /** How many messages came from contacts. */
+  readonly received: number;
+  /**
+   * The delivered messages by the time that they took, from their acceptance or from the time that
+   * they were scheduled for. Each number counts those that took at most as long as the bound at the
+   * same place of `delivery_bounds`, and longer than the one before. The last number counts the
+   * rest.
+   */
+  readonly delivery_times: number[];
+}
+
+const hourCountSchema = z
+  .strictObject({
+    hour: timestamp.describe("When the hour begins."),
+    channel: channelSchema.describe("The channel of the messages."),
+    accepted: z.int().min(0).describe("How many messages to contacts the engine accepted."),
+    delivered: z.int().min(0).describe("How many messages were delivered."),
+    failed: z
+      .int()
+      .min(0)
+      .describe(
+        "How many messages failed, expired or were not delivered. A later receipt can still " +
+          "deliver them, which then counts as delivered too.",
+      ),
+    received: z.int().min(0).describe("How many messages came from contacts."),
+    delivery_times: z
+      .array(z.int().min(0))
+      .describe(
+        "The delivered messages by the time that they took, from their acceptance or from the " +
+          "time that they were scheduled for. Each number counts those that took at most as long " +
+          "as the bound at the same place of `delivery_bounds`, and longer than the one before. " +
+          "The last number counts the rest.",
+      ),
+  })
+  .meta({ id: "HourCount", description: "The messages of a channel in one hour." });
+
+/** Message counts by hour and channel. */
+export interface HourlyUsage {
+  /** When the first hour begins. */
+  readonly from: string;
+  /** When the last hour begins. */
+  readonly to: string;
+  /** The bounds of `delivery_times`, in seconds. */
+  readonly delivery_bounds: number[];
+  /** The counts, oldest hour first. Hours and channels without messages are left out. */
+  readonly data: HourCount[];
+}
+
+export const hourlyUsageSchema = z
+  .strictObject({
+    from: timestamp.describe("When the first hour begins."),
+    to: timestamp.describe("When the last hour begins."),
+    delivery_bounds: z.array(z.int()).describe("The bounds of `delivery_times`, in seconds."),
+    data: z
+      .array(hourCountSchema)
+      .describe("The counts, oldest hour first. Hours and channels without messages are left out."),
+  })
+  .meta({ id: "HourlyUsage", description: "Message counts by hour and channel." });
+
+/** The days of the errors to count. */
+export interface GetErrorCounts {
+  /**
+   * The first day in UTC, such as `2026-01-31`. At most 30 days before the last. By default 6 days
+   * before it.
+   */
+  readonly from?: string | undefined;
+  /** The last day in UTC, which is included. By default today. */
+  readonly to?: string | undefined;
+}
+
+export const getErrorCountsSchema = z.strictObject({
+  from: day
+    .optional()
+    .describe(
+      "The first day in UTC, such as `2026-01-31`. At most 30 days before the last. By default 6 " +
+        "days before it.",
+    ),
+  to: day.optional().describe("The last day in UTC, which is included. By default today."),
+});
+
+/** How many messages of a sender failed with an error. */
+export interface ErrorCount {
+  /** The address of the sender. */
+  readonly sender: string;
+  /** The code of the error, as in `error.code` of a message. */
+  readonly code: string;
+  /** How many messages failed, expired or were not delivered with this code. */
+  readonly messages: number;
+}
+
+const errorCountSchema = z
+  .strictObject({
+    sender: z.string().describe("The address of the sender."),
+    code: z.string().describe("The code of the error, as in `error.code` of a message."),
+    messages: z
+      .int()
+      .min(0)
+      .describe("How many messages failed, expired or were not delivered with this code."),
+  })
+  .meta({ id: "ErrorCount", description: "How many messages of a sender failed with an error." });
+
+/** The errors of messages by sender and code. */
+export interface ErrorCounts {
+  /** The first day that is counted. */
+  readonly from: string;
+  /** The last day that is counted. */
+  readonly to: string;
+  /** The most frequent errors, at most 100, with the most frequent one first. */
+  readonly data: ErrorCount[];
+}
+
+export const errorCountsSchema = z
+  .strictObject({
+    from: day.describe("The first day that is counted."),
+    to: day.describe("The last day that is counted."),
+    data: z
+      .array(errorCountSchema)
+      .describe("The most frequent errors, at most 100, with the most frequent one first."),
+  })
+  .meta({ id: "ErrorCounts", description: "The errors of messages by sender and code." });

@@ -1,0 +1,1 @@
+export type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./types.ts";

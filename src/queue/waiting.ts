@@ -1,0 +1,66 @@
+import type { KeyValue } from "../ports/index.ts";
+import { type Reads, unscopedReadsOf } from "../store/index.ts";
+import { encodeLane, type Lane, poolOf } from "./job.ts";
+import { type JobRow, jobsByLane } from "./rows.ts";
+
+/** The jobs of some lanes that wait or run now. */
+export interface WaitingJobs {
+  /** Jobs that could run now. */
+  readonly due: number;
+  /** Jobs that wait for a later time, such as the next attempt, or for a throttle. */
+  readonly later: number;
+  /** Jobs that run now. */
+  readonly running: number;
+  /** Since when the longest waiting job is due, in milliseconds. Null if none is due. */
+  readonly oldestDueAt: number | null;
+}
+
+/**
+ * Counts the jobs of a lane, of its slow lane, and of those that wait for a throttle beside it. It
+ * reads at most `max` jobs of each, oldest first.
+ */
+export async function countWaiting(
+  reads: Reads,
+  lane: Lane,
+  now: number,
+  max: number,
+): Promise<WaitingJobs> {
+  const lanes = [lane, { ...lane, slow: !lane.slow }];
+  const found = await Promise.all(lanes.flatMap((each) => rangesOf(each).map(read)));
+  const jobs = found.flat();
+  const waiting = jobs.filter(({ leased }) => !leased);
+  const due = waiting.filter(({ due_at }) => due_at <= now);
+  return {
+    due: due.length,
+    later: waiting.length - due.length,
+    running: jobs.length - waiting.length,
+    oldestDueAt: due.reduce<number | null>(
+      (oldest, { due_at }) => Math.min(oldest ?? due_at, due_at),
+      null,
+    ),
+  };
+
+  function read(range: Pick<LaneRange, "prefix" | "after" | "until">): Promise<readonly JobRow[]> {
+    return unscopedReadsOf(reads).range<JobRow>({
+      index: jobsByLane,
+      order: "ascending",
+      limit: max,
+      ...range,
+    });
+  }
+}
+
+interface LaneRange {
+  readonly prefix: readonly KeyValue[];
+  readonly after?: readonly KeyValue[];
+  readonly until?: readonly KeyValue[];
+}
+
+/** The lane itself, and the lanes whose names have further parts: those that wait for a throttle. */
+function rangesOf(lane: Lane): readonly LaneRange[] {
+  const [pool, name] = [poolOf(lane), encodeLane(lane)];
+  const own = { prefix: [pool, name] };
+  if (lane.kind !== "send") return [own];
+  // "0" follows "/" in ASCII.
+  return [own, { prefix: [pool], after: [`${name}/`], until: [`${name}0`] }];
+}

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { boundOf, deliveryBounds } from "../../src/accounts/hourly-counts.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { call } from "../api/call.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const hourMs = 3_600_000;
+
+it("a delivery counts under the lowest bound that is not below its time", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -5_000, max: 100_000_000 }), (ms) => {
+      const isWithin = (place: number): boolean =>
+        ms <= (deliveryBounds[place] ?? Infinity) * 1_000;
+      expect(isWithin(boundOf(ms))).toBe(true);
+      expect(boundOf(ms) === 0 || !isWithin(boundOf(ms) - 1)).toBe(true);
+    }),
+  );
+});
+
+describe.each(storages)("usage by hour on $name", ({ open }) => {
+  it("counts what was accepted, delivered, failed and received, and how long deliveries took", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [sandbox()] });
+    clock.step(hourMs - 120_000);
+    await one.start();
+    const begin = new Date(clock.now() - (hourMs - 120_000)).toISOString();
+    const send = (to: string, more: object = {}) => one.messages.send({ to, body: "Hi", ...more });
+    await send("+15005550001");
+    await send("+15005550002");
+    await send("+15005550005");
+    await one.sandbox.inbound({ from: "+15005551001", body: "Hi" });
+    const send_at = new Date(clock.now() + 180_000).toISOString();
+    await send("+15005550001", { send_at });
+    await clock.advance(60_000);
+    const first = await one.account().usageByHour();
+    expect(first.data).toMatchObject([
+      { hour: begin, channel: "sms", accepted: 4, delivered: 2, failed: 1, received: 1 },
+    ]);
+    const half = first.delivery_bounds.indexOf(30);
+    const [{ delivery_times } = { delivery_times: [] as number[] }] = first.data;
+    expect(delivery_times).toHaveLength(first.delivery_bounds.length + 1);
+    expect(delivery_times[half], "the number that is delivered after 30 s").toBe(1);
+    expect(delivery_times.reduce((sum, each) => sum + each, 0)).toBe(2);
+
+    await clock.advance(180_000);
+    const { data } = await one.account().usageByHour({ channel: "sms" });
+    expect(data.map((each) => [each.accepted, each.delivered])).toEqual([
+      [4, 2],
+      [0, 1],
+    ]);
+    expect(data[1]?.delivery_times, "from the time that it was scheduled for").toEqual(
+      delivery_times.with(half, 0),
+    );
+    expect((await one.account().usageByHour({ channel: "mms" })).data).toEqual([]);
+    expect((await one.account().usageByHour({ from: begin, to: begin })).data).toEqual(first.data);
+
+    const errors = await one.account().errorCounts();
+    expect(errors.data).toMatchObject([{ sender: "+15005559999", messages: 1 }]);
+    const failed = (await one.messages.list({ status: "failed" })).data;
+    expect(errors.data.map(({ code }) => code)).toEqual(failed.map(({ error }) => error?.code));
+  });
+
+  it("shows nothing of another account, and refuses ranges that are too long or backwards", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    await one.messages.send({ to: "+15005551001", body: "Hi" });
+    const { account, key } = await one.accounts.create({ name: "other" });
+    expect((await one.account(account.id).usageByHour()).data).toEqual([]);
+    const status = async (query: string): Promise<number> => {
+      const path = `/v1/usage/${query}`;
+      return (await call(one.api, { path, key: key.secret ?? "" })).status;
+    };
+    expect(await status("hours")).toBe(200);
+    expect(await status("errors")).toBe(200);
+    const day = "T00:00:00Z";
+    expect(await status(`hours?from=2026-01-01${day}&to=2026-02-01${day}`)).toBe(200);
+    expect(await status(`hours?from=2026-01-01${day}&to=2026-02-01T00:00:01Z`)).toBe(422);
+    expect(await status(`hours?from=2026-01-02${day}&to=2026-01-01${day}`)).toBe(422);
+    expect(await status("errors?from=2026-01-01&to=2026-01-31")).toBe(200);
+    expect(await status("errors?from=2026-01-01&to=2026-02-01")).toBe(422);
+  });
+});
