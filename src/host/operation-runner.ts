@@ -1,4 +1,5 @@
 import {
+  boundedCache,
   type AccountId,
   describe,
   type GenerateId,
@@ -22,7 +23,6 @@ import {
   type StreamItem,
   type StreamOptions,
 } from "../operations/index.ts";
-import { LRUCache } from "lru-cache";
 import { accountById } from "../accounts/index.ts";
 import type { ApiBackend } from "../api/index.ts";
 import type { Store } from "../store/index.ts";
@@ -70,7 +70,7 @@ interface RunnerOptions extends Pick<ApiBackend, "streamSources"> {
 export class OperationRunner {
   readonly #options: RunnerOptions;
   /** Accounts known to exist. Accounts are never removed, so an entry stays valid. */
-  readonly #accounts = new LRUCache<AccountId, true>({ max: 10_000 });
+  readonly #accounts = boundedCache<AccountId, true>(10_000);
 
   constructor(options: RunnerOptions) {
     this.#options = options;
