@@ -40,8 +40,16 @@ export function isNullable(collection: Collection, column: string): boolean {
   return collection.columns[column]?.nullable === true;
 }
 
-/** Returns the layout of a collection's rows. */
+const layouts = new WeakMap<Collection, Layout>();
+
+/** Returns the layout of a collection's rows. All storages of a process share it. */
 export function layoutOf(collection: Collection): Layout {
+  let layout = layouts.get(collection);
+  if (layout === undefined) layouts.set(collection, (layout = createLayout(collection)));
+  return layout;
+}
+
+function createLayout(collection: Collection): Layout {
   const versioned = collection.kind !== "counter";
   const allColumns: [string, Column][] = columnsOf(collection);
   if (versioned) {

@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import {
   accountById,
   keyById,
@@ -8,7 +7,7 @@ import {
   keys,
 } from "./rows.ts";
 import { hashKey, parseKey } from "./key-format.ts";
-import { type KeyId, type Scope, TidingsError } from "../kernel/index.ts";
+import { boundedCache, type KeyId, type Scope, TidingsError } from "../kernel/index.ts";
 import type { KeyCaller } from "../operations/index.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Store } from "../store/index.ts";
@@ -62,7 +61,7 @@ function checkKey(key: KeyRow, hash: string, now: number): "valid" | "expired" |
 /** Authenticates API keys. It caches look-ups briefly and drops them when a key changes. */
 export class KeyRing {
   readonly #options: KeyRingOptions;
-  readonly #cache = new LRUCache<string, CachedKey>({ max: maxCached });
+  readonly #cache = boundedCache<string, CachedKey>(maxCached);
   /**
    * Entries of an earlier generation are stale. Counting up is cheaper than clearing the cache.
    */
@@ -70,7 +69,7 @@ export class KeyRing {
   /** Look-ups in progress, which callers share. It has none that began before the last change. */
   readonly #pending = new Map<string, Promise<CachedKey | undefined>>();
   /** When this process last wrote a key's `last_used_at`. */
-  readonly #useWritten = new LRUCache<KeyId, number>({ max: maxCached });
+  readonly #useWritten = boundedCache<KeyId, number>(maxCached);
 
   constructor(options: KeyRingOptions) {
     this.#options = options;

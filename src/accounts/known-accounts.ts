@@ -1,12 +1,11 @@
-import { LRUCache } from "lru-cache";
 import { accountById } from "./rows.ts";
-import { type AccountId, notFound } from "../kernel/index.ts";
+import { type AccountId, boundedCache, notFound } from "../kernel/index.ts";
 import type { Store } from "../store/index.ts";
 
 /** Checks that accounts exist. An account is looked up once, because accounts are never removed. */
 export class KnownAccounts {
   readonly #store: Store;
-  readonly #known = new LRUCache<AccountId, true>({ max: 10_000 });
+  readonly #known = boundedCache<AccountId, true>(10_000);
 
   constructor(store: Store) {
     this.#store = store;

@@ -233,7 +233,13 @@ const limits = group({
   metadataKeys: limit("metadataKeys"),
   metadataCharacters: limit("metadataCharacters"),
   jsonDepth: limit("jsonDepth"),
-} satisfies Record<keyof Limits, z.ZodType>);
+} satisfies Record<keyof Limits, z.ZodType>).transform(sharedIfDefault);
+
+/** Engines with the default limits share one object, and so the schemas that are cached for it. */
+function sharedIfDefault(given: Limits): Limits {
+  const names = Object.keys(defaultLimits) as (keyof Limits)[];
+  return names.every((name) => given[name] === defaultLimits[name]) ? defaultLimits : given;
+}
 
 const http = optionsObject(
   {

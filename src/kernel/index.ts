@@ -1,3 +1,4 @@
+export { boundedCache } from "./cache.ts";
 export { SharedDeadline, withDeadline } from "./deadline.ts";
 export {
   type ErrorCode,

@@ -182,7 +182,8 @@ export function optionsObject<S extends z.ZodRawShape>(
  *   given value of each wrong option
  */
 export function parseOptions<T>(subject: string, schema: z.ZodType<T>, given: unknown): T {
-  const parsed = schema.safeParse(given, { reportInput: true });
+  // Options are checked once for each engine, and compiling a fast parser takes longer than that.
+  const parsed = schema.safeParse(given, { reportInput: true, jitless: true });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.flatMap(problemsOf);
   const text = problems.map(({ path, message }) => `${path.join(".") || "options"}: ${message}`);

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { boundedCache } from "../kernel/index.ts";
 import type { Admission, Clock, StoragePort } from "../ports/index.ts";
 
 const windowMs = 1_000;
@@ -34,7 +34,7 @@ export function rateLimiter(clock: Clock, storage: Pick<StoragePort, "admit">): 
 
 class LocalRateLimiter implements RateLimiter {
   readonly #clock: Clock;
-  readonly #logs = new LRUCache<string, SlidingLog>({ max: maxKeys });
+  readonly #logs = boundedCache<string, SlidingLog>(maxKeys);
 
   constructor(clock: Clock) {
     this.#clock = clock;

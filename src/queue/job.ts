@@ -1,14 +1,14 @@
 /** What a job is: its kind, its key, its lane and the handler that runs it. */
-import type {
-  AccountId,
-  AttemptId,
-  ContactId,
-  ConversationId,
-  MessageId,
-  Mode,
-  WebhookId,
+import {
+  type AccountId,
+  type AttemptId,
+  boundedCache,
+  type ContactId,
+  type ConversationId,
+  type MessageId,
+  type Mode,
+  type WebhookId,
 } from "../kernel/index.ts";
-import { LRUCache } from "lru-cache";
 
 /**
  * What a job of each kind works on. There is one job for each kind and key, however often it is
@@ -176,7 +176,7 @@ const namesOf = (kind: string): readonly string[] =>
  * times, and few lanes are in use at once.
  */
 const textOf = new WeakMap<Lane, string>();
-const laneOf = new LRUCache<string, Lane>({ max: 10_000 });
+const laneOf = boundedCache<string, Lane>(10_000);
 
 /** Returns the text under which a lane is stored. Equal lanes have equal texts. */
 export function encodeLane(lane: Lane): string {

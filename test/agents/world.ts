@@ -8,15 +8,11 @@ import type { EngineOptions } from "../../src/host/options.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { jobs } from "../../src/queue/rows.ts";
-import { rowsOf } from "../contacts/rows.ts";
 import { type Carrier, carrier } from "../support/carrier.ts";
+import { skip } from "../support/skip.ts";
 import { type World, world } from "../support/world.ts";
 
 export const visitor = "+15005550101";
-
-/** How often an idle engine looks for due jobs, in milliseconds. */
-const pollMs = 5_000;
 
 /** A playbook that asks for a mark and thanks for it. */
 export const survey = {
@@ -52,8 +48,7 @@ export interface Agency {
   /** Advances the clock. */
   pass(ms?: number): Promise<void>;
   /**
-   * Advances the clock by hours or days. Jobs run when they are due, at most 5 s late. In between,
-   * the clock jumps, because an idle engine would poll the storage every 5 s.
+   * Advances the clock by hours or days. Jobs run when they are due. In between, the clock jumps.
    */
   skip(ms: number): Promise<void>;
   /** The agent's replies in a conversation, oldest first. */
@@ -124,18 +119,7 @@ export async function agency(storage: StoragePort, given: AgencyOptions = {}): P
     async pass(ms = 10_000) {
       await here.clock.advance(ms);
     },
-    async skip(ms) {
-      const { clock } = here;
-      const end = clock.now() + ms;
-      while (clock.now() < end) {
-        await clock.advance(Math.min(pollMs, end - clock.now()));
-        const rows = await rowsOf(storage, jobs);
-        // A lease is renewed by timers, which do not jump with the clock.
-        if (rows.some(({ leased }) => leased)) continue;
-        const next = Math.min(end - pollMs, ...rows.map(({ due_at }) => due_at));
-        clock.step(Math.max(0, next - clock.now()));
-      }
-    },
+    skip: (ms) => skip(here.clock, storage, ms),
     async replies(from = visitor) {
       const thread = await self.thread(from);
       return thread.flatMap(({ author, body }) =>

@@ -97,7 +97,7 @@ describe.each(storages)("over $name", ({ make }) => {
           own,
           keyScopes.filter((each) => each !== scope),
         );
-        const before = await there.dump();
+        const before = await there.written();
         const answer = await call(there.engine.api, {
           method: route.method,
           path: pathOf(route, "msg_x"),
@@ -109,7 +109,7 @@ describe.each(storages)("over $name", ({ make }) => {
           code: "insufficient_scope",
           detail: expect.stringContaining(scope) as unknown,
         });
-        expect(await there.dump()).toBe(before);
+        expect(await there.written()).toEqual(before);
       }
     });
 
@@ -229,7 +229,7 @@ describe.each(storages)("over $name", ({ make }) => {
           // The sandbox's routes reject all live keys.
           const refusal = noun === "sandbox" && scope.mode === "live" ? "conflict" : "not_found";
           expect(jsonOf(never)).toMatchObject({ code: refusal });
-          const before = await there.dump();
+          const before = await there.written();
           for (const foreign of [id, "x", "__proto__", "a%20b"]) {
             const answer = await ask(secret, foreign);
             expect([foreign, answer.status, masked(answer.body)]).toEqual([
@@ -238,7 +238,7 @@ describe.each(storages)("over $name", ({ make }) => {
               masked(never.body),
             ]);
           }
-          expect(await there.dump()).toBe(before);
+          expect(await there.written()).toEqual(before);
         }
         // The owner gets no 404, so the row exists.
         expect((await ask(owner.secret, id)).status).not.toBe(404);

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
@@ -13,9 +14,9 @@ import { idempotency } from "../../src/operations/idempotency.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/environment.ts";
-import type { Row, StoragePort } from "../../src/ports/storage.ts";
-import { schema } from "../../src/modules.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Mode, Scope } from "../../src/kernel/ids.ts";
+import { over } from "../support/over.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { migrated, serverUrl } from "../support/postgres.ts";
 
@@ -34,8 +35,11 @@ export interface World {
   /** The same account in the other mode. */
   other(tenant: Tenant): Promise<Tenant>;
   keyWith(tenant: Pick<Tenant, "scope">, scopes?: KeyScope[]): Promise<string>;
-  /** All rows, without the last use of keys and the stored responses. */
-  dump(): Promise<string>;
+  /**
+   * Every row that was written so far, except the last use of keys and the stored responses. Waits
+   * for open transactions.
+   */
+  written(): Promise<readonly Write[]>;
 }
 
 export interface Kept {
@@ -74,8 +78,9 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
     send: () => Promise.reject(new Error("nothing is sent")),
     close() {},
   };
+  const { storage: recorded, written } = recordWrites(storage);
   const engine = new MessagingEngine({
-    storage,
+    storage: recorded,
     transports: [sandbox()],
     ...system(),
     logger,
@@ -98,6 +103,7 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
   return {
     engine,
     errors,
+    written,
     keyWith,
     async tenant(mode) {
       const plan = { name: "test", requests_per_second: 100_000 };
@@ -105,15 +111,44 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
       return seen({ account_id: account.id, mode });
     },
     other: ({ scope }) => seen({ ...scope, mode: scope.mode === "live" ? "sandbox" : "live" }),
-    async dump() {
-      const asked = schema.collections.filter((each) => each !== idempotency);
-      const ranges = asked.map(({ primary: index }) =>
-        storage.reader.range({ index, prefix: [], order: "ascending", limit: 100_000 }),
-      );
-      const tables: readonly (readonly Row[])[] = await Promise.all(ranges);
-      return JSON.stringify(
-        tables.map((rows) => rows.map(({ version: _, last_used_at: __, ...row }) => row)),
-      );
+  };
+}
+
+function recordWrites(storage: StoragePort): Pick<World, "written"> & { storage: StoragePort } {
+  const written: Write[] = [];
+  let open = 0;
+  const begin: StoragePort["begin"] = (how) => {
+    const group = storage.begin(how);
+    open++;
+    return {
+      read: (lookups) => group.read(lookups),
+      abort() {
+        open--;
+        return group.abort();
+      },
+      async commit(writes) {
+        written.push(...writes.filter((write) => !isBookkeeping(write)));
+        try {
+          await group.commit(writes);
+        } finally {
+          open--;
+        }
+      },
+    };
+  };
+  return {
+    storage: over(storage, { begin }),
+    async written() {
+      // A request may leave a transaction behind that has not begun.
+      do await setImmediate();
+      while (open > 0);
+      return [...written];
     },
   };
+}
+
+/** Stored responses, the last use of a key and rows that are only held change nothing else. */
+function isBookkeeping(write: Write): boolean {
+  if (write.collection === idempotency || write.kind === "hold") return true;
+  return write.kind === "update" && write.changed.join() === "last_used_at";
 }

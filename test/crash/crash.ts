@@ -81,7 +81,10 @@ export async function crash({
     port: 0,
     setup: false,
   };
-  const environment = { NODE_COMPILE_CACHE: cache, NODE_EXTRA_CA_CERTS: certificate };
+  const environment = {
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? cache,
+    NODE_EXTRA_CA_CERTS: certificate,
+  };
   const disturbances: Disturbance[] = [];
   const { now } = fastClock(time);
   const acknowledgements = new Acknowledgements();

@@ -99,22 +99,28 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     const { account } = await one.accounts.create({ name: "lists" });
     const handle: AccountHandle = one.account(account.id);
     const begun = clock.now();
-    const made: string[] = [];
-    for (let n = 0; n < 60; n++) {
+    const write = async (n: number): Promise<string> => {
       const to = `+1500555000${n % 3}`;
       const body = n % 5 === 0 ? "refuse" : String(n);
       const media = n % 4 === 0 ? { media: [{ url: "https://example.com/a.png" }] } : {};
       const send_at = n % 11 === 0 ? { send_at: iso(begun + 86_400_000) } : {};
-      const { id } =
+      const [{ id }] = await Promise.all([
         n % 6 === 0
-          ? await handle.sandbox.inbound({ from: to, body, ...media })
-          : await handle.messages.send({ to, body, ...media, ...send_at });
-      made.push(id);
-      await one.messages.send({ to, body: "another account's" });
-      if (n % 3 === 0) await clock.advance(100);
+          ? handle.sandbox.inbound({ from: to, body, ...media })
+          : handle.messages.send({ to, body, ...media, ...send_at }),
+        one.messages.send({ to, body: "another account's" }),
+      ]);
+      return id;
+    };
+    const made: string[] = [];
+    for (let n = 0; n < 60; n += 3) {
+      made.push(...(await Promise.all([n, n + 1, n + 2].map(write))));
+      await clock.advance(100);
     }
     await clock.settle();
-    const all = (await Promise.all(made.map((id) => handle.messages.get(id)))).toReversed();
+    const all = await Promise.all(made.map((id) => handle.messages.get(id)));
+    // Ids ascend in the order of creation.
+    all.sort((a, b) => (a.id < b.id ? 1 : -1));
     return { clock, handle, all, begun, contacts: all.slice(0, 6) };
   }
 
@@ -205,7 +211,9 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
   });
 
   it("of keys and senders return all, for all page sizes", async () => {
-    const { handle } = await filled();
+    const one = world().engine(open().connect(), { transports: [carrier()] });
+    const { account } = await one.accounts.create({ name: "lists" });
+    const handle = one.account(account.id);
     for (let n = 0; n < 7; n++) {
       await handle.apiKeys.create({ name: String(n) });
       await handle.senders.create({

@@ -268,7 +268,8 @@ describe("the packed tarball", () => {
         strict: true,
         exactOptionalPropertyTypes: true,
         noEmit: true,
-        skipLibCheck: false,
+        // Each compiler checks the declarations themselves, the slower one in one mode only.
+        skipLibCheck: version === "5.9" && moduleResolution === "bundler",
         typeRoots: [resolve("node_modules/@types")],
         types: ["node"],
       };

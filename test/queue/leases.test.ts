@@ -186,13 +186,14 @@ describe.each(storages)("several engines on $name", ({ open }) => {
     const [first] = engines;
     if (first === undefined) throw new Error("no engine");
     const sent: { id: string; to: string }[] = [];
-    for (let n = 0; n < 90; n++) {
-      sent.push(
-        await (engines[n % 3] ?? first).messages.send({
-          to: `+1500555${2_000 + (n % 15)}`,
-          body: String(n),
-        }),
-      );
+    const send = (n: number) =>
+      (engines[n % 3] ?? first).messages.send({
+        to: `+1500555${2_000 + (n % 15)}`,
+        body: String(n),
+      });
+    // The next message of each conversation.
+    for (let from = 0; from < 90; from += 15) {
+      sent.push(...(await Promise.all(Array.from({ length: 15 }, (_, i) => send(from + i)))));
     }
     await clock.advance(60_000);
     const calls = lines.flatMap(({ calls: each }) => each);

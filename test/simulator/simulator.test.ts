@@ -1,11 +1,20 @@
 import { runs } from "../support/runs.ts";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Result, simulate } from "./simulate.ts";
 
 /** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
 const seeds = runs(110);
 /** Shorter than the command line's default, so that more combinations of faults occur. */
 const steps = 60;
+
+// Faults cause thousands of errors, and a failure is explained by the trace, not by their stacks.
+const { stackTraceLimit } = Error;
+beforeAll(() => {
+  Error.stackTraceLimit = 1;
+});
+afterAll(() => {
+  Error.stackTraceLimit = stackTraceLimit;
+});
 
 const histories = new Map<number, Promise<Result>>();
 

@@ -13,8 +13,11 @@ export interface Database extends AsyncDisposable {
 }
 
 /** An empty database, or a copy of `template`. Disposing of it removes it, even while in use. */
-export async function makeDatabase(server: string, template = "template1"): Promise<Database> {
-  const name = `tidings_test_${randomUUID().replaceAll("-", "")}`;
+export async function makeDatabase(
+  server: string,
+  template = "template1",
+  name = `tidings_test_${randomUUID().replaceAll("-", "")}`,
+): Promise<Database> {
   const { query } = maintenanceOf(server);
   // Copying files is less than half the work of writing each page to the log.
   await query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);

@@ -16,6 +16,7 @@ declare module "vitest" {
       readonly locator: string;
       /**
        * The name of a database with the engine's schema. The first test that needs it creates it.
+       * The names of the databases that tests share begin with it.
        */
       readonly template: string;
     };
@@ -44,7 +45,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     locator.close();
     if (given !== undefined) {
-      await onServer(given, (client) => client.query(`DROP DATABASE IF EXISTS ${template}`));
+      await onServer(given, async (client) => {
+        const { rows } = await client.query<{ name: string }>(
+          "SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)",
+          [template],
+        );
+        for (const { name } of rows) await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      });
     }
     await (await server)?.[Symbol.asyncDispose]();
   };

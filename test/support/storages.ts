@@ -8,9 +8,10 @@ import { type PostgresPool, postgres } from "../../adapters/storage/postgres/ind
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { over } from "./over.ts";
-import { type Database, makeDatabase } from "./postgres-database.ts";
-import { migrated, serverUrl } from "./postgres.ts";
+import { makeDatabase } from "./postgres-database.ts";
+import { serverUrl } from "./postgres.ts";
 import { realTimeStorage } from "./real-time-storage.ts";
+import { type ReusedDatabase, reusedDatabase } from "./reused-database.ts";
 
 /** A storage that several engines can connect to, as processes do. */
 export interface Ground {
@@ -43,7 +44,7 @@ export const storages: readonly StorageCase[] = [
   {
     name: "PostgreSQL",
     open({ empty = false } = {}) {
-      let made: Promise<Database> | undefined;
+      let made: Promise<ReusedDatabase> | undefined;
       // Cleanups run in reverse order, so the database outlives the engines registered later.
       onTestFinished(async () => (await made)?.[Symbol.asyncDispose]());
       const listeners = new Set<() => void>();
@@ -56,7 +57,8 @@ export const storages: readonly StorageCase[] = [
         listeners.add(unique);
         return () => listeners.delete(unique);
       };
-      const database = (): Promise<Database> => (made ??= create(empty));
+      const database = (): Promise<ReusedDatabase> =>
+        (made ??= empty ? serverUrl().then((url) => makeDatabase(url)) : reusedDatabase());
       return {
         connect() {
           const port = postgres({ pool: lazyPool(database) });
@@ -78,12 +80,8 @@ export const storages: readonly StorageCase[] = [
   },
 ];
 
-async function create(empty: boolean): Promise<Database> {
-  return makeDatabase(await serverUrl(), empty ? undefined : await migrated());
-}
-
 /** A pool whose database is created when the first connection is requested. */
-function lazyPool(database: () => Promise<Database>): PostgresPool {
+function lazyPool(database: () => Promise<ReusedDatabase>): PostgresPool {
   let pool: Promise<PostgresPool> | undefined;
   return {
     connect: async () => (await (pool ??= database().then((made) => made.pool()))).connect(),

@@ -90,7 +90,7 @@ describe.each(storages)("a chat in process on $name", ({ open }) => {
 
   it("ends with its session, which other accounts cannot use", async () => {
     const { clock, engine } = world();
-    const one = engine(open().connect());
+    const one = engine(open().connect(), { webchat: { sessionHours: 1 } });
     const { account } = await one.accounts.create({ name: "other" });
     const { webchat: theirs } = one.account(account.id);
     const { id, contact_id: to, expires_at } = await one.webchat.open();

@@ -168,7 +168,9 @@ describe.each(storages)("the content of deliveries on $name", ({ open }) => {
     const { clock, engine, ground, storage, there, one } = opened({ eventRetentionDays: 2 });
     there.at(hook.url, echo);
     const { id } = await one.webhooks.create(hook);
-    for (let i = 0; i < 230; i++) await one.sandbox.event({ type: "message.sent" });
+    await Promise.all(
+      Array.from({ length: 230 }, () => one.sandbox.event({ type: "message.sent" })),
+    );
     await clock.advance(dayMs);
     const young = await one.sandbox.event({ type: "contact.created" });
     const rows = await rowsOf(storage, deliveries);
@@ -209,7 +211,9 @@ describe.each(storages)("the content of deliveries on $name", ({ open }) => {
     await neighbour.webhooks.create({ ...hook, url: "https://neighbour.example.com/" });
     await neighbour.sandbox.event({ type: "message.sent" });
     const { secret: _, ...webhook } = await one.webhooks.create(hook);
-    for (let i = 0; i < 230; i++) await one.sandbox.event({ type: "message.sent" });
+    await Promise.all(
+      Array.from({ length: 230 }, () => one.sandbox.event({ type: "message.sent" })),
+    );
     await clock.advance(1_000);
     await one.sandbox.reset();
     expect((await one.webhooks.list()).data).toEqual([webhook]);

@@ -253,14 +253,19 @@ describe("the plans of the PostgreSQL storage's statements", () => {
     expect(new Set(allStatements.map(({ statement }) => statement.text)).size).toBeGreaterThan(700);
   });
 
-  it.each([0, 3, full])(
-    "with %i rows in each table, scan the one index in its order, without table scans and sorts",
-    async (rows) => {
+  // The forms alternate: half of them are checked on empty tables, and half on nearly empty ones.
+  it.each([
+    { rows: 0, statements: allStatements.filter((_, i) => i % 2 === 0) },
+    { rows: 3, statements: allStatements.filter((_, i) => i % 2 === 1) },
+    { rows: full, statements: allStatements },
+  ])(
+    "with $rows rows in each table, scan the one index in its order, without table scans and sorts",
+    async ({ rows, statements }) => {
       const pool = await filled(rows);
       const client = await pool.connect();
       try {
         await within(client, planSettings, async () => {
-          for await (const [{ statement, indexes }, found] of plans(client, allStatements)) {
+          for await (const [{ statement, indexes }, found] of plans(client, statements)) {
             const walked = found
               .map((node) => node["Index Name"])
               .filter((name) => name !== undefined);
