@@ -90,7 +90,9 @@ async function runDemo(url: string): Promise<void> {
   await showInbox();
 
   const body = "It is! The van has just left.";
-  console.log(`\nThe shop replies: ${await post(`/inbox/${conversation_id}/reply`, { body })}`);
+  await engine.conversations.reply(conversation_id, { body, author_id: "anna" });
+  await engine.conversations.markRead(conversation_id);
+  console.log(`\nAnna replies: ${body}`);
   await until(async () => {
     const { data } = await engine.messages.list({ contact_id, status: "delivered" });
     return data.length === 2;
