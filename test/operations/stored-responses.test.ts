@@ -15,6 +15,8 @@ const showNothing = [
   "apiKeys.revoke",
   "apiKeys.rotate",
   "contacts.removeObservation",
+  "operators.remove",
+  "operators.save",
   "playbooks.remove",
   "sandbox.seed",
   "senders.create",
