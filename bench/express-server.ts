@@ -21,14 +21,21 @@ const sample = await engine
   .account(account.id)
   .messages.send({ to: recipient("existing", 0), body: text });
 
+const streamKeys = async (id: string): Promise<(string | null)[]> => {
+  const made: (string | null)[] = [];
+  for (let i = 0; i < 10; i++) {
+    const { secret } = await engine
+      .account(id)
+      .apiKeys.create({ name: `Key ${i}`, scopes: ["events:read"] });
+    made.push(secret);
+  }
+  return made;
+};
+const own = await streamKeys(account.id);
 const others: (string | null)[] = [];
 for (let i = 0; i < Number(accounts); i++) {
-  const other = engine.account(
-    (await engine.accounts.create({ name: `Other ${i}`, plan })).account.id,
-  );
-  for (let j = 0; j < 10; j++) {
-    others.push((await other.apiKeys.create({ name: `Key ${j}`, scopes: ["events:read"] })).secret);
-  }
+  const other = await engine.accounts.create({ name: `Other ${i}`, plan });
+  others.push(...(await streamKeys(other.account.id)));
 }
 
 const app = expressApp();
@@ -40,7 +47,7 @@ app.use(expressHandler(engine));
 const server = app.listen(0, "127.0.0.1", () => {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
-  process.stdout.write(`${JSON.stringify({ port, secret: key.secret, others })}\n`);
+  process.stdout.write(`${JSON.stringify({ port, secret: key.secret, own, others })}\n`);
 });
 process.once("SIGTERM", () => {
   server.closeAllConnections();

@@ -8,7 +8,9 @@ import { createInterface } from "node:readline";
 export interface ServerProcess {
   readonly port: number;
   readonly secret: string;
-  /** API keys of other accounts, 10 of each. */
+  /** Ten more API keys of the account. */
+  readonly own: readonly string[];
+  /** API keys of other accounts, ten of each. */
   readonly others: readonly string[];
   stop(): Promise<void>;
 }
@@ -19,7 +21,7 @@ export async function serve(file: string, streamAccounts = 0): Promise<ServerPro
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  const told = JSON.parse(line) as Pick<ServerProcess, "port" | "secret" | "others">;
+  const told = JSON.parse(line) as Pick<ServerProcess, "port" | "secret" | "own" | "others">;
   return {
     ...told,
     async stop() {
