@@ -96,6 +96,14 @@ async function send<Result>(
   }
 }
 
+/** Loads a file through the mount. Rejects as `api` does. */
+export async function loadFile(path: string, signal: AbortSignal): Promise<Blob> {
+  const init = { headers: pageHeaders, credentials: "same-origin", signal } as const;
+  const response = await reach(addressOf(path), init);
+  if (!response.ok) throw await errorOf(response);
+  return response.blob();
+}
+
 /** What every request of a page carries, so that other sites cannot make it. */
 export const pageHeaders = { "Tidings-Page": "1", Accept: "application/json" };
 
