@@ -83,6 +83,8 @@ export const t = defineTexts({
   note: "Note",
   redacted: "The content of this message was removed.",
   attachment: "Attachment: {host}",
+  attachmentShow: "Show",
+  attachmentAlt: "Attachment from {host}",
   attachmentWarning: "Opens a page that the sender chose.",
   messageActions: "Message actions",
   messageDetails: "Details of this message",

@@ -1,6 +1,6 @@
 /** What surrounds every page: the session, the sign-in, the banner, toasts and the shortcut list. */
 import { type ComponentChildren, type ComponentType, type JSX, render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { Button } from "./components/button.tsx";
 import { Dialog } from "./components/dialog.tsx";
@@ -28,8 +28,6 @@ export async function startPage(page: ComponentType): Promise<void> {
   configureTexts({});
   installTooltips();
   await loadSession();
-  const { locale, texts = {} } = current.value ?? {};
-  configureTexts({ locale, texts });
   onReconnect(() => toast({ message: text("backOnline") }));
   render(<Shell page={page} />, root);
 }
@@ -96,6 +94,8 @@ function SignIn(): JSX.Element | null {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
   if (state.status !== "signed_out") return null;
   const submit = async (): Promise<void> => {
     setBusy(true);
@@ -125,6 +125,7 @@ function SignIn(): JSX.Element | null {
             <TextField
               label={text("signInToken")}
               type="password"
+              inputRef={input}
               autocomplete="current-password"
               spellcheck={false}
               required

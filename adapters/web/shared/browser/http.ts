@@ -4,6 +4,7 @@ import type { Problem } from "../../../../src/index.ts";
 import { announceReconnect, current, offlineUntil, type Session, session } from "./connection.ts";
 import { ApiError, OfflineError } from "./problem.ts";
 import { text } from "./shared-texts.ts";
+import { configureTexts } from "./texts.ts";
 
 /** A part of a request's query. Undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -96,6 +97,14 @@ async function send<Result>(
   }
 }
 
+/** Loads a file through the mount. Rejects as `api` does. */
+export async function loadFile(path: string, signal: AbortSignal): Promise<Blob> {
+  const init = { headers: pageHeaders, credentials: "same-origin", signal } as const;
+  const response = await reach(addressOf(path), init);
+  if (!response.ok) throw await errorOf(response);
+  return response.blob();
+}
+
 /** What every request of a page carries, so that other sites cannot make it. */
 export const pageHeaders = { "Tidings-Page": "1", Accept: "application/json" };
 
@@ -112,8 +121,10 @@ async function reach(address: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-/** A proxy answers so when the server behind it is gone. */
-const isGateway = ({ status }: Response): boolean => status === 502 || status === 504;
+/** A proxy answers so when the server behind it is gone. The server itself sends problems. */
+const isGateway = ({ status, headers }: Response): boolean =>
+  (status === 502 || status === 504) &&
+  headers.get("Content-Type")?.startsWith("application/problem+json") !== true;
 
 async function readJson(response: Response): Promise<unknown> {
   const body = await response.text();
@@ -188,7 +199,9 @@ function noteReached(): void {
 /** Reads who is signed in. */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = { status: "ready", session: await api.get<Session>("session") };
+    const found = await api.get<Session>("session");
+    configureTexts(found);
+    session.value = { status: "ready", session: found };
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return;
     if (current.value === undefined) session.value = { status: "failed", error };

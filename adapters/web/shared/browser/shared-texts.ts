@@ -12,7 +12,7 @@ export const text = defineTexts({
   tryAgainIn: "Trying again in {time}",
   tryNow: "Try now",
   noOptions: "Nothing found",
-  moreOptions: "More options",
+  moreOptions: "Help",
 
   errorTitle: "Something went wrong",
   errorOffline: "The server does not respond. Check your connection. What you typed is kept.",

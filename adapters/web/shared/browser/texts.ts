@@ -23,7 +23,7 @@ let numbers = new Intl.NumberFormat(locale);
 /** The language that texts and formats use, as a BCP 47 tag. */
 export const currentLocale = (): string => locale;
 
-/** Sets the language and the host application's texts. Call it before the first rendering. */
+/** Sets the language and the host application's texts. What is rendered later has them. */
 export function configureTexts(options: { locale?: string | undefined; texts?: Texts }): void {
   overrides = options.texts ?? {};
   locale = supported(options.locale) ?? supported(navigator.language) ?? "en";

@@ -8,17 +8,16 @@ import {
   Icon,
   Menu,
   type MenuItem,
-  SafeLink,
   StrangerText,
   time,
   toast,
-  webAddress,
 } from "../../../shared/browser/index.ts";
 import { cancelMessage, editAgain, resend } from "../state/actions.ts";
 import { type Outgoing, removeOutgoing, setDraft } from "../state/drafts.ts";
 import { nameOfAuthor } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
+import { Attachment } from "./attachment.tsx";
 import { MessageDetails, WhyDialog } from "./message-dialogs.tsx";
 
 interface MessageProps {
@@ -65,8 +64,8 @@ export function MessageBubble({ message, contact, isContinued }: MessageProps): 
                 </p>
               )
             )}
-            {media.map(({ url }) => (
-              <Attachment key={url} url={url} />
+            {media.map(({ url }, index) => (
+              <Attachment key={index} url={url} path={`media/${message.id}/${index}`} />
             ))}
           </div>
           <Menu label={t("messageActions")} items={menuOf(message, setDialog)} />
@@ -128,24 +127,6 @@ function menuOf(message: Message, open: (dialog: "details" | "why") => void): Me
     });
   }
   return items;
-}
-
-/** A file that someone sent. It is never loaded by itself: its address may track who opens it. */
-function Attachment({ url }: { readonly url: string }): JSX.Element {
-  const address = webAddress(url);
-  return (
-    <span
-      class="attachment"
-      data-tooltip={address === undefined ? undefined : t("attachmentWarning")}
-    >
-      <Icon name="paperclip" />
-      {address === undefined ? (
-        <bdi class="truncate">{url}</bdi>
-      ) : (
-        <SafeLink url={url}>{t("attachment", { host: new URL(address).host })}</SafeLink>
-      )}
-    </span>
-  );
 }
 
 interface NoteProps {
