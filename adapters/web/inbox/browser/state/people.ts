@@ -1,17 +1,11 @@
 /** The names of the people and agents that the page shows by their ids. */
 import { signal } from "@preact/signals";
-import type { Agent, Assignee, Message, Page } from "../../../../../src/index.ts";
-import { api, ApiError, current, may } from "../../../shared/browser/index.ts";
+import type { Agent, Assignee, Message, Operator, Page } from "../../../../../src/index.ts";
+import { api, current, may } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
-/** A person of the host application. */
-export interface Operator {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** The people who may be assigned, as far as the page knows them. */
-export const operators = signal<readonly Operator[]>([]);
+export const operators = signal<readonly Pick<Operator, "id" | "name">[]>([]);
 /** The agents of the account. */
 export const agents = signal<readonly Pick<Agent, "id" | "name">[]>([]);
 
@@ -24,13 +18,7 @@ export async function loadPeople(): Promise<void> {
     agents.value = (await api.get<Page<Agent>>("v1/agents", { limit: maxRead })).data;
   };
   const readOperators = async (): Promise<void> => {
-    try {
-      const { data } = await api.get<Page<Operator>>("v1/operators", { limit: maxRead });
-      operators.value = data;
-    } catch (error) {
-      // A host need not have a list of its people.
-      if (!(error instanceof ApiError)) throw error;
-    }
+    operators.value = (await api.get<Page<Operator>>("v1/operators", { limit: maxRead })).data;
   };
   // Without the names, the ids stand for them.
   await Promise.allSettled([readAgents(), readOperators()]);

@@ -1,5 +1,5 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
-import type { Contact, Conversation, Page, Priority } from "../../../../../src/index.ts";
+import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
 import { api, ApiError, current, type Query } from "../../../shared/browser/index.ts";
 
 export const views = ["all", "mine", "unassigned", "waiting", "snoozed", "closed"] as const;
@@ -31,18 +31,12 @@ interface PageRequest {
 export const activityOf = ({ last_message, created_at }: Conversation): string =>
   last_message?.created_at ?? created_at;
 
-/** Since when a conversation waits for a person; null if it does not. */
-export function waitingSince(row: Conversation): string | null {
-  const { waiting_since: since } = row as Conversation & { readonly waiting_since?: string | null };
-  if (since !== undefined) return row.handler === "queue" ? since : null;
-  return row.handler === "queue" ? row.updated_at : null;
-}
-
-/** The order of a view: the longest wait first, else the newest activity first. */
+/** The order of a view: hand-offs and then the longest wait, else the newest activity first. */
 export function byView(view: View): (a: Conversation, b: Conversation) => number {
   if (view === "waiting") {
     return (a, b) =>
-      compare(waitingSince(a) ?? a.updated_at, waitingSince(b) ?? b.updated_at) ||
+      Number(b.handler === "queue") - Number(a.handler === "queue") ||
+      compare(a.waiting_since ?? "", b.waiting_since ?? "") ||
       compare(a.id, b.id);
   }
   return (a, b) => compare(activityOf(b), activityOf(a)) || compare(b.id, a.id);
@@ -58,7 +52,7 @@ const belongs: { readonly [name in View]: (row: Conversation) => boolean } = {
   mine: (row) => row.status === "open" && isMine(row),
   unassigned: ({ status, assignee, handler }) =>
     status === "open" && handler !== "ai" && assignee?.type !== "human",
-  waiting: ({ status, handler }) => status === "open" && handler === "queue",
+  waiting: ({ status, waiting_since }) => status === "open" && waiting_since !== null,
   snoozed: ({ status }) => status === "snoozed",
   closed: ({ status }) => status === "closed",
 };
@@ -82,6 +76,7 @@ export async function requestOf(query: ListQuery, page: PageRequest): Promise<Pa
     cursor: cursor ?? undefined,
     label: query.label,
     channel: query.channel,
+    priority: query.priority,
     unread: query.unread,
     ...statusOf(query.view),
   };
@@ -94,15 +89,13 @@ export async function requestOf(query: ListQuery, page: PageRequest): Promise<Pa
 function statusOf(view: View): Query {
   if (view === "snoozed" || view === "closed") return { status: view };
   if (view === "mine") return { status: "open", assignee: current.peek()?.operator.id };
-  if (view === "waiting") return { status: "open", handler: "queue" };
+  if (view === "waiting") return { status: "open", waiting: true };
+  if (view === "unassigned") return { status: "open", unassigned: true };
   return { status: "open" };
 }
 
-const maxPeople = 8;
-const maxEach = 5;
-
-/** Finds the conversations of the people that the words match. A conversation's id finds itself. */
-async function search(words: string, { signal }: PageRequest): Promise<Page<Conversation>> {
+/** Finds conversations by words. A conversation's id finds itself. */
+async function search(words: string, { limit, signal }: PageRequest): Promise<Page<Conversation>> {
   const all = { has_more: false, next_cursor: null };
   if (/^conv_\w+$/.test(words)) {
     try {
@@ -112,21 +105,12 @@ async function search(words: string, { signal }: PageRequest): Promise<Page<Conv
       throw error;
     }
   }
-  const people = await api.get<{ readonly data: readonly Contact[] }>(
-    "v1/contacts/search",
-    { q: words, limit: maxPeople },
+  const { data } = await api.get<Page<ConversationMatch>>(
+    "v1/conversations/search",
+    { q: words, limit },
     { signal },
   );
-  const found = await Promise.all(
-    people.data.map(({ id }) =>
-      api.get<Page<Conversation>>(
-        `v1/contacts/${id}/conversations`,
-        { limit: maxEach },
-        { signal },
-      ),
-    ),
-  );
-  return { data: found.flatMap(({ data }) => data), ...all };
+  return { data: data.map(({ conversation }) => conversation), ...all };
 }
 
 const maxCounted = 100;

@@ -21,7 +21,6 @@ import { conversation, fetchConversation } from "../state/conversations.ts";
 import { handoffs } from "../state/live.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
-import { waitingSince } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { mediumName } from "../words.ts";
 import { Actions } from "./actions.tsx";
@@ -131,7 +130,7 @@ function useMarkRead(id: string, unread: number): void {
 /** What a person must know before answering. */
 function Notices({ row }: { readonly row: Row }): JSX.Element {
   const { id, status, snoozed_until } = row;
-  const since = status === "open" ? waitingSince(row) : null;
+  const since = status === "open" ? row.waiting_since : null;
   const handoff = handoffs.value.get(id);
   const canWrite = may("conversations:write");
   return (

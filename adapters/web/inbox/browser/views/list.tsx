@@ -18,7 +18,7 @@ import {
 import { conversation, list } from "../state/conversations.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
-import { activityOf, type ListQuery, waitingSince } from "../state/views.ts";
+import { activityOf, type ListQuery } from "../state/views.ts";
 import { type TextKey, t } from "../texts.ts";
 import { priorityName, priorityTone } from "../words.ts";
 
@@ -200,7 +200,7 @@ function Preview({ row }: { readonly row: Conversation }): JSX.Element {
 /** What a person must know before opening the conversation: at most a few badges. */
 function Facts({ row }: { readonly row: Conversation }): JSX.Element {
   const { medium, handler, assignee, priority, labels, status, snoozed_until } = row;
-  const since = waitingSince(row);
+  const since = row.waiting_since;
   return (
     <>
       <span
