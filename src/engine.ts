@@ -54,6 +54,8 @@ export class MessagingEngine<
   readonly contacts: AccountHandle["contacts"];
   /** Conversations of the default account: the inbox, replies, notes, and who is responsible. */
   readonly conversations: AccountHandle["conversations"];
+  /** The people who work on conversations of the default account: their names and pictures. */
+  readonly operators: AccountHandle["operators"];
   /** The API keys of the default account, for requests over HTTP. */
   readonly apiKeys: AccountHandle["apiKeys"];
   /** Chats of the default account with visitors of a website. */
@@ -148,6 +150,7 @@ export class MessagingEngine<
       messages: this.messages,
       contacts: this.contacts,
       conversations: this.conversations,
+      operators: this.operators,
       apiKeys: this.apiKeys,
       webchat: this.webchat,
       senders: this.senders,

@@ -19,6 +19,7 @@ export type {
   StopOptions,
   Events,
   Messages,
+  Operators,
   Playbooks,
   Sandbox,
   Senders,
@@ -51,10 +52,12 @@ export type {
 export type {
   OpenWebchatSession,
   StreamedWebchatMessage,
+  VisitorHistory,
   VisitorMark,
   VisitorMessage,
   VisitorStream,
   WebchatMessage,
+  WebchatMessagePage,
   WebchatOptions,
   WebchatSession,
 } from "./webchat/index.ts";
@@ -161,6 +164,7 @@ export type {
   BatchMessages,
   BatchResult,
   BatchResults,
+  ConversationMatch,
   BatchSuccess,
   Category,
   EditMessage,
@@ -177,6 +181,7 @@ export type {
   PreviewMessage,
   ReceiptStatus,
   Reply,
+  SearchConversations,
   Segments,
   SendMessage,
   Timeline,
@@ -207,6 +212,7 @@ export type {
   Priority,
   UpdateConversation,
 } from "./conversations/index.ts";
+export type { Operator, SaveOperator } from "./operators/index.ts";
 export type { AddObservation, Observation } from "./observations/index.ts";
 export type { PolicyVerdict } from "./consents/index.ts";
 export type {

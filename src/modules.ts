@@ -12,6 +12,7 @@ import {
 import { operationsModule } from "./operations/descriptor.ts";
 import { eventsModule } from "./events/descriptor.ts";
 import { accountsModule } from "./accounts/descriptor.ts";
+import { operatorsModule } from "./operators/descriptor.ts";
 import { contactsModule } from "./contacts/descriptor.ts";
 import { sendersModule } from "./senders/descriptor.ts";
 import { conversationsModule } from "./conversations/descriptor.ts";
@@ -35,6 +36,7 @@ const modules = [
   operationsModule,
   eventsModule,
   accountsModule,
+  operatorsModule,
   contactsModule,
   sendersModule,
   conversationsModule,

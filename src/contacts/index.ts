@@ -61,6 +61,8 @@ export {
   removeContact,
   writeContact,
 } from "./identities.ts";
+export { findBestMatches } from "./search.ts";
+export { contactQuery } from "./search-words.ts";
 export { contactReference, contactResource, media, showContact } from "./reads.ts";
 export {
   isLanguage,

@@ -2,26 +2,11 @@
  * The rules of the contact search: the words of a contact, the words of a query, and the ranking.
  * The functions are pure and work the same with every storage.
  */
-import { createHash } from "node:crypto";
-import type { SearchedWord } from "../ports/index.ts";
-import { foldText, type Scope } from "../kernel/index.ts";
+import { queryWords, storedWords, wordsOf } from "../operations/index.ts";
 import type { ContactRow } from "./rows.ts";
 
 /** The maximum number of words of a contact. Further words are ignored. */
 const maxWords = 100;
-/** The maximum number of words of a query. */
-const maxQueryWords = 8;
-/** The maximum number of characters of a word. The rest is ignored. */
-const maxWordLength = 40;
-
-/** The words of a text: its letters and digits, folded. */
-function wordsOf(text: string): string[] {
-  const words = foldText(text).split(/[^\p{L}\p{N}]+/u);
-  return words.filter((word) => word !== "").map(cut);
-}
-
-const cut = (word: string): string =>
-  word.length <= maxWordLength ? word : [...word].slice(0, maxWordLength).join("");
 
 type Facts = Pick<ContactRow, "name" | "phone" | "email" | "attributes">;
 
@@ -49,38 +34,10 @@ function weightedWords({ name, phone, email, attributes }: Facts): ReadonlyMap<s
   return found;
 }
 
-/**
- * A lookup of a very common word would read too many contacts. So one contact in 32, and one in
- * 4,096, stores its words again under a separate prefix. A search asks the smallest of these
- * samples first.
- */
-export const samples = [2, 1] as const;
-/** 0 means all contacts. */
-export type Sample = (typeof samples)[number] | 0;
-
-/**
- * The samples that include a contact. They depend on a hash, because ids drawn in the same
- * millisecond are not evenly distributed.
- */
-function samplesOf(id: string): readonly Sample[] {
-  const spread = hashOf(id).readUInt16BE();
-  return spread % 4_096 === 0 ? [2, 1, 0] : spread % 32 === 0 ? [1, 0] : [0];
-}
-
-/** The prefix of stored words. It separates accounts, modes and samples. */
-const prefixOf = ({ account_id, mode }: Scope, sample: Sample): string =>
-  hashOf(`${account_id} ${mode}`).toString("hex", 0, 5) + String(sample);
-
-const prefixLength = 11;
-
-const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
-
 /** The search words of a contact as the storage indexes them. Null when it has none. */
 export function searchWordsOf(contact: Omit<ContactRow, "words">): string | null {
   const words = [...weightedWords(contact).keys()];
-  if (words.length === 0) return null;
-  const marks = samplesOf(contact.id).map((sample) => prefixOf(contact, sample));
-  return marks.flatMap((mark) => words.map((word) => mark + word)).join(" ");
+  return storedWords(contact, words);
 }
 
 /** A parsed search query. */
@@ -94,21 +51,10 @@ export interface ContactQuery {
 }
 
 export function contactQuery(text: string): ContactQuery {
-  const words = [...new Set(wordsOf(text))].slice(0, maxQueryWords);
+  const words = queryWords(text);
   const plain = text.normalize("NFKC").trim();
   const digits = /^\+?[\d\s().\-‐-―/]+$/u.test(plain) ? plain.replaceAll(/\D/g, "") : "";
   return { words, digits: digits.length >= 3 && digits.length <= 15 ? digits : null };
-}
-
-/** The words as a sample stores them, to match whole words or prefixes. */
-export function searchedWords(
-  scope: Scope,
-  words: readonly string[],
-  sample: Sample,
-  prefix: boolean,
-): readonly SearchedWord[] {
-  const mark = prefixOf(scope, sample);
-  return words.map((word) => ({ word: mark + word, prefix }));
 }
 
 /** How well a contact matches: first by the number of whole words, then by weight. */
@@ -132,12 +78,6 @@ function bestFit(
     ...phones.map((phone) => phoneFit(phone, words.length, digits)),
   ];
   return fits.filter((fit) => fit !== undefined).toSorted(byFit)[0];
-}
-
-/** Whether each word of the query is a prefix of one of the contact's words. */
-export function hasPrefixes({ words }: Pick<ContactRow, "words">, query: ContactQuery): boolean {
-  const own = (words ?? "").split(" ").map((word) => word.slice(prefixLength));
-  return query.words.every((word) => own.some((each) => each.startsWith(word)));
 }
 
 function wordFit(own: ReadonlyMap<string, number>, words: readonly string[]): Fit | undefined {

@@ -7,7 +7,7 @@ import {
 } from "../contacts/index.ts";
 import { conversationResource } from "./show.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
-import { statusPatch, receive } from "./rules.ts";
+import { type MessageRole, receive, statusPatch } from "./rules.ts";
 import type { GenerateId, MessageId } from "../kernel/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -94,6 +94,10 @@ export async function beginConversation(
     unread_count: 0,
     unread: null,
     opt_out_suspected: null,
+    contact_wrote: false,
+    unassigned: null,
+    waiting_for: null,
+    waiting_since: null,
     message_count: 0,
     last_message_id: null,
     last_activity_at: tx.now,
@@ -113,22 +117,29 @@ export async function beginConversation(
   return conversation;
 }
 
+interface NewMessage {
+  readonly id: MessageId;
+  readonly direction: "outbound" | "inbound";
+  readonly role: MessageRole;
+}
+
 /** Adds a message to its conversation and returns its sequence number. */
 export async function assignSequence(
   tx: Tx,
   conversation: Seen<ConversationRow>,
-  message_id: MessageId,
-  direction: "outbound" | "inbound",
+  { id, direction, role }: NewMessage,
 ): Promise<number> {
   const { message_count, unread_count, last_activity_at } = conversation;
   const sequence = message_count + 1;
-  await writeConversation(tx, conversation, {
+  const received = { unread_count: unread_count + 1, unread: true, contact_wrote: true } as const;
+  const patch = {
     message_count: sequence,
-    last_message_id: message_id,
+    last_message_id: id,
     // A slower clock of another engine must not move the time back, or a scan would return the
     // conversation twice.
     last_activity_at: Math.max(last_activity_at, tx.now),
-    ...(direction === "inbound" ? { unread_count: unread_count + 1, unread: true } : {}),
-  });
+    ...(direction === "inbound" ? received : {}),
+  };
+  await writeConversation(tx, conversation, patch, role);
   return sequence;
 }

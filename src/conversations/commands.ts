@@ -9,19 +9,14 @@ import {
   updateConversationSchema,
 } from "./input-types.ts";
 import type { Conversation, Note } from "./types.ts";
-import { type Command, type Runtime, showsOutput } from "../operations/index.ts";
+import { type Command, type Runtime, type Services, showsOutput } from "../operations/index.ts";
 import { createContactFor, findRecipient } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
 import { conversationById, type ConversationRow, notes } from "./rows.ts";
 import { changeStatus, statusPatch } from "./rules.ts";
 import { type ById, byIdSchema, type GenerateId, invalid, millis } from "../kernel/index.ts";
-import {
-  changeConversation,
-  findOwnConversation,
-  supersededError,
-  writeConversation,
-} from "./write.ts";
+import { changeConversation, findOwnConversation, supersededError } from "./write.ts";
 import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -88,22 +83,41 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   },
 };
 
-/** Marks a conversation as read up to its last message. No event is sent. */
+/** Marks a conversation as read up to its last message. */
 export const markConversationRead: Command<ById, Conversation> = {
   kind: "command",
   name: "conversations.markRead",
   input: () => byIdSchema,
   status: 200,
   shows: showsOutput,
-  async run(tx, { id }) {
-    const conversation = await findOwnConversation(tx, id);
-    if (conversation.unread === null) return showConversation(tx, conversation);
-    return showConversation(
-      tx,
-      await writeConversation(tx, conversation, { unread_count: 0, unread: null }),
-    );
-  },
+  run: (tx, { id }, { services }) =>
+    changeReadState(tx, id, services, () => ({ unread_count: 0, unread: null })),
 };
+
+/** Marks a conversation as unread, so that it counts at least one unread message. */
+export const markConversationUnread: Command<ById, Conversation> = {
+  kind: "command",
+  name: "conversations.markUnread",
+  input: () => byIdSchema,
+  status: 200,
+  shows: showsOutput,
+  run: (tx, { id }, { services }) =>
+    changeReadState(tx, id, services, ({ unread_count }) => ({
+      unread_count: Math.max(1, unread_count),
+      unread: true,
+    })),
+};
+
+async function changeReadState(
+  tx: Tx,
+  id: string,
+  { drawId }: Services,
+  patch: (row: ConversationRow) => Pick<ConversationRow, "unread_count" | "unread">,
+): Promise<Conversation> {
+  const conversation = await findOwnConversation(tx, id);
+  const changed = await changeConversation(tx, drawId, conversation, patch(conversation));
+  return showConversation(tx, changed);
+}
 
 /** Adds a note. The contact never sees it. */
 export const addNote: Command<AddNote, Note> = {

@@ -1,14 +1,11 @@
-import {
-  getConversation,
-  listContactConversations,
-  listConversations,
-  listNotes,
-} from "./reads.ts";
+import { listConversations } from "./list-inbox.ts";
+import { getConversation, listContactConversations, listNotes } from "./reads.ts";
 import {
   addNote,
   conversationJobs,
   labelConversation,
   markConversationRead,
+  markConversationUnread,
   openConversation,
   updateConversation,
 } from "./commands.ts";
@@ -42,7 +39,8 @@ const conversationRoutes: readonly ApiRoute[] = [
     summary: "List conversations",
     description:
       "Lists the conversations of all channels, latest activity first. With `contact_id`, lists " +
-      "them by start time, newest first.",
+      "them by start time, newest first. With `waiting`, and without `contact_id` and `label`, " +
+      "lists hand-offs first, and then by the longest wait.",
     response: pageSchema(conversationSchema).meta({ id: "ConversationPage" }),
   },
   {
@@ -109,6 +107,15 @@ const conversationRoutes: readonly ApiRoute[] = [
     description: "Marks all messages up to the last one as read.",
   },
   {
+    ...write,
+    ...conversation,
+    method: "POST",
+    path: "/v1/conversations/:id/unread",
+    operation: markConversationUnread,
+    summary: "Mark a conversation as unread",
+    description: "`unread_count` becomes at least 1, also if the contact has never written.",
+  },
+  {
     tag: "Contacts",
     scopes: ["contacts:read"],
     method: "GET",
@@ -136,6 +143,7 @@ const conversationHandles = {
           change(labelConversation, { id, labels }, options),
     ),
     markRead: commandById(markConversationRead),
+    markUnread: commandById(markConversationUnread),
   },
   contacts: {
     conversations: queryByIdAndInput(listContactConversations),

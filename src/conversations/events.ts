@@ -17,7 +17,7 @@ export const conversationCreated: EventDefinition<"conversation.created", Conver
 
 /**
  * A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out
- * changed. A new message does not publish this event.
+ * changed, or it was marked as read or unread. A new message does not publish this event.
  */
 export interface ConversationUpdatedData {
   /** The conversation after the change. */
@@ -28,7 +28,7 @@ export const conversationUpdatedDataSchema = z
   .strictObject({ conversation: conversationSchema.describe("The conversation after the change.") })
   .describe(
     "A conversation's status, handler, assignee, labels, priority, metadata or suspected opt-out " +
-      "changed. A new message does not publish this event.",
+      "changed, or it was marked as read or unread. A new message does not publish this event.",
   );
 
 export const conversationUpdated: EventDefinition<"conversation.updated", ConversationUpdatedData> =

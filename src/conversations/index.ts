@@ -20,8 +20,15 @@ export {
   conversationUpdated,
   type ConversationUpdatedData,
 } from "./events.ts";
+export { findLabelled } from "./list-inbox.ts";
 export { contactActivity } from "./reads.ts";
-export { assigneeOf, contactAddress, conversationOfEvent, showConversation } from "./show.ts";
+export {
+  assigneeOf,
+  contactAddress,
+  conversationOfEvent,
+  showConversation,
+  showConversations,
+} from "./show.ts";
 export {
   conversationById,
   conversationLabels,

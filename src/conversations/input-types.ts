@@ -47,6 +47,18 @@ export interface ListConversations extends PageQuery {
   readonly label?: string | undefined;
   /** Only conversations on the medium of this channel. SMS and MMS share conversations. */
   readonly channel?: Channel | undefined;
+  /** Only conversations with this priority. */
+  readonly priority?: Priority | undefined;
+  /**
+   * Only conversations that no person has and no agent handles (`true`), or the others (`false`).
+   * Conversations in which only you have written are among the others until the contact writes.
+   */
+  readonly unassigned?: boolean | undefined;
+  /**
+   * Only conversations in which the contact waits (`true`) or does not wait (`false`) for a person.
+   * With `true`, hand-offs come first, and then the longest wait.
+   */
+  readonly waiting?: boolean | undefined;
   /** Only conversations with (`true`) or without (`false`) unread messages. */
   readonly unread?: boolean | undefined;
   /** Only conversations with (`true`) or without (`false`) a suspected opt-out. */
@@ -70,6 +82,20 @@ export const listConversationsSchema = z
       .optional()
       .describe(
         "Only conversations on the medium of this channel. SMS and MMS share conversations.",
+      ),
+    priority: prioritySchema.optional().describe("Only conversations with this priority."),
+    unassigned: queryBoolean
+      .optional()
+      .describe(
+        "Only conversations that no person has and no agent handles (`true`), or the others " +
+          "(`false`). Conversations in which only you have written are among the others until " +
+          "the contact writes.",
+      ),
+    waiting: queryBoolean
+      .optional()
+      .describe(
+        "Only conversations in which the contact waits (`true`) or does not wait (`false`) for a " +
+          "person. With `true`, hand-offs come first, and then the longest wait.",
       ),
     unread: queryBoolean
       .optional()

@@ -22,6 +22,7 @@ import {
   type Handler,
   type Priority,
 } from "./types.ts";
+import type { Wait } from "./rules.ts";
 
 export const conversations = scoped("conversations", {
   id: text<ConversationId>(),
@@ -46,6 +47,13 @@ export const conversations = scoped("conversations", {
    */
   unread: nullable(boolean<true>()),
   opt_out_suspected: nullable(boolean<true>()),
+  /** Whether the contact has written in this conversation. */
+  contact_wrote: boolean(),
+  /** `rules.ts` derives it and the next two columns. */
+  unassigned: nullable(boolean<true>()),
+  /** What the contact waits for a person for. Hand-offs sort first. */
+  waiting_for: nullable(text<Wait>()),
+  waiting_since: nullable(time()),
   /** Also the sequence number of the last message, because the numbers have no gaps. */
   message_count: integer(),
   last_message_id: nullable(text<MessageId>()),
@@ -92,6 +100,20 @@ export const inboxByHandler = conversations.index(
 export const inboxUnread = conversations.index("unread", ["status", "last_activity_at"], {
   where: { column: "unread", present: true },
 });
+export const inboxByPriority = conversations.index(
+  "by_priority",
+  ["status", "priority", "last_activity_at"],
+  { where: { column: "priority", in: ["low", "high", "urgent"] } },
+);
+export const inboxUnassigned = conversations.index("unassigned", ["status", "last_activity_at"], {
+  where: { column: "unassigned", present: true },
+});
+/** Conversations that wait for a person: hand-offs first, then the longest wait. */
+export const inboxWaiting = conversations.index(
+  "waiting",
+  ["status", "waiting_for", "waiting_since"],
+  { where: { column: "waiting_for", present: true } },
+);
 export const inboxSuspected = conversations.index("suspected", ["status", "last_activity_at"], {
   where: { column: "opt_out_suspected", present: true },
 });

@@ -85,6 +85,57 @@ export function receive(
 }
 
 /**
+ * What a contact waits for a person for: somebody who takes over after a hand-off, or a reply. The
+ * list of waiting conversations is in the order of these names.
+ */
+export type Wait = "handoff" | "reply";
+
+/** What a message means to a contact that waits: it asks for a reply, it is one, or neither. */
+export type MessageRole = "asks" | "answers" | "neither";
+
+/** The state that decides whether people have to see to a conversation. */
+export interface Attention {
+  readonly status: ConversationStatus;
+  readonly handler: Handler;
+  readonly assignee_type: Assignee["type"] | null;
+  readonly contact_wrote: boolean;
+}
+
+/** The columns that follow from the others. */
+export interface AttentionColumns {
+  readonly unassigned: true | null;
+  readonly waiting_for: Wait | null;
+  readonly waiting_since: number | null;
+}
+
+/**
+ * Returns the derived columns after a change. `waitingSince` is the column before it.
+ *
+ * A conversation is unassigned if no person has it and no agent handles it. One in which only we
+ * have written is left out, unless people had it: many such conversations are notices that nobody
+ * answers. A contact waits from a hand-off, or from its first message without an answer. A person
+ * who takes a hand-off has not answered yet, so the wait goes on.
+ */
+export function attentionOf(
+  { status, handler, assignee_type, contact_wrote }: Attention,
+  waitingSince: number | null,
+  role: MessageRole,
+  now: number,
+): AttentionColumns {
+  if (status === "closed" || handler === "ai") {
+    return { unassigned: null, waiting_for: null, waiting_since: null };
+  }
+  const isOurs = contact_wrote || handler !== "none";
+  const unassigned = isOurs && assignee_type !== "human" ? true : null;
+  const isQueued = handler === "queue";
+  const begins = isQueued || role === "asks";
+  const ends = role === "answers" && !isQueued;
+  const waiting_since = ends ? null : (waitingSince ?? (begins ? now : null));
+  if (waiting_since === null) return { unassigned, waiting_for: null, waiting_since };
+  return { unassigned, waiting_for: isQueued ? "handoff" : "reply", waiting_since };
+}
+
+/**
  * Returns the handler after an assignment. A conversation that waits for a person keeps waiting
  * when the assignee is removed.
  */

@@ -128,6 +128,7 @@ export function conversationResource(
     priority,
     snoozed_until: isoOrNull(row.snoozed_until),
     unread_count,
+    waiting_since: isoOrNull(row.waiting_since),
     last_message,
     message_count,
     opt_out_suspected: row.opt_out_suspected === true,

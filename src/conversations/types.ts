@@ -117,8 +117,16 @@ export interface Conversation {
   readonly priority: Priority;
   /** When a snoozed conversation opens again. Null unless the status is `snoozed`. */
   readonly snoozed_until: string | null;
-  /** The number of messages from the contact since the conversation was last marked as read. */
+  /**
+   * The number of messages from the contact since the conversation was last marked as read. At
+   * least 1 after it was marked as unread.
+   */
   readonly unread_count: number;
+  /**
+   * Since when the contact waits for a person: since a hand-off, or since its first message that
+   * nobody has answered. Null if it does not wait, as while an agent handles the conversation.
+   */
+  readonly waiting_since: string | null;
   /** The last message. Null if there is none. */
   readonly last_message: LastMessage | null;
   /** The number of messages, in both directions. */
@@ -168,7 +176,15 @@ export const conversationSchema = z
       .int()
       .min(0)
       .describe(
-        "The number of messages from the contact since the conversation was last marked as read.",
+        "The number of messages from the contact since the conversation was last marked as read. " +
+          "At least 1 after it was marked as unread.",
+      ),
+    waiting_since: timestamp
+      .nullable()
+      .describe(
+        "Since when the contact waits for a person: since a hand-off, or since its first message " +
+          "that nobody has answered. Null if it does not wait, as while an agent handles the " +
+          "conversation.",
       ),
     last_message: lastMessageSchema.nullable().describe("The last message. Null if there is none."),
     message_count: z.int().min(0).describe("The number of messages, in both directions."),

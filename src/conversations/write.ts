@@ -8,6 +8,7 @@ import {
   type ConversationRow,
   conversations,
 } from "./rows.ts";
+import { attentionOf, type MessageRole } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -78,15 +79,18 @@ function sorted(value: unknown): string {
 
 /**
  * No other function updates conversations, so everything that depends on one is written with it:
- * its label rows, the job that wakes it and, when it closes, the time of the contact's last
- * message.
+ * its label rows, the columns that follow from others, the job that wakes it and, when it closes,
+ * the time of the contact's last message. `role` is that of the message that causes the change.
  */
 export async function writeConversation(
   tx: Tx,
   before: Seen<ConversationRow>,
   patch: Partial<ConversationRow>,
+  role: MessageRole = "neither",
 ): Promise<Seen<ConversationRow>> {
-  const after = tx.update(conversations, before, patch);
+  const changed = { ...before, ...patch };
+  const attention = attentionOf(changed, before.waiting_since, role, tx.now);
+  const after = tx.update(conversations, before, { ...patch, ...attention });
   if (before.labels.length > 0 || after.labels.length > 0) await writeLabels(tx, before, after);
   if (after.snoozed_until !== before.snoozed_until) await writeWake(tx, after);
   if (after.status === "closed" && before.status !== "closed") await updateContactTime(tx, after);

@@ -22,6 +22,7 @@ import type {
   UpdatePlaybook,
 } from "../agents/index.ts";
 import type { Message } from "../messages/index.ts";
+import type { Operator, SaveOperator } from "../operators/index.ts";
 import type {
   CreatedWebhook,
   CreateWebhook,
@@ -74,6 +75,27 @@ export interface ApiKeys {
    * @throws TidingsError `not_found`
    */
   revoke(id: string, options?: CommandOptions): Promise<void>;
+}
+
+/** The people of your application who work on the account's conversations in this mode. */
+export interface Operators {
+  /** Lists the operators in the order of their ids. */
+  list(page?: PageQuery): Promise<Page<Operator>>;
+  /**
+   * Returns an operator.
+   * @throws TidingsError `not_found`
+   */
+  get(id: string): Promise<Operator>;
+  /**
+   * Adds an operator under your own id, or replaces the data of the one with this id.
+   * @throws TidingsError `conflict` when the account has 1,000 operators
+   */
+  save(id: string, input: Changes<SaveOperator>, options?: CommandOptions): Promise<Operator>;
+  /**
+   * Removes an operator. Conversations stay assigned to the id, and replies and notes keep it.
+   * @throws TidingsError `not_found`
+   */
+  remove(id: string, options?: CommandOptions): Promise<void>;
 }
 
 /** The events of the account in this mode, for as long as the engine keeps them. */
@@ -290,6 +312,8 @@ export interface AccountHandle {
   readonly conversations: Conversations;
   /** Contacts, with their addresses, consents, observations and sentiment. */
   readonly contacts: Contacts;
+  /** The people who work on conversations: their names and pictures. */
+  readonly operators: Operators;
   /** The API keys of the account in this mode. */
   readonly apiKeys: ApiKeys;
   /** Chats with visitors of a website. */

@@ -12,6 +12,7 @@ export type {
   Agents,
   ApiKeys,
   Events,
+  Operators,
   Playbooks,
   Sandbox,
   Webhooks,

@@ -15,12 +15,14 @@ import type {
 import type {
   BatchMessages,
   BatchResults,
+  ConversationMatch,
   EditMessage,
   ListMessages,
   Message,
   MessagePreview,
   PreviewMessage,
   Reply,
+  SearchConversations,
   SendMessage,
   Timeline,
 } from "../messages/index.ts";
@@ -43,6 +45,7 @@ import type {
   VisitorMessage,
   VisitorStream,
   WebchatMessage,
+  WebchatMessagePage,
   WebchatSession,
 } from "../webchat/index.ts";
 import type { Page, PageQuery } from "../kernel/index.ts";
@@ -203,6 +206,11 @@ export interface Conversations {
   /** Lists the inbox, latest activity first. With a contact filter, newest first. */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   /**
+   * Searches by words or prefixes of words in contacts, labels and messages, or by the start of a
+   * phone number. Returns one page: `next_cursor` is null.
+   */
+  search(query: SearchConversations): Promise<Page<ConversationMatch>>;
+  /**
    * Opens, snoozes or closes a conversation, or changes its priority, metadata or suspected
    * opt-out. Absent fields keep their value.
    * @throws TidingsError `conflict` when it would reopen a conversation that a newer one has
@@ -240,6 +248,8 @@ export interface Conversations {
   setLabels(id: string, labels: readonly string[], options?: CommandOptions): Promise<Conversation>;
   /** Marks all messages up to the last one as read. `unread_count` becomes 0. */
   markRead(id: string, options?: CommandOptions): Promise<Conversation>;
+  /** Marks the conversation as unread. `unread_count` becomes at least 1. */
+  markUnread(id: string, options?: CommandOptions): Promise<Conversation>;
   /**
    * Puts the conversation in the queue for people and publishes `conversation.handoff`. A
    * conversation that already waits in the queue stays unchanged.
@@ -264,6 +274,12 @@ export interface Webchat {
    * null.
    */
   open(input?: OpenWebchatSession, options?: CommandOptions): Promise<WebchatSession>;
+  /**
+   * Lists the webchat messages of the visitor's contact, in both directions and from all sessions,
+   * newest first.
+   * @throws TidingsError `not_found` when the session does not exist or has expired
+   */
+  messages(id: string, page?: PageQuery): Promise<WebchatMessagePage>;
   /**
    * Sends a message as the visitor of a session, as the visitor's browser does. At most 20 messages
    * in 10 seconds.

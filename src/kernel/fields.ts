@@ -201,7 +201,16 @@ export const pageFields = {
 
 export const pageQuerySchema = z.strictObject(pageFields);
 
-export function pageSchema<T>(item: z.ZodType<T>): z.ZodType<Page<T>> {
+type PageSchema<T> = z.ZodObject<
+  {
+    data: z.ZodArray<z.ZodType<T>>;
+    has_more: z.ZodBoolean;
+    next_cursor: z.ZodNullable<z.ZodString>;
+  },
+  z.core.$strict
+>;
+
+export function pageSchema<T>(item: z.ZodType<T>): PageSchema<T> {
   return z.strictObject({
     data: z.array(item).describe("The items of this page."),
     has_more: z.boolean().describe("True if there may be further pages."),

@@ -5,6 +5,8 @@ import {
   listConversationMessages,
   listMessages,
 } from "./reads.ts";
+import { searchConversations } from "./search-conversations.ts";
+import { conversationMatchSchema } from "./search-types.ts";
 import { reply } from "./receive.ts";
 import { cancelMessage, editMessage, releaseMessage } from "./waiting-messages.ts";
 import { previewMessage } from "./preview.ts";
@@ -124,6 +126,20 @@ const messageRoutes: readonly ApiRoute[] = [
     tag: "Conversations",
     scopes: ["conversations:read"],
     method: "GET",
+    path: "/v1/conversations/search",
+    operation: searchConversations,
+    summary: "Search conversations",
+    description:
+      "Finds words and prefixes of words in the names and addresses of contacts, in labels, and in " +
+      "the messages of contacts, people and agents. Messages of programs are not searched. One " +
+      "page: conversations whose contact or label matches come first, then those with the newest " +
+      "matching message. If thousands of messages match, only a sample of them is searched.",
+    response: pageSchema(conversationMatchSchema).meta({ id: "ConversationMatchPage" }),
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:read"],
+    method: "GET",
     path: "/v1/conversations/:id/messages",
     operation: listConversationMessages,
     summary: "List the messages of a conversation",
@@ -175,6 +191,7 @@ const messageHandles = {
     messages: queryByIdAndInput(listContactMessages),
   },
   conversations: {
+    search: query(searchConversations),
     messages: queryByIdAndInput(listConversationMessages),
     reply: commandByIdAndInput(reply),
   },

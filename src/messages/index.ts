@@ -43,6 +43,7 @@ export {
   type TimelineRedaction,
   type TimelineTransition,
 } from "./timeline-types.ts";
+export type { ConversationMatch, SearchConversations } from "./search-types.ts";
 export { transportSink, startTransports, stopTransports } from "./transports.ts";
 export {
   type BatchFailure,

@@ -58,6 +58,7 @@ import { createHmac, type KeyObject } from "node:crypto";
 import { type Reply, replySchema } from "./input-types.ts";
 import type { Message } from "./types.ts";
 import { messageResource } from "./reads.ts";
+import { messageWords } from "./search-words.ts";
 import { channelOf } from "./rules.ts";
 import { acceptMessage } from "./send.ts";
 
@@ -112,7 +113,12 @@ export async function receiveMessage(
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
     author_id: identity.contact_id,
-    sequence: await assignSequence(tx, conversation, id, "inbound"),
+    words: messageWords(tx.scope, { id, author_type: "contact", body }),
+    sequence: await assignSequence(tx, conversation, {
+      id,
+      direction: "inbound",
+      role: effect.keyword === null ? "asks" : "neither",
+    }),
     created_at: tx.now,
     updated_at: tx.now,
   });

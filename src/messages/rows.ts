@@ -59,6 +59,11 @@ export const messages = scoped("messages", {
   keyword: nullable(text<Keyword>()),
   /** The number of attempts so far. */
   attempts: integer(),
+  /**
+   * The search words of what people and agents write (`search-words.ts`). Null for messages of
+   * programs, which are most messages and are worth no search.
+   */
+  words: nullable(text()),
   /** The earliest time of the next attempt. Null unless the message waits for a retry. */
   retry_at: nullable(time()),
   /** The state that all evidence from the carrier gives. Null until there is evidence. */
@@ -86,6 +91,7 @@ export const initialColumns = {
 } as const satisfies Partial<MessageRow>;
 
 export const messageById = messages.key("id");
+export const messagesByWords = messages.words("words", "words");
 export const messagesOfConversation = messages.byId.index("by_conversation", [
   "conversation_id",
   "sequence",

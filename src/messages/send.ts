@@ -41,6 +41,7 @@ import {
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { firstTransport } from "./choose-route.ts";
+import { messageWords } from "./search-words.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 import { messageResource } from "./reads.ts";
 import {
@@ -135,7 +136,12 @@ export async function writeMessage(
     id,
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
-    sequence: await assignSequence(tx, conversation, id, "outbound"),
+    sequence: await assignSequence(tx, conversation, {
+      id,
+      direction: "outbound",
+      // The engine's own texts, such as the answer to a keyword, answer nobody's question.
+      role: author.type === "system" ? "neither" : "answers",
+    }),
     direction: "outbound",
     channel,
     status: state.status,
@@ -145,6 +151,7 @@ export async function writeMessage(
     media: draft.media ?? [],
     author_type: author.type,
     author_id: author.id ?? null,
+    words: messageWords(tx.scope, { id, author_type: author.type, body: draft.body }),
     category: draft.category ?? "transactional",
     ...segmentColumns(channel, draft.body),
     // A past `send_at` means now. `patchOf` sets a future one.

@@ -1,3 +1,4 @@
+import { messageWords } from "./search-words.ts";
 import { arm, disarm, type Claim, finish } from "../queue/index.ts";
 import { messageResource } from "./reads.ts";
 import { messageById, type MessageRow, messages } from "./rows.ts";
@@ -73,6 +74,7 @@ export const editMessage: Command<EditMessage, Message> = {
     const patch: Partial<MessageRow> = {
       body,
       media,
+      words: messageWords(message, { ...message, body }),
       metadata: change.metadata ?? message.metadata,
       ...segmentColumns(message.channel, body),
     };

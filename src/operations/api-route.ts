@@ -107,7 +107,8 @@ export type ApiRoute =
        * Pages of other origins may call it.
        */
       readonly visitor: true;
-      readonly operation: Command<unknown, unknown> | EventStream<unknown, unknown>;
+      readonly operation:
+        Command<unknown, unknown> | Query<unknown, unknown> | EventStream<unknown, unknown>;
       readonly response?: z.ZodType;
     })
   | (RouteFacts & { readonly operation: Callback })

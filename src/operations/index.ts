@@ -69,6 +69,8 @@ export {
   isRemembered,
   storedKey,
 } from "./idempotency.ts";
+export { findByWords } from "./find-by-words.ts";
+export { queryWords, storedWords, wordsOf } from "./search-words.ts";
 export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
 export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
 export {

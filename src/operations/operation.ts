@@ -32,6 +32,7 @@ export const keyScopes = [
   "events:read",
   "keys:manage",
   "senders:manage",
+  "operators:manage",
   "sandbox:write",
 ] as const;
 

@@ -77,7 +77,12 @@ export const redactMessage: Command<ById, Message> = {
     await tx.get(conversationById, [message.conversation_id], { hold: true });
     const quoting = await runsQuoting(tx, message);
 
-    const redacted = tx.update(messages, message, { body: null, media: [], updated_at: tx.now });
+    const redacted = tx.update(messages, message, {
+      body: null,
+      media: [],
+      words: null,
+      updated_at: tx.now,
+    });
     writeTimeline(tx, services.drawId, message, redacted, {
       type: "redaction",
       at: iso(tx.now),

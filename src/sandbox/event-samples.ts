@@ -148,6 +148,7 @@ function conversation({ at, reference: contact }: Facts): Conversation {
     priority: "normal",
     snoozed_until: null,
     unread_count: 1,
+    waiting_since: at,
     last_message: { id: message_id, direction: "inbound", preview: "", created_at: at },
     message_count: 1,
     opt_out_suspected: false,

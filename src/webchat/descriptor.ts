@@ -1,10 +1,12 @@
 import { markWebchatMessage, receiveWebchatMessage, webchatStream } from "./visitor-messages.ts";
 import { openWebchatSession } from "./sessions.ts";
+import { listVisitorMessages } from "./visitor-history.ts";
 import {
   type OpenWebchatSession,
   type StreamedWebchatMessage,
   type VisitorStream,
   type WebchatMessage,
+  webchatMessagePageSchema,
   webchatMessageSchema,
   webchatSessionSchema,
 } from "./types.ts";
@@ -15,6 +17,7 @@ import {
   type CommandOptions,
   method,
   type Module,
+  queryByIdAndInput,
   type StreamItem,
   type StreamOptions,
 } from "../operations/index.ts";
@@ -47,6 +50,18 @@ const webchatRoutes: readonly ApiRoute[] = [
   },
   {
     ...visitor,
+    method: "GET",
+    path: "/v1/webchat/sessions/:id/messages",
+    operation: listVisitorMessages,
+    summary: "List the visitor's messages",
+    description:
+      "Lists the webchat messages of the visitor's contact, in both directions and from all " +
+      "sessions, newest first. A redacted message has no body. `last_event_id` is where a stream " +
+      "continues the list.",
+    response: webchatMessagePageSchema,
+  },
+  {
+    ...visitor,
     method: "POST",
     path: "/v1/webchat/sessions/:id/marks",
     operation: markWebchatMessage,
@@ -73,6 +88,7 @@ const webchatHandles = {
         (input: OpenWebchatSession = {}, options?: CommandOptions) =>
           change(openWebchatSession, input, options),
     ),
+    messages: queryByIdAndInput(listVisitorMessages),
     sendAsVisitor: commandByIdAndInput(receiveWebchatMessage),
     mark: commandByIdAndInput(markWebchatMessage),
     stream: method(

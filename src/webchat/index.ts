@@ -4,10 +4,12 @@ export type {
   WebchatOptions,
   OpenWebchatSession,
   StreamedWebchatMessage,
+  VisitorHistory,
   VisitorMark,
   VisitorMessage,
   VisitorStream,
   WebchatMessage,
+  WebchatMessagePage,
   WebchatSession,
 } from "./types.ts";
 export {

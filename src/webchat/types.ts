@@ -7,6 +7,10 @@ import {
   type Limits,
   type MessageId,
   name,
+  type Page,
+  pageFields,
+  type PageQuery,
+  pageSchema,
   reference,
   senderAddress,
   text,
@@ -191,6 +195,42 @@ export const visitorStreamSchema = z.strictObject({
         "session was opened.",
     ),
 });
+
+/** A page of the messages of a visitor. */
+export interface VisitorHistory extends PageQuery {
+  /** The id of the session. */
+  readonly id: string;
+}
+
+export const visitorHistorySchema = z
+  .strictObject({ id: reference.describe("The id of the session."), ...pageFields })
+  .describe("A page of the messages of a visitor.");
+
+/** One page of the messages to and from a visitor, newest first. */
+export interface WebchatMessagePage extends Page<WebchatMessage> {
+  /**
+   * The place up to which the stream has no messages that this list lacks. A stream that is opened
+   * with it as `last_event_id` continues the list. Null if nothing was sent to the visitor yet.
+   */
+  last_event_id: string | null;
+}
+
+export const webchatMessagePageSchema = z
+  .strictObject({
+    ...pageSchema(webchatMessageSchema).shape,
+    last_event_id: z
+      .string()
+      .nullable()
+      .describe(
+        "The place up to which the stream has no messages that this list lacks. A stream that is " +
+          "opened with it as `last_event_id` continues the list. Null if nothing was sent to the " +
+          "visitor yet.",
+      ),
+  })
+  .meta({
+    id: "WebchatMessagePage",
+    description: "One page of the messages to and from a visitor, newest first.",
+  });
 
 /** A message in a visitor's stream. */
 export interface StreamedWebchatMessage {

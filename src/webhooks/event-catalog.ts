@@ -104,7 +104,7 @@ export interface EventMap {
   readonly "conversation.created": ConversationCreatedData;
   /**
    * The status, handler, assignee, labels, priority, metadata or suspected opt-out of a
-   * conversation changed.
+   * conversation changed, or it was marked as read or unread.
    */
   readonly "conversation.updated": ConversationUpdatedData;
   /** A conversation was closed. */

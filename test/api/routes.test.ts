@@ -23,7 +23,10 @@ const pathOf = ({ path }: ApiRoute, id: string, parts: Parts = {}): string =>
   path.replace(":medium", "text").replaceAll(/:(\w+)/g, (_, name: string) => parts[name] ?? id);
 
 /** The required query parameters of lists. */
-const queries: Readonly<Record<string, string>> = { "/v1/contacts/search": "?q=anna" };
+const queries: Readonly<Record<string, string>> = {
+  "/v1/contacts/search": "?q=anna",
+  "/v1/conversations/search": "?q=anna",
+};
 
 /** Valid bodies. Only their account may be wrong. */
 const bodies: Readonly<Record<string, object>> = {
@@ -41,6 +44,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /v1/conversations/:id/assign": { assignee: { type: "human", id: "anna" } },
   "PUT /v1/conversations/:id/labels": { labels: ["new"] },
   "POST /v1/conversations/:id/handoff": { reason: "asked for it" },
+  "PUT /v1/operators/:id": { name: "Anna" },
   "POST /v1/webhooks": { url: "https://example.com/hooks", events: ["*"] },
   "PATCH /v1/webhooks/:id": { description: "changed" },
   "POST /v1/webhooks/:id/recover": { since: "2026-01-01T00:00:00Z" },

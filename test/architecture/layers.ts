@@ -17,6 +17,7 @@ export const moduleOrder = [
   "operations",
   "events",
   "accounts",
+  "operators",
   "contacts",
   "senders",
   "conversations",

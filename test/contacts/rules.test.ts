@@ -130,6 +130,7 @@ const conversation = {
   snoozed_until: null,
   unread_count: 1,
   message_count: 1,
+  waiting_since: null,
   last_message: {
     id: id("msg"),
     direction: "inbound",

@@ -136,6 +136,8 @@ async function make(
       return refusal(own.setLabels(at, change.labels));
     case "read":
       return refusal(own.markRead(at));
+    case "unread":
+      return refusal(own.markUnread(at));
     case "handOff":
       return refusal(own.handOff(at, { reason: "asked for it" }));
     case "handBack":
@@ -165,6 +167,7 @@ async function readState(world: World): Promise<Model> {
           ]);
           const { status, handler, assignee, labels, snoozed_until, closed_at, unread_count } =
             shown;
+          const { waiting_since } = shown;
           expect(shown.message_count, "A conversation counts each of its messages once.").toBe(
             thread.data.length,
           );
@@ -179,6 +182,7 @@ async function readState(world: World): Promise<Model> {
             snoozed_until: snoozed_until === null ? null : Date.parse(snoozed_until),
             closed_at: closed_at === null ? null : Date.parse(closed_at),
             unread_count,
+            waiting_since: waiting_since === null ? null : Date.parse(waiting_since),
             hasAgent: withAgent.has(id),
             bodies: thread.data.map(({ body }) => body ?? "").toReversed(),
           };
@@ -210,6 +214,16 @@ export async function checkRows(reads: Reads): Promise<void> {
       row.status === "closed",
     ]);
     const thread = await reads.range({ ...all, index: messagesOfConversation, prefix: [row.id] });
+    const isWritten = thread.some(({ direction }) => direction === "inbound");
+    const isHeld = row.handler === "ai" || row.assignee_type === "human" || row.status === "closed";
+    const isNotice = row.handler === "none" && !isWritten;
+    expect(row.unassigned, `Conversation ${row.id} is unassigned if nobody has it.`).toBe(
+      isHeld || isNotice ? null : true,
+    );
+    expect(
+      [row.waiting_since === null, row.handler === "queue" && row.status !== "closed"],
+      `Conversation ${row.id} names what its contact waits for.`,
+    ).toEqual([row.waiting_for === null, row.waiting_for === "handoff"]);
     expect(
       thread.map(({ sequence }) => sequence),
       `The messages of conversation ${row.id} are numbered from 1 without a gap.`,
@@ -378,7 +392,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     ago,
     labels: fc.subarray(["new", "vip", "late"]),
   }),
-  fc.record({ kind: fc.constantFrom("read", "handOff", "handBack"), person, ago }),
+  fc.record({ kind: fc.constantFrom("read", "unread", "handOff", "handBack"), person, ago }),
 );
 
 export const conversationCommands = fc.commands<State, World, false>(

@@ -201,9 +201,25 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     await own.setLabels(id, []);
     await own.assign(id, null);
     await own.handBack(id);
-    await own.markRead(id);
+    await own.markUnread(id);
     expect(await told()).toEqual([]);
-    expect(await own.get(id)).toEqual({ ...before, unread_count: 0 });
+    expect(await own.get(id)).toEqual(before);
+
+    for (const mark of ["markRead", "markUnread"] as const) {
+      const marked = await own[mark](id);
+      expect(marked.unread_count).toBe(mark === "markRead" ? 0 : 1);
+      expect(await told()).toMatchObject([
+        {
+          type: "conversation.updated",
+          data: { conversation: { unread_count: marked.unread_count } },
+        },
+      ]);
+      await own[mark](id);
+      expect(await told(), "it was marked already").toEqual([]);
+    }
+    await own.markRead(id);
+    expect((await own.list({ unread: true })).data).toEqual([]);
+    await told();
 
     const edited = await own.update(id, {
       priority: "urgent",
@@ -282,6 +298,51 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
         errors,
       });
     }
+  });
+
+  it("waits for a person from a hand-off or an unanswered message until a person answers", async () => {
+    const { one, own, id, agent, clock } = await begun();
+    const start = (await own.get(id)).waiting_since;
+    expect(start, "since its contact wrote").toBe((await own.get(id)).created_at);
+    await clock.advance(1_000);
+    await one.sandbox.inbound({ from: phone, body: "Anybody there?" });
+    await own.assign(id, anna);
+    expect((await own.get(id)).waiting_since, "having it is no answer").toBe(start);
+    await own.reply(id, { body: "Hi", author_id: "anna" });
+    expect(await own.get(id)).toMatchObject({ waiting_since: null });
+    await one.sandbox.inbound({ from: phone, body: "HELP" });
+    expect(await own.get(id), "the engine answers a keyword").toMatchObject({
+      waiting_since: null,
+    });
+
+    await own.assign(id, agent);
+    await one.sandbox.inbound({ from: phone, body: "Hm" });
+    expect(await own.get(id), "an agent has it").toMatchObject({ waiting_since: null });
+    await clock.advance(1_000);
+    const since = new Date(clock.now()).toISOString();
+    expect(await own.handOff(id, { reason: "stuck" })).toMatchObject({ waiting_since: since });
+    await clock.advance(1_000);
+    await one.messages.send({ to: phone, body: "Please hold the line" });
+    const other = await one.sandbox.inbound({ from: "+15005551002", body: "First!" });
+    const { conversation_id: later } = await one.messages.send({
+      to: "+15005551003",
+      body: "Sale",
+    });
+    const waiting = await own.list({ waiting: true });
+    expect(
+      waiting.data.map((each) => [each.id, each.waiting_since === since]),
+      "hand-offs first, and a notice waits for nobody",
+    ).toEqual([
+      [id, true],
+      [other.conversation_id, false],
+    ]);
+    expect((await own.list({ unassigned: true })).data.map((each) => each.id)).toEqual([
+      other.conversation_id,
+      id,
+    ]);
+    expect((await own.list({ unassigned: false })).data.map((each) => each.id)).toEqual([later]);
+    await own.update(id, { status: "closed" });
+    expect((await own.list({ waiting: true })).data).toHaveLength(1);
   });
 
   it("has internal notes, newest first", async () => {

@@ -26,6 +26,9 @@ export interface Filling {
   readonly labels: readonly string[];
   readonly unread: number;
   readonly suspected: boolean;
+  readonly priority: "low" | "normal" | "high" | "urgent";
+  readonly unassigned: boolean;
+  readonly wait: { readonly for: "handoff" | "reply"; readonly since: number } | null;
 }
 
 export interface Wish extends Omit<Filling, "id" | "contact_id" | "phone" | "preview"> {
@@ -52,6 +55,9 @@ export const filling: fc.Arbitrary<Wish[]> = fc.array(
     labels: fc.subarray(["new", "vip", "late"]),
     unread: fc.constantFrom(0, 0, 1, 2),
     suspected: fc.boolean(),
+    priority: fc.constantFrom("normal", "low", "high", "urgent"),
+    unassigned: fc.boolean(),
+    wait: fc.option(fc.record({ for: fc.constantFrom("handoff", "reply"), since: fc.nat(3) })),
   }),
   { minLength: 1, maxLength: 25 },
 );
@@ -122,7 +128,7 @@ export async function fill(
       });
     }
     const id = drawId("conv");
-    const { status, medium, handler, assignee, labels, unread, body } = wish;
+    const { status, medium, handler, assignee, labels, unread, body, priority, wait } = wish;
     const last_activity_at = first + wish.activity;
     const message_id = body === null ? null : drawId("msg");
     insert(conversations, {
@@ -136,7 +142,11 @@ export async function fill(
       assignee_type: assignee === null ? null : assignee === "anna" ? "human" : "agent",
       assignee_id: assignee,
       labels,
-      priority: "normal",
+      priority,
+      contact_wrote: true,
+      unassigned: wish.unassigned ? true : null,
+      waiting_for: wait?.for ?? null,
+      waiting_since: wait === null ? null : first + wait.since,
       snoozed_until: before === undefined && status === "snoozed" ? first + 86_400_000 : null,
       unread_count: unread,
       unread: unread > 0 ? true : null,
@@ -162,6 +172,7 @@ export async function fill(
     if (message_id !== null) {
       insert(messages, {
         ...initialColumns,
+        words: null,
         ...scope,
         id: message_id,
         conversation_id: id,

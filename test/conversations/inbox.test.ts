@@ -21,6 +21,9 @@ const filters: fc.Arbitrary<ListConversations> = fc
     channel: fc.constantFrom("sms", "mms", "webchat"),
     unread: fc.boolean(),
     opt_out_suspected: fc.boolean(),
+    priority: fc.constantFrom("normal", "high", "urgent"),
+    unassigned: fc.boolean(),
+    waiting: fc.boolean(),
   })
   // With many filters at once, almost nothing would match.
   .chain((all) => fc.subarray(Object.entries(all), { maxLength: 3 }))
@@ -33,6 +36,9 @@ function matches(each: Filling, asked: ListConversations): boolean {
     assignee: each.assignee ?? undefined,
     unread: each.unread > 0,
     opt_out_suspected: each.suspected,
+    priority: each.priority,
+    unassigned: each.unassigned,
+    waiting: each.wait !== null,
     contact_id: each.contact_id,
   };
   const { label, channel, ...others } = asked;
@@ -43,9 +49,20 @@ function matches(each: Filling, asked: ListConversations): boolean {
   return Object.entries(others).every(([name, wanted]) => Reflect.get(facts, name) === wanted);
 }
 
-/** By newest activity, then by newest start; the list of one contact is in order of start. */
-function sorted(list: readonly Filling[], { contact_id }: ListConversations): Filling[] {
+/**
+ * By newest activity, then by newest start; the list of one contact is in order of start. Waiting
+ * ones: hand-offs first, then by the longest wait.
+ */
+function sorted(
+  list: readonly Filling[],
+  { contact_id, label, waiting }: ListConversations,
+): Filling[] {
   const byId = (a: Filling, b: Filling): number => (a.id < b.id ? 1 : -1);
+  if (waiting === true && contact_id === undefined && label === undefined) {
+    const rank = ({ wait }: Filling): number =>
+      (wait?.for === "handoff" ? 0 : 100) + (wait?.since ?? 0);
+    return list.toSorted((a, b) => rank(a) - rank(b) || -byId(a, b));
+  }
   return list.toSorted(
     (a, b) => (contact_id === undefined ? b.activity - a.activity : 0) || byId(a, b),
   );
@@ -178,6 +195,9 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
       labels: ["new"],
       unread: 0,
       suspected: false,
+      priority: "normal",
+      unassigned: false,
+      wait: null,
     };
     const rows = Array.from({ length: 1_500 }, (_, i) => ({
       ...common,

@@ -8,6 +8,8 @@ export interface ModelConversation {
   snoozed_until: number | null;
   closed_at: number | null;
   unread_count: number;
+  /** Since when the contact waits for a person. */
+  waiting_since: number | null;
   /** Whether the account's only agent was assigned, so that a hand-back goes to it. */
   hasAgent: boolean;
   /** The messages, oldest first. */
@@ -44,7 +46,7 @@ export type Change =
       readonly labels: string[];
     }
   | {
-      readonly kind: "read" | "handOff" | "handBack";
+      readonly kind: "read" | "unread" | "handOff" | "handBack";
       readonly person: number;
       readonly ago: number;
     };
@@ -75,12 +77,17 @@ export function apply(
     const into = last !== undefined && (last.status !== "closed" || reopens) ? last : begin(all);
     wake(into);
     into.unread_count++;
+    if (into.handler !== "ai") into.waiting_since ??= now;
     into.bodies.push(change.body);
     return "done";
   }
   if (change.kind === "send" || change.kind === "open") {
     const into = last !== undefined && last.status !== "closed" ? last : begin(all);
-    if (change.kind === "send") into.bodies.push(change.body);
+    if (change.kind === "send") {
+      into.bodies.push(change.body);
+      // Who waits for a person after a hand-off is not answered by a program.
+      if (into.handler !== "queue") into.waiting_since = null;
+    }
     return "done";
   }
   const each = all[target];
@@ -93,18 +100,21 @@ export function apply(
       each.handler = "human";
       if (each.assignee?.type !== "human") each.assignee = null;
       each.bodies.push(change.body);
+      each.waiting_since = null;
       return "done";
     case "status":
       if (change.status === "closed") {
         each.closed_at ??= now;
-        Object.assign(each, { status: "closed", snoozed_until: null });
+        Object.assign(each, { status: "closed", snoozed_until: null, waiting_since: null });
         return "done";
       }
       if (superseded) return "conflict";
+      if (each.handler === "queue") each.waiting_since ??= now;
       wake(each);
       return "done";
     case "snooze":
       if (superseded) return "conflict";
+      if (each.handler === "queue") each.waiting_since ??= now;
       Object.assign(each, { status: "snoozed", snoozed_until: now + change.ms, closed_at: null });
       return "done";
     case "assign": {
@@ -114,6 +124,8 @@ export function apply(
       const nobody = waits ? "queue" : "none";
       each.handler = assignee === null ? nobody : assignee.type === "human" ? "human" : "ai";
       each.assignee = assignee;
+      if (each.handler === "ai") each.waiting_since = null;
+      if (each.handler === "queue") each.waiting_since ??= now;
       each.hasAgent ||= assignee?.type === "agent";
       return "done";
     }
@@ -123,16 +135,20 @@ export function apply(
     case "read":
       each.unread_count = 0;
       return "done";
+    case "unread":
+      each.unread_count = Math.max(1, each.unread_count);
+      return "done";
     case "handOff":
       if (each.status === "closed") return "conflict";
       if (each.handler !== "queue" && each.assignee?.type === "human") each.assignee = null;
       each.handler = "queue";
+      each.waiting_since ??= now;
       return "done";
     case "handBack":
       if (each.status === "closed") return "conflict";
       if (each.handler === "human" || each.handler === "queue") {
         each.handler = each.hasAgent ? "ai" : "none";
-        if (each.hasAgent) each.assignee = theAgent;
+        if (each.hasAgent) Object.assign(each, { assignee: theAgent, waiting_since: null });
       }
       return "done";
   }
@@ -151,6 +167,7 @@ function begin(all: ModelConversation[]): ModelConversation {
     snoozed_until: null,
     closed_at: null,
     unread_count: 0,
+    waiting_since: null,
     hasAgent: false,
     bodies: [],
   };

@@ -43,6 +43,7 @@ function row(scope: Scope, n: number): MessageRow {
     transport: null,
     provider_message_id: null,
     opt_out_suspected: false,
+    words: null,
     keyword: null,
     metadata: {},
     idempotency_key: null,

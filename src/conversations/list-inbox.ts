@@ -1,0 +1,236 @@
+import {
+  conversationById,
+  type ConversationLabelRow,
+  type ConversationRow,
+  conversationsOfContact,
+  inbox,
+  inboxByAssignee,
+  inboxByHandler,
+  inboxByLabel,
+  inboxByPriority,
+  inboxSuspected,
+  inboxUnassigned,
+  inboxUnread,
+  inboxWaiting,
+} from "./rows.ts";
+import { type ListConversations, listConversationsSchema } from "./input-types.ts";
+import { type Conversation, conversationStatusSchema } from "./types.ts";
+import { mediumOf, type Page } from "../kernel/index.ts";
+import { pageOf, type Query, type ScanList } from "../operations/index.ts";
+import type { Wait } from "./rules.ts";
+import { showConversations } from "./show.ts";
+import { contactById } from "../contacts/index.ts";
+import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
+import {
+  passes,
+  placeAt,
+  type Reads,
+  scan,
+  type Scan,
+  scanAcross,
+  scopedPlaceColumns,
+  type ScopedRangeOf,
+} from "../store/index.ts";
+
+/**
+ * Lists the inbox of all media and senders, newest activity first. With `contact_id` the order is
+ * by start, because a contact has too few conversations to justify an index by activity. Waiting
+ * conversations are in the order in which people should take them, unless another filter leads.
+ */
+export const listConversations: Query<ListConversations, Page<Conversation>> = {
+  kind: "query",
+  name: "conversations.list",
+  input: () => listConversationsSchema,
+  async run(reads, { limit, cursor, ...filters }, call) {
+    const asked = { operation: "conversations.list", filters, input: { limit, cursor } };
+    const found = await pageOf({ ...(await rangeFor(reads, filters)), ...asked }, call);
+    return { ...found, data: await showConversations(reads, found.data) };
+  },
+};
+
+type Filters = Omit<ListConversations, "limit" | "cursor">;
+type Range = Pick<ScanList<ConversationRow>, "index" | "prefix" | "scan">;
+type Where = NonNullable<ScopedRangeOf<ConversationRow>["where"]>;
+
+const newestFirst = "descending";
+
+/**
+ * Chooses the range to scan: the index of the filter that usually matches the fewest rows. The
+ * other filters are applied to the rows of that range.
+ */
+async function rangeFor(reads: Reads, filters: Filters): Promise<Range> {
+  const { contact_id, label, status, ...others } = filters;
+  const where = whereOf(others);
+  const statuses = status === undefined ? conversationStatusSchema.options : [status];
+  if (contact_id !== undefined) {
+    const own = { ...where, ...(status === undefined ? {} : { status }) };
+    return rangeOfContact(reads, contact_id, own, label);
+  }
+  if (label !== undefined) return rangeOfLabel(reads, label, statuses, where);
+  const { index, by, order = newestFirst } = leadOf(others);
+  return {
+    index,
+    prefix: by.length + 1,
+    scan: (limit, after) => {
+      const from = {
+        index,
+        order,
+        where,
+        limit,
+        ...(after === undefined ? {} : { after }),
+      } as const;
+      return scanAcross(
+        reads,
+        statuses.map((each) => ({ ...from, prefix: [each, ...by] })),
+      );
+    },
+  };
+}
+
+interface Lead {
+  readonly index: ScopedIndex<ConversationRow>;
+  /** The key columns between the status and the time. */
+  readonly by: readonly KeyValue[];
+  /** By default the newest first. */
+  readonly order?: "ascending";
+}
+
+function leadOf({
+  assignee,
+  handler,
+  priority,
+  unassigned,
+  waiting,
+  unread,
+  opt_out_suspected,
+}: Omit<Filters, "contact_id" | "label" | "status">): Lead {
+  if (waiting === true) return { index: inboxWaiting, by: [], order: "ascending" };
+  if (opt_out_suspected === true) return { index: inboxSuspected, by: [] };
+  if (assignee !== undefined) return { index: inboxByAssignee, by: [assignee] };
+  if (priority !== undefined && priority !== "normal") {
+    return { index: inboxByPriority, by: [priority] };
+  }
+  if (unread === true) return { index: inboxUnread, by: [] };
+  if (handler !== undefined && handler !== "none") return { index: inboxByHandler, by: [handler] };
+  if (unassigned === true) return { index: inboxUnassigned, by: [] };
+  return { index: inbox, by: [] };
+}
+
+const waits: readonly Wait[] = ["handoff", "reply"];
+
+function whereOf({
+  handler,
+  assignee,
+  channel,
+  priority,
+  unassigned,
+  waiting,
+  unread,
+  opt_out_suspected,
+}: Filters): Where {
+  const flag = (asked: boolean): true | null => (asked ? true : null);
+  return {
+    ...(priority === undefined ? {} : { priority }),
+    ...(unassigned === undefined ? {} : { unassigned: flag(unassigned) }),
+    ...(waiting === undefined ? {} : { waiting_for: waiting ? waits : null }),
+    ...(handler === undefined ? {} : { handler }),
+    ...(assignee === undefined ? {} : { assignee_id: assignee }),
+    ...(channel === undefined ? {} : { medium: mediumOf(channel) }),
+    ...(unread === undefined ? {} : { unread: flag(unread) }),
+    ...(opt_out_suspected === undefined ? {} : { opt_out_suspected: flag(opt_out_suspected) }),
+  };
+}
+
+/**
+ * The conversations of a merged contact are those of its survivor. An unknown contact gives an
+ * empty list.
+ */
+async function rangeOfContact(
+  reads: Reads,
+  contact_id: string,
+  where: Where,
+  label: string | undefined,
+): Promise<Range> {
+  const contact = await reads.get(contactById, [contact_id]);
+  const index = conversationsOfContact;
+  return {
+    index,
+    prefix: 1,
+    async scan(limit, after) {
+      if (contact === undefined) return { rows: [], more: false, last: undefined };
+      const prefix = [contact.merged_into ?? contact.id];
+      const found = await scan(reads, {
+        index,
+        prefix,
+        order: newestFirst,
+        where,
+        limit,
+        ...(after === undefined ? {} : { after }),
+      });
+      if (label === undefined) return found;
+      return { ...found, rows: found.rows.filter(({ labels }) => labels.includes(label)) };
+    },
+  };
+}
+
+/** Returns the conversations with a label, newest activity first. */
+export async function findLabelled(
+  reads: Reads,
+  label: string,
+  limit: number,
+): Promise<readonly Seen<ConversationRow>[]> {
+  const { rows } = await rangeOfLabel(reads, label, conversationStatusSchema.options, {}).scan(
+    limit,
+    undefined,
+  );
+  return rows;
+}
+
+/** How many conversations of a label one scan reads to find those that match the other filters. */
+const maxLabelled = 200;
+
+/**
+ * The rows of a label are in inbox order. The other filters are applied to the conversations that
+ * the rows refer to.
+ */
+function rangeOfLabel(
+  reads: Reads,
+  label: string,
+  statuses: readonly ConversationRow["status"][],
+  where: Where,
+): Range {
+  const index = inboxByLabel;
+  const columns = scopedPlaceColumns(index, 2);
+  const isPlain = Object.keys(where).length === 0;
+  return {
+    index,
+    prefix: 2,
+    async scan(limit, after): Promise<Scan<ConversationRow>> {
+      const from = {
+        index,
+        order: newestFirst,
+        limit: isPlain ? limit : maxLabelled,
+        ...(after === undefined ? {} : { after }),
+      } as const;
+      const labelled = await scanAcross<ConversationLabelRow>(
+        reads,
+        statuses.map((status) => ({ ...from, prefix: [label, status] })),
+      );
+      const keys = labelled.rows.map((row) => [row.conversation_id] as const);
+      const known = new Map(
+        (await reads.getAll(conversationById, keys)).map((row) => [row.id, row]),
+      );
+      const passing = labelled.rows.flatMap((labelRow) => {
+        const row = known.get(labelRow.conversation_id);
+        // The conversation may have changed between the two reads.
+        const belongs = row?.labels.includes(label) === true && statuses.includes(row.status);
+        return belongs && passes(row, where) ? [{ row, labelRow }] : [];
+      });
+      const page = passing.slice(0, limit);
+      const rows: Seen<ConversationRow>[] = page.map(({ row }) => row);
+      const end = page.at(-1);
+      if (passing.length <= limit || end === undefined) return { ...labelled, rows };
+      return { rows, more: true, last: placeAt(columns, end.labelRow) };
+    },
+  };
+}

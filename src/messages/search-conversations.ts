@@ -1,0 +1,75 @@
+import { contactQuery, findBestMatches, media } from "../contacts/index.ts";
+import {
+  conversationById,
+  type ConversationRow,
+  currentConversation,
+  findLabelled,
+  showConversations,
+} from "../conversations/index.ts";
+import { defaultPageSize, type Page } from "../kernel/index.ts";
+import { findByWords, type Query } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Reads } from "../store/index.ts";
+import { messageResource } from "./reads.ts";
+import { type MessageRow, messagesByWords } from "./rows.ts";
+import {
+  type ConversationMatch,
+  type SearchConversations,
+  searchConversationsSchema,
+} from "./search-types.ts";
+
+/**
+ * Searches conversations by their contact, their labels and what people and agents wrote in them.
+ * Conversations whose contact or label matches come first, then those with the newest matching
+ * message. The result is one page: users narrow a search with more words.
+ */
+export const searchConversations: Query<SearchConversations, Page<ConversationMatch>> = {
+  kind: "query",
+  name: "conversations.search",
+  input: () => searchConversationsSchema,
+  async run(reads, { q, limit = defaultPageSize }) {
+    const [ofContacts, labelled, messages] = await Promise.all([
+      findByContact(reads, q, limit + 1),
+      findLabelled(reads, q.trim(), limit + 1),
+      findByWords(reads, messagesByWords, contactQuery(q).words),
+    ]);
+    const newest = newestOfEach(messages);
+    const found = new Map<string, Seen<ConversationRow>>(
+      [...ofContacts, ...labelled].map((row) => [row.id, row]),
+    );
+    // One extra row shows whether there are more.
+    const missing = [...newest.keys()].filter((id) => !found.has(id));
+    const keys = missing.slice(0, limit + 1).map((id) => [id] as const);
+    for (const row of await reads.getAll(conversationById, keys)) found.set(row.id, row);
+    const rows = [...found.values()].slice(0, limit);
+    const shown = await showConversations(reads, rows);
+    return {
+      data: shown.map((conversation) => {
+        const message = newest.get(conversation.id);
+        return { conversation, message: message === undefined ? null : messageResource(message) };
+      }),
+      has_more: found.size > limit,
+      next_cursor: null,
+    };
+  },
+};
+
+/** Returns the latest conversations of the contacts that match best. */
+async function findByContact(
+  reads: Reads,
+  q: string,
+  limit: number,
+): Promise<readonly Seen<ConversationRow>[]> {
+  const contacts = await findBestMatches(reads, q, limit);
+  const keys = contacts.flatMap(({ id }) => media.map((medium) => [id, medium] as const));
+  return reads.getAll(currentConversation, keys);
+}
+
+/** Returns the newest message of each conversation, newest first. */
+function newestOfEach(messages: readonly MessageRow[]): ReadonlyMap<string, MessageRow> {
+  const newest = new Map<string, MessageRow>();
+  for (const message of messages.toSorted((a, b) => (a.id < b.id ? 1 : -1))) {
+    if (!newest.has(message.conversation_id)) newest.set(message.conversation_id, message);
+  }
+  return newest;
+}

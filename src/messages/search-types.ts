@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { defaultPageSize, queryInteger, text } from "../kernel/index.ts";
+import { type Conversation, conversationSchema } from "../conversations/index.ts";
+import { type Message, messageSchema } from "./types.ts";
+
+/** A search of the inbox. */
+export interface SearchConversations {
+  /**
+   * Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters, of which
+   * the first 8 words count.
+   */
+  readonly q: string;
+  /** The maximum number of conversations, up to 100. */
+  readonly limit?: number | undefined;
+}
+
+export const searchConversationsSchema = z.strictObject({
+  q: text(200)
+    .min(1)
+    .describe(
+      "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters, of " +
+        "which the first 8 words count.",
+    ),
+  limit: queryInteger(1, 100).optional().meta({
+    default: defaultPageSize,
+    description: "The maximum number of conversations, up to 100.",
+  }),
+});
+
+/** A conversation that a search found. */
+export interface ConversationMatch {
+  /** The conversation. */
+  readonly conversation: Conversation;
+  /**
+   * The newest message of the conversation that the search found. Null if the contact or a label
+   * matches and no message does.
+   */
+  readonly message: Message | null;
+}
+
+export const conversationMatchSchema = z
+  .strictObject({
+    conversation: conversationSchema.describe("The conversation."),
+    message: messageSchema
+      .nullable()
+      .describe(
+        "The newest message of the conversation that the search found. Null if the contact or a " +
+          "label matches and no message does.",
+      ),
+  })
+  .meta({ id: "ConversationMatch", description: "A conversation that a search found." });

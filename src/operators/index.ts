@@ -1,0 +1,1 @@
+export type { Operator, SaveOperator } from "./types.ts";

@@ -1,0 +1,59 @@
+/** Operators: the people of the host application who work on conversations. */
+import { z } from "zod";
+import { name, timestamp, webUrl } from "../kernel/index.ts";
+
+/** The id that the host application uses for one of its people. */
+const operatorId = name(200);
+
+/**
+ * A person of the host application who works on conversations. Assignees, authors of replies and
+ * authors of notes with the same id are this person.
+ */
+export interface Operator {
+  /** The host application's id of the person. */
+  readonly id: string;
+  /** The name that colleagues see. */
+  readonly name: string;
+  /** The URL of a picture. Null if there is none. */
+  readonly avatar_url: string | null;
+  /** When the operator was added. */
+  readonly created_at: string;
+  /** When the operator last changed. */
+  readonly updated_at: string;
+}
+
+export const operatorSchema = z
+  .strictObject({
+    id: z.string().describe("The host application's id of the person."),
+    name: z.string().describe("The name that colleagues see."),
+    avatar_url: z.string().nullable().describe("The URL of a picture. Null if there is none."),
+    created_at: timestamp.describe("When the operator was added."),
+    updated_at: timestamp.describe("When the operator last changed."),
+  })
+  .meta({
+    id: "Operator",
+    description:
+      "A person of the host application who works on conversations. Assignees, authors of " +
+      "replies and authors of notes with the same id are this person.",
+  });
+
+/** An operator to add, or the new data of one. */
+export interface SaveOperator {
+  /** The host application's id of the person, at most 200 characters. */
+  readonly id: string;
+  /** The name that colleagues see, at most 200 characters. */
+  readonly name: string;
+  /** The http or https URL of a picture. By default there is none. */
+  readonly avatar_url?: string | null | undefined;
+}
+
+export const saveOperatorSchema = z
+  .strictObject({
+    id: operatorId.describe("The host application's id of the person, at most 200 characters."),
+    name: name(200).describe("The name that colleagues see, at most 200 characters."),
+    avatar_url: webUrl
+      .nullable()
+      .optional()
+      .describe("The http or https URL of a picture. By default there is none."),
+  })
+  .meta({ id: "SaveOperator", description: "An operator to add, or the new data of one." });

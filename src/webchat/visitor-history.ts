@@ -1,0 +1,82 @@
+import {
+  type VisitorHistory,
+  visitorHistorySchema,
+  webchatMessage,
+  type WebchatMessagePage,
+} from "./types.ts";
+import { mailboxByAddress, mailOfMessage, webchatSessionById } from "./rows.ts";
+import { identityByAddress } from "../contacts/index.ts";
+import { notFound } from "../kernel/index.ts";
+import {
+  messageResource,
+  type MessageRow,
+  messagesOfContact,
+  type MessageStatus,
+} from "../messages/index.ts";
+import { page, type Query } from "../operations/index.ts";
+import type { Reads } from "../store/index.ts";
+
+/**
+ * Lists the webchat messages of the visitor's contact in both directions, newest first. A message
+ * to the visitor is listed when it has reached a mailbox, so that the list shows nothing that a
+ * policy stopped or that is still to come.
+ */
+export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
+  kind: "query",
+  name: "webchat.messages",
+  input: () => visitorHistorySchema,
+  async run(reads, { id, ...input }, call, now) {
+    const session = await reads.get(webchatSessionById, [id]);
+    if (session === undefined || session.expires_at <= now) throw notFound("webchat session");
+    const { address } = session;
+    // The mailbox is read before the messages. What it has by now is in the list.
+    const [mailbox, identity] = await Promise.all([
+      reads.get(mailboxByAddress, [address]),
+      reads.get(identityByAddress, ["webchat", address]),
+    ]);
+    // An erasure that began just now has removed the address.
+    if (identity === undefined) throw notFound("webchat session");
+    const { contact_id } = identity;
+    const walk = {
+      index: messagesOfContact,
+      prefix: [contact_id],
+      order: "descending",
+      where: { channel: "webchat" },
+      operation: "webchat.messages",
+      filters: { contact_id },
+      input,
+    } as const;
+    const found = await page(reads, walk, call);
+    const shown = await visibleTo(reads, address, found.data);
+    return {
+      ...found,
+      data: shown.map((row) => webchatMessage(messageResource(row))),
+      last_event_id: mailbox === undefined ? null : String(mailbox.last_number),
+    };
+  },
+};
+
+/** The statuses of a message that has certainly reached a mailbox, or came from the visitor. */
+const arrived: ReadonlySet<MessageStatus> = new Set([
+  "received",
+  "sent",
+  "unconfirmed",
+  "undelivered",
+  "delivered",
+  "read",
+]);
+
+/** A message whose answer is not stored yet is visible if it is in the visitor's mailbox. */
+async function visibleTo(
+  reads: Reads,
+  address: string,
+  rows: readonly MessageRow[],
+): Promise<readonly MessageRow[]> {
+  const unsure = rows.filter(({ status }) => !arrived.has(status));
+  const entries = await reads.getAll(
+    mailOfMessage,
+    unsure.map(({ id }) => [id, address] as const),
+  );
+  const mailed = new Set(entries.map(({ message_id }) => message_id));
+  return rows.filter(({ id, status }) => arrived.has(status) || mailed.has(id));
+}
