@@ -1,0 +1,45 @@
+/** What the chat remembers in this browser, also for the other tabs. */
+
+/** A browser may refuse to store anything. The chat then works until the page is left. */
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The values of one chat, by name. */
+export class Memory {
+  readonly #prefix: string;
+  readonly #storage: () => Storage;
+
+  /** `storage` is a function, since a browser may refuse even to name it. */
+  constructor(chat: string, storage: () => Storage) {
+    this.#prefix = `tidings-chat:${chat}:`;
+    this.#storage = storage;
+  }
+
+  recall<T>(name: string): T | undefined {
+    const text = attempt(() => this.#storage().getItem(this.#prefix + name)) ?? null;
+    return text === null ? undefined : attempt(() => JSON.parse(text) as T);
+  }
+
+  /** Stores a value. Undefined removes it. */
+  remember(name: string, value: unknown): void {
+    attempt(() => {
+      if (value === undefined) this.#storage().removeItem(this.#prefix + name);
+      else this.#storage().setItem(this.#prefix + name, JSON.stringify(value));
+    });
+  }
+
+  /** Returns the values whose name begins with `start`. */
+  all<T>(start: string): readonly T[] {
+    const own = this.#prefix + start;
+    const names = attempt(() => Object.keys(this.#storage())) ?? [];
+    return names
+      .filter((name) => name.startsWith(own))
+      .map((name) => this.recall<T>(name.slice(this.#prefix.length)))
+      .filter((value) => value !== undefined);
+  }
+}
