@@ -20,6 +20,7 @@ export const entries = {
   koa: "adapters/http/koa.ts",
   node: "adapters/http/node.ts",
   fetch: "adapters/http/fetch.ts",
+  widget: "adapters/web/widget/server/index.ts",
   transactions: "adapters/transactions/index.ts",
   testing: "adapters/testing/index.ts",
 };

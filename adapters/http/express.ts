@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { describe, TidingsError } from "../../src/kernel/index.ts";
-import { checkEngine, isApiPath } from "./mount.ts";
+import { checkEngine, isOwnPath } from "./mount.ts";
 import { NodeRequest, type Parsed, respond } from "./node-http.ts";
 
 /** The parts of an Express request that the handler uses (Express 4 or 5). */
@@ -27,7 +27,8 @@ export type ExpressHandlers = [
 
 /**
  * Returns handlers for `app.use(expressHandler(engine))` or `app.use("/api", …)`. They handle the
- * requests under `/v1` and pass the others on.
+ * requests under `/v1` and pass the others on. A page, such as `inboxHandler(engine)`, in place of
+ * the engine handles all requests under its path: `app.use("/desk", expressHandler(page))`.
  *
  * Mount them before body parsers where you can. A body parser has its own size limit, and most do
  * not keep the bytes that a carrier's signature covers.
@@ -45,19 +46,24 @@ export function expressHandler(engine: Mountable, ...others: readonly unknown[])
   }
   const handle = (message: ExpressRequest, response: ServerResponse, parsed: Parsed): void => {
     const { originalUrl, url = "/" } = message;
-    const request = new NodeRequest(message, response, originalUrl, url, parsed);
+    const request = new NodeRequest(message, response, {
+      url: originalUrl,
+      target: url,
+      parsed,
+      original: message,
+    });
     void respond(engine.api, request, response);
   };
   return [
     (message, response, next) => {
-      if (isApiPath(message.url ?? "/")) {
+      if (isOwnPath(engine, message.url ?? "/")) {
         handle(message, response, { body: message.body, rawBody: message.rawBody });
       } else next();
     },
     (error, message, response, next) => {
       // Otherwise the client would get Express's error page instead of a problem document. The
       // error holds the text that the parser could not read, so the engine can report it itself.
-      if (isApiPath(message.url ?? "/") && isParserError(error)) {
+      if (isOwnPath(engine, message.url ?? "/") && isParserError(error)) {
         handle(message, response, {
           body: error.body,
           rawBody: undefined,

@@ -1,17 +1,28 @@
 import type { ApiBody, ApiRequest, ApiResponse, Mountable } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
-import { checkMount, type MountOptions, stripBasePath } from "./mount.ts";
+import { checkFetchMount, type MountOptions, stripBasePath } from "./mount.ts";
+
+/** Options of `fetchHandler`. */
+export interface FetchOptions extends MountOptions {
+  /**
+   * Returns the IP address at the other end of a request's connection, such as
+   * `server.requestIP(request)?.address` on Bun. A page without `authorize` needs it. By default
+   * the address is unknown.
+   */
+  readonly remoteAddress?: (request: Request) => string | undefined;
+}
 
 /**
  * Returns a function from `Request` to `Response`, for Hono, Next.js, Bun, Deno and other `fetch`
- * servers. It handles every request: one outside `/v1` gets a 404 problem.
+ * servers. `engine` is an engine or a page, such as `inboxHandler(engine)`. It handles every
+ * request: one outside `/v1`, or outside the page, gets a 404 problem.
  * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
  */
 export function fetchHandler(
   engine: Mountable,
-  options: MountOptions = {},
+  options: FetchOptions = {},
 ): (request: Request) => Promise<Response> {
-  checkMount("fetchHandler", engine, options);
+  checkFetchMount("fetchHandler", engine, options);
   return async (request) => {
     const disconnected = new AbortController();
     const response = await engine.api.handle(new FetchRequest(request, options, disconnected));
@@ -26,10 +37,11 @@ class FetchRequest implements ApiRequest {
   readonly query: string;
   readonly basePath: string;
   readonly headers: readonly string[];
-  readonly #request: Request;
+  readonly original: Request;
+  readonly #addressOf: FetchOptions["remoteAddress"];
   readonly #disconnected: AbortController;
 
-  constructor(request: Request, options: MountOptions, disconnected: AbortController) {
+  constructor(request: Request, options: FetchOptions, disconnected: AbortController) {
     const { url } = request;
     const slash = url.indexOf("/", url.indexOf("://") + 3);
     const hash = url.indexOf("#");
@@ -41,12 +53,17 @@ class FetchRequest implements ApiRequest {
     this.query = mark === -1 ? "" : target.slice(mark + 1);
     this.basePath = options.basePath ?? "";
     this.headers = [...request.headers].flat();
-    this.#request = request;
+    this.#addressOf = options.remoteAddress;
+    this.original = request;
     this.#disconnected = disconnected;
   }
 
+  get remoteAddress(): string | undefined {
+    return this.#addressOf?.(this.original);
+  }
+
   get signal(): AbortSignal {
-    const { signal } = this.#request;
+    const { signal } = this.original;
     if (signal.aborted) this.#disconnected.abort();
     else signal.addEventListener("abort", () => this.#disconnected.abort(), { once: true });
     return this.#disconnected.signal;
@@ -54,8 +71,8 @@ class FetchRequest implements ApiRequest {
 
   async *chunks(): AsyncGenerator<Uint8Array, void> {
     this.#refuseWhenRead();
-    if (this.#request.body === null) return;
-    const reader = this.#request.body.getReader();
+    if (this.original.body === null) return;
+    const reader = this.original.body.getReader();
     const next = (): ReturnType<typeof reader.read> =>
       reader.read().catch(() => {
         throw new TidingsError(
@@ -74,7 +91,7 @@ class FetchRequest implements ApiRequest {
   }
 
   #refuseWhenRead(): void {
-    if (!this.#request.bodyUsed) return;
+    if (!this.original.bodyUsed) return;
     throw new TidingsError(
       "invalid_option",
       "The request body was already read. Pass tidings the unread request, or a clone made " +
@@ -84,7 +101,7 @@ class FetchRequest implements ApiRequest {
 
   async body(limit: number): Promise<ApiBody> {
     this.#refuseWhenRead();
-    return { kind: "bytes", bytes: await readAll(this.#request.body, limit) };
+    return { kind: "bytes", bytes: await readAll(this.original.body, limit) };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { checkMount, type MountOptions, isApiPath, stripBasePath } from "./mount.ts";
+import { checkMount, isOwnPath, type MountOptions, stripBasePath } from "./mount.ts";
 import { NodeRequest, send } from "./node-http.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */
@@ -32,7 +32,8 @@ export interface KoaContext {
 
 /**
  * Returns a middleware for `app.use(koaHandler(engine))`. It handles the requests under `/v1`, or
- * under the base path's `/v1`, and passes the others on.
+ * under the base path's `/v1`, and passes the others on. A page, such as `inboxHandler(engine)`, in
+ * place of the engine handles all requests under the base path.
  *
  * Mount it before body parsers where you can. They refuse malformed and large bodies with
  * responses of their own.
@@ -46,14 +47,16 @@ export function koaHandler(
   const strip = stripBasePath(options);
   return async (context, next) => {
     const target = strip(context.url);
-    if (target === null || !isApiPath(target)) {
+    if (target === null || !isOwnPath(engine, target)) {
       await next();
       return;
     }
     const { body, rawBody } = context.request;
-    const request = new NodeRequest(context.req, context.res, context.originalUrl, target, {
-      body,
-      rawBody,
+    const request = new NodeRequest(context.req, context.res, {
+      url: context.originalUrl,
+      target,
+      parsed: { body, rawBody },
+      original: context,
     });
     const response = await engine.api.handle(request);
     if (

@@ -7,26 +7,36 @@ import {
   parseOptions,
 } from "../../src/kernel/index.ts";
 
-/** Options of the handlers that mount the `/v1` API. */
+/** Options of the handlers that mount the `/v1` API or a page. */
 export interface MountOptions {
   /**
-   * The path before `/v1`, such as `/api`. It must begin with a slash and must not end with one.
+   * The path before `/v1`, or of the page, such as `/api`. It must begin with a slash and must not
+   * end with one.
    * @default ""
    */
   readonly basePath?: string;
 }
 
-const engineOption = option<Mountable>("a MessagingEngine", (engine) =>
-  hasMethods(memberOf(engine, "api"), "handle"),
+const engineOption = option<Mountable>(
+  "a MessagingEngine or a page, such as inboxHandler(engine)",
+  (engine) => hasMethods(memberOf(engine, "api"), "handle"),
 );
 
-const mountSchema = optionsObject({
+const basePath = option<string>(
+  'a path like "/api" without a final slash',
+  (path) => typeof path === "string" && /^(?:\/[^/?#\s]+)*$/.test(path),
+  { isQuoted: true },
+).optional();
+
+const mountSchema = optionsObject({ engine: engineOption, options: optionsObject({ basePath }) });
+
+const fetchMountSchema = optionsObject({
   engine: engineOption,
   options: optionsObject({
-    basePath: option<string>(
-      'a path like "/api" without a final slash',
-      (path) => typeof path === "string" && /^(?:\/[^/?#\s]+)*$/.test(path),
-      { isQuoted: true },
+    basePath,
+    remoteAddress: option<(request: Request) => string | undefined>(
+      "a function that returns the address of a request's client",
+      (value) => typeof value === "function",
     ).optional(),
   }),
 });
@@ -42,6 +52,14 @@ export function checkMount(subject: string, engine: Mountable, options: MountOpt
 }
 
 /**
+ * Checks the arguments of a handler that may be given a function for clients' addresses.
+ * @throws TidingsError `invalid_option`
+ */
+export function checkFetchMount(subject: string, engine: Mountable, options: object): void {
+  parseOptions(`${subject}: `, fetchMountSchema, { engine, options });
+}
+
+/**
  * Checks the arguments of a handler whose framework strips the base path.
  * @throws TidingsError `invalid_option`
  */
@@ -51,12 +69,17 @@ export function checkEngine(subject: string, engine: Mountable): void {
 
 /**
  * Returns a function that strips the base path from a URL's path and query. It returns null for a
- * URL outside the base path.
+ * URL outside the base path. Of the base path itself nothing is left but the query.
  */
 export function stripBasePath({ basePath = "" }: MountOptions): (target: string) => string | null {
-  const prefix = `${basePath}/`;
-  return (target) => (target.startsWith(prefix) ? target.slice(basePath.length) : null);
+  return (target) => {
+    if (!target.startsWith(basePath)) return null;
+    const rest = target.slice(basePath.length);
+    return rest === "" || rest.startsWith("/") || rest.startsWith("?") ? rest : null;
+  };
 }
 
-/** Whether a path belongs to the `/v1` API. The framework's other routes handle the rest. */
-export const isApiPath = (target: string): boolean => /^\/v1(?:[/?]|$)/.test(target);
+/** Whether a path below the mount point is handled here and not by the framework's other routes. */
+export function isOwnPath({ paths = "v1" }: Mountable, target: string): boolean {
+  return paths === "all" || /^\/v1(?:[/?]|$)/.test(target);
+}

@@ -11,7 +11,19 @@ export interface Parsed {
   readonly refusal?: TidingsError;
 }
 
-/** A request of `node:http`. `target` is its path and query below the mount point. */
+/** What the framework says about a request of `node:http`. */
+interface Framed {
+  /** Path and query as the client sent them. */
+  readonly url: string;
+  /** Path and query below the mount point. */
+  readonly target: string;
+  readonly parsed: Parsed;
+  readonly basePath?: string;
+  /** The request of the framework. */
+  readonly original: unknown;
+}
+
+/** A request of `node:http`. */
 export class NodeRequest implements ApiRequest {
   readonly method: string;
   readonly url: string;
@@ -19,6 +31,7 @@ export class NodeRequest implements ApiRequest {
   readonly query: string;
   readonly basePath: string | undefined;
   readonly headers: readonly string[];
+  readonly original: unknown;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #parsed: Parsed;
@@ -27,10 +40,7 @@ export class NodeRequest implements ApiRequest {
   constructor(
     message: IncomingMessage,
     response: ServerResponse,
-    url: string,
-    target: string,
-    parsed: Parsed,
-    basePath?: string,
+    { url, target, parsed, basePath, original }: Framed,
   ) {
     const mark = target.indexOf("?");
     this.method = message.method ?? "GET";
@@ -39,9 +49,14 @@ export class NodeRequest implements ApiRequest {
     this.query = mark === -1 ? "" : target.slice(mark + 1);
     this.basePath = basePath;
     this.headers = message.rawHeaders;
+    this.original = original;
     this.#message = message;
     this.#response = response;
     this.#parsed = parsed;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#message.socket.remoteAddress;
   }
 
   get signal(): AbortSignal {

@@ -6,8 +6,9 @@ import { NodeRequest, respond } from "./node-http.ts";
 const unparsed = { body: undefined, rawBody: undefined };
 
 /**
- * Returns a request listener for `http.createServer`. It handles every request: one outside `/v1`
- * gets a 404 problem.
+ * Returns a request listener for `http.createServer`. `engine` is an engine or a page, such as
+ * `inboxHandler(engine)`. It handles every request: one outside `/v1`, or outside the page, gets a
+ * 404 problem.
  * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
  */
 export function nodeHandler(
@@ -19,7 +20,13 @@ export function nodeHandler(
   const { basePath = "" } = options;
   return (message, response) => {
     const url = message.url ?? "/";
-    const request = new NodeRequest(message, response, url, strip(url) ?? "", unparsed, basePath);
+    const request = new NodeRequest(message, response, {
+      url,
+      target: strip(url) ?? "",
+      parsed: unparsed,
+      basePath,
+      original: message,
+    });
     void respond(engine.api, request, response);
   };
 }

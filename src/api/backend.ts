@@ -10,7 +10,7 @@ import {
   type Service,
   type StreamSources,
 } from "../operations/index.ts";
-import type { Clock, Logger, StoragePort, Transport } from "../ports/index.ts";
+import type { Clock, HttpClient, Logger, Random, StoragePort, Transport } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { authenticateVisitor, type Visitor } from "../webchat/index.ts";
 import { publicError } from "./http.ts";
@@ -20,6 +20,10 @@ import type { StreamNotifier } from "./stream-notifier.ts";
 /** The parts of the engine that the HTTP API uses. */
 export interface ApiBackend extends Service {
   readonly drawId: GenerateId;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Undefined if the engine has no HTTP client. */
+  readonly httpClient: HttpClient | undefined;
   readonly limits: Limits;
   readonly logger: Logger;
   /** The origins whose pages may call the visitor routes. */
@@ -51,6 +55,8 @@ export interface BackendOptions {
   readonly drawId: GenerateId;
   readonly storage: StoragePort;
   readonly clock: Clock;
+  readonly random: Random;
+  readonly http: { readonly client: HttpClient } | undefined;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
   readonly keyRing: KeyRing;
@@ -63,15 +69,18 @@ export interface BackendOptions {
 
 /** Connects the HTTP API to the engine. */
 export function apiBackend(engine: BackendOptions): ApiBackend {
-  const { store, logger, drawId, storage, clock, limits, keyRing, notifier, origins } = engine;
+  const { store, logger, drawId, storage, clock, random, limits, keyRing, notifier } = engine;
   const prepared: BackendOptions["prepared"] = () => engine.prepared().catch(retryElsewhere);
   const options = { ...engine, prepared };
   const healthCheck = new HealthCheck(engine);
   return {
     drawId,
+    clock,
+    random,
+    httpClient: engine.http?.client,
     limits,
     logger,
-    origins,
+    origins: engine.origins,
     prepared,
     keyRing,
     keyLimiter: rateLimiter(clock, storage),

@@ -71,27 +71,40 @@ interface AuthorizedExchange extends Exchange {
 
 /** Handles the requests of `/v1`: finds the route, authenticates, parses, runs, responds. */
 export class RequestHandler implements ApiHandler {
+  /** The ports that pages use besides the API. */
+  readonly ports: Pick<ApiBackend, "clock" | "random" | "httpClient">;
   readonly #backend: ApiBackend;
   readonly #match: (method: string, path: string) => Match;
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
     this.#backend = backend;
+    this.ports = backend;
     this.#match = router(routes);
   }
 
   /** A property, so that host applications can pass it on as a function. */
-  readonly handle = async (request: ApiRequest): Promise<ApiResponse> => {
+  readonly handle = (request: ApiRequest): Promise<ApiResponse> =>
+    this.answer(request, (exchange) => this.#respond(exchange));
+
+  /**
+   * Draws an id for the request and runs `respond`. An error becomes a response, and is logged if
+   * it was not expected. Never rejects.
+   */
+  async answer(
+    request: ApiRequest,
+    respond: (exchange: Exchange) => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
     const request_id = this.#backend.drawId("req");
     const headers = { "Request-Id": request_id, "Cache-Control": "no-store" };
     const exchange = { request, request_id, headers };
     try {
-      return await this.#respond(exchange);
+      return await respond(exchange);
     } catch (error) {
       const known = publicError(error);
       if (known.status >= 500) this.#log(error, exchange);
       return problemResponse(exchange, known);
     }
-  };
+  }
 
   async #respond(exchange: Exchange): Promise<ApiResponse> {
     const { request } = exchange;

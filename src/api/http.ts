@@ -22,6 +22,16 @@ export interface ApiRequest {
   /** Alternating names and values, with repeated headers, like Node's `rawHeaders`. */
   readonly headers: readonly string[];
   /**
+   * The IP address at the other end of the connection: the client's, or that of the last proxy.
+   * Undefined if the server does not tell it. Headers never change it.
+   */
+  readonly remoteAddress?: string | undefined;
+  /**
+   * The request of the framework: Express's request, Koa's context, Node's message or the `Request`
+   * of `fetch`.
+   */
+  readonly original?: unknown;
+  /**
    * Reads the body. Call it once. If a body parser ran before, returns its result.
    * @throws TidingsError `body_too_large` past `limit` bytes; `malformed_request` when the client
    *   disconnects early; `invalid_option` when a body parser consumed the body and kept nothing
@@ -81,10 +91,16 @@ export interface ApiHandler {
   handle(request: ApiRequest): Promise<ApiResponse>;
 }
 
-/** The part of an engine that the HTTP adapters mount. */
+/** What the HTTP adapters mount: an engine, or a page over an engine. */
 export interface Mountable {
-  /** The handler of `/v1`. */
+  /** Handles the requests. */
   readonly api: ApiHandler;
+  /**
+   * The paths below the mount point that `api` handles: `v1` those of the REST API, `all` every
+   * path. Express and Koa get the other requests.
+   * @default "v1"
+   */
+  readonly paths?: "v1" | "all";
 }
 
 /**
@@ -196,6 +212,8 @@ export function problemResponse(
  */
 export function challengeOf({ status, code }: TidingsError): string | undefined {
   if (status !== 401) return undefined;
+  // Pages have no HTTP authentication scheme. The standard wants one with each 401 response.
+  if (code === "missing_session" || code === "not_signed_in") return "Tidings-Page";
   return code.startsWith("missing_") ? "Bearer" : 'Bearer error="invalid_token"';
 }
 

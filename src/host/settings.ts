@@ -31,6 +31,7 @@ import {
   type Mode,
   option,
   optionsObject,
+  originOption,
   parseOptions,
   portOption,
   quoted,
@@ -122,7 +123,7 @@ function optionsSchema(defaults: Defaults, transports: readonly string[]) {
     webhooks: group({ deadlineSeconds: wholeOption(1, 60).default(15) }),
     agents: agents.optional(),
     webchat: group({
-      origins: listOption("origins", origin, 100).default(() => []),
+      origins: listOption("origins", originOption, 100).default(() => []),
       sessionHours: wholeOption(1, 720).default(24),
     }),
     consent,
@@ -164,10 +165,6 @@ const route = (transports: readonly string[]) => {
     (given) => isRoute(given, transports),
   );
 };
-
-const origin = option<string>('an origin, such as "https://shop.example"', isOrigin, {
-  isQuoted: true,
-});
 
 const destination = option<string>("a host name, an address or a network", isDestination, {
   isQuoted: true,
@@ -315,11 +312,6 @@ function isDestination(value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-/** An origin as browsers send it: only scheme, host and port. */
-function isOrigin(value: unknown): boolean {
-  return typeof value === "string" && URL.canParse(value) && new URL(value).origin === value;
 }
 
 function isTimeOfDay(value: unknown): boolean {

@@ -113,6 +113,7 @@ export {
   memberOf,
   option,
   optionsObject,
+  originOption,
   parse,
   parseOptions,
   type Place,

@@ -139,6 +139,17 @@ export const booleanOption: z.ZodCustom<boolean, boolean> = option<boolean>(
   (given) => typeof given === "boolean",
 );
 
+/** An origin as browsers send it: only scheme, host and port. It can stand in a header's list. */
+export const originOption: z.ZodCustom<string, string> = option<string>(
+  'an origin, such as "https://shop.example"',
+  (given) =>
+    typeof given === "string" &&
+    !/[,;]/.test(given) &&
+    URL.canParse(given) &&
+    new URL(given).origin === given,
+  { isQuoted: true },
+);
+
 export function functionOption<T>(expected = "a function"): z.ZodCustom<T, T> {
   return option<T>(expected, (given) => typeof given === "function");
 }

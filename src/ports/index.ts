@@ -63,6 +63,7 @@ export {
   type Refusal,
 } from "./destinations.ts";
 export {
+  type HttpAnswer,
   type HttpClient,
   type HttpFailure,
   type HttpFailureCode,

@@ -130,11 +130,15 @@ describe("an adapter", () => {
       "simulated: start: expected a time in ISO 8601 or millis",
     ],
     [simulated, [{ sed: 2 }], 'Did you mean "seed"?'],
-    [nodeHandler, [], "nodeHandler: engine: expected a MessagingEngine, got undefined"],
+    [
+      nodeHandler,
+      [],
+      "nodeHandler: engine: expected a MessagingEngine or a page, such as inboxHandler(engine), got undefined",
+    ],
     [
       nodeHandler,
       [engine.api],
-      "nodeHandler: engine: expected a MessagingEngine, got a RequestHandler",
+      "nodeHandler: engine: expected a MessagingEngine or a page, such as inboxHandler(engine), got a RequestHandler",
     ],
     [nodeHandler, [engine, { basePath: "api" }], 'basePath: expected a path like "/api" without'],
     [
@@ -143,9 +147,17 @@ describe("an adapter", () => {
       "nodeHandler: options.base: expected one of basePath",
     ],
     [koaHandler, [engine, { basePath: "/api/" }], 'without a final slash, got "/api/"'],
-    [koaHandler, [{}], "koaHandler: engine: expected a MessagingEngine, got an object"],
+    [
+      koaHandler,
+      [{}],
+      "koaHandler: engine: expected a MessagingEngine or a page, such as inboxHandler(engine), got an object",
+    ],
     [fetchHandler, [engine, { basepath: "/api" }], 'Did you mean "basePath"?'],
-    [expressHandler, [], "expressHandler: engine: expected a MessagingEngine, got undefined"],
+    [
+      expressHandler,
+      [],
+      "expressHandler: engine: expected a MessagingEngine or a page, such as inboxHandler(engine), got undefined",
+    ],
     [expressHandler, [engine, { basePath: "/api" }], 'app.use("/api", expressHandler(engine))'],
   ])("%o refuses wrong arguments at once: %o", (adapter, given, error) => {
     const thrown = call(adapter, given);

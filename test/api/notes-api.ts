@@ -1,4 +1,5 @@
 /** A small API in memory with every kind of route, to test the handler and the HTTP adapters. */
+import { system } from "../../adapters/system/index.ts";
 import { once } from "node:events";
 import { z } from "zod";
 import type { ApiBackend } from "../../src/api/backend.ts";
@@ -350,6 +351,8 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       operation.open(unused, input, unused, signal),
   };
   const backend: ApiBackend = {
+    ...system(),
+    httpClient: undefined,
     drawId: idSource({ now: () => ++now }, { bytes: (size) => new Uint8Array(size) }),
     limits,
     logger: { debug() {}, info() {}, warn() {}, error: (fact) => void errors.push(fact) },

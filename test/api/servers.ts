@@ -96,7 +96,7 @@ function koa(): Koa {
 }
 
 /** Serves a fetch function over node:http, as an edge server would. */
-function overFetch(handler: (request: Request) => Promise<Response>): Listener {
+export function overFetch(handler: (request: Request) => Promise<Response>): Listener {
   return (message, response) => {
     const left = new AbortController();
     response.once("close", () => left.abort());
@@ -115,7 +115,7 @@ function overFetch(handler: (request: Request) => Promise<Response>): Listener {
     } as const;
     void (async () => {
       const answer = await handler(new Request(`http://localhost${url}`, init));
-      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders();
       if (answer.body !== null) {
         const reader = answer.body.getReader();
         response.once("close", () => void reader.cancel().catch(() => undefined));

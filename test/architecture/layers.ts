@@ -51,8 +51,9 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   // Rule-based models use the words of a language, and read answers as playbooks do. Calls of
   // language models wait before they are repeated.
   models: ["adapters/language", "adapters/system", "agents"],
-  // The browser halves use the types that users import.
-  web: ["index"],
+  // The browser halves use the types that users import. A page calls the API for the people that
+  // its host lets in.
+  web: ["index", "accounts", "api", "operations"],
   // The conformance suite of storages also checks the transactions over them.
   testing: ["store"],
 };

@@ -100,8 +100,8 @@ export class Chat {
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    this.#readShown();
     this.listeners.tell("open", undefined);
+    this.#readShown();
     this.#draw();
   }
 
