@@ -212,8 +212,6 @@ export function problemResponse(
  */
 export function challengeOf({ status, code }: TidingsError): string | undefined {
   if (status !== 401) return undefined;
-  // Pages have no HTTP authentication scheme. The standard wants one with each 401 response.
-  if (code === "missing_session" || code === "not_signed_in") return "Tidings-Page";
   return code.startsWith("missing_") ? "Bearer" : 'Bearer error="invalid_token"';
 }
 

@@ -1,5 +1,5 @@
 import type { Mountable } from "../../../../src/api/index.ts";
-import type { WebchatSession } from "../../../../src/index.ts";
+import type { OpenWebchatSession, WebchatSession } from "../../../../src/index.ts";
 import {
   choiceOption,
   functionOption,
@@ -26,7 +26,7 @@ export interface WidgetEngine extends Mountable {
     /** The chats of the account. */
     readonly webchat: {
       /** Opens a session for a new or a returning visitor. */
-      open(input?: { readonly return_key?: string | undefined }): Promise<WebchatSession>;
+      open(input?: Pick<OpenWebchatSession, "return_key">): Promise<WebchatSession>;
     };
   };
 }
