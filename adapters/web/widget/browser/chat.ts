@@ -82,10 +82,11 @@ export class Chat {
     };
   }
 
-  /** Connects if there may be something to show. */
+  /** Begins to follow the page. */
   start(): void {
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState !== "visible") return;
+      this.#resume();
       this.#patience.wake();
       this.#tabs.tell({ kind: "hello" });
       this.#readShown();
@@ -101,6 +102,7 @@ export class Chat {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.listeners.tell("open", undefined);
+    this.#resume();
     this.#readShown();
     this.#draw();
   }
@@ -114,16 +116,13 @@ export class Chat {
 
   send(body: string): void {
     this.#outbox.add(body);
-    this.#connect();
-    this.#draw();
-    void this.#sender.flush();
+    this.#sendAll();
   }
 
   /** Sends a message again that the server refused, or of which no answer came. */
   retry(item: Pending): void {
     this.#outbox.change(item, { state: "sending", sentIn: undefined });
-    this.#draw();
-    void this.#sender.flush();
+    this.#sendAll();
   }
 
   discard(item: Pending): void {
@@ -152,6 +151,14 @@ export class Chat {
     this.#draw();
   }
 
+  #sendAll(): void {
+    if (this.#phase === "failed") this.#disconnect();
+    this.#connect();
+    this.#draw();
+    void this.#sender.flush();
+  }
+
+  /** Connects if there may be something to show: this visitor has written before, or is known. */
   #resume(): void {
     const mayHaveMessages = this.#api.known !== undefined || this.#options.visitor !== "";
     if (mayHaveMessages || this.#outbox.items.length > 0) this.#connect();

@@ -48,7 +48,8 @@ if (window.tidings === undefined && script instanceof HTMLElement) {
 }
 
 /** Adds the widget to the page. Returns a function that shows the chat as it is now. */
-function widgetOf(chat: Chat, { texts, theme, sessionUrl }: ChatOptions): () => void {
+function widgetOf(chat: Chat, options: ChatOptions): () => void {
+  const { texts, theme } = options;
   const host = document.createElement("tidings-chat");
   // A page may allow no style elements and attributes. Sheets and properties from code are allowed.
   if (theme !== undefined) host.style.colorScheme = theme;
@@ -57,7 +58,7 @@ function widgetOf(chat: Chat, { texts, theme, sessionUrl }: ChatOptions): () => 
   sheet.replaceSync(styles);
   root.adoptedStyleSheets = [sheet];
   document.body.append(host);
-  const drafts = new Memory(sessionUrl, () => sessionStorage);
+  const drafts = new Memory(options, () => sessionStorage);
   const draw = (): void =>
     render(<Widget chat={chat} state={chat.state} drafts={drafts} texts={texts} />, root);
   chat.listeners.add("close", () => {

@@ -1,4 +1,5 @@
 /** What the chat remembers in this browser, also for the other tabs. */
+import type { ChatOptions } from "./options.ts";
 
 /** A browser may refuse to store anything. The chat then works until the page is left. */
 function attempt<T>(work: () => T): T | undefined {
@@ -14,10 +15,16 @@ export class Memory {
   readonly #prefix: string;
   readonly #storage: () => Storage;
 
-  /** `storage` is a function, since a browser may refuse even to name it. */
-  constructor(chat: string, storage: () => Storage) {
-    this.#prefix = `tidings-chat:${chat}:`;
+  /**
+   * Removes the values of another visitor. `storage` is a function, since a browser may refuse even
+   * to name it.
+   */
+  constructor({ sessionUrl, visitor }: ChatOptions, storage: () => Storage) {
+    this.#prefix = `tidings-chat:${sessionUrl}:`;
     this.#storage = storage;
+    if ((this.recall<string>("visitor") ?? "") === visitor) return;
+    for (const name of this.#names("")) this.remember(name, undefined);
+    this.remember("visitor", visitor);
   }
 
   recall<T>(name: string): T | undefined {
@@ -35,11 +42,15 @@ export class Memory {
 
   /** Returns the values whose name begins with `start`. */
   all<T>(start: string): readonly T[] {
-    const own = this.#prefix + start;
+    return this.#names(start)
+      .map((name) => this.recall<T>(name))
+      .filter((value) => value !== undefined);
+  }
+
+  #names(start: string): readonly string[] {
     const names = attempt(() => Object.keys(this.#storage())) ?? [];
     return names
-      .filter((name) => name.startsWith(own))
-      .map((name) => this.recall<T>(name.slice(this.#prefix.length)))
-      .filter((value) => value !== undefined);
+      .filter((name) => name.startsWith(this.#prefix + start))
+      .map((name) => name.slice(this.#prefix.length));
   }
 }

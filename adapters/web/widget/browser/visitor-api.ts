@@ -47,7 +47,7 @@ export class VisitorApi {
 
   constructor(options: ChatOptions) {
     this.#options = options;
-    this.memory = new Memory(options.sessionUrl, () => localStorage);
+    this.memory = new Memory(options, () => localStorage);
   }
 
   /** The last session, which may have ended. Undefined if this visitor has none in this browser. */
