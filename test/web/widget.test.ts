@@ -143,23 +143,8 @@ test("texts of strangers stay text, and axe finds nothing in either scheme", asy
   expect(await violations(tab)).toEqual([]);
   await tab.write(hostile[0] ?? "");
   await tab.panel.getByText("Sent").waitFor();
-  for (const body of hostile) await site.say(body);
-  await site.engine.messages.send({
-    to: (await site.engine.contacts.list()).data[0]?.id ?? "",
-    channel: "webchat",
-    body: "",
-    media: [{ url: "https://shop.example/%3Cb%3E.pdf", content_type: "application/pdf" }],
-  });
-  await tab.shows([`> ${hostile[0]}`, ...hostile, "<b>.pdf"]);
-  const links = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("a")]
-    .map(({ href, rel, target }) => [href, rel, target])`;
-  expect(await tab.page.evaluate(links)).toEqual(
-    ["https://shop.example/", "https://shop.example/%3Cb%3E.pdf"].map((href) => [
-      href,
-      "noopener noreferrer nofollow ugc",
-      "_blank",
-    ]),
-  );
+  await site.reply("<b>Hello</b>");
+  await tab.shows([`> ${hostile[0]}`, "<b>Hello</b>"]);
   for (const [colorScheme, width] of [
     ["light", 320],
     ["dark", 1_440],
@@ -170,6 +155,24 @@ test("texts of strangers stay text, and axe finds nothing in either scheme", asy
     const overflow = `document.documentElement.scrollWidth - innerWidth`;
     expect(await tab.page.evaluate(overflow)).toBe(0);
   }
+  for (const body of hostile) await site.say(body);
+  await site.engine.messages.send({
+    to: (await site.engine.contacts.list()).data[0]?.id ?? "",
+    channel: "webchat",
+    body: "",
+    media: [{ url: "https://shop.example/%3Cb%3E.pdf", content_type: "application/pdf" }],
+  });
+  await tab.shows([`> ${hostile[0]}`, "<b>Hello</b>", ...hostile, "<b>.pdf"]);
+  const links = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("a")]
+    .map(({ href, rel, target }) => [href, rel, target])`;
+  expect(await tab.page.evaluate(links)).toEqual(
+    ["https://shop.example/", "https://shop.example/%3Cb%3E.pdf"].map((href) => [
+      href,
+      "noopener noreferrer nofollow ugc",
+      "_blank",
+    ]),
+  );
+  await tab.page.setViewportSize({ width: 320, height: 640 });
   // The focus stays in the panel, which covers a small screen.
   const inside = `document.activeElement.shadowRoot?.activeElement?.closest(".panel") !== null`;
   for (let i = 0; i < 8; i++) {
