@@ -1,14 +1,21 @@
 /**
  * Builds the browser halves of the pages into `dist/web/<page>`. `manifest.json` there maps
- * `main.tsx` to its hashed files. All libraries are bundled.
+ * `main.tsx` to its hashed files. The chat widget is one file, `dist/web/widget/widget.js`, since
+ * other websites name it. All libraries are bundled.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
-const pages = ["inbox", "console"];
+const hashedFiles = { input: "main.tsx" };
+const oneScript = {
+  input: "main.tsx",
+  output: { format: "iife", entryFileNames: "widget.js" },
+} as const;
 
-for (const page of pages) {
+const pages = { inbox: hashedFiles, console: hashedFiles, widget: oneScript };
+
+for (const [page, rolldownOptions] of Object.entries(pages)) {
   const root = fileURLToPath(new URL(`adapters/web/${page}/browser`, import.meta.url));
   if (!existsSync(root)) continue;
   await build({
@@ -25,7 +32,7 @@ for (const page of pages) {
       modulePreload: false,
       // A data URL would need a wider content security policy.
       assetsInlineLimit: 0,
-      rolldownOptions: { input: "main.tsx" },
+      rolldownOptions,
     },
   });
 }

@@ -22,6 +22,7 @@ export const entries = {
   fetch: "adapters/http/fetch.ts",
   inbox: "adapters/web/inbox/server/index.ts",
   console: "adapters/web/console/server/index.ts",
+  widget: "adapters/web/widget/server/index.ts",
   transactions: "adapters/transactions/index.ts",
   testing: "adapters/testing/index.ts",
 };

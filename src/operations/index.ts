@@ -81,7 +81,7 @@ export {
 export { findByWords } from "./find-by-words.ts";
 export { queryWords, storedWords, wordsOf } from "./search-words.ts";
 export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
-export { type RateLimiter, rateLimiter } from "./rate-limiter.ts";
+export { admit, type RateLimiter, rateLimiter, slidingLog } from "./rate-limiter.ts";
 export {
   type Activity,
   type ContactActivity,

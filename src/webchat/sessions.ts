@@ -6,6 +6,7 @@ import {
   findSurvivor,
   identities,
   identitiesOfContact,
+  identityByAddress,
   type IdentityRow,
   insertContact,
   insertIdentity,
@@ -19,7 +20,15 @@ import {
   senderById,
   type SenderRow,
 } from "../senders/index.ts";
-import { type GenerateId, invalid, iso, notFound, TidingsError, ulidOf } from "../kernel/index.ts";
+import {
+  type GenerateId,
+  invalid,
+  iso,
+  notFound,
+  type Scope,
+  TidingsError,
+  ulidOf,
+} from "../kernel/index.ts";
 import {
   mail,
   mailboxByAddress,
@@ -30,7 +39,7 @@ import {
   webchatSessions,
   webchatSessionsOfAddress,
 } from "./rows.ts";
-import { signToken } from "./visitors.ts";
+import { signReturnKey, signToken, verifyReturnKey } from "./visitors.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
 import { type Call, type Command, type Services, showsOutput } from "../operations/index.ts";
 import { type Seen, webchatTransportName } from "../ports/index.ts";
@@ -46,7 +55,7 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
   shows: showsOutput,
   async run(tx, input, { scope, services }) {
     const inbox = await inboxFor(tx, input.inbox);
-    const { address, contact_id } = await visitorIdentity(tx, services, input);
+    const { address, contact_id } = await visitorIdentity(tx, scope, services, input);
     const mailbox = await tx.get(mailboxByAddress, [address]);
     const session = tx.insert(webchatSessions, {
       id: services.drawId("wcs"),
@@ -60,9 +69,10 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
     });
     const { id, expires_at } = session;
     const token = signToken(services.secret, { scope, session_id: id, expires_at });
-    return { id, token, contact_id, inbox: inbox.address, expires_at: iso(expires_at) };
+    const return_key = signReturnKey(services.secret, scope, address);
+    return { id, token, contact_id, inbox: inbox.address, expires_at: iso(expires_at), return_key };
   },
-  onReplay: (session) => ({ ...session, token: null }),
+  onReplay: (session) => ({ ...session, token: null, return_key: null }),
 };
 
 /** @throws TidingsError `no_sender` */
@@ -90,10 +100,15 @@ async function inboxFor(tx: Tx, address: string | undefined): Promise<SenderRow>
  */
 async function visitorIdentity(
   tx: Tx,
+  scope: Scope,
   services: Services,
-  { contact_id, name }: OpenWebchatSession,
+  { contact_id, name, return_key }: OpenWebchatSession,
 ): Promise<IdentityRow> {
   const { drawId } = services;
+  if (return_key !== undefined) {
+    const known = await returningVisitor(tx, scope, services, return_key);
+    if (known !== undefined) return known;
+  }
   const address = `visitor:${ulidOf(services.drawId("wcs"))}`;
   const newIdentity = { medium: "webchat", address } as const;
   if (contact_id === undefined) return newVisitor(tx, drawId, services, newIdentity, name ?? null);
@@ -114,6 +129,31 @@ async function visitorIdentity(
   const updated = await showContact(tx, await writeContact(tx, contact, {}), services);
   appendEvent(tx, drawId, contactUpdated, { contact: updated }, { contact_id: contact.id });
   return identity;
+}
+
+/**
+ * Returns the identity of a return key. It is undefined if the contact was erased.
+ * @throws TidingsError `validation_failed` when the key is not genuine
+ */
+async function returningVisitor(
+  tx: Tx,
+  scope: Scope,
+  { secret }: Services,
+  return_key: string,
+): Promise<IdentityRow | undefined> {
+  const address = verifyReturnKey(secret, scope, return_key);
+  if (address === undefined) {
+    throw invalid([
+      {
+        pointer: "/return_key",
+        code: "invalid_return_key",
+        message: "must be the return key of a session of this account and mode",
+      },
+    ]);
+  }
+  const known = await tx.get(identityByAddress, ["webchat", address]);
+  // An erasure reads the sessions and removes this row. This write makes one of the two retry.
+  return known === undefined ? undefined : tx.update(identities, known, {});
 }
 
 /** Code that reads all addresses of a contact relies on this bound. */

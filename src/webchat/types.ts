@@ -27,6 +27,11 @@ export interface OpenWebchatSession {
   /** The name of a new contact, up to 200 characters. It cannot be combined with `contact_id`. */
   readonly name?: string | undefined;
   /**
+   * The `return_key` of an earlier session. The visitor's conversation continues, unless its
+   * contact was erased meanwhile. It cannot be combined with `contact_id` or `name`.
+   */
+  readonly return_key?: string | undefined;
+  /**
    * The address of the sender that the visitor writes to. The default is the account's default
    * webchat sender.
    */
@@ -43,6 +48,12 @@ export const openWebchatSessionSchema = z
       .describe(
         "The name of a new contact, up to 200 characters. It cannot be combined with `contact_id`.",
       ),
+    return_key: reference
+      .optional()
+      .describe(
+        "The `return_key` of an earlier session. The visitor's conversation continues, unless its " +
+          "contact was erased meanwhile. It cannot be combined with `contact_id` or `name`.",
+      ),
     inbox: senderAddress
       .optional()
       .describe(
@@ -55,6 +66,15 @@ export const openWebchatSessionSchema = z
     error: "names a new contact, so it cannot be combined with contact_id",
     when: ({ value }) => typeof value === "object" && value !== null,
   })
+  .refine(
+    ({ return_key, contact_id, name }) =>
+      return_key === undefined || (contact_id === undefined && name === undefined),
+    {
+      path: ["return_key"],
+      error: "names the visitor, so it cannot be combined with contact_id or name",
+      when: ({ value }) => typeof value === "object" && value !== null,
+    },
+  )
   .meta({ id: "OpenWebchatSession", description: "A new session for a visitor." });
 
 /** A visitor's permission to chat, with an expiry. */
@@ -72,6 +92,11 @@ export interface WebchatSession {
   readonly inbox: string;
   /** When the session ends. */
   readonly expires_at: string;
+  /**
+   * Opens later sessions for the same visitor. It does not expire. Keep it where only your server
+   * can read it, such as in an `HttpOnly` cookie. Returned only once: a replay returns null.
+   */
+  readonly return_key: string | null;
 }
 
 export const webchatSessionSchema = z
@@ -89,6 +114,14 @@ export const webchatSessionSchema = z
     contact_id: ids.contact.describe("The visitor's contact."),
     inbox: z.string().describe("The address of the sender that the visitor writes to."),
     expires_at: timestamp.describe("When the session ends."),
+    return_key: z
+      .string()
+      .nullable()
+      .describe(
+        "Opens later sessions for the same visitor. It does not expire. Keep it where only your " +
+          "server can read it, such as in an `HttpOnly` cookie. Returned only once: a replay " +
+          "returns null.",
+      ),
   })
   .meta({ id: "WebchatSession", description: "A visitor's permission to chat, with an expiry." });
 

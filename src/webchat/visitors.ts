@@ -61,6 +61,24 @@ export function verifyToken(secret: KeyObject, token: string): ProvenToken | und
   return given.length === expected.length && timingSafeEqual(given, expected) ? proven : undefined;
 }
 
+const returnKeyShape = /^([\w-]{1,150})\.[\w-]{43}$/;
+
+/** Returns the key with which a visitor comes back: the visitor's address and an HMAC. */
+export function signReturnKey(secret: KeyObject, scope: Scope, address: string): string {
+  const signed = JSON.stringify(["webchat return key", scope.account_id, scope.mode, address]);
+  const signature = createHmac("sha256", secret).update(signed).digest("base64url");
+  return `${Buffer.from(address).toString("base64url")}.${signature}`;
+}
+
+/** Returns the address in a genuine return key of this account and mode, otherwise `undefined`. */
+export function verifyReturnKey(secret: KeyObject, scope: Scope, key: string): string | undefined {
+  const encoded = returnKeyShape.exec(key)?.[1];
+  if (encoded === undefined) return undefined;
+  const address = Buffer.from(encoded, "base64url").toString();
+  const [given, expected] = [Buffer.from(key), Buffer.from(signReturnKey(secret, scope, address))];
+  return given.length === expected.length && timingSafeEqual(given, expected) ? address : undefined;
+}
+
 /** An authenticated visitor and its session. */
 export interface Visitor {
   readonly scope: Scope;

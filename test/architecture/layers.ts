@@ -92,7 +92,7 @@ export function misplacedImports(modules: Modules, dependencies: readonly string
     for (const { from, isType } of importsOf(parse(source, path))) {
       const local = from.startsWith(".");
       const target = local ? posix.join(posix.dirname(path), from) : from;
-      if (target.endsWith(".css") && browserHalf.test(path)) continue;
+      if (/\.css(?:\?inline)?$/.test(target) && browserHalf.test(path)) continue;
       const reason =
         refusalInPage(path, target, isType) ??
         (local ? refusal(path, target, modules) : refusalOutside(path, from, dependencies));

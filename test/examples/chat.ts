@@ -1,4 +1,4 @@
-/** Checks the page of docs/webchat.md in a real browser. */
+/** Checks the pages of docs/webchat.md in a real browser. */
 import type { Page } from "playwright-core";
 import { expect, type TestContext } from "vitest";
 import { chromium } from "../support/chromium.ts";
@@ -30,6 +30,17 @@ export async function expectToChat(url: string, skip: TestContext["skip"]): Prom
   await shows(tab, ["<b>hello</b>", "You wrote: <b>hello</b>", "You wrote: again", "again"]);
   await say(tab, "last");
   await shows(tab, ["You wrote: again", "again", "last", "You wrote: last"]);
+}
+
+/** The widget shows what the visitor writes and the answer. */
+export async function expectWidgetToChat(url: string, skip: TestContext["skip"]): Promise<void> {
+  const browser = await chromium(skip);
+  const tab = await browser.newPage();
+  await tab.goto(url);
+  await tab.getByRole("button", { name: "Open the chat" }).click();
+  await tab.getByRole("textbox", { name: "Write a message" }).fill("<b>hello</b>");
+  await tab.keyboard.press("Enter");
+  await tab.getByText("You wrote: <b>hello</b>").first().waitFor();
 }
 
 async function say(tab: Page, words: string): Promise<void> {

@@ -15,7 +15,7 @@ import type { Keyword } from "../../src/contacts/consent.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import { errorCodes, TidingsError } from "../../src/kernel/errors.ts";
 import { database } from "../support/postgres.ts";
-import { expectToChat } from "./chat.ts";
+import { expectToChat, expectWidgetToChat } from "./chat.ts";
 import {
   moduleOf,
   type Sample,
@@ -100,6 +100,10 @@ describe("the code in the README and the docs", () => {
         }
         expect(output).toBe(sample.output);
         if (server === undefined) return;
+        if (sample.page.includes("widget.js")) {
+          await expectWidgetToChat(urlOf(server), skip);
+          return;
+        }
         await expectToServe(server, sample.code);
         if (typeof secret === "string") await expectToRespond(server, sample, secret);
         if (sample.page !== "") await expectToChat(urlOf(server), skip);

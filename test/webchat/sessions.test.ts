@@ -217,6 +217,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     expect(await one.webchat.open({}, { idempotencyKey: "k" })).toEqual({
       ...session,
       token: null,
+      return_key: null,
     });
     const { secret } = await one.apiKeys.create({ name: "key" });
     const body = { body: "hi" };

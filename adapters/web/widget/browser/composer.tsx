@@ -1,0 +1,102 @@
+/** Where the visitor writes. */
+import { Component, createRef, type JSX } from "preact";
+import type { Chat } from "./chat.ts";
+import { SendIcon } from "./icons.tsx";
+import type { Memory } from "./memory.ts";
+import { type Texts, withCount } from "./texts.ts";
+
+interface ComposerProps {
+  readonly chat: Chat;
+  readonly drafts: Memory;
+  readonly mayWrite: boolean;
+  readonly texts: Texts;
+}
+
+interface ComposerState {
+  readonly body: string;
+}
+
+/** The engine's limit, in code points. */
+const maxCharacters = 1_600;
+/** From here on, the remaining characters are shown. */
+const shownFrom = 1_400;
+
+/** What is not sent yet survives a reload of its tab. */
+export class Composer extends Component<ComposerProps, ComposerState> {
+  override state = { body: this.props.drafts.recall<string>("draft") ?? "" };
+  readonly #field = createRef<HTMLTextAreaElement>();
+
+  override componentDidMount(): void {
+    this.#fit();
+    this.#field.current?.focus({ preventScroll: true });
+  }
+
+  override componentDidUpdate(): void {
+    this.#fit();
+  }
+
+  /** The field grows with its text, up to the limit in the style sheet. */
+  #fit(): void {
+    const field = this.#field.current;
+    if (field === null) return;
+    field.style.height = "0";
+    field.style.height = `${field.scrollHeight}px`;
+  }
+
+  #set(body: string): void {
+    this.props.drafts.remember("draft", body === "" ? undefined : body);
+    this.setState({ body });
+  }
+
+  readonly #submit = (event: Event): void => {
+    event.preventDefault();
+    const body = this.state.body.trim();
+    if (body === "" || [...body].length > maxCharacters || !this.props.mayWrite) return;
+    this.props.chat.send(body);
+    this.#set("");
+    this.#field.current?.focus();
+  };
+
+  readonly #onKeyDown = (event: KeyboardEvent): void => {
+    // Enter also ends the composition of a character, such as in Japanese.
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.#submit(event);
+  };
+
+  override render(): JSX.Element {
+    const { mayWrite, texts } = this.props;
+    const { body } = this.state;
+    const left = maxCharacters - [...body].length;
+    const hint = mayWrite
+      ? left <= maxCharacters - shownFrom && withCount(texts.left, left)
+      : texts.tooMany;
+    return (
+      <form class="composer" onSubmit={this.#submit}>
+        <textarea
+          ref={this.#field}
+          rows={1}
+          dir="auto"
+          value={body}
+          placeholder={texts.placeholder}
+          aria-label={texts.placeholder}
+          aria-invalid={left < 0}
+          enterkeyhint="send"
+          onInput={({ currentTarget }) => this.#set(currentTarget.value)}
+          onKeyDown={this.#onKeyDown}
+        />
+        <button
+          type="submit"
+          class="send"
+          aria-label={texts.send}
+          disabled={body.trim() === "" || left < 0 || !mayWrite}
+        >
+          <SendIcon />
+        </button>
+        {hint !== false && (
+          <p class={left < 0 ? "hint bad" : "hint"} role="status">
+            {hint}
+          </p>
+        )}
+      </form>
+    );
+  }
+}

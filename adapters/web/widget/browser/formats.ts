@@ -1,0 +1,34 @@
+/** Dates in the language of the page. */
+import type { Texts } from "./texts.ts";
+
+const locale = document.documentElement.lang || undefined;
+
+function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat(locale, options);
+  } catch {
+    // The page names a language that does not exist.
+    return new Intl.DateTimeFormat(undefined, options);
+  }
+}
+
+const timeFormat = format({ hour: "numeric", minute: "2-digit" });
+const dayFormat = format({ weekday: "long", month: "long", day: "numeric" });
+const olderFormat = format({ year: "numeric", month: "long", day: "numeric" });
+const fullFormat = format({ dateStyle: "full", timeStyle: "short" });
+
+export const shortTime = (at: number): string => timeFormat.format(at);
+export const fullTime = (at: number): string => fullFormat.format(at);
+
+/** Distinguishes days in the time zone of the browser. */
+export const dayOf = (at: number): string => new Date(at).toDateString();
+
+/** `2026-10-25` is yesterday on the 26th, also when clocks are changed. */
+export function dayName(at: number, { today, yesterday }: Texts): string {
+  const now = new Date();
+  if (dayOf(at) === now.toDateString()) return today;
+  now.setDate(now.getDate() - 1);
+  if (dayOf(at) === now.toDateString()) return yesterday;
+  const isThisYear = new Date(at).getFullYear() === new Date().getFullYear();
+  return (isThisYear ? dayFormat : olderFormat).format(at);
+}

@@ -1,0 +1,81 @@
+/** What the visitor wrote and the server has not confirmed. It survives a reload. */
+import type { Memory } from "./memory.ts";
+
+export interface Pending {
+  /** Two requests with the same id create one message. */
+  readonly client_id: string;
+  readonly body: string;
+  /** When the visitor wrote it, in milliseconds since the epoch. */
+  readonly at: number;
+  /**
+   * The session in which it was sent without an answer. The server knows a repeated id only within
+   * its session.
+   */
+  readonly sentIn?: string | undefined;
+  /**
+   * `sending`, `waiting`: it is sent as soon as possible. `failed`: the server refuses it.
+   * `unconfirmed`: the session ended before an answer came, so the visitor decides.
+   */
+  readonly state: "sending" | "waiting" | "failed" | "unconfirmed";
+}
+
+/** More are not accepted until some are sent. */
+export const maxPending = 20;
+
+const prefix = "outbox:";
+
+export class Outbox {
+  readonly #memory: Memory;
+  #items: readonly Pending[];
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+    this.#items = memory.all<Pending>(prefix).toSorted((a, b) => a.at - b.at);
+  }
+
+  get items(): readonly Pending[] {
+    return this.#items;
+  }
+
+  get isFull(): boolean {
+    return this.#items.length >= maxPending;
+  }
+
+  /** The item that is sent next. */
+  get next(): Pending | undefined {
+    return this.#items.find(({ state }) => state === "sending" || state === "waiting");
+  }
+
+  /** Returns the item as it is now. */
+  find({ client_id }: Pick<Pending, "client_id">): Pending | undefined {
+    return this.#items.find((each) => each.client_id === client_id);
+  }
+
+  add(body: string): void {
+    const last = this.#items.at(-1)?.at ?? 0;
+    // The time also keeps the order, if two are written in one millisecond.
+    const at = Math.max(Date.now(), last + 1);
+    const item: Pending = { client_id: randomId(), body, at, state: "sending" };
+    this.#items = [...this.#items, item];
+    this.#memory.remember(prefix + item.client_id, item);
+  }
+
+  change(item: Pending, change: Partial<Pending>): void {
+    const current = this.find(item);
+    if (current === undefined) return;
+    const changed = { ...current, ...change };
+    this.#items = this.#items.map((each) => (each === current ? changed : each));
+    this.#memory.remember(prefix + changed.client_id, changed);
+  }
+
+  remove({ client_id }: Pick<Pending, "client_id">): void {
+    this.#items = this.#items.filter((each) => each.client_id !== client_id);
+    this.#memory.remember(prefix + client_id, undefined);
+  }
+}
+
+/** `crypto.randomUUID` exists on https and localhost only. */
+const randomId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");

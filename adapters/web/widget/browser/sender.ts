@@ -1,0 +1,80 @@
+/** Sends what the visitor wrote, one message after another, so that the order stays. */
+import type { WebchatMessage } from "../../../../src/index.ts";
+import type { Outbox, Pending } from "./outbox.ts";
+import { mayRecover, type Patience } from "./patience.ts";
+import { Refused, type Session, type VisitorApi } from "./visitor-api.ts";
+
+export class Sender {
+  readonly #api: VisitorApi;
+  readonly #outbox: Outbox;
+  readonly #patience: Patience;
+  readonly #onChange: () => void;
+  readonly #onSent: (client_id: string, message: WebchatMessage) => void;
+  #isBusy = false;
+
+  constructor(
+    api: VisitorApi,
+    outbox: Outbox,
+    patience: Patience,
+    on: { change: () => void; sent: (client_id: string, message: WebchatMessage) => void },
+  ) {
+    this.#api = api;
+    this.#outbox = outbox;
+    this.#patience = patience;
+    this.#onChange = on.change;
+    this.#onSent = on.sent;
+  }
+
+  /** Sends all that waits. */
+  async flush(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    while (this.#outbox.next !== undefined) {
+      await this.#patience.repeat(
+        () => this.#sendNext(),
+        (error) => this.#keep(error),
+      );
+      this.#onChange();
+    }
+    this.#isBusy = false;
+  }
+
+  /** Resolves with true when the next message needs no more work. */
+  async #sendNext(): Promise<boolean> {
+    const item = this.#outbox.next;
+    if (item !== undefined) await this.#api.inSession((session) => this.#send(session, item));
+    return true;
+  }
+
+  async #send(session: Session, item: Pending): Promise<void> {
+    const { client_id, body } = item;
+    // The item may have been sent in another session before this call, or in its first try.
+    const sentIn = this.#outbox.find(item)?.sentIn ?? session.id;
+    if (sentIn !== session.id) {
+      this.#outbox.change(item, { state: "unconfirmed" });
+      return;
+    }
+    this.#outbox.change(item, { sentIn });
+    try {
+      const init = { method: "POST", body: JSON.stringify({ body, client_id }) };
+      const response = await this.#api.request(session, "messages", init);
+      this.#onSent(client_id, (await response.json()) as WebchatMessage);
+    } catch (error) {
+      // A message that was refused is surely not stored.
+      const isRefused = error instanceof Refused && error.status < 500;
+      if (isRefused) this.#outbox.change(item, { sentIn: undefined });
+      throw error;
+    }
+  }
+
+  /** Returns whether to try the message again. */
+  #keep(error: unknown): boolean {
+    const item = this.#outbox.next;
+    const mayGoOn = mayRecover(error);
+    if (item !== undefined) {
+      this.#outbox.change(item, { state: mayGoOn ? "waiting" : "failed" });
+    }
+    this.#onChange();
+    return mayGoOn;
+  }
+}

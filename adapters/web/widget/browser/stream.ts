@@ -1,0 +1,56 @@
+/** Reads the visitor's stream. The token is in a header, so that no log of addresses has it. */
+import type { WebchatMessage } from "../../../../src/index.ts";
+import { eventParser } from "../../shared/browser/sse.ts";
+import type { Session, VisitorApi } from "./visitor-api.ts";
+
+/** A message, and its number in the visitor's mailbox. */
+export interface Arrival {
+  readonly number: number;
+  readonly message: WebchatMessage;
+}
+
+export interface StreamReader {
+  /** The number of the last message that arrived. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+  readonly onOpen: () => void;
+  readonly onArrival: (arrival: Arrival) => void;
+}
+
+/** The server writes a comment every 15 s. */
+const silenceMs = 45_000;
+
+/** Resolves when the server ends the stream. Rejects when the connection is lost or is silent. */
+export async function readStream(
+  api: VisitorApi,
+  session: Session,
+  { after, signal, onOpen, onArrival }: StreamReader,
+): Promise<void> {
+  const silence = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const notSilent = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), silenceMs);
+  };
+  notSilent();
+  try {
+    const response = await api.request(session, "stream", {
+      headers: { Accept: "text/event-stream", "Last-Event-ID": String(after) },
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    onOpen();
+    const parse = eventParser(({ id, type, data }) => {
+      if (type !== "message") return;
+      onArrival({ number: Number(id), message: JSON.parse(data) as WebchatMessage });
+    });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const read = await reader?.read();
+      if (read === undefined || read.done) return;
+      notSilent();
+      parse(read.value);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}

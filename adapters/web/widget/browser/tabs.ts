@@ -1,0 +1,44 @@
+/** The tabs of one website share a stream: the tab that holds a lock reads it for all. */
+import type { WebchatMessage } from "../../../../src/index.ts";
+import type { Arrival } from "./stream.ts";
+
+/** What a tab tells the others. */
+export type Passed =
+  | ({ readonly kind: "arrival" } & Arrival)
+  | { readonly kind: "sent"; readonly client_id: string; readonly message: WebchatMessage }
+  /** The visitor has seen what was unread. */
+  | { readonly kind: "seen" }
+  /** A tab asks how far the stream has come. */
+  | { readonly kind: "hello" }
+  | { readonly kind: "state"; readonly number: number; readonly isInterrupted: boolean };
+
+export class Tabs {
+  readonly #name: string;
+  #channel: BroadcastChannel | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Runs `lead` when this tab gets the lock, and listens until `signal` aborts. */
+  join(signal: AbortSignal, receive: (passed: Passed) => void, lead: () => Promise<void>): void {
+    const channel = new BroadcastChannel(this.#name);
+    this.#channel = channel;
+    channel.addEventListener("message", ({ data }) => receive(data as Passed));
+    signal.addEventListener("abort", () => channel.close());
+    // Without locks, as on a plain http address, each tab reads for itself.
+    if ("locks" in navigator) {
+      navigator.locks.request(this.#name, { signal }, lead).catch(() => {
+        // The page was left before it got the lock.
+      });
+    } else void lead();
+  }
+
+  tell(passed: Passed): void {
+    try {
+      this.#channel?.postMessage(passed);
+    } catch {
+      // The channel is closed: the page is being left.
+    }
+  }
+}

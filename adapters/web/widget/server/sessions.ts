@@ -1,0 +1,112 @@
+/** Sessions for visitors whom the host application does not know. A cookie brings them back. */
+import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
+import { type ApiRequest, headerOf, headersByName } from "../../../../src/api/index.ts";
+import { TidingsError } from "../../../../src/kernel/index.ts";
+import { admit, slidingLog } from "../../../../src/operations/index.ts";
+import type { Clock } from "../../../../src/ports/index.ts";
+import type { WebchatSession } from "../../../../src/index.ts";
+import type { WidgetEngine, WidgetSettings } from "./options.ts";
+import { type PageOrigin, pageOrigin } from "./origins.ts";
+
+const hourMs = 3_600_000;
+/** Addresses that are counted. The others count only in all. */
+const maxAddresses = 10_000;
+/** Browsers keep no cookie longer than 400 days. Each session begins the time anew. */
+const cookieSeconds = 400 * 24 * 3_600;
+
+/** What the script gets: all of the session but the key with which the visitor comes back. */
+export interface GivenSession extends Omit<WebchatSession, "return_key"> {
+  /** The address below which `/v1` is, relative to that of the session. */
+  readonly api: string;
+}
+
+export class VisitorSessions {
+  readonly #engine: WidgetEngine;
+  readonly #clock: Clock;
+  readonly #settings: WidgetSettings;
+  readonly #all = slidingLog(hourMs);
+  readonly #byAddress = new LRUCache<string, ReturnType<typeof slidingLog>>({ max: maxAddresses });
+
+  constructor(engine: WidgetEngine, clock: Clock, settings: WidgetSettings) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#settings = settings;
+  }
+
+  /**
+   * Opens a session for the visitor in the cookie, or for a new one.
+   * @throws TidingsError `foreign_origin`, `rate_limited`
+   */
+  async open(
+    request: ApiRequest,
+  ): Promise<{ readonly session: GivenSession; readonly cookie: string }> {
+    const { account_id, mode, origins } = this.#settings;
+    const page = pageOrigin(request, origins);
+    this.#count(request);
+    const { webchat } = this.#engine.account(account_id, mode === undefined ? {} : { mode });
+    const name = cookieName(request);
+    const known = cookieOf(request, name);
+    const opened =
+      known === undefined
+        ? await webchat.open()
+        : // A cookie that the engine did not sign, such as one of another engine, is replaced.
+          await webchat.open({ return_key: known }).catch(async (error: unknown) => {
+            if (!isKeyError(error)) throw error;
+            return webchat.open();
+          });
+    const { return_key, ...session } = opened;
+    return { session: { ...session, api: "./" }, cookie: cookieWith(name, return_key ?? "", page) };
+  }
+
+  /** @throws TidingsError `rate_limited` */
+  #count({ headers, remoteAddress, original }: ApiRequest): void {
+    const { clientAddress, sessionsPerAddress, sessionsInAll } = this.#settings;
+    const now = this.#clock.monotonic();
+    const given = clientAddress({ headers: headersByName(headers), remoteAddress, original });
+    const address = networkOf(given);
+    if (address !== undefined) {
+      const log = this.#byAddress.get(address) ?? slidingLog(hourMs);
+      this.#byAddress.set(address, log);
+      const { admitted, retry_after_ms } = admit(log, sessionsPerAddress, now);
+      if (!admitted) throw tooMany("Your network", sessionsPerAddress, retry_after_ms);
+    }
+    const { admitted, retry_after_ms } = admit(this.#all, sessionsInAll, now);
+    if (!admitted) throw tooMany("All visitors together", sessionsInAll, retry_after_ms);
+  }
+}
+
+const tooMany = (who: string, limit: number, retryAfterMs: number): TidingsError =>
+  new TidingsError("rate_limited", `${who} opened more than ${limit} chats in one hour.`, {
+    retryAfterMs,
+  });
+
+const isKeyError = (error: unknown): boolean =>
+  error instanceof TidingsError &&
+  (error.errors ?? []).some(({ pointer }) => pointer === "/return_key");
+
+/** Returns the address that is counted. One computer can use all addresses of an IPv6 network. */
+function networkOf(given: string | undefined): string | undefined {
+  if (given === undefined || !ipaddr.isValid(given)) return undefined;
+  const address = ipaddr.process(given);
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString();
+}
+
+/** Browsers share cookies between the ports of a host. The name keeps the servers apart. */
+function cookieName({ headers }: ApiRequest): string {
+  const port = /:(\d{1,5})$/.exec(headerOf(headers, "host") ?? "")?.[1];
+  return port === undefined ? "tidings_visitor" : `tidings_visitor_${port}`;
+}
+
+function cookieOf({ headers }: ApiRequest, name: string): string | undefined {
+  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/).map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+function cookieWith(name: string, value: string, { isOwn, isSecure }: PageOrigin): string {
+  // Other websites see a cookie of their own, which does not follow the visitor elsewhere.
+  const site = isOwn ? "SameSite=Lax" : "SameSite=None; Partitioned";
+  const secure = isSecure || !isOwn ? "; Secure" : "";
+  return `${name}=${value}; Path=/; Max-Age=${cookieSeconds}; HttpOnly; ${site}${secure}`;
+}

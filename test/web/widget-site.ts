@@ -1,0 +1,162 @@
+/** A shop's website with the chat widget, in a real browser. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import type { Browser, Locator, Page } from "playwright-core";
+import { onTestFinished, type TestContext } from "vitest";
+import { MessagingEngine } from "../../adapters/entry.ts";
+import { expressHandler } from "../../adapters/http/express.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { widgetHandler } from "../../adapters/web/widget/server/index.ts";
+import { silent } from "../../src/ports/environment.ts";
+import { chromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** As strict as a page can be that calls its own server. */
+const policy =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "require-trusted-types-for 'script'; trusted-types 'none'";
+
+const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Shop</title>
+<main><h1>Shop</h1><p>Shoes and more.</p></main>
+<script src="/chat/widget.js" data-session-url="/chat/session" data-text-human="Support" async></script>
+`;
+
+/** The chat in one tab. */
+export interface Tab {
+  readonly page: Page;
+  readonly launcher: Locator;
+  readonly panel: Locator;
+  readonly field: Locator;
+  /** What the browser reported: errors of scripts and violations of the policy. */
+  readonly complaints: readonly string[];
+  /** Opens the panel, writes and sends. */
+  write(text: string): Promise<void>;
+  /** The bubbles in the order on the screen, those of the visitor with a `>` before them. */
+  bubbles(): Promise<readonly string[]>;
+  /** Waits for these bubbles. */
+  shows(expected: readonly string[]): Promise<void>;
+}
+
+export interface WidgetSite {
+  readonly engine: MessagingEngine;
+  readonly browser: Browser;
+  openTab(): Promise<Tab>;
+  /** Sends a message to the visitor, as the host application does. */
+  say(body: string): Promise<void>;
+  /** Sends a reply as a person does. */
+  reply(body: string): Promise<void>;
+  /** Ends all connections, and refuses new ones until `plugIn`. */
+  unplug(): void;
+  plugIn(): void;
+  /** The texts of all messages from the visitor, as the engine has them, the oldest first. */
+  received(): Promise<readonly (string | null)[]>;
+}
+
+export async function widgetSite(skip: TestContext["skip"]): Promise<WidgetSite> {
+  const engine = new MessagingEngine({
+    storage: memory(),
+    transports: [sandbox()],
+    logger: silent,
+  });
+  await engine.start();
+  const app = express();
+  app.use("/chat", expressHandler(widgetHandler(engine)));
+  app.get("/", (_, response) => {
+    response.type("html").set("Content-Security-Policy", policy).send(html);
+  });
+  let isUnplugged = false;
+  const server = createServer((request, response) => {
+    if (isUnplugged) request.socket.destroy();
+    else app(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await engine.stop({ deadlineMs: 1_000 });
+  });
+  const browser = await chromium(skip);
+  const context = await browser.newContext({ viewport: { width: 1_000, height: 720 } });
+  const contact = async (): Promise<string> => {
+    const [found] = (await engine.contacts.list()).data;
+    return found?.id ?? "";
+  };
+  return {
+    engine,
+    browser,
+    openTab: async () =>
+      tabOf(await context.newPage(), `http://localhost:${(server.address() as AddressInfo).port}/`),
+    async say(body) {
+      await engine.messages.send({ to: await contact(), channel: "webchat", body });
+    },
+    async reply(body) {
+      const [conversation] = (await engine.conversations.list()).data;
+      await engine.conversations.reply(conversation?.id ?? "", { body, author_id: "anna" });
+    },
+    unplug() {
+      isUnplugged = true;
+      server.closeAllConnections();
+    },
+    plugIn() {
+      isUnplugged = false;
+    },
+    async received() {
+      const { data } = await engine.messages.list({ direction: "inbound", limit: 100 });
+      return data.map(({ body }) => body).toReversed();
+    },
+  };
+}
+
+const readBubbles = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("li .bubble")]
+  .map((each) => (each.closest(".mine") ? "> " : "") + each.textContent)`;
+
+async function tabOf(page: Page, url: string): Promise<Tab> {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    const text = message.text();
+    // A lost connection is no fault of the page.
+    if (message.type() === "error" && !text.includes("net::ERR_")) complaints.push(text);
+  });
+  await page.addInitScript(
+    `document.addEventListener("securitypolicyviolation", (violation) =>
+      console.error("policy: " + violation.violatedDirective + " " + violation.blockedURI))`,
+  );
+  await page.goto(url);
+  const launcher = page.locator(".launcher");
+  await launcher.waitFor();
+  const panel = page.getByRole("dialog", { name: "Chat with us" });
+  const field = panel.getByRole("textbox", { name: "Write a message" });
+  const bubbles = async (): Promise<readonly string[]> => page.evaluate(readBubbles);
+  return {
+    page,
+    launcher,
+    panel,
+    field,
+    complaints,
+    bubbles,
+    async write(text) {
+      if (!(await panel.isVisible())) await launcher.click();
+      await field.fill(text);
+      await field.press("Enter");
+    },
+    shows: (expected) =>
+      eventually(async () => {
+        const shown = await bubbles();
+        if (JSON.stringify(shown) !== JSON.stringify(expected)) {
+          throw new Error(
+            `Shown: ${JSON.stringify(shown)}. Expected: ${JSON.stringify(expected)}.`,
+          );
+        }
+      }),
+  };
+}

@@ -1,0 +1,188 @@
+/** The chat widget in a real browser, under a strict policy. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type Tab, widgetSite } from "./widget-site.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Texts that would do harm as markup or as an address, or that break careless code. */
+const hostile = [
+  "<img src=x onerror=\"console.error('ran')\">",
+  "<script>console.error('ran')</script>",
+  "javascript:console.error('ran')",
+  "https://shop.example/<b>\"onclick=\"console.error('ran')",
+  "data:text/html,<script>console.error('ran')</script>",
+  "https://user:secret@shop.example/",
+  "${7*7} {{7*7}} {count} %s",
+  "\u202Eevil\u202C \u2066left\u2069 \u200Bnothing",
+  "a\u0301\u0302\u0303\u0304\u0305".repeat(200),
+  "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}\u200D\u{1F466}".repeat(20),
+  "x".repeat(1_600),
+  "__proto__",
+];
+
+async function violations({ page }: Tab): Promise<unknown> {
+  await page.evaluate(`${axe}; undefined`);
+  return page.evaluate(
+    `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })
+      .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => id + " " + target + " " + failureSummary)))`,
+  );
+}
+
+test("a chat survives a lost line, a lost answer, a reload and a second tab, each message once and in order", async ({
+  skip,
+}) => {
+  const site = await widgetSite(skip);
+  const [one, two] = [await site.openTab(), await site.openTab()];
+  // Who only looks costs the host nothing.
+  await two.launcher.click();
+  expect((await site.engine.contacts.list()).data).toEqual([]);
+  await two.page.keyboard.press("Escape");
+
+  await one.write("Hello");
+  await one.panel.getByText("Sent").waitFor();
+  await site.reply("Hi! I am Anna.");
+  await one.shows(["> Hello", "Hi! I am Anna."]);
+  await one.panel.getByText("Support").waitFor();
+
+  site.unplug();
+  await one.write("Written offline");
+  await one.panel.getByText("Waiting for a connection").waitFor();
+  await site.say("Sent while you were away");
+  await one.write("And one more");
+  site.plugIn();
+  const all = [
+    "> Hello",
+    "Hi! I am Anna.",
+    "Sent while you were away",
+    "> Written offline",
+    "> And one more",
+  ];
+  await one.shows(all);
+
+  // The server stores the message, but its answer is lost.
+  await one.page.route("**/messages", async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await one.write("Is it sent?");
+  await eventually(async () => expect(await site.received()).toContain("Is it sent?"));
+  await one.field.fill("Not sent yet");
+  await one.page.unrouteAll({ behavior: "ignoreErrors" });
+  await one.page.reload();
+  await one.launcher.click();
+  all.push("> Is it sent?");
+  await one.shows(all);
+  expect(await one.field.inputValue()).toBe("Not sent yet");
+
+  await two.launcher.click();
+  await two.shows(all);
+  await two.write("From the second tab");
+  await eventually(async () => expect(await site.received()).toContain("From the second tab"));
+  await site.say("To both");
+  all.push("> From the second tab", "To both");
+  for (const tab of [one, two]) await tab.shows(all);
+  // The tab that reads the stream for both is closed.
+  await one.page.close();
+  await site.say("To the other");
+  await two.shows([...all, "To the other"]);
+  expect(await site.received()).toEqual([
+    "Hello",
+    "Written offline",
+    "And one more",
+    "Is it sent?",
+    "From the second tab",
+  ]);
+  expect([...one.complaints, ...two.complaints]).toEqual([]);
+});
+
+test("unread messages are counted until the panel shows them, and then marked as read", async ({
+  skip,
+}) => {
+  const site = await widgetSite(skip);
+  const tab = await site.openTab();
+  await tab.page.evaluate(`window.heard = [];
+    for (const type of ["open", "close", "message", "unread"])
+      window.tidings.on(type, (event) => window.heard.push([type, event?.body ?? event ?? null]))`);
+  await tab.write("Hello");
+  await tab.panel.getByText("Sent").waitFor();
+  await tab.page.keyboard.press("Escape");
+  await tab.panel.waitFor({ state: "detached" });
+  const focused = `document.activeElement.shadowRoot?.activeElement?.className`;
+  expect(await tab.page.evaluate(focused)).toBe("launcher");
+  await site.say("One");
+  await site.say("Two");
+  await tab.page.getByRole("button", { name: "Open the chat. Unread messages: 2" }).waitFor();
+  const statuses = async (): Promise<readonly string[]> =>
+    (await site.engine.messages.list({ direction: "outbound" })).data.map(({ status }) => status);
+  await eventually(async () => expect(await statuses()).toEqual(["delivered", "delivered"]));
+  await tab.page.evaluate(`window.tidings.open()`);
+  await tab.page.getByRole("button", { name: "Close the chat" }).first().waitFor();
+  await eventually(async () => expect(await statuses()).toEqual(["read", "read"]));
+  await tab.page.evaluate(`window.tidings.close()`);
+  await tab.page.getByRole("button", { name: "Open the chat", exact: true }).waitFor();
+  expect(await tab.page.evaluate(`window.heard`)).toEqual([
+    ["open", null],
+    ["close", null],
+    ["message", "One"],
+    ["unread", 1],
+    ["message", "Two"],
+    ["unread", 2],
+    ["open", null],
+    ["unread", 0],
+    ["close", null],
+  ]);
+});
+
+test("texts of strangers stay text, and axe finds nothing in either scheme", async ({ skip }) => {
+  const site = await widgetSite(skip);
+  const tab = await site.openTab();
+  expect(await violations(tab)).toEqual([]);
+  await tab.write(hostile[0] ?? "");
+  await tab.panel.getByText("Sent").waitFor();
+  await site.reply("<b>Hello</b>");
+  await tab.shows([`> ${hostile[0]}`, "<b>Hello</b>"]);
+  for (const [colorScheme, width] of [
+    ["light", 320],
+    ["dark", 1_440],
+  ] as const) {
+    await tab.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await tab.page.setViewportSize({ width, height: 640 });
+    expect([colorScheme, width, await violations(tab)]).toEqual([colorScheme, width, []]);
+    const overflow = `document.documentElement.scrollWidth - innerWidth`;
+    expect(await tab.page.evaluate(overflow)).toBe(0);
+  }
+  for (const body of hostile) await site.say(body);
+  await site.engine.messages.send({
+    to: (await site.engine.contacts.list()).data[0]?.id ?? "",
+    channel: "webchat",
+    body: "",
+    media: [{ url: "https://shop.example/%3Cb%3E.pdf", content_type: "application/pdf" }],
+  });
+  await tab.shows([`> ${hostile[0]}`, "<b>Hello</b>", ...hostile, "<b>.pdf"]);
+  const links = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("a")]
+    .map(({ href, rel, target }) => [href, rel, target])`;
+  expect(await tab.page.evaluate(links)).toEqual(
+    ["https://shop.example/", "https://shop.example/%3Cb%3E.pdf"].map((href) => [
+      href,
+      "noopener noreferrer nofollow ugc",
+      "_blank",
+    ]),
+  );
+  await tab.page.setViewportSize({ width: 320, height: 640 });
+  // The focus stays in the panel, which covers a small screen.
+  const inside = `document.activeElement.shadowRoot?.activeElement?.closest(".panel") !== null`;
+  for (let i = 0; i < 8; i++) {
+    await tab.page.keyboard.press("Tab");
+    expect(await tab.page.evaluate(inside)).toBe(true);
+  }
+  site.unplug();
+  await tab.write("Later");
+  await tab.panel.getByText("Waiting for a connection").waitFor();
+  expect(await violations(tab)).toEqual([]);
+  expect(tab.complaints.filter((text) => !text.includes("ran"))).toEqual([]);
+  expect(tab.complaints.join()).not.toContain("ran");
+});
