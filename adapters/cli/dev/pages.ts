@@ -2,38 +2,42 @@
 import type { MessagingEngine } from "../../entry.ts";
 import type { Mountable } from "../../../src/api/index.ts";
 import { inboxHandler } from "../../web/inbox/server/index.ts";
+import { widgetHandler } from "../../web/widget/server/index.ts";
 import { demoPage } from "./demo.ts";
 
-/** A page, and where it is mounted. */
-export interface Page {
-  /** What people call the page. */
-  readonly name: string;
-  /** The path that the page is mounted under. Empty for the root. */
+/** A handler, and where it is mounted. */
+export interface Mount {
+  /** The path that the handler is mounted under. Empty for the root. */
   readonly path: string;
-  /** What the page is for, in a few words. */
-  readonly purpose: string;
   /** Handles the requests below the path. */
   readonly handler: Mountable;
 }
 
-/** The pages, and the token that opens those for operators. */
+/** A page that people open. */
+export interface Page extends Mount {
+  /** What people call the page. */
+  readonly name: string;
+  /** What the page is for, in a few words. */
+  readonly purpose: string;
+}
+
+/** What is mounted beside the API. */
 export interface Pages {
   /** The pages in the order in which they are shown. */
   readonly pages: readonly Page[];
+  /** A request goes to the first of these whose path it begins with. */
+  readonly mounts: readonly Mount[];
+  /** Opens the pages for operators. */
   readonly token: string;
 }
 
-/**
- * Returns the pages. A request goes to the first one whose path it begins with, so the page at the
- * root comes last.
- */
+/** Returns the pages, and the chat widget that the demo page shows. */
 export function pagesOf(engine: MessagingEngine): Pages {
   const inbox = inboxHandler(engine);
-  return {
-    pages: [
-      { name: "Inbox", path: "/inbox", purpose: "for people who answer", handler: inbox },
-      { name: "Shop", path: "", purpose: "a demo page for visitors", handler: demoPage() },
-    ],
-    token: inbox.token ?? "",
-  };
+  const pages = [
+    { name: "Inbox", path: "/inbox", purpose: "for people who answer", handler: inbox },
+    { name: "Shop", path: "", purpose: "a demo page with the chat widget", handler: demoPage() },
+  ];
+  const widget = { path: "/chat", handler: widgetHandler(engine) };
+  return { pages, mounts: [widget, ...pages], token: inbox.token ?? "" };
 }

@@ -10,7 +10,7 @@ import { dim, note } from "../terminal.ts";
 import { demoActions } from "./actions.ts";
 import { ensureKey, type DevKey } from "./key.ts";
 import type { Listener } from "./listen.ts";
-import { type Page, pagesOf } from "./pages.ts";
+import { type Mount, pagesOf } from "./pages.ts";
 import { moveWebhooks, seed } from "./seed/seed.ts";
 
 interface DevServerOptions {
@@ -81,14 +81,14 @@ export class DevServer implements AsyncDisposable {
     try {
       await engine.start();
       await moveWebhooks(engine, url);
-      const { pages, token } = pagesOf(engine);
+      const { pages, mounts, token } = pagesOf(engine);
       const addresses = pages.map(({ name, path, purpose }) => ({
         name,
         url: `${url}${path}/`,
         purpose,
       }));
       const key = await ensureKey(engine, file);
-      listener.serve(router(engine, pages));
+      listener.serve(router(engine, mounts));
       return new DevServer({ engine, file, url, pages: addresses, token, key }, listener);
     } catch (error) {
       await engine.stop();
@@ -102,10 +102,10 @@ export class DevServer implements AsyncDisposable {
   }
 }
 
-/** Returns a handler that passes each request to the API or to the first page that matches. */
-function router(engine: MessagingEngine, pages: readonly Page[]): RequestListener {
+/** Returns a handler that passes each request to the API or to the first mount that matches. */
+function router(engine: MessagingEngine, mounts: readonly Mount[]): RequestListener {
   const api = nodeHandler(engine);
-  const mounts = pages.map(({ path, handler }) => ({
+  const handlers = mounts.map(({ path, handler }) => ({
     path,
     handle: nodeHandler(handler, { basePath: path }),
   }));
@@ -113,7 +113,7 @@ function router(engine: MessagingEngine, pages: readonly Page[]): RequestListene
     const target = request.url ?? "/";
     const mount = isOwnPath(engine, target)
       ? undefined
-      : mounts.find(({ path }) => isBelow(path, target));
+      : handlers.find(({ path }) => isBelow(path, target));
     (mount?.handle ?? api)(request, response);
   };
 }
