@@ -18,6 +18,8 @@ import {
   useShortcutHelp,
   useShortcuts,
 } from "../../shared/browser/index.ts";
+import { AccessPage } from "./access/access.tsx";
+import { AgentsPage } from "./agents/agents.tsx";
 import { EventsPage } from "./events/events.tsx";
 import { follow } from "./live.ts";
 import { MessagesPage } from "./messages/messages.tsx";
@@ -25,6 +27,7 @@ import { Needs } from "./parts/layout.tsx";
 import { RequestsDialog } from "./parts/requests.tsx";
 import { PhonesPage } from "./phones/phones.tsx";
 import { t } from "./texts.ts";
+import { WebhooksPage } from "./webhooks/webhooks.tsx";
 
 interface Part {
   readonly id: string;
@@ -56,6 +59,21 @@ const parts: readonly Part[] = [
     scopes: ["events:read"],
     view: EventsPage,
   },
+  {
+    id: "webhooks",
+    name: () => t("webhooks"),
+    icon: "webhook",
+    scopes: ["webhooks:read"],
+    view: WebhooksPage,
+  },
+  {
+    id: "agents",
+    name: () => t("agents"),
+    icon: "agent",
+    scopes: ["agents:read"],
+    view: AgentsPage,
+  },
+  { id: "access", name: () => t("access"), icon: "key", scopes: [], view: AccessPage },
 ];
 
 /** The console. Its place is `#/<part>/…`. */

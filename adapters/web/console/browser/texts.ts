@@ -1,4 +1,5 @@
 import { defineTexts } from "../../shared/browser/index.ts";
+import { setupTexts } from "./texts-of-setup.ts";
 
 /** The texts of the console. The host application can override each by its key. */
 export const t = defineTexts({
@@ -186,4 +187,29 @@ export const t = defineTexts({
   tailResume: "Resume",
   keyPause: "Pause or resume the tail",
   keyFilter: "Filter",
+
+  add: "Add",
+  save: "Save",
+  delete: "Delete",
+  enable: "Enable",
+  pause: "Pause",
+  enabled: "Enabled",
+  disabled: "Disabled",
+  paused: "Paused",
+  settings: "Settings",
+  description: "Description",
+  since: "Since",
+  until: "until {time}",
+  more: "+{count}",
+  moreActions: "More actions",
+  rotate: "Rotate",
+  rotateTitle: "Rotate the secret",
+  rotateHint: "A new secret is made and shown once. The old one stays valid for a while.",
+  rotateGrace: "The old secret stays valid",
+  graceNone: "Not at all",
+  graceHour: "For an hour",
+  graceDay: "For a day",
+  graceWeek: "For a week",
+
+  ...setupTexts,
 });

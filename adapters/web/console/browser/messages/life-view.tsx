@@ -110,7 +110,11 @@ export function LifeList({ life }: { readonly life: Life }): JSX.Element {
   return (
     <ol class="life-list">
       {rows.map(({ entry, at, tone, isIgnored }, index) => {
-        const { title, icon, details } = describe(entry);
+        const { title, icon, details: all } = describe(entry);
+        // The status that follows an attempt has the attempt's error.
+        const before = rows[index - 1];
+        const known = before === undefined ? [] : describe(before.entry).details;
+        const details = all.filter((detail) => !known.includes(detail));
         return (
           <li key={index} class={entry.type === "planned" ? "life-row is-planned" : "life-row"}>
             <span class={`life-row-icon tone-${tone}`}>

@@ -8,6 +8,7 @@ import {
   Dialog,
   explain,
   Icon,
+  Select,
   TextField,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
@@ -128,5 +129,36 @@ export function SecretDialog({ title, secret, hint, onClose }: SecretDialogProps
         {t("secretOnce")}
       </p>
     </Dialog>
+  );
+}
+
+interface RotateDialogProps {
+  readonly onClose: () => void;
+  readonly onConfirm: (graceSeconds: number) => Promise<void>;
+}
+
+/** Asks for how long the old secret stays valid. */
+export function RotateDialog({ onClose, onConfirm }: RotateDialogProps): JSX.Element {
+  const [grace, setGrace] = useState("86400");
+  return (
+    <ActionDialog
+      title={t("rotateTitle")}
+      confirm={t("rotate")}
+      onClose={onClose}
+      onConfirm={() => onConfirm(Number(grace))}
+    >
+      <p>{t("rotateHint")}</p>
+      <Select
+        label={t("rotateGrace")}
+        value={grace}
+        options={[
+          { value: "0", label: t("graceNone") },
+          { value: "3600", label: t("graceHour") },
+          { value: "86400", label: t("graceDay") },
+          { value: "604800", label: t("graceWeek") },
+        ]}
+        onChange={({ currentTarget }) => setGrace(currentTarget.value)}
+      />
+    </ActionDialog>
   );
 }

@@ -1,6 +1,12 @@
 import type { JSX } from "preact";
 import type { Message } from "../../../../../src/index.ts";
-import { Badge, CopyButton, dateTime, shortTime } from "../../../shared/browser/index.ts";
+import {
+  Badge,
+  CopyButton,
+  dateTime,
+  shortTime,
+  type Tone,
+} from "../../../shared/browser/index.ts";
 import { shownStatus } from "../words.ts";
 
 /** The status of a message. */
@@ -27,3 +33,25 @@ export const When = ({ at }: { readonly at: string }): JSX.Element => (
     {shortTime(at)}
   </time>
 );
+
+interface FigureProps {
+  readonly name: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly tone?: Tone;
+  /** Sets the value smaller. */
+  readonly isText?: boolean;
+}
+
+/** A number with its name. */
+export function Figure({ name, value, note, tone = "neutral", isText }: FigureProps): JSX.Element {
+  return (
+    <div class="figure">
+      <dt>{name}</dt>
+      <dd class={isText === true ? "is-text" : tone === "neutral" ? "" : `is-toned tone-${tone}`}>
+        {value}
+      </dd>
+      {note !== undefined && <dd class="figure-note muted">{note}</dd>}
+    </div>
+  );
+}
