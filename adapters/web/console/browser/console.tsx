@@ -23,9 +23,11 @@ import { AgentsPage } from "./agents/agents.tsx";
 import { EventsPage } from "./events/events.tsx";
 import { follow } from "./live.ts";
 import { MessagesPage } from "./messages/messages.tsx";
+import { OverviewPage } from "./overview/overview.tsx";
 import { Needs } from "./parts/layout.tsx";
 import { RequestsDialog } from "./parts/requests.tsx";
 import { PhonesPage } from "./phones/phones.tsx";
+import { ReferencePage } from "./reference/reference.tsx";
 import { t } from "./texts.ts";
 import { WebhooksPage } from "./webhooks/webhooks.tsx";
 
@@ -38,6 +40,7 @@ interface Part {
 }
 
 const parts: readonly Part[] = [
+  { id: "overview", name: () => t("overview"), icon: "chart", scopes: [], view: OverviewPage },
   {
     id: "phones",
     name: () => t("phones"),
@@ -74,6 +77,7 @@ const parts: readonly Part[] = [
     view: AgentsPage,
   },
   { id: "access", name: () => t("access"), icon: "key", scopes: [], view: AccessPage },
+  { id: "api", name: () => t("reference"), icon: "code", scopes: [], view: ReferencePage },
 ];
 
 /** The console. Its place is `#/<part>/…`. */
@@ -88,8 +92,10 @@ export function Console(): JSX.Element {
       run: () => go(linkTo([id])),
     })),
   );
-  const first = parts.find(({ scopes }) => scopes.every((scope) => canUse(scope))) ?? parts[0];
-  const part = parts.find(({ id }) => id === place.value.path[0]) ?? first;
+  // The first thing that a new user of the sandbox sees are phones.
+  const first = current.value?.mode === "sandbox" ? "phones" : "overview";
+  const asked = parts.find(({ id }) => id === place.value.path[0]);
+  const part = asked ?? parts.find(({ id }) => id === first);
   if (part === undefined) return <></>;
   const { view: View } = part;
   return (
@@ -113,8 +119,6 @@ function skipToMain(event: Event): void {
   event.preventDefault();
   document.getElementById("main")?.focus();
 }
-
-const canUse = (scope: KeyScope): boolean => current.value?.may.includes(scope) === true;
 
 interface SidebarProps {
   readonly active: string;
@@ -169,6 +173,7 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
         <IconButton icon="terminal" label={t("requests")} onClick={onRequests} />
         <IconButton
           icon="keyboard"
+          class="hide-on-phone"
           label={t("shortcuts")}
           shortcut="?"
           onClick={openShortcutHelp}

@@ -1,5 +1,5 @@
 /** The live events, which the open parts of the console observe. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Event } from "../../../../src/index.ts";
 import { current, listen, may, onReconnect } from "../../shared/browser/index.ts";
 
@@ -45,13 +45,20 @@ export function useLive(observer: Observer): void {
   }, []);
 }
 
+/** Work that runs soon after `start`, once for many calls. */
+export interface Coalesced {
+  readonly start: () => void;
+  readonly stop: () => void;
+}
+
 /**
  * Runs `work` soon, and once for many calls. A call while the work is under way makes it run again
  * afterwards.
  */
-export function coalesced(work: () => Promise<void>, delayMs: number): () => void {
+export function coalesced(work: () => Promise<void>, delayMs: number): Coalesced {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRunning = false;
+  let isStopped = false;
   let again = false;
   const run = async (): Promise<void> => {
     timer = undefined;
@@ -68,7 +75,20 @@ export function coalesced(work: () => Promise<void>, delayMs: number): () => voi
   };
   const start = (): void => {
     if (isRunning) again = true;
-    else timer ??= setTimeout(() => void run(), delayMs);
+    else if (!isStopped) timer ??= setTimeout(() => void run(), delayMs);
   };
+  const stop = (): void => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+  return { start, stop };
+}
+
+/** Runs the latest `work` soon after each call, while the component is shown. */
+export function useCoalesced(work: () => Promise<void>, delayMs: number): () => void {
+  const latest = useRef(work);
+  latest.current = work;
+  const [{ start, stop }] = useState(() => coalesced(() => latest.current(), delayMs));
+  useEffect(() => stop, []);
   return start;
 }

@@ -18,7 +18,7 @@ import {
   toast,
   type Tone,
 } from "../../../shared/browser/index.ts";
-import { coalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
@@ -106,7 +106,7 @@ function ConsentsOf({ id }: { readonly id: string }): JSX.Element {
     () => new Resource<Consents>((signal) => api.get(path, {}, { signal })),
     [path],
   );
-  const refresh = useMemo(() => coalesced(() => resource.reload(), refreshDelayMs), [resource]);
+  const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
   const [changing, setChanging] = useState<Consent>();
   useEffect(() => void resource.reload(), [resource]);
   useLive({

@@ -17,7 +17,7 @@ import {
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
-import { coalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, Facts, Paged, PageView } from "../parts/layout.tsx";
 import { Json } from "../parts/json.tsx";
@@ -45,7 +45,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
       ),
     [path, status],
   );
-  const refresh = useMemo(() => coalesced(() => runs.reload(), refreshDelayMs), [runs]);
+  const refresh = useCoalesced(() => runs.reload(), refreshDelayMs);
   useEffect(() => void agent.reload(), [agent]);
   useEffect(() => void runs.reload(), [runs]);
   useLive({

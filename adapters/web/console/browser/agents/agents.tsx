@@ -10,7 +10,7 @@ import {
   Resource,
   Table,
 } from "../../../shared/browser/index.ts";
-import { coalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
@@ -103,7 +103,7 @@ function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Eleme
       }),
     [ids.join(" ")],
   );
-  const refresh = useMemo(() => coalesced(() => waiting.reload(), refreshDelayMs), [waiting]);
+  const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
   useEffect(() => {
     refresh();
     return () => waiting.stop();

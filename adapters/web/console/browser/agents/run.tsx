@@ -16,7 +16,7 @@ import {
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
-import { coalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { Json } from "../parts/json.tsx";
 import { Card, Facts, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
@@ -39,7 +39,7 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
     () => new Resource<Run>((signal) => api.get(path, {}, { signal })),
     [path],
   );
-  const refresh = useMemo(() => coalesced(() => resource.reload(), refreshDelayMs), [resource]);
+  const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
   useEffect(() => {
     void resource.reload();
     // Only the end of a run is an event.

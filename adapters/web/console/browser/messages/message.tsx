@@ -15,7 +15,7 @@ import {
   StrangerText,
   toast,
 } from "../../../shared/browser/index.ts";
-import { coalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Json } from "../parts/json.tsx";
 import { Card, Facts, PageView } from "../parts/layout.tsx";
@@ -46,7 +46,7 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
       }),
     [id],
   );
-  const refresh = useMemo(() => coalesced(() => resource.reload(), refreshDelayMs), [resource]);
+  const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
   useEffect(() => {
     void resource.reload();
     return () => resource.stop();

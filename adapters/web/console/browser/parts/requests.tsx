@@ -2,7 +2,6 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import {
   Badge,
-  CopyButton,
   Dialog,
   EmptyState,
   Icon,
@@ -48,7 +47,6 @@ function RequestRow({ request }: { readonly request: RecordedRequest }): JSX.Ele
           <code class="grow truncate">{path}</code>
           {status !== null && <Badge tone={statusTone(status)}>{String(status)}</Badge>}
           <time class="muted">{time(at)}</time>
-          <CopyButton value={command} label={t("copyCurl")} />
         </summary>
         <Code text={command} label={t("curlLabel", { method, path })} />
       </details>

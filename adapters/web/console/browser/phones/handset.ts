@@ -20,7 +20,7 @@ export class Handset {
 
   constructor(number: string) {
     this.number = number;
-    this.refresh = coalesced(() => this.load(), refreshDelayMs);
+    this.refresh = coalesced(() => this.load(), refreshDelayMs).start;
   }
 
   /** Reads the messages again if the event is about this phone. */

@@ -16,7 +16,7 @@ import {
   Skeleton,
   Table,
 } from "../../../shared/browser/index.ts";
-import { coalesced, useLive } from "../live.ts";
+import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, Facts, Paged, PageView } from "../parts/layout.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
@@ -54,7 +54,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
     void webhook.reload();
     void list.reload();
   };
-  const soon = useMemo(() => coalesced(() => list.reload(), refreshDelayMs), [list]);
+  const soon = useCoalesced(() => list.reload(), refreshDelayMs);
   useEffect(reload, [webhook, list]);
   useLive({ onEvent: soon, onGap: soon });
   const { data, error } = webhook.state.value;
