@@ -74,7 +74,13 @@ interface MarkViewProps {
 function MarkView({ mark, place }: MarkViewProps): JSX.Element {
   const { lane, at, end, tone, entry, isIgnored } = mark;
   const { title, icon } = describe(entry);
-  const shape = entry.type === "planned" ? "is-planned" : isIgnored === true ? "is-ignored" : "";
+  const shape = [
+    entry.type === "planned" && "is-planned",
+    isIgnored === true && "is-ignored",
+    place(at) === 1 && "is-last",
+  ]
+    .filter(Boolean)
+    .join(" ");
   const tip = `${title} · ${dateTime(entry.at)}`;
   const insetInlineStart = `${place(at) * 100}%`;
   if (lane === "status" || lane === "attempt") {
