@@ -1,6 +1,6 @@
 /** Draws lines over time. This file is loaded with the first chart. */
 import uPlot from "uplot";
-import { dateTime, shortTime } from "../../../shared/browser/index.ts";
+import { dateTime, shortTime, time } from "../../../shared/browser/index.ts";
 
 /** One line of a chart. */
 export interface PlottedLine {
@@ -23,6 +23,8 @@ export interface Plot {
 }
 
 const height = 220;
+/** A chart of less shows times of day only. */
+const maxShortSeconds = 2 * 86_400;
 
 /** Draws into `box`, which has a width, and tells which point the pointer is at. */
 export function plot(
@@ -30,6 +32,7 @@ export function plot(
   { times, lines, format }: Plotted,
   onHover: (index: number | undefined) => void,
 ): Plot {
+  const isShort = (times.at(-1) ?? 0) - (times[0] ?? 0) < maxShortSeconds;
   const color = (name: string): string => resolved(box, name);
   const axis: uPlot.Axis = {
     stroke: color("--color-muted"),
@@ -50,7 +53,7 @@ export function plot(
           grid: { show: false },
           space: 70,
           size: 28,
-          values: (_self, splits) => splits.map((at) => shortTime(at * 1000)),
+          values: (_self, splits) => splits.map((at) => (isShort ? time : shortTime)(at * 1000)),
         },
         {
           ...axis,

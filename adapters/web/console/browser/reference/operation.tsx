@@ -68,7 +68,7 @@ export function OperationView(props: OperationViewProps): JSX.Element {
         <TextArea
           label={t("requestBody")}
           class="input mono"
-          rows={Math.min(16, Math.max(4, body.split("\n").length))}
+          rows={Math.min(16, Math.max(4, body.split("\n").length + 1))}
           dir="ltr"
           spellcheck={false}
           problem={parsed.problem}

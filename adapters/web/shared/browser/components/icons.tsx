@@ -23,7 +23,7 @@ const paths = {
   close: "M6 6l12 12M18 6 6 18",
   code: "m8 7-5 5 5 5M16 7l5 5-5 5M14 4l-4 16",
   copy: "M9 9h11v11H9ZM5 15H4V4h11v1",
-  dots: "M5 12h.01M12 12h.01M19 12h.01",
+  dots: "M6 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0ZM13 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0ZM20 12a1 1 0 1 1-2 0 1 1 0 0 1 2 0Z",
   edit: "M4 20h4L19 9l-4-4L4 16ZM13 7l4 4",
   external: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
   filter: "M4 6h16M7 12h10M10 18h4",
