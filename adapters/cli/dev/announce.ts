@@ -16,7 +16,7 @@ const shown = [
 export function announce({ engine, file, url, pages, token, key }: DevServer): void {
   const rows = [
     ...pages.map((page) => [bold(page.name), page.url, dim(page.purpose)]),
-    [bold("Token"), token, dim("opens the inbox in this browser, until the server stops")],
+    [bold("Token"), token, dim("opens the console and the inbox until the server stops")],
     [bold("API"), `${url}/v1`, dim("described in /v1/openapi.json")],
     [bold("Key"), key.secret, dim(`${key.isNew ? "new, " : ""}kept in ${key.file}`)],
     [bold("Data"), file, dim("delete it to start over")],

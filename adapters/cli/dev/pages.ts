@@ -1,6 +1,7 @@
 /** The pages that `tidings dev` serves beside the API. */
 import type { MessagingEngine } from "../../entry.ts";
 import type { Mountable } from "../../../src/api/index.ts";
+import { consoleHandler } from "../../web/console/server/index.ts";
 import { inboxHandler } from "../../web/inbox/server/index.ts";
 import { widgetHandler } from "../../web/widget/server/index.ts";
 import { demoPage } from "./demo.ts";
@@ -35,6 +36,12 @@ export interface Pages {
 export function pagesOf(engine: MessagingEngine): Pages {
   const inbox = inboxHandler(engine);
   const pages = [
+    {
+      name: "Console",
+      path: "/console",
+      purpose: "phones, messages, events, webhooks, agents",
+      handler: consoleHandler(engine),
+    },
     { name: "Inbox", path: "/inbox", purpose: "for people who answer", handler: inbox },
     { name: "Shop", path: "", purpose: "a demo page with the chat widget", handler: demoPage() },
   ];

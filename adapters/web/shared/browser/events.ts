@@ -10,8 +10,8 @@ import { eventParser } from "./sse.ts";
 
 /** What a page wants to know of the live events. */
 export interface EventListener {
-  /** The types of events. All tabs of a page name the same. */
-  readonly types: readonly EventType[];
+  /** The types of events. All tabs of a page name the same. Default: all types. */
+  readonly types?: readonly EventType[];
   /** Distinguishes the pages and sessions whose tabs must not share a stream. */
   readonly channel: string;
   /** Called with each event once, in order. */
@@ -144,7 +144,7 @@ class SharedStream {
     try {
       notSilent();
       const response = await fetch(
-        addressOf("v1/events/stream", { types: this.listener.types.join(",") }),
+        addressOf("v1/events/stream", { types: this.listener.types?.join(",") }),
         {
           headers,
           credentials: "same-origin",

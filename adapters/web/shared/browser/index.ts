@@ -23,3 +23,4 @@ export * from "./resource.ts";
 export * from "./router.ts";
 export * from "./shortcuts.ts";
 export * from "./texts.ts";
+export { theme } from "./theme.ts";

@@ -2,15 +2,19 @@ import type { JSX } from "preact";
 
 /** The strokes of each icon on a grid of 24 by 24. */
 const paths = {
+  activity: "M3 12h4l3-8 4 16 3-8h4",
   agent:
     "M12 4v3M6 7h12a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2ZM9 12v1M15 12v1M2 12h2M20 12h2M9 21h6",
   alert:
     "M12 8v5M12 16.5v.5M10.3 3.9 2.6 17.2A2 2 0 0 0 4.3 20h15.4a2 2 0 0 0 1.7-2.8L13.7 3.9a2 2 0 0 0-3.4 0Z",
   archive: "M4 8h16v11a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1ZM3 4h18v4H3ZM10 12h4",
+  "arrow-in": "M18 6 6 18M6 9v9h9",
+  "arrow-out": "M6 18 18 6M9 6h9v9",
   back: "M19 12H5M11 6l-6 6 6 6",
   bell: "M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15ZM10 20.5a2 2 0 0 0 4 0",
   calendar: "M4 6h16v14H4ZM4 10h16M8 3v4M16 3v4",
   chat: "M4 5h16v11H9l-5 4Z",
+  chart: "M4 20V4M4 20h16M8 16v-4M12.5 16V8M17 16v-6",
   check: "m5 12.5 4.5 4.5L19 7.5",
   "check-all": "m2.5 12.5 4 4L15 8M11.5 15.5l1 1L21 8",
   "chevron-down": "m6 9 6 6 6-6",
@@ -38,8 +42,10 @@ const paths = {
   panel: "M4 5h16v14H4ZM15 5v14",
   paperclip:
     "m20 11-8.5 8.5a5 5 0 0 1-7-7L13 4a3.3 3.3 0 0 1 4.7 4.7L9.3 17a1.7 1.7 0 0 1-2.4-2.4L14.5 7",
+  pause: "M9 6v12M15 6v12",
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 20.5c1-4 4.2-5.5 8-5.5s7 1.5 8 5.5",
   phone: "M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1ZM11 18h2",
+  play: "M8 5v14l11-7Z",
   plus: "M12 5v14M5 12h14",
   refresh: "M20 11a8 8 0 0 0-14.5-4L4 9M4 4v5h5M4 13a8 8 0 0 0 14.5 4L20 15M20 20v-5h-5",
   reply: "M10 7 5 12l5 5M5 12h9a5 5 0 0 1 5 5v2",
@@ -51,8 +57,11 @@ const paths = {
   sun: "M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2",
   trash: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5",
   unread: "M4 6h10M4 6v13h16v-9M4 7l8 6 4-3M20 7a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z",
+  terminal: "M4 5h16v14H4ZM7.5 9.5l3 2.5-3 2.5M12.5 15h4",
   users:
     "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 19.5c.8-3.5 3.3-5 6.5-5s5.7 1.5 6.5 5M15.5 4.5a3.5 3.5 0 0 1 0 6.5M17.5 15c2.2.6 3.5 2 4 4.5",
+  webhook:
+    "M9.5 9.5a3.5 3.5 0 1 1 5-3.2M9.5 9.5 6.5 15M8 16.5a3 3 0 1 1-4.5-2.2M9 17h7M16 17a3 3 0 1 0 2.2-4.5M17 12.8 14.5 8",
 } as const;
 
 export type IconName = keyof typeof paths;

@@ -1,0 +1,245 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Consent, Consents, Contact } from "../../../../../src/index.ts";
+import {
+  api,
+  Badge,
+  Button,
+  dateTime,
+  EmptyState,
+  ErrorState,
+  Icon,
+  linkTo,
+  may,
+  place,
+  Resource,
+  Skeleton,
+  TextField,
+  toast,
+  type Tone,
+} from "../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../live.ts";
+import { ActionDialog } from "../parts/dialogs.tsx";
+import { Card } from "../parts/layout.tsx";
+import { t } from "../texts.ts";
+import { shownAddress } from "../words.ts";
+
+const typingPauseMs = 250;
+
+/** Finds a contact, and shows what each of its addresses allows, with the evidence. */
+export function ConsentTab(): JSX.Element {
+  const [, , open] = place.value.path;
+  const [words, setWords] = useState("");
+  const found = useMemo(
+    () =>
+      new Resource<readonly Contact[]>(async (signal) => {
+        const q = words.trim();
+        const path = q === "" ? "v1/contacts" : "v1/contacts/search";
+        const page = await api.get<{ data: Contact[] }>(
+          path,
+          { limit: 20, ...(q === "" ? { opted_out: true } : { q }) },
+          { signal },
+        );
+        return page.data;
+      }),
+    [words],
+  );
+  useEffect(() => {
+    const timer = setTimeout(() => void found.reload(), words === "" ? 0 : typingPauseMs);
+    return () => {
+      clearTimeout(timer);
+      found.stop();
+    };
+  }, [found]);
+  const { data, error } = found.state.value;
+  return (
+    <div class="consent">
+      <Card title={t("consentFind")}>
+        <TextField
+          label={t("consentSearch")}
+          type="search"
+          placeholder={t("consentSearchHint")}
+          value={words}
+          onInput={({ currentTarget }) => setWords(currentTarget.value)}
+        />
+        <h3 class="muted">{t(words.trim() === "" ? "consentOptedOut" : "consentFound")}</h3>
+        {error !== undefined && <ErrorState error={error} onRetry={() => void found.reload()} />}
+        {data === undefined && error === undefined && <Skeleton rows={3} />}
+        {data?.length === 0 && <p class="muted">{t("consentNobody")}</p>}
+        <ul class="rows">
+          {data?.map(({ id, name, phone, email, opted_out }) => (
+            <li key={id}>
+              <a
+                class="row"
+                href={linkTo(["access", "consent", id])}
+                aria-current={id === open ? "true" : undefined}
+              >
+                <span class="two-lines grow">
+                  <bdi class="truncate strong">{name ?? shownAddress(phone ?? email ?? id)}</bdi>
+                  <bdi class="truncate muted">{shownAddress(phone ?? email ?? id)}</bdi>
+                </span>
+                {opted_out && <Badge tone="bad">{t("optedOut")}</Badge>}
+                <Icon name="chevron-right" />
+              </a>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      {open === undefined ? (
+        <Card>
+          <EmptyState icon="flag" title={t("consentNone")}>
+            {t("consentNoneHint")}
+          </EmptyState>
+        </Card>
+      ) : (
+        <ConsentsOf key={open} id={open} />
+      )}
+    </div>
+  );
+}
+
+const refreshDelayMs = 200;
+
+function ConsentsOf({ id }: { readonly id: string }): JSX.Element {
+  const path = `v1/contacts/${encodeURIComponent(id)}/consents`;
+  const resource = useMemo(
+    () => new Resource<Consents>((signal) => api.get(path, {}, { signal })),
+    [path],
+  );
+  const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
+  const [changing, setChanging] = useState<Consent>();
+  useEffect(() => void resource.reload(), [resource]);
+  useLive({
+    onEvent: ({ type, data }) => {
+      const isConsent = type === "contact.opted_in" || type === "contact.opted_out";
+      if (isConsent && data.contact.id === id) refresh();
+    },
+    onGap: refresh,
+  });
+  const { data, error } = resource.state.value;
+  return (
+    <Card title={t("consent")}>
+      {error !== undefined && <ErrorState error={error} onRetry={() => void resource.reload()} />}
+      {data === undefined && error === undefined && <Skeleton />}
+      {data?.data.length === 0 && <p class="muted">{t("consentNoAddress")}</p>}
+      {data?.data.map((consent) => (
+        <ConsentView
+          key={`${consent.medium} ${consent.address}`}
+          consent={consent}
+          onChange={() => setChanging(consent)}
+        />
+      ))}
+      {changing && (
+        <ChangeDialog
+          consent={changing}
+          path={path}
+          onClose={() => setChanging(undefined)}
+          onDone={() => void resource.reload()}
+        />
+      )}
+    </Card>
+  );
+}
+
+const tones: { readonly [status in Consent["status"]]: Tone } = {
+  opted_in: "good",
+  opted_out: "bad",
+  unknown: "neutral",
+};
+
+const statusName = (status: Consent["status"]): string =>
+  ({ opted_in: t("optedIn"), opted_out: t("optedOut"), unknown: t("consentUnknown") })[status];
+
+interface ConsentViewProps {
+  readonly consent: Consent;
+  readonly onChange: () => void;
+}
+
+function ConsentView({ consent, onChange }: ConsentViewProps): JSX.Element {
+  const { medium, address, status, evidence, opted_out_of } = consent;
+  return (
+    <section class="consent-address" aria-label={address}>
+      <header class="card-header">
+        <bdi class="strong">{shownAddress(address)}</bdi>
+        <span class="muted">{t(medium === "text" ? "mediumText" : "channelWebchat")}</span>
+        <Badge tone={tones[status]}>{statusName(status)}</Badge>
+        <span class="grow" />
+        {may("contacts:write") && (
+          <Button isSmall onClick={onChange}>
+            {t(status === "opted_out" ? "optIn" : "optOut")}
+          </Button>
+        )}
+      </header>
+      {opted_out_of.length > 0 && (
+        <p class="muted">{t("optedOutOf", { senders: opted_out_of.join(", ") })}</p>
+      )}
+      <h3 class="muted">{t("evidence")}</h3>
+      {evidence.length === 0 && <p class="muted">{t("evidenceNone")}</p>}
+      <ol class="life-list">
+        {evidence.map(({ status: proven, source, detail, sender, message_id, at }) => (
+          <li key={`${at} ${source}`} class="life-row">
+            <span class={`life-row-icon tone-${tones[proven]}`}>
+              <Icon name={proven === "opted_in" ? "check" : "close"} />
+            </span>
+            <div class="grow">
+              <p class="life-row-title">
+                {statusName(proven)} · {source}
+              </p>
+              {detail !== null && <bdi class="muted">{detail}</bdi>}
+              {sender !== null && <p class="muted">{shownAddress(sender)}</p>}
+              {message_id !== null && (
+                <a class="mono" href={linkTo(["messages", message_id])}>
+                  {message_id}
+                </a>
+              )}
+            </div>
+            <time class="muted nowrap">{dateTime(at)}</time>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface ChangeDialogProps {
+  readonly consent: Consent;
+  readonly path: string;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+function ChangeDialog({ consent, path, onDone, onClose }: ChangeDialogProps): JSX.Element {
+  const [detail, setDetail] = useState("");
+  const status = consent.status === "opted_out" ? "opted_in" : "opted_out";
+  const action = t(status === "opted_in" ? "optIn" : "optOut");
+  return (
+    <ActionDialog
+      title={`${action}: ${shownAddress(consent.address)}`}
+      confirm={action}
+      kind={status === "opted_in" ? "primary" : "danger"}
+      canConfirm={status === "opted_out" || detail.trim() !== ""}
+      onClose={onClose}
+      onConfirm={async () => {
+        const body = { status, ...(detail.trim() !== "" && { detail: detail.trim() }) };
+        await api.put(`${path}/${consent.medium}`, body);
+        toast({ message: t("consentChanged") });
+        onClose();
+        onDone();
+      }}
+    >
+      {(problemOf) => (
+        <>
+          <p>{t(status === "opted_in" ? "optInHint" : "optOutHint")}</p>
+          <TextField
+            label={t("evidence")}
+            isOptional={status === "opted_out"}
+            placeholder={t("evidenceHint")}
+            problem={problemOf("/detail")}
+            value={detail}
+            onInput={({ currentTarget }) => setDetail(currentTarget.value)}
+          />
+        </>
+      )}
+    </ActionDialog>
+  );
+}

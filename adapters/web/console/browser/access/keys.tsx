@@ -1,0 +1,282 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { ApiKey, CreatedKey, KeyScope } from "../../../../../src/index.ts";
+import {
+  api,
+  Badge,
+  Button,
+  Checkbox,
+  current,
+  dateTime,
+  EmptyState,
+  Menu,
+  newKey,
+  Select,
+  Table,
+  TextField,
+  toast,
+} from "../../../shared/browser/index.ts";
+import { PagedList } from "../paged.ts";
+import { ActionDialog, RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
+import { Card, Paged } from "../parts/layout.tsx";
+import { When } from "../parts/values.tsx";
+import { t } from "../texts.ts";
+
+type OpenDialog =
+  | { readonly kind: "create" }
+  | { readonly kind: "rotate" | "revoke"; readonly key: ApiKey }
+  | { readonly kind: "secret"; readonly key: CreatedKey };
+
+/** The API keys of the account. */
+export function KeysTab(): JSX.Element {
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const list = useMemo(
+    () =>
+      new PagedList<ApiKey>((cursor, signal) =>
+        api.get("v1/api-keys", { limit: 50, cursor }, { signal }),
+      ),
+    [],
+  );
+  useEffect(() => void list.reload(), [list]);
+  const close = (): void => setDialog(undefined);
+  return (
+    <Card
+      title={t("keys")}
+      isFlush
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setDialog({ kind: "create" })}>
+          {t("keyCreate")}
+        </Button>
+      }
+    >
+      <Paged
+        state={list.state.value}
+        onRetry={() => void list.reload()}
+        onMore={() => void list.more()}
+        empty={<EmptyState icon="key" title={t("keysNone")} />}
+      >
+        {(rows) => <KeyTable rows={rows} onOpen={setDialog} />}
+      </Paged>
+      {dialog?.kind === "create" && (
+        <CreateDialog
+          onClose={close}
+          onCreated={(key) => {
+            list.add(key);
+            setDialog({ kind: "secret", key });
+          }}
+        />
+      )}
+      {dialog?.kind === "rotate" && (
+        <RotateDialog
+          onClose={close}
+          onConfirm={async (grace_seconds) => {
+            const key = await api.post<CreatedKey>(`v1/api-keys/${dialog.key.id}/rotate`, {
+              grace_seconds,
+            });
+            list.put(key);
+            setDialog({ kind: "secret", key });
+          }}
+        />
+      )}
+      {dialog?.kind === "revoke" && (
+        <ActionDialog
+          title={t("keyRevokeTitle", { name: dialog.key.name })}
+          confirm={t("keyRevoke")}
+          kind="danger"
+          onClose={close}
+          onConfirm={async () => {
+            await api.delete(`v1/api-keys/${dialog.key.id}`);
+            close();
+            toast({ message: t("keyRevoked") });
+            await list.reload();
+          }}
+        >
+          <p>{t("keyRevokeHint")}</p>
+        </ActionDialog>
+      )}
+      {dialog?.kind === "secret" && (
+        <SecretDialog
+          title={dialog.key.name}
+          secret={dialog.key.secret}
+          hint={t("keySecretHint")}
+          onClose={close}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface KeyTableProps {
+  readonly rows: readonly ApiKey[];
+  readonly onOpen: (dialog: OpenDialog) => void;
+}
+
+function KeyTable({ rows, onOpen }: KeyTableProps): JSX.Element {
+  return (
+    <Table
+      label={t("keys")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          id: "name",
+          label: t("columnName"),
+          cell: ({ name, last_four, mode }) => (
+            <span class="two-lines">
+              <bdi class="truncate strong">{name}</bdi>
+              <code class="muted">
+                tdg_{mode === "live" ? "live" : "test"}_…{last_four}
+              </code>
+            </span>
+          ),
+        },
+        { id: "state", label: t("columnStatus"), cell: (key) => <KeyState of={key} /> },
+        {
+          id: "scopes",
+          label: t("keyScopes"),
+          cell: ({ scopes }) => (
+            <span class="nowrap" data-tooltip={scopes.join(", ")}>
+              {t("scopeCount", { count: scopes.length })}
+            </span>
+          ),
+        },
+        {
+          id: "used",
+          label: t("keyUsed"),
+          cell: ({ last_used_at }) =>
+            last_used_at === null ? (
+              <span class="muted">{t("never")}</span>
+            ) : (
+              <When at={last_used_at} />
+            ),
+        },
+        {
+          id: "created",
+          label: t("columnCreated"),
+          cell: ({ created_at }) => <When at={created_at} />,
+        },
+        {
+          id: "actions",
+          label: "",
+          isNumeric: true,
+          cell: (key) =>
+            key.revoked_at === null && (
+              <Menu
+                label={t("actionsOf", { name: key.name })}
+                items={[
+                  {
+                    label: t("rotateTitle"),
+                    icon: "refresh",
+                    onPick: () => onOpen({ kind: "rotate", key }),
+                  },
+                  {
+                    label: t("keyRevoke"),
+                    icon: "trash",
+                    isDanger: true,
+                    onPick: () => onOpen({ kind: "revoke", key }),
+                  },
+                ]}
+              />
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function KeyState({ of }: { readonly of: ApiKey }): JSX.Element {
+  const { revoked_at, expires_at, previous_expires_at } = of;
+  const now = Date.now();
+  if (revoked_at !== null) return <Badge tip={dateTime(revoked_at)}>{t("keyRevokedState")}</Badge>;
+  if (expires_at !== null && Date.parse(expires_at) <= now) {
+    return (
+      <Badge tone="bad" tip={dateTime(expires_at)}>
+        {t("keyExpired")}
+      </Badge>
+    );
+  }
+  if (previous_expires_at !== null && Date.parse(previous_expires_at) > now) {
+    return (
+      <Badge tone="warn" tip={t("keyTwoSecrets", { time: dateTime(previous_expires_at) })}>
+        {t("keyRotating")}
+      </Badge>
+    );
+  }
+  return <Badge tone="good">{t("keyActive")}</Badge>;
+}
+
+interface CreateDialogProps {
+  readonly onCreated: (key: CreatedKey) => void;
+  readonly onClose: () => void;
+}
+
+const dayMs = 86_400_000;
+
+function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
+  const grantable = current.value?.may ?? [];
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<ReadonlySet<KeyScope>>(new Set(grantable));
+  const [days, setDays] = useState("");
+  const values = { name, scopes: grantable.filter((scope) => scopes.has(scope)), days };
+  // The same values have the same key, so that a repeated attempt creates one API key.
+  const once = useMemo(
+    () => ({
+      key: newKey(),
+      expires_at: days === "" ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
+    }),
+    [JSON.stringify(values)],
+  );
+  const toggle = (scope: KeyScope): void => {
+    const next = new Set(scopes);
+    if (!next.delete(scope)) next.add(scope);
+    setScopes(next);
+  };
+  return (
+    <ActionDialog
+      title={t("keyCreate")}
+      confirm={t("keyCreate")}
+      canConfirm={name.trim() !== "" && scopes.size > 0}
+      onClose={onClose}
+      onConfirm={async () => {
+        const { key, expires_at } = once;
+        const body = { name, scopes: values.scopes, expires_at };
+        onCreated(await api.post<CreatedKey>("v1/api-keys", body, { key }));
+      }}
+    >
+      {(problemOf) => (
+        <>
+          <TextField
+            label={t("columnName")}
+            placeholder={t("keyNameHint")}
+            problem={problemOf("/name")}
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+          <Select
+            label={t("keyExpires")}
+            value={days}
+            options={[
+              { value: "", label: t("never") },
+              ...[30, 90, 365].map((count) => ({
+                value: String(count),
+                label: t("inDays", { count }),
+              })),
+            ]}
+            onChange={({ currentTarget }) => setDays(currentTarget.value)}
+          />
+          <fieldset class="scopes">
+            <legend class="field-label">{t("keyScopes")}</legend>
+            {grantable.map((scope) => (
+              <Checkbox
+                key={scope}
+                label={<code>{scope}</code>}
+                checked={scopes.has(scope)}
+                onChange={() => toggle(scope)}
+              />
+            ))}
+          </fieldset>
+        </>
+      )}
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,283 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Sender } from "../../../../../src/index.ts";
+import {
+  api,
+  Badge,
+  Button,
+  Checkbox,
+  EmptyState,
+  Menu,
+  newKey,
+  number,
+  Table,
+  TextField,
+  toast,
+} from "../../../shared/browser/index.ts";
+import { PagedList } from "../paged.ts";
+import { ActionDialog } from "../parts/dialogs.tsx";
+import { Card, Paged } from "../parts/layout.tsx";
+import { t } from "../texts.ts";
+import { channelName, shownAddress } from "../words.ts";
+
+type Channel = Sender["channels"][number];
+const channels: readonly Channel[] = ["sms", "mms", "webchat"];
+
+type OpenDialog =
+  { readonly kind: "create" } | { readonly kind: "edit" | "remove"; readonly sender: Sender };
+
+/** The addresses that the account sends from and receives at. */
+export function SendersTab(): JSX.Element {
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const list = useMemo(
+    () =>
+      new PagedList<Sender>((cursor, signal) =>
+        api.get("v1/senders", { limit: 50, cursor }, { signal }),
+      ),
+    [],
+  );
+  useEffect(() => void list.reload(), [list]);
+  const close = (): void => setDialog(undefined);
+  // A new default takes the place of another one.
+  const onSaved = (): void => {
+    close();
+    void list.reload();
+  };
+  return (
+    <Card
+      title={t("senders")}
+      isFlush
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setDialog({ kind: "create" })}>
+          {t("senderAdd")}
+        </Button>
+      }
+    >
+      <Paged
+        state={list.state.value}
+        onRetry={() => void list.reload()}
+        onMore={() => void list.more()}
+        empty={
+          <EmptyState icon="send" title={t("sendersNone")}>
+            {t("sendersNoneHint")}
+          </EmptyState>
+        }
+      >
+        {(rows) => <SenderTable rows={rows} onOpen={setDialog} />}
+      </Paged>
+      {dialog?.kind === "create" && <SenderDialog onClose={close} onSaved={onSaved} />}
+      {dialog?.kind === "edit" && (
+        <SenderDialog sender={dialog.sender} onClose={close} onSaved={onSaved} />
+      )}
+      {dialog?.kind === "remove" && (
+        <ActionDialog
+          title={t("senderRemoveTitle", { address: dialog.sender.address })}
+          confirm={t("senderRemove")}
+          kind="danger"
+          onClose={close}
+          onConfirm={async () => {
+            await api.delete(`v1/senders/${dialog.sender.id}`);
+            toast({ message: t("senderRemoved") });
+            onSaved();
+          }}
+        >
+          <p>{t("senderRemoveHint")}</p>
+        </ActionDialog>
+      )}
+    </Card>
+  );
+}
+
+interface SenderTableProps {
+  readonly rows: readonly Sender[];
+  readonly onOpen: (dialog: OpenDialog) => void;
+}
+
+function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
+  return (
+    <Table
+      label={t("senders")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          id: "address",
+          label: t("columnUrl"),
+          cell: ({ address }) => <bdi class="strong nowrap">{shownAddress(address)}</bdi>,
+        },
+        {
+          id: "channels",
+          label: t("senderChannels"),
+          cell: ({ channels: own, default_channels }) => (
+            <span class="chips nowrap">
+              {own.map((channel) => (
+                <Badge
+                  key={channel}
+                  tone={default_channels.includes(channel) ? "accent" : "neutral"}
+                  {...(default_channels.includes(channel) && { tip: t("senderDefaultTip") })}
+                >
+                  {channelName(channel)}
+                </Badge>
+              ))}
+            </span>
+          ),
+        },
+        {
+          id: "transport",
+          label: t("fieldTransport"),
+          cell: ({ transport }) => <code>{transport}</code>,
+        },
+        {
+          id: "pool",
+          label: t("senderPool"),
+          cell: ({ pool }) => (pool ? t("yes") : <span class="muted">–</span>),
+        },
+        {
+          id: "rate",
+          label: t("senderRate"),
+          cell: ({ messages_per_second, daily_cap }) => (
+            <span class="nowrap">{limitOf(messages_per_second, daily_cap)}</span>
+          ),
+        },
+        {
+          id: "actions",
+          label: "",
+          isNumeric: true,
+          cell: (sender) => (
+            <Menu
+              label={t("actionsOf", { name: sender.address })}
+              items={[
+                { label: t("edit"), icon: "edit", onPick: () => onOpen({ kind: "edit", sender }) },
+                {
+                  label: t("senderRemove"),
+                  icon: "trash",
+                  isDanger: true,
+                  onPick: () => onOpen({ kind: "remove", sender }),
+                },
+              ]}
+            />
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function limitOf(perSecond: number | null, perDay: number | null): string {
+  const limits = [
+    perSecond !== null && t("perSecond", { count: number(perSecond) }),
+    perDay !== null && t("perDay", { count: number(perDay) }),
+  ].filter(Boolean);
+  return limits.length === 0 ? t("unlimited") : limits.join(", ");
+}
+
+interface SenderDialogProps {
+  /** The sender to change. Absent for a new one. */
+  readonly sender?: Sender;
+  readonly onSaved: () => void;
+  readonly onClose: () => void;
+}
+
+function SenderDialog({ sender, onSaved, onClose }: SenderDialogProps): JSX.Element {
+  const [address, setAddress] = useState("");
+  const [transport, setTransport] = useState("");
+  const [own, setOwn] = useState<readonly Channel[]>(sender?.channels ?? ["sms"]);
+  const [isDefault, setDefault] = useState(sender?.default ?? false);
+  const [isPooled, setPooled] = useState(sender?.pool ?? false);
+  const [rate, setRate] = useState(String(sender?.messages_per_second ?? ""));
+  const [cap, setCap] = useState(String(sender?.daily_cap ?? ""));
+  const body = {
+    ...(sender === undefined && { address, transport }),
+    channels: channels.filter((channel) => own.includes(channel)),
+    ...((sender?.default ?? false) !== isDefault && { default: isDefault }),
+    pool: isPooled,
+    messages_per_second: rate === "" ? null : Number(rate),
+    daily_cap: cap === "" ? null : Number(cap),
+  };
+  const key = useMemo(newKey, [JSON.stringify(body)]);
+  const save = async (): Promise<void> => {
+    await (sender === undefined
+      ? api.post("v1/senders", body, { key })
+      : api.patch(`v1/senders/${sender.id}`, body, { key }));
+    onSaved();
+  };
+  return (
+    <ActionDialog
+      title={sender === undefined ? t("senderAdd") : shownAddress(sender.address)}
+      confirm={t(sender === undefined ? "add" : "save")}
+      canConfirm={own.length > 0 && (sender !== undefined || (address !== "" && transport !== ""))}
+      onClose={onClose}
+      onConfirm={save}
+    >
+      {(problemOf) => (
+        <>
+          {sender === undefined && (
+            <>
+              <TextField
+                label={t("columnUrl")}
+                placeholder="+15005559998"
+                hint={t("senderAddressHint")}
+                problem={problemOf("/address")}
+                value={address}
+                onInput={({ currentTarget }) => setAddress(currentTarget.value)}
+              />
+              <TextField
+                label={t("fieldTransport")}
+                placeholder="sandbox"
+                hint={t("senderTransportHint")}
+                problem={problemOf("/transport")}
+                value={transport}
+                onInput={({ currentTarget }) => setTransport(currentTarget.value)}
+              />
+            </>
+          )}
+          <fieldset class="scopes">
+            <legend class="field-label">{t("senderChannels")}</legend>
+            {channels.map((channel) => (
+              <Checkbox
+                key={channel}
+                label={channelName(channel)}
+                checked={own.includes(channel)}
+                onChange={({ currentTarget }) =>
+                  setOwn(
+                    currentTarget.checked
+                      ? [...own, channel]
+                      : own.filter((each) => each !== channel),
+                  )
+                }
+              />
+            ))}
+          </fieldset>
+          <Checkbox
+            label={t("senderDefault")}
+            checked={isDefault}
+            onChange={({ currentTarget }) => setDefault(currentTarget.checked)}
+          />
+          <Checkbox
+            label={t("senderPoolHint")}
+            checked={isPooled}
+            onChange={({ currentTarget }) => setPooled(currentTarget.checked)}
+          />
+          <div class="form-row">
+            <TextField
+              label={t("senderPerSecond")}
+              inputMode="decimal"
+              placeholder={t("unlimited")}
+              problem={problemOf("/messages_per_second")}
+              value={rate}
+              onInput={({ currentTarget }) => setRate(currentTarget.value)}
+            />
+            <TextField
+              label={t("senderPerDay")}
+              inputMode="numeric"
+              placeholder={t("unlimited")}
+              problem={problemOf("/daily_cap")}
+              value={cap}
+              onInput={({ currentTarget }) => setCap(currentTarget.value)}
+            />
+          </div>
+        </>
+      )}
+    </ActionDialog>
+  );
+}

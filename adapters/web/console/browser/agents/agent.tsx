@@ -1,0 +1,195 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Agent, Run } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  current,
+  EmptyState,
+  ErrorState,
+  go,
+  linkTo,
+  may,
+  place,
+  Resource,
+  Select,
+  Skeleton,
+  toast,
+  toastError,
+} from "../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../live.ts";
+import { PagedList } from "../paged.ts";
+import { Card, Facts, Paged, PageView } from "../parts/layout.tsx";
+import { Json } from "../parts/json.tsx";
+import { Copied } from "../parts/values.tsx";
+import { Handset } from "../phones/handset.ts";
+import { HandsetView } from "../phones/handset-view.tsx";
+import { t } from "../texts.ts";
+import { channelName } from "../words.ts";
+import { EnabledBadge, runName, runStatuses, RunTable } from "./states.tsx";
+
+const refreshDelayMs = 300;
+
+/** One agent: its settings and runs, and a phone to try it out. */
+export function AgentPage({ id }: { readonly id: string }): JSX.Element {
+  const path = `v1/agents/${encodeURIComponent(id)}`;
+  const status = place.value.query["status"];
+  const agent = useMemo(
+    () => new Resource<Agent>((signal) => api.get(path, {}, { signal })),
+    [path],
+  );
+  const runs = useMemo(
+    () =>
+      new PagedList<Run>((cursor, signal) =>
+        api.get(`${path}/runs`, { status, limit: 20, cursor }, { signal }),
+      ),
+    [path, status],
+  );
+  const refresh = useCoalesced(() => runs.reload(), refreshDelayMs);
+  useEffect(() => void agent.reload(), [agent]);
+  useEffect(() => void runs.reload(), [runs]);
+  useLive({
+    onEvent: ({ type }) => {
+      if (type === "agent.run.completed" || type === "message.received") refresh();
+    },
+    onGap: refresh,
+  });
+  const { data, error } = agent.state.value;
+  const back = { href: linkTo(["agents"]), label: t("agents") };
+  if (data === undefined) {
+    return (
+      <PageView title={t("agent")} back={back}>
+        {error === undefined ? (
+          <Skeleton />
+        ) : (
+          <ErrorState error={error} onRetry={() => void agent.reload()} />
+        )}
+      </PageView>
+    );
+  }
+  const toggle = async (): Promise<void> => {
+    try {
+      agent.set(await api.patch<Agent>(path, { enabled: !data.enabled }));
+      toast({ message: t(data.enabled ? "agentDisabled" : "agentEnabled") });
+    } catch (failure) {
+      toastError(failure);
+    }
+  };
+  return (
+    <PageView
+      title={data.name}
+      back={back}
+      badge={<EnabledBadge enabled={data.enabled} />}
+      actions={
+        may("agents:write") && (
+          <Button icon={data.enabled ? "pause" : "play"} onClick={() => void toggle()}>
+            {t(data.enabled ? "disable" : "enable")}
+          </Button>
+        )
+      }
+    >
+      <div class="agent-page">
+        <div class="agent-main">
+          <Card
+            title={t("runs")}
+            isFlush
+            actions={
+              <Select
+                label={t("columnStatus")}
+                isLabelHidden
+                value={status ?? ""}
+                options={[
+                  { value: "", label: t("runsAll") },
+                  ...runStatuses.map((value) => ({ value, label: runName(value) })),
+                ]}
+                onChange={({ currentTarget }) =>
+                  go(linkTo(["agents", id], { status: currentTarget.value }), true)
+                }
+              />
+            }
+          >
+            <Paged
+              state={runs.state.value}
+              onRetry={() => void runs.reload()}
+              onMore={() => void runs.more()}
+              empty={
+                <EmptyState icon="agent" title={t("runsNone")}>
+                  {t("runsNoneHint")}
+                </EmptyState>
+              }
+            >
+              {(rows) => <RunTable rows={rows} />}
+            </Paged>
+          </Card>
+          <Settings agent={data} />
+        </div>
+        <TryOut agent={data} />
+      </div>
+    </PageView>
+  );
+}
+
+function Settings({ agent }: { readonly agent: Agent }): JSX.Element {
+  const { persona, channels, instructions, fallback_text, version, playbook_ids, actions } = agent;
+  return (
+    <Card title={t("settings")}>
+      <Facts
+        of={[
+          [t("agentRole"), persona.role],
+          [t("senderChannels"), channels.map(channelName).join(", ")],
+          [t("agentInstructions"), instructions && <bdi class="pre-line">{instructions}</bdi>],
+          [t("agentFallback"), <bdi key="fallback">{fallback_text}</bdi>],
+          [t("agentActions"), actions.join(", ")],
+          [
+            t("playbooks"),
+            playbook_ids.length > 0 && (
+              <span class="chips">
+                {playbook_ids.map((each) => (
+                  <a key={each} class="mono" href={linkTo(["agents", "playbooks", each])}>
+                    {each}
+                  </a>
+                ))}
+              </span>
+            ),
+          ],
+          [t("columnVersion"), version],
+          [t("fieldId"), <Copied key="id" value={agent.id} />],
+        ]}
+      />
+      <details class="raw">
+        <summary>{t("messageRaw")}</summary>
+        <Json value={agent} label={t("messageRaw")} />
+      </details>
+    </Card>
+  );
+}
+
+/** A number that no contact has yet. */
+function freshNumber(): string {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return `+1555${String(2_000_000 + (random % 8_000_000))}`;
+}
+
+/** A phone of a new contact, which texts with the account and so with the agent. */
+function TryOut({ agent }: { readonly agent: Agent }): JSX.Element | null {
+  const [handset, setHandset] = useState(() => new Handset(freshNumber()));
+  const canText = may("sandbox:write") && may("contacts:read") && may("messages:read");
+  const isPossible = current.value?.mode === "sandbox" && canText;
+  useEffect(() => {
+    if (isPossible) handset.refresh();
+  }, [handset]);
+  useLive({ onEvent: (event) => handset.observe(event), onGap: handset.refresh });
+  if (!isPossible || !agent.channels.includes("sms")) return null;
+  return (
+    <section class="try-out" aria-label={t("tryOut")}>
+      <header class="card-header">
+        <h2 class="grow">{t("tryOut")}</h2>
+        <Button isSmall icon="refresh" onClick={() => setHandset(new Handset(freshNumber()))}>
+          {t("tryOutAgain")}
+        </Button>
+      </header>
+      <HandsetView key={handset.number} handset={handset} behaviour={t("tryOutContact")} />
+      <p class="muted">{t(agent.enabled ? "tryOutHint" : "tryOutDisabled")}</p>
+    </section>
+  );
+}

@@ -1,0 +1,221 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Agent, Page, Playbook, Run } from "../../../../../src/index.ts";
+import {
+  api,
+  EmptyState,
+  linkTo,
+  number,
+  place,
+  Resource,
+  Table,
+} from "../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../live.ts";
+import { PagedList } from "../paged.ts";
+import { Card, Paged, PageView } from "../parts/layout.tsx";
+import { When } from "../parts/values.tsx";
+import { t } from "../texts.ts";
+import { channelName } from "../words.ts";
+import { AgentPage } from "./agent.tsx";
+import { PlaybookPage } from "./playbook.tsx";
+import { RunPage } from "./run.tsx";
+import { EnabledBadge, RunTable } from "./states.tsx";
+
+/** The agents and playbooks, or one of them, or a run. */
+export function AgentsPage(): JSX.Element {
+  const [, first, second] = place.value.path;
+  if (first === undefined) return <AgentList />;
+  if (first === "playbooks") {
+    return second === undefined ? <AgentList /> : <PlaybookPage key={second} id={second} />;
+  }
+  if (second === undefined) return <AgentPage key={first} id={first} />;
+  return <RunPage key={second} id={second} agentId={first} />;
+}
+
+const maxAgentsAsked = 20;
+const refreshDelayMs = 400;
+
+function AgentList(): JSX.Element {
+  const agents = useMemo(
+    () =>
+      new PagedList<Agent>((cursor, signal) =>
+        api.get("v1/agents", { limit: 50, cursor }, { signal }),
+      ),
+    [],
+  );
+  const playbooks = useMemo(
+    () =>
+      new PagedList<Playbook>((cursor, signal) =>
+        api.get("v1/playbooks", { limit: 50, cursor }, { signal }),
+      ),
+    [],
+  );
+  useEffect(() => {
+    void agents.reload();
+    void playbooks.reload();
+  }, [agents, playbooks]);
+  return (
+    <PageView title={t("agents")} about={t("agentsAbout")}>
+      <Approvals agents={agents.state.value.rows ?? []} />
+      <Card title={t("agents")} isFlush>
+        <Paged
+          state={agents.state.value}
+          onRetry={() => void agents.reload()}
+          onMore={() => void agents.more()}
+          empty={
+            <EmptyState icon="agent" title={t("agentsNone")}>
+              {t("agentsNoneHint")}
+            </EmptyState>
+          }
+        >
+          {(rows) => <AgentTable rows={rows} />}
+        </Paged>
+      </Card>
+      <Card title={t("playbooks")} isFlush>
+        <Paged
+          state={playbooks.state.value}
+          onRetry={() => void playbooks.reload()}
+          onMore={() => void playbooks.more()}
+          empty={
+            <EmptyState icon="note" title={t("playbooksNone")}>
+              {t("playbooksNoneHint")}
+            </EmptyState>
+          }
+        >
+          {(rows) => <PlaybookTable rows={rows} />}
+        </Paged>
+      </Card>
+    </PageView>
+  );
+}
+
+/** The runs that wait for a person's decision. */
+function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Element | null {
+  const ids = agents.slice(0, maxAgentsAsked).map(({ id }) => id);
+  const waiting = useMemo(
+    () =>
+      new Resource<readonly Run[]>(async (signal) => {
+        const query = { status: "awaiting_approval", limit: 20 };
+        const pages = await Promise.all(
+          ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
+        );
+        return pages.flatMap(({ data }) => data);
+      }),
+    [ids.join(" ")],
+  );
+  const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
+  useEffect(() => {
+    refresh();
+    return () => waiting.stop();
+  }, [waiting]);
+  useLive({ onEvent: refresh, onGap: refresh });
+  const rows = waiting.data ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <Card title={t("approvals")} isFlush>
+      <RunTable rows={rows} />
+    </Card>
+  );
+}
+
+function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element {
+  return (
+    <Table
+      label={t("agents")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      linkOf={({ id }) => linkTo(["agents", id])}
+      columns={[
+        {
+          id: "name",
+          label: t("columnName"),
+          cell: ({ name, persona }) => (
+            <span class="two-lines">
+              <bdi class="truncate strong">{name}</bdi>
+              <bdi class="truncate muted">{persona.role}</bdi>
+            </span>
+          ),
+        },
+        {
+          id: "state",
+          label: t("columnStatus"),
+          cell: ({ enabled }) => <EnabledBadge enabled={enabled} />,
+        },
+        {
+          id: "channels",
+          label: t("senderChannels"),
+          cell: ({ channels }) => (
+            <span class="nowrap">{channels.map(channelName).join(", ")}</span>
+          ),
+        },
+        {
+          id: "playbooks",
+          label: t("playbooks"),
+          isNumeric: true,
+          cell: ({ playbook_ids }) => number(playbook_ids.length),
+        },
+        {
+          id: "version",
+          label: t("columnVersion"),
+          isNumeric: true,
+          cell: ({ version }) => number(version),
+        },
+        {
+          id: "updated",
+          label: t("columnUpdated"),
+          isNumeric: true,
+          cell: ({ updated_at }) => <When at={updated_at} />,
+        },
+      ]}
+    />
+  );
+}
+
+function PlaybookTable({ rows }: { readonly rows: readonly Playbook[] }): JSX.Element {
+  return (
+    <Table
+      label={t("playbooks")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      linkOf={({ id }) => linkTo(["agents", "playbooks", id])}
+      columns={[
+        {
+          id: "name",
+          label: t("columnName"),
+          cell: ({ name, description }) => (
+            <span class="two-lines">
+              <bdi class="truncate strong">{name}</bdi>
+              <bdi class="truncate muted">{description}</bdi>
+            </span>
+          ),
+        },
+        {
+          id: "state",
+          label: t("columnStatus"),
+          cell: ({ enabled }) => <EnabledBadge enabled={enabled} />,
+        },
+        {
+          id: "trigger",
+          label: t("columnTrigger"),
+          cell: ({ trigger }) => (
+            <span class="truncate muted">
+              <bdi>{[...(trigger.keywords ?? []), ...(trigger.intents ?? [])].join(", ")}</bdi>
+            </span>
+          ),
+        },
+        {
+          id: "steps",
+          label: t("columnSteps"),
+          isNumeric: true,
+          cell: ({ steps }) => number(steps.length),
+        },
+        {
+          id: "updated",
+          label: t("columnUpdated"),
+          isNumeric: true,
+          cell: ({ updated_at }) => <When at={updated_at} />,
+        },
+      ]}
+    />
+  );
+}

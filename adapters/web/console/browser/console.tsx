@@ -1,0 +1,196 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { KeyScope } from "../../../../src/index.ts";
+import {
+  Badge,
+  Brand,
+  current,
+  go,
+  Icon,
+  type IconName,
+  IconButton,
+  linkTo,
+  Menu,
+  openShortcutHelp,
+  place,
+  streamState,
+  ThemeMenu,
+  useShortcutHelp,
+  useShortcuts,
+} from "../../shared/browser/index.ts";
+import { AccessPage } from "./access/access.tsx";
+import { AgentsPage } from "./agents/agents.tsx";
+import { EventsPage } from "./events/events.tsx";
+import { follow } from "./live.ts";
+import { MessagesPage } from "./messages/messages.tsx";
+import { OverviewPage } from "./overview/overview.tsx";
+import { Needs } from "./parts/layout.tsx";
+import { RequestsDialog } from "./parts/requests.tsx";
+import { PhonesPage } from "./phones/phones.tsx";
+import { ReferencePage } from "./reference/reference.tsx";
+import { t } from "./texts.ts";
+import { WebhooksPage } from "./webhooks/webhooks.tsx";
+
+interface Part {
+  readonly id: string;
+  readonly name: () => string;
+  readonly icon: IconName;
+  readonly scopes: readonly KeyScope[];
+  readonly view: () => JSX.Element;
+}
+
+const parts: readonly Part[] = [
+  { id: "overview", name: () => t("overview"), icon: "chart", scopes: [], view: OverviewPage },
+  {
+    id: "phones",
+    name: () => t("phones"),
+    icon: "phone",
+    scopes: ["sandbox:write", "messages:read", "contacts:read"],
+    view: PhonesPage,
+  },
+  {
+    id: "messages",
+    name: () => t("messages"),
+    icon: "chat",
+    scopes: ["messages:read"],
+    view: MessagesPage,
+  },
+  {
+    id: "events",
+    name: () => t("events"),
+    icon: "activity",
+    scopes: ["events:read"],
+    view: EventsPage,
+  },
+  {
+    id: "webhooks",
+    name: () => t("webhooks"),
+    icon: "webhook",
+    scopes: ["webhooks:read"],
+    view: WebhooksPage,
+  },
+  {
+    id: "agents",
+    name: () => t("agents"),
+    icon: "agent",
+    scopes: ["agents:read"],
+    view: AgentsPage,
+  },
+  { id: "access", name: () => t("access"), icon: "key", scopes: [], view: AccessPage },
+  { id: "api", name: () => t("reference"), icon: "code", scopes: [], view: ReferencePage },
+];
+
+/** The console. Its place is `#/<part>/…`. */
+export function Console(): JSX.Element {
+  const [hasRequests, showRequests] = useState(false);
+  useEffect(follow, []);
+  useShortcutHelp();
+  useShortcuts(
+    parts.slice(0, 9).map(({ id, name }, index) => ({
+      key: String(index + 1),
+      label: t("goTo", { page: name() }),
+      run: () => go(linkTo([id])),
+    })),
+  );
+  // The first thing that a new user of the sandbox sees are phones.
+  const first = current.value?.mode === "sandbox" ? "phones" : "overview";
+  const asked = parts.find(({ id }) => id === place.value.path[0]);
+  const part = asked ?? parts.find(({ id }) => id === first);
+  if (part === undefined) return <></>;
+  const { view: View } = part;
+  return (
+    <div class="console">
+      <a class="skip-link" href="#main" onClick={skipToMain}>
+        {t("skipToMain")}
+      </a>
+      <Sidebar active={part.id} onRequests={() => showRequests(true)} />
+      <main id="main" class="main" tabIndex={-1} key={part.id}>
+        <Needs scopes={part.scopes}>
+          <View />
+        </Needs>
+      </main>
+      {hasRequests && <RequestsDialog onClose={() => showRequests(false)} />}
+    </div>
+  );
+}
+
+/** A link to the main part would change the place. */
+function skipToMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+interface SidebarProps {
+  readonly active: string;
+  readonly onRequests: () => void;
+}
+
+function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
+  const { mode, operator } = current.value ?? {};
+  const activePart = parts.find(({ id }) => id === active);
+  return (
+    <header class="sidebar">
+      <div class="sidebar-brand">
+        <Brand>{t("title")}</Brand>
+        {mode !== undefined && (
+          <Badge tone={mode === "sandbox" ? "warn" : "good"}>
+            {t(mode === "sandbox" ? "modeSandbox" : "modeLive")}
+          </Badge>
+        )}
+      </div>
+      <nav class="sidebar-parts" aria-label={t("pages")}>
+        {parts.map(({ id, name, icon }) => (
+          <a
+            key={id}
+            class="sidebar-part"
+            href={linkTo([id])}
+            aria-current={id === active ? "page" : undefined}
+          >
+            <Icon name={icon} />
+            <span class="grow">{name()}</span>
+          </a>
+        ))}
+      </nav>
+      <div class="sidebar-choice">
+        <Menu
+          label={t("pages")}
+          icon={activePart?.icon ?? "dots"}
+          items={parts.map(({ id, name, icon }) => ({
+            label: name(),
+            icon,
+            isChosen: id === active,
+            onPick: () => go(linkTo([id])),
+          }))}
+        >
+          {activePart?.name()}
+        </Menu>
+      </div>
+      <div class="sidebar-end">
+        <StreamState />
+        <span class="sidebar-operator truncate">
+          <bdi>{operator?.name}</bdi>
+        </span>
+        <IconButton icon="terminal" label={t("requests")} onClick={onRequests} />
+        <IconButton
+          icon="keyboard"
+          class="hide-on-phone"
+          label={t("shortcuts")}
+          shortcut="?"
+          onClick={openShortcutHelp}
+        />
+        <ThemeMenu />
+      </div>
+    </header>
+  );
+}
+
+/** Whether events arrive as they happen. */
+function StreamState(): JSX.Element {
+  const state = streamState.value;
+  const name = t(
+    state === "live" ? "streamLive" : state === "connecting" ? "streamConnecting" : "streamLost",
+  );
+  return (
+    <span class={`stream-state is-${state}`} role="img" aria-label={name} data-tooltip={name} />
+  );
+}

@@ -1,0 +1,304 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Event } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  dateTime,
+  EmptyState,
+  ErrorState,
+  go,
+  Icon,
+  linkTo,
+  place,
+  Resource,
+  Select,
+  Skeleton,
+  streamState,
+  TextField,
+  useShortcuts,
+  VirtualList,
+} from "../../../shared/browser/index.ts";
+import { useLive } from "../live.ts";
+import { Json } from "../parts/json.tsx";
+import { Facts, PageView } from "../parts/layout.tsx";
+import { Copied } from "../parts/values.tsx";
+import { apiDocument, eventTypes, loadDocument } from "../reference/document.ts";
+import { t } from "../texts.ts";
+import { shownAddress } from "../words.ts";
+import { matches, maxEvents, Tail } from "./tail.ts";
+
+const rowHeight = 44;
+
+/** A live tail of the events, with the payload of one. */
+export function EventsPage(): JSX.Element {
+  const { path, query } = place.value;
+  const [, open] = path;
+  const type = query["type"] === "" ? undefined : query["type"];
+  const [words, setWords] = useState("");
+  const tail = useMemo(() => new Tail(type), [type]);
+  useEffect(loadDocument, []);
+  useEffect(() => void tail.reload(), [tail]);
+  useLive({ onEvent: (event) => tail.take(event), onGap: () => void tail.reload() });
+  useShortcuts([
+    { key: "p", label: t("keyPause"), run: () => tail.pause(!tail.isPaused.peek()) },
+    {
+      key: "/",
+      label: t("keyFilter"),
+      run: () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
+    },
+  ]);
+  const shown = (tail.events.value ?? []).filter((event) => matches(event, words.trim()));
+  const selected = shown.find(({ id }) => id === open);
+  return (
+    <PageView
+      title={t("events")}
+      about={t("eventsAbout")}
+      actions={<TailActions tail={tail} />}
+      isFull
+    >
+      <div class={open === undefined ? "panes" : "panes has-open"}>
+        <section class="pane pane-list" aria-label={t("events")}>
+          <div class="filters">
+            <Select
+              label={t("filterType")}
+              value={type ?? ""}
+              options={[
+                { value: "", label: t("any") },
+                ...typesWith(type).map((value) => ({ value, label: value })),
+              ]}
+              onChange={({ currentTarget }) =>
+                go(linkTo(["events"], { type: currentTarget.value }), true)
+              }
+            />
+            <TextField
+              label={t("filterWords")}
+              type="search"
+              placeholder={t("filterWordsHint")}
+              data-filter
+              value={words}
+              onInput={({ currentTarget }) => setWords(currentTarget.value)}
+            />
+          </div>
+          <EventList tail={tail} events={shown} open={open} type={type} />
+        </section>
+        <section class="pane pane-detail" aria-label={t("eventDetail")}>
+          {open === undefined ? (
+            <EmptyState icon="activity" title={t("eventNone")}>
+              {t("eventNoneHint")}
+            </EmptyState>
+          ) : (
+            <EventDetail key={open} id={open} known={selected} type={type} />
+          )}
+        </section>
+      </div>
+    </PageView>
+  );
+}
+
+/** The known types, and the chosen one while they are loading. */
+function typesWith(type: string | undefined): readonly string[] {
+  const known = apiDocument.state.value.data === undefined ? [] : eventTypes();
+  return type === undefined || known.includes(type) ? known : [...known, type];
+}
+
+function TailActions({ tail }: { readonly tail: Tail }): JSX.Element {
+  const isPaused = tail.isPaused.value;
+  const state = isPaused ? "paused" : streamState.value;
+  return (
+    <>
+      <span class={`tail-state is-${state}`} role="status">
+        {state === "paused"
+          ? t("tailPaused")
+          : state === "live"
+            ? t("tailLive")
+            : t(state === "connecting" ? "streamConnecting" : "streamLost")}
+      </span>
+      <Button icon={isPaused ? "play" : "pause"} onClick={() => tail.pause(!isPaused)}>
+        {t(isPaused ? "tailResume" : "tailPause")}
+      </Button>
+    </>
+  );
+}
+
+interface EventListProps {
+  readonly tail: Tail;
+  readonly events: readonly Event[];
+  readonly open: string | undefined;
+  readonly type: string | undefined;
+}
+
+function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
+  const byId = new Map(events.map((event) => [event.id as string, event]));
+  const error = tail.error.value;
+  if (tail.events.value === undefined) {
+    if (error !== undefined) return <ErrorState error={error} onRetry={() => void tail.reload()} />;
+    return <Skeleton rows={8} />;
+  }
+  if (events.length === 0) {
+    return (
+      <EmptyState icon="activity" title={t("eventsNone")}>
+        {t("eventsNoneHint")}
+      </EmptyState>
+    );
+  }
+  const waiting = tail.waiting.value;
+  return (
+    <div
+      class="tail"
+      onPointerEnter={({ pointerType }) => pointerType === "mouse" && tail.hold(true)}
+      onPointerLeave={() => tail.hold(false)}
+    >
+      {waiting > 0 && (
+        <div class="tail-waiting">
+          <Button isSmall kind="primary" onClick={() => tail.show()}>
+            {t("eventsWaiting", { count: waiting })}
+          </Button>
+        </div>
+      )}
+      <VirtualList
+        label={t("events")}
+        items={events.map(({ id }) => id)}
+        rowHeight={rowHeight}
+        onEnd={() => void tail.more()}
+        renderRow={(id) => {
+          const event = byId.get(id);
+          return event && <EventRow event={event} isOpen={id === open} type={type} />;
+        }}
+        footer={
+          events.length >= maxEvents && (
+            <p class="list-note muted">{t("eventsKept", { count: maxEvents })}</p>
+          )
+        }
+      />
+    </div>
+  );
+}
+
+interface EventRowProps {
+  readonly event: Event;
+  readonly isOpen: boolean;
+  readonly type: string | undefined;
+}
+
+function EventRow({ event, isOpen, type }: EventRowProps): JSX.Element {
+  return (
+    <a
+      class="event-row"
+      href={linkTo(["events", event.id], { type })}
+      aria-current={isOpen ? "true" : undefined}
+    >
+      <span class={`event-dot is-${event.type.split(".")[0] ?? ""}`} />
+      <code class="event-type truncate">{event.type}</code>
+      <span class="event-summary truncate muted">
+        <bdi>{summaryOf(event)}</bdi>
+      </span>
+      <time
+        class="muted nowrap"
+        dateTime={event.created_at}
+        data-tooltip={dateTime(event.created_at)}
+      >
+        {clock(event.created_at)}
+      </time>
+    </a>
+  );
+}
+
+/** The time of day with seconds. */
+const clock = (at: string): string => new Date(at).toLocaleTimeString([], { hour12: false });
+
+/** What the event is about, in a few words. */
+function summaryOf({ type, data }: Event): string {
+  switch (type) {
+    case "message.received":
+      return data.body;
+    case "message.updated":
+      return `${data.previous_status} → ${data.status} · ${shownAddress(data.to)}`;
+    case "message.sent":
+    case "message.failed":
+      return `${data.status} · ${shownAddress(data.to)}`;
+    case "contact.created":
+    case "contact.updated":
+      return data.contact.name ?? data.contact.phone ?? data.contact.id;
+    case "contact.opted_in":
+    case "contact.opted_out":
+      return shownAddress(data.address);
+    case "conversation.created":
+    case "conversation.updated":
+    case "conversation.closed":
+      return `${data.conversation.status} · ${data.conversation.handler}`;
+    case "conversation.handoff":
+      return data.reason;
+    case "sentiment.changed":
+      return `${data.from?.label ?? "–"} → ${data.to.label}`;
+    case "agent.run.completed":
+      return data.run.status;
+    case "webhook.disabled":
+      return data.url;
+    default:
+      return "";
+  }
+}
+
+interface EventDetailProps {
+  readonly id: string;
+  /** The event, if the list has it. */
+  readonly known: Event | undefined;
+  readonly type: string | undefined;
+}
+
+function EventDetail({ id, known, type }: EventDetailProps): JSX.Element {
+  const resource = useMemo(
+    () =>
+      new Resource<Event>((signal) =>
+        api.get(`v1/events/${encodeURIComponent(id)}`, {}, { signal }),
+      ),
+    [id],
+  );
+  useEffect(() => {
+    if (known === undefined) void resource.reload();
+    else resource.set(known);
+    return () => resource.stop();
+  }, [resource]);
+  const { data: event, error } = resource.state.value;
+  const back = (
+    <a class="page-back" href={linkTo(["events"], { type })}>
+      <Icon name="back" />
+      {t("events")}
+    </a>
+  );
+  if (event === undefined) {
+    return (
+      <div class="detail">
+        {back}
+        {error === undefined ? (
+          <Skeleton rows={3} />
+        ) : (
+          <ErrorState error={error} onRetry={() => void resource.reload()} />
+        )}
+      </div>
+    );
+  }
+  const message = "message_id" in event.data ? event.data.message_id : undefined;
+  return (
+    <div class="detail">
+      {back}
+      <h2 class="mono">{event.type}</h2>
+      <Facts
+        of={[
+          [t("fieldId"), <Copied key="id" value={event.id} />],
+          [t("fieldTime"), dateTime(event.created_at)],
+          [
+            t("message"),
+            typeof message === "string" && (
+              <a key="message" class="mono" href={linkTo(["messages", message])}>
+                {message}
+              </a>
+            ),
+          ],
+        ]}
+      />
+      <Json value={event} label={t("eventPayload")} />
+    </div>
+  );
+}

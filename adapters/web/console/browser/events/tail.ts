@@ -1,0 +1,113 @@
+/** The latest events, newest first. */
+import { signal } from "@preact/signals";
+import type { Event, Page } from "../../../../../src/index.ts";
+import { api } from "../../../shared/browser/index.ts";
+
+/** How many events the page keeps. */
+export const maxEvents = 1000;
+const pageSize = 100;
+/** New events appear together, so that many a second do not draw the page as often. */
+const flushMs = 120;
+
+/** Follows the events of one type, or of all. */
+export class Tail {
+  /** Undefined until the first page is loaded. */
+  readonly events = signal<readonly Event[] | undefined>(undefined);
+  /** How many events arrived while the tail is paused or held. */
+  readonly waiting = signal(0);
+  readonly isPaused = signal(false);
+  readonly hasMore = signal(false);
+  readonly isLoading = signal(false);
+  readonly error = signal<unknown>(undefined);
+
+  private arrived: Event[] = [];
+  private isHeld = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private cursor: string | undefined;
+  private readonly type: string | undefined;
+
+  constructor(type: string | undefined) {
+    this.type = type;
+  }
+
+  /** Reads the latest events again. */
+  async reload(): Promise<void> {
+    this.arrived = [];
+    this.waiting.value = 0;
+    await this.load(undefined);
+  }
+
+  /** Reads older events. */
+  async more(): Promise<void> {
+    if (this.hasMore.peek() && !this.isLoading.peek()) await this.load(this.cursor);
+  }
+
+  private async load(cursor: string | undefined): Promise<void> {
+    this.isLoading.value = true;
+    try {
+      const page = await api.get<Page<Event>>("v1/events", {
+        limit: pageSize,
+        type: this.type,
+        cursor,
+      });
+      const before = cursor === undefined ? [] : (this.events.peek() ?? []);
+      this.events.value = [...before, ...page.data].slice(0, maxEvents);
+      this.cursor = page.next_cursor ?? undefined;
+      this.hasMore.value = page.has_more && before.length + page.data.length < maxEvents;
+      this.error.value = undefined;
+    } catch (error) {
+      this.error.value = error;
+    } finally {
+      this.isLoading.value = false;
+    }
+  }
+
+  /** Takes an event of the stream. */
+  take(event: Event): void {
+    if (this.type !== undefined && event.type !== this.type) return;
+    this.arrived.unshift(event);
+    this.arrived.length = Math.min(this.arrived.length, maxEvents);
+    this.timer ??= setTimeout(() => this.flush(), flushMs);
+  }
+
+  pause(isPaused: boolean): void {
+    this.isPaused.value = isPaused;
+    this.flush();
+  }
+
+  /** Keeps the list still while a pointer is over it. */
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld;
+    this.flush();
+  }
+
+  /** Shows what has arrived, also while the list is held. */
+  show(): void {
+    const known = new Set(this.events.peek()?.map(({ id }) => id));
+    const added = this.arrived.filter(({ id }) => !known.has(id));
+    this.arrived = [];
+    this.waiting.value = 0;
+    if (added.length === 0) return;
+    this.events.value = [...added, ...(this.events.peek() ?? [])].slice(0, maxEvents);
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.isPaused.peek() || this.isHeld) this.waiting.value = this.arrived.length;
+    else this.show();
+  }
+}
+
+const texts = new WeakMap<Event, string>();
+
+/** Whether the event has the words in its id, type or data. */
+export function matches(event: Event, words: string): boolean {
+  if (words === "") return true;
+  let text = texts.get(event);
+  if (text === undefined) {
+    text = JSON.stringify(event).toLowerCase();
+    texts.set(event, text);
+  }
+  return text.includes(words.toLowerCase());
+}

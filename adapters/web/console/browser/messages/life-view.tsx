@@ -1,0 +1,258 @@
+import type { JSX } from "preact";
+import { useId } from "preact/hooks";
+import type { TimelineEntry } from "../../../../../src/index.ts";
+import { Badge, dateTime, Icon, type IconName, shortTime } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { shownStatus, span } from "../words.ts";
+import { type Lane, type Life, type Mark, type PlannedEntry } from "./life.ts";
+
+const lanes: readonly Lane[] = ["status", "attempt", "receipt", "other"];
+
+const laneName = (lane: Lane): string =>
+  ({
+    status: t("laneStatus"),
+    attempt: t("laneAttempts"),
+    receipt: t("laneReceipts"),
+    other: t("laneOther"),
+  })[lane];
+
+/** The diagram of a message's life. The list below it has the same for screen readers. */
+export function LifeDiagram({ life }: { readonly life: Life }): JSX.Element {
+  const { marks, place, ticks, start } = life;
+  const percent = (at: number): string => `${place(at) * 100}%`;
+  const hint = useId();
+  return (
+    <div class="life" role="img" aria-label={t("lifeLabel")} aria-describedby={hint}>
+      <div class="life-scroll">
+        {lanes.map((lane) => {
+          const own = marks.filter((mark) => mark.lane === lane);
+          if (own.length === 0) return null;
+          return (
+            <div key={lane} class="life-lane">
+              <span class="life-lane-name">{laneName(lane)}</span>
+              <div class="life-track">
+                {ticks.map((at) => (
+                  <span key={at} class="life-line" style={{ insetInlineStart: percent(at) }} />
+                ))}
+                {own.map((mark, index) => (
+                  <MarkView key={index} mark={mark} place={place} />
+                ))}
+              </div>
+            </div>
+          );
+        })}
+        <div class="life-lane life-axis">
+          <span class="life-lane-name" />
+          <div class="life-track">
+            {ticks.map((at) => (
+              <span
+                key={at}
+                class={`life-tick ${place(at) > 0.95 ? "is-last" : ""}`}
+                style={{ insetInlineStart: percent(at) }}
+              >
+                {at === start ? "0" : `+${span(at - start)}`}
+              </span>
+            ))}
+          </div>
+        </div>
+      </div>
+      <p class="life-hint muted" id={hint}>
+        {t("lifeHint")}
+      </p>
+    </div>
+  );
+}
+
+/** A bar that is shorter, as a share of the axis, has no room for its text. */
+const minShareOfText = 0.1;
+
+interface MarkViewProps {
+  readonly mark: Mark;
+  readonly place: (at: number) => number;
+}
+
+function MarkView({ mark, place }: MarkViewProps): JSX.Element {
+  const { lane, at, end, tone, entry, isIgnored } = mark;
+  const { title, icon } = describe(entry);
+  const shape = [
+    entry.type === "planned" && "is-planned",
+    isIgnored === true && "is-ignored",
+    place(at) === 1 && "is-last",
+  ]
+    .filter(Boolean)
+    .join(" ");
+  const tip = `${title} · ${dateTime(entry.at)}`;
+  const insetInlineStart = `${place(at) * 100}%`;
+  if (lane === "status" || lane === "attempt") {
+    const share = place(end ?? at) - place(at);
+    const hasRoom = lane === "attempt" || share >= minShareOfText || place(at) === 1;
+    return (
+      <span
+        class={`life-bar tone-${tone} ${shape}`}
+        style={{ insetInlineStart, inlineSize: `${share * 100}%` }}
+        data-tooltip={tip}
+      >
+        {lane === "attempt" && <Icon name={icon} />}
+        {hasRoom && <span>{barText(entry)}</span>}
+      </span>
+    );
+  }
+  return (
+    <span class={`life-dot tone-${tone} ${shape}`} style={{ insetInlineStart }} data-tooltip={tip}>
+      <Icon name={icon} />
+    </span>
+  );
+}
+
+function barText(entry: TimelineEntry | PlannedEntry): string {
+  if (entry.type === "transition") return shownStatus(entry.to).label;
+  if (entry.type === "attempt") return String(entry.number);
+  return "";
+}
+
+/** Everything that happened, and what is to come, in order. */
+export function LifeList({ life }: { readonly life: Life }): JSX.Element {
+  const rows = life.marks.toSorted((a, b) => a.at - b.at);
+  return (
+    <ol class="life-list">
+      {rows.map(({ entry, at, tone, isIgnored }, index) => {
+        const { title, icon, details: all } = describe(entry);
+        // The status that follows an attempt has the attempt's error.
+        const before = rows[index - 1];
+        const known = before === undefined ? [] : describe(before.entry).details;
+        const details = all.filter((detail) => !known.includes(detail));
+        return (
+          <li key={index} class={entry.type === "planned" ? "life-row is-planned" : "life-row"}>
+            <span class={`life-row-icon tone-${tone}`}>
+              <Icon name={icon} />
+            </span>
+            <div class="grow">
+              <p class="life-row-title">
+                {title}
+                {isIgnored === true && <Badge>{t("receiptIgnored")}</Badge>}
+              </p>
+              {details.map((detail) => (
+                <p key={detail} class="muted">
+                  <bdi>{detail}</bdi>
+                </p>
+              ))}
+            </div>
+            <time class="life-row-time muted" dateTime={entry.at} data-tooltip={dateTime(entry.at)}>
+              {at === life.start ? shortTime(entry.at) : `+${span(at - life.start)}`}
+            </time>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+interface Described {
+  readonly title: string;
+  readonly icon: IconName;
+  readonly details: readonly string[];
+}
+
+const given = (...details: (string | null | undefined)[]): string[] =>
+  details.filter((detail): detail is string => typeof detail === "string" && detail !== "");
+
+function describe(entry: TimelineEntry | PlannedEntry): Described {
+  switch (entry.type) {
+    case "transition": {
+      const { label, icon } = shownStatus(entry.to);
+      const title = t(entry.from === null ? "lifeCreated" : "lifeStatus", { status: label });
+      return { title, icon, details: given(entry.error?.message) };
+    }
+    case "attempt":
+      return describeAttempt(entry);
+    case "receipt":
+      return {
+        title: t("lifeReceipt", { status: shownStatus(entry.status).label }),
+        icon: "arrow-in",
+        details: given(
+          entry.error?.message,
+          entry.ignored_reason === null ? null : ignoredReason(entry.ignored_reason),
+          entry.carrier_at === entry.at
+            ? null
+            : t("lifeCarrierTime", { time: dateTime(entry.carrier_at) }),
+        ),
+      };
+    case "lookup":
+      return { title: lookupTitle(entry.outcome), icon: "search", details: [] };
+    case "edit":
+      return {
+        title: t("lifeEdit", { fields: entry.fields.join(", ") }),
+        icon: "edit",
+        details: [],
+      };
+    case "policy":
+      return {
+        title: t(entry.verdict === "deny" ? "lifeDenied" : "lifeDeferred", {
+          policy: entry.policy,
+        }),
+        icon: "flag",
+        details: given(
+          entry.reason,
+          entry.until === null ? null : t("lifeUntil", { time: dateTime(entry.until) }),
+        ),
+      };
+    case "redaction":
+      return { title: t("lifeRedaction"), icon: "trash", details: [] };
+    case "planned":
+      return {
+        title: t(entry.what === "retry" ? "lifeRetryPlanned" : "lifeSendPlanned"),
+        icon: "clock",
+        details: [dateTime(entry.at)],
+      };
+    default:
+      return { title: (entry as TimelineEntry).type, icon: "info", details: [] };
+  }
+}
+
+function describeAttempt(entry: TimelineEntry & { readonly type: "attempt" }): Described {
+  const { number, transport, outcome, error, provider_message_id, answered_at, at } = entry;
+  const icons: Record<typeof outcome, IconName> = {
+    pending: "clock",
+    accepted: "check",
+    rejected: "close",
+    ambiguous: "alert",
+  };
+  const took = answered_at === null ? null : span(Date.parse(answered_at) - Date.parse(at));
+  const code = error?.provider_code ?? null;
+  return {
+    title: t("lifeAttempt", { number, transport, outcome: outcomeName(outcome) }),
+    icon: icons[outcome],
+    details: given(
+      error?.message,
+      code === null ? null : t("lifeProviderCode", { code }),
+      took === null ? null : t("lifeAnswered", { time: took }),
+      provider_message_id === null ? null : t("lifeProviderId", { id: provider_message_id }),
+    ),
+  };
+}
+
+const outcomeName = (outcome: "pending" | "accepted" | "rejected" | "ambiguous"): string =>
+  ({
+    pending: t("outcomePending"),
+    accepted: t("outcomeAccepted"),
+    rejected: t("outcomeRejected"),
+    ambiguous: t("outcomeAmbiguous"),
+  })[outcome];
+
+const lookupTitle = (outcome: "sent" | "not_sent" | "unknown"): string =>
+  ({
+    sent: t("lifeLookupSent"),
+    not_sent: t("lifeLookupNotSent"),
+    unknown: t("lifeLookupUnknown"),
+  })[outcome];
+
+/** Why a receipt changed nothing. */
+function ignoredReason(reason: string): string {
+  const reasons: Partial<Record<string, string>> = {
+    duplicate: t("ignoredDuplicate"),
+    already_known: t("ignoredKnown"),
+    outranked: t("ignoredOutranked"),
+    superseded: t("ignoredSuperseded"),
+  };
+  return reasons[reason] ?? reason;
+}

@@ -1,0 +1,235 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Message, Timeline } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  dateTime,
+  ErrorState,
+  Icon,
+  linkTo,
+  may,
+  Resource,
+  SafeLink,
+  Skeleton,
+  StrangerText,
+  toast,
+} from "../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../live.ts";
+import { ActionDialog } from "../parts/dialogs.tsx";
+import { Json } from "../parts/json.tsx";
+import { Card, Facts, PageView } from "../parts/layout.tsx";
+import { Copied, StatusBadge } from "../parts/values.tsx";
+import { t } from "../texts.ts";
+import { channelName, shownAddress, span } from "../words.ts";
+import { hasEnded, lifeOf } from "./life.ts";
+import { LifeDiagram, LifeList } from "./life-view.tsx";
+
+interface Loaded {
+  readonly message: Message;
+  readonly timeline: Timeline;
+}
+
+const refreshDelayMs = 80;
+const tickMs = 1000;
+
+/** One message: its life on a time axis, and its fields. */
+export function MessagePage({ id }: { readonly id: string }): JSX.Element {
+  const resource = useMemo(
+    () =>
+      new Resource<Loaded>(async (signal) => {
+        const [message, timeline] = await Promise.all([
+          api.get<Message>(`v1/messages/${encodeURIComponent(id)}`, {}, { signal }),
+          api.get<Timeline>(`v1/messages/${encodeURIComponent(id)}/timeline`, {}, { signal }),
+        ]);
+        return { message, timeline };
+      }),
+    [id],
+  );
+  const refresh = useCoalesced(() => resource.reload(), refreshDelayMs);
+  useEffect(() => {
+    void resource.reload();
+    return () => resource.stop();
+  }, [resource]);
+  useLive({
+    onEvent: ({ data }) => {
+      if ("message_id" in data && data.message_id === id) refresh();
+    },
+    onGap: refresh,
+  });
+  const { data, error } = resource.state.value;
+  const back = { href: linkTo(["messages"]), label: t("messages") };
+  if (data === undefined) {
+    return (
+      <PageView title={t("message")} back={back}>
+        {error === undefined ? (
+          <Skeleton rows={5} />
+        ) : (
+          <ErrorState error={error} onRetry={() => void resource.reload()} />
+        )}
+      </PageView>
+    );
+  }
+  const { message, timeline } = data;
+  return (
+    <PageView
+      title={t(message.direction === "inbound" ? "messageFrom" : "messageTo", {
+        address: shownAddress(message.direction === "inbound" ? message.from : message.to),
+      })}
+      back={back}
+      badge={<StatusBadge of={message.status} />}
+      actions={<Actions message={message} onDone={refresh} />}
+    >
+      <div class="message-page">
+        <Card title={t("messageLife")}>
+          <LifeOf message={message} timeline={timeline} />
+        </Card>
+        <div class="message-side">
+          <Card title={t("messageContent")}>
+            <Content message={message} />
+          </Card>
+          <Card title={t("messageFields")}>
+            <Fields message={message} />
+          </Card>
+        </div>
+      </div>
+      <details class="raw">
+        <summary>
+          <Icon name="code" /> {t("messageRaw")}
+        </summary>
+        <Json value={message} label={t("messageRaw")} />
+      </details>
+    </PageView>
+  );
+}
+
+/** The life, which goes on while the message has not ended. */
+function LifeOf({ message, timeline }: Loaded): JSX.Element {
+  const [now, setNow] = useState(Date.now);
+  const isOver = hasEnded(message.status);
+  useEffect(() => {
+    if (isOver) return;
+    const timer = setInterval(() => setNow(Date.now()), tickMs);
+    return () => clearInterval(timer);
+  }, [isOver]);
+  const { status, send_at: sendAt } = message;
+  const life = lifeOf({ entries: timeline.data, status, sendAt, now });
+  return (
+    <>
+      <LifeDiagram life={life} />
+      <LifeList life={life} />
+    </>
+  );
+}
+
+function Content({ message }: { readonly message: Message }): JSX.Element {
+  const { body, media, error } = message;
+  return (
+    <>
+      <div class="message-content" dir="auto">
+        {body === null ? (
+          <em class="muted">{t("redacted")}</em>
+        ) : (
+          <StrangerText>{body}</StrangerText>
+        )}
+      </div>
+      {media.length > 0 && (
+        <ul class="message-media">
+          {media.map(({ url }) => (
+            <li key={url}>
+              <Icon name="paperclip" />
+              <SafeLink url={url} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {error !== null && (
+        <p class="notice tone-bad">
+          <Icon name="alert" />
+          <span>
+            <bdi>{error.message}</bdi>
+            <br />
+            <code>{error.code}</code>
+            {error.provider_code !== null && (
+              <>
+                {" · "}
+                {t("lifeProviderCode", { code: error.provider_code })}
+              </>
+            )}
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Fields({ message }: { readonly message: Message }): JSX.Element {
+  const { id, from, to, channel, author, transport, segments, category, conversation_id } = message;
+  const { contact_id, provider_message_id, created_at, sent_at, delivered_at, read_at } = message;
+  const after = (at: string | null): string | null =>
+    at === null ? null : `${dateTime(at)} (+${span(Date.parse(at) - Date.parse(created_at))})`;
+  return (
+    <Facts
+      of={[
+        [t("fieldId"), <Copied key="id" value={id} />],
+        [t("fieldFrom"), <bdi key="from">{shownAddress(from)}</bdi>],
+        [t("fieldTo"), <bdi key="to">{shownAddress(to)}</bdi>],
+        [t("columnChannel"), channelName(channel)],
+        [t("fieldAuthor"), author.id === undefined ? author.type : `${author.type} · ${author.id}`],
+        [t("fieldTransport"), transport],
+        [
+          t("fieldSegments"),
+          segments && t("segments", { count: segments.count, encoding: segments.encoding }),
+        ],
+        [t("fieldCategory"), message.direction === "outbound" ? category : null],
+        [t("fieldCreated"), dateTime(created_at)],
+        [t("fieldSent"), after(sent_at)],
+        [t("fieldDelivered"), after(delivered_at)],
+        [t("fieldRead"), after(read_at)],
+        [t("fieldProviderId"), provider_message_id && <Copied value={provider_message_id} />],
+        [
+          t("fieldContact"),
+          <a key="contact" class="mono" href={linkTo(["messages"], { contact_id })}>
+            {contact_id}
+          </a>,
+        ],
+        [t("fieldConversation"), <Copied key="conversation" value={conversation_id} />],
+      ]}
+    />
+  );
+}
+
+interface ActionsProps {
+  readonly message: Message;
+  readonly onDone: () => void;
+}
+
+function Actions({ message, onDone }: ActionsProps): JSX.Element | null {
+  const [isCanceling, setCanceling] = useState(false);
+  const { id, status } = message;
+  const canCancel = status === "scheduled" || status === "queued";
+  if (!canCancel || !may("messages:write")) return null;
+  return (
+    <>
+      <Button icon="close" onClick={() => setCanceling(true)}>
+        {t("messageCancel")}
+      </Button>
+      {isCanceling && (
+        <ActionDialog
+          title={t("messageCancel")}
+          confirm={t("messageCancel")}
+          kind="danger"
+          onClose={() => setCanceling(false)}
+          onConfirm={async () => {
+            await api.post<Message>(`v1/messages/${id}/cancel`);
+            setCanceling(false);
+            toast({ message: t("messageCanceled") });
+            onDone();
+          }}
+        >
+          <p>{t("messageCancelHint")}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
+}

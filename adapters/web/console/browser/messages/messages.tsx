@@ -1,0 +1,266 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Message } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  dateTime,
+  EmptyState,
+  go,
+  Icon,
+  linkTo,
+  place,
+  Select,
+  Table,
+  TextField,
+} from "../../../shared/browser/index.ts";
+import { useLive } from "../live.ts";
+import { PagedList } from "../paged.ts";
+import { Card, Paged, PageView } from "../parts/layout.tsx";
+import { StatusBadge, When } from "../parts/values.tsx";
+import { t } from "../texts.ts";
+import { channelName, shownAddress, shownStatus, statusNames } from "../words.ts";
+import { MessagePage } from "./message.tsx";
+
+const pageSize = 50;
+
+/** The messages of the account, or one of them. */
+export function MessagesPage(): JSX.Element {
+  const [, id] = place.value.path;
+  return id === undefined ? <MessageList /> : <MessagePage key={id} id={id} />;
+}
+
+type Filters = Readonly<
+  Partial<
+    Record<"status" | "direction" | "channel" | "to" | "contact_id" | "created_after", string>
+  >
+>;
+
+const filterNames = [
+  "status",
+  "direction",
+  "channel",
+  "to",
+  "contact_id",
+  "created_after",
+] as const;
+
+function filtersOf(query: Readonly<Record<string, string>>): Filters {
+  const given = filterNames.map((name) => [name, query[name]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ""));
+}
+
+function MessageList(): JSX.Element {
+  const filters = filtersOf(place.value.query);
+  const query = JSON.stringify(filters);
+  const list = useMemo(
+    () =>
+      new PagedList<Message>((cursor, signal) =>
+        api.get("v1/messages", { ...filters, limit: pageSize, cursor }, { signal }),
+      ),
+    [query],
+  );
+  // Messages that came since the list was read. They wait, so that no row moves below a pointer.
+  const fresh = useSignal<ReadonlySet<string>>(new Set());
+  const reload = (): void => {
+    fresh.value = new Set();
+    void list.reload();
+  };
+  useEffect(reload, [list]);
+  useLive({
+    onEvent: (event) => {
+      if (event.type !== "message.received" && event.type !== "message.updated") return;
+      const { message_id } = event.data;
+      const rows = list.state.peek().rows ?? [];
+      const row = rows.find(({ id }) => id === message_id);
+      if (row !== undefined && event.type === "message.updated") {
+        const { status, error } = event.data;
+        list.put({ ...row, status, error });
+      } else if (row === undefined && message_id > (rows[0]?.id ?? "")) {
+        fresh.value = new Set([...fresh.value, message_id]);
+      }
+    },
+    onGap: reload,
+  });
+  const hasFilters = query !== "{}";
+  return (
+    <PageView
+      title={t("messages")}
+      about={t("messagesAbout")}
+      actions={
+        <Button
+          icon="refresh"
+          kind={fresh.value.size > 0 ? "primary" : "secondary"}
+          onClick={reload}
+        >
+          {fresh.value.size > 0 ? t("messagesFresh", { count: fresh.value.size }) : t("reload")}
+        </Button>
+      }
+    >
+      <Card isFlush>
+        <MessageFilters filters={filters} />
+        <Paged
+          state={list.state.value}
+          onRetry={reload}
+          onMore={() => void list.more()}
+          empty={
+            <EmptyState
+              icon="chat"
+              title={t(hasFilters ? "messagesNoneMatch" : "messagesNone")}
+              actions={
+                hasFilters && (
+                  <Button onClick={() => go(linkTo(["messages"]))}>{t("filtersClear")}</Button>
+                )
+              }
+            >
+              {hasFilters ? undefined : t("messagesNoneHint")}
+            </EmptyState>
+          }
+        >
+          {(rows) => <MessageTable rows={rows} />}
+        </Paged>
+      </Card>
+    </PageView>
+  );
+}
+
+function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Element {
+  return (
+    <Table
+      label={t("messages")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      linkOf={({ id }) => linkTo(["messages", id])}
+      columns={[
+        {
+          id: "text",
+          label: t("columnText"),
+          cell: ({ body, media, direction }) => (
+            <span class="message-cell">
+              <span class="direction" data-tooltip={t(directionName(direction))}>
+                <Icon name={direction === "inbound" ? "arrow-in" : "arrow-out"} />
+                <span class="visually-hidden">{t(directionName(direction))}: </span>
+              </span>
+              <span class="message-body truncate" dir="auto">
+                {previewOf(body, media.length)}
+              </span>
+            </span>
+          ),
+        },
+        {
+          id: "contact",
+          label: t("columnContact"),
+          cell: ({ direction, from, to }) => (
+            <bdi class="mono nowrap">{shownAddress(direction === "inbound" ? from : to)}</bdi>
+          ),
+        },
+        {
+          id: "channel",
+          label: t("columnChannel"),
+          cell: ({ channel }) => <span class="nowrap">{channelName(channel)}</span>,
+        },
+        {
+          id: "status",
+          label: t("columnStatus"),
+          cell: ({ status }) => <StatusBadge of={status} />,
+        },
+        {
+          id: "time",
+          label: t("columnCreated"),
+          isNumeric: true,
+          cell: ({ created_at }) => <When at={created_at} />,
+        },
+      ]}
+    />
+  );
+}
+
+const directionName = (direction: Message["direction"]): "inbound" | "outbound" => direction;
+
+const maxPreview = 200;
+
+function previewOf(body: string | null, files: number): JSX.Element | string {
+  if (body === null) return <em class="muted">{t("redacted")}</em>;
+  if (body === "") return <em class="muted">{t("filesOnly", { count: files })}</em>;
+  return body.slice(0, maxPreview);
+}
+
+const typingPauseMs = 350;
+const spans = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as const;
+
+function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element {
+  const set = (name: keyof Filters, value: string): void =>
+    go(linkTo(["messages"], { ...filters, [name]: value }), true);
+  const setSoon = useMemo(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    return (value: string) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const { query } = place.peek();
+        go(linkTo(["messages"], { ...query, to: value.replaceAll(/[\s().-]/g, "") }), true);
+      }, typingPauseMs);
+    };
+  }, []);
+  const any = { value: "", label: t("any") };
+  return (
+    <div class="filters" role="search" aria-label={t("filters")}>
+      <Select
+        label={t("columnStatus")}
+        value={filters.status ?? ""}
+        options={[any, ...statusNames.map((value) => ({ value, label: shownStatus(value).label }))]}
+        onChange={({ currentTarget }) => set("status", currentTarget.value)}
+      />
+      <Select
+        label={t("columnDirection")}
+        value={filters.direction ?? ""}
+        options={[
+          any,
+          { value: "outbound", label: t("outbound") },
+          { value: "inbound", label: t("inbound") },
+        ]}
+        onChange={({ currentTarget }) => set("direction", currentTarget.value)}
+      />
+      <Select
+        label={t("columnChannel")}
+        value={filters.channel ?? ""}
+        options={[
+          any,
+          ...(["sms", "mms", "webchat"] as const).map((value) => ({
+            value,
+            label: channelName(value),
+          })),
+        ]}
+        onChange={({ currentTarget }) => set("channel", currentTarget.value)}
+      />
+      <Select
+        label={t("filterSince")}
+        value={filters.created_after ?? ""}
+        options={[
+          any,
+          ...sinceOptions(),
+          ...(filters.created_after === undefined
+            ? []
+            : [{ value: filters.created_after, label: dateTime(filters.created_after) }]),
+        ]}
+        onChange={({ currentTarget }) => set("created_after", currentTarget.value)}
+      />
+      <TextField
+        label={t("filterTo")}
+        type="search"
+        placeholder="+15005550001"
+        value={filters.to ?? ""}
+        onInput={({ currentTarget }) => setSoon(currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+/** The beginning of the last hour, day and week, to the minute. */
+function sinceOptions(): { value: string; label: string }[] {
+  const now = Math.floor(Date.now() / 60_000) * 60_000;
+  return (["hour", "day", "week"] as const).map((name) => ({
+    value: new Date(now - spans[name]).toISOString(),
+    label: t(name === "hour" ? "sinceHour" : name === "day" ? "sinceDay" : "sinceWeek"),
+  }));
+}

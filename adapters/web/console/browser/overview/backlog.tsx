@@ -1,0 +1,194 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import {
+  api,
+  dateTime,
+  ErrorState,
+  Icon,
+  linkTo,
+  number,
+  Resource,
+  Skeleton,
+  Table,
+} from "../../../shared/browser/index.ts";
+import { Card } from "../parts/layout.tsx";
+import { t } from "../texts.ts";
+import { shownAddress, span } from "../words.ts";
+import type { Backlog, ErrorCounts } from "./counts.ts";
+
+interface VersionProps {
+  /** Increases when the numbers are to be read again. */
+  readonly version: number;
+}
+
+/** The work that waits, with the longest waiting one, and the webhooks that are behind. */
+export function Waiting({ version }: VersionProps): JSX.Element {
+  const backlog = useMemo(
+    () => new Resource<Backlog>((signal) => api.get("v1/backlog", {}, { signal })),
+    [],
+  );
+  useEffect(() => void backlog.reload(), [backlog, version]);
+  const { data, error } = backlog.state.value;
+  return (
+    <>
+      <Card title={t("waiting")} isFlush>
+        <Content error={error} hasData={data !== undefined} onRetry={() => void backlog.reload()} />
+        {data?.work.length === 0 && <Nothing text={t("waitingNothing")} />}
+        {data !== undefined && data.work.length > 0 && <WorkTable work={data.work} />}
+      </Card>
+      <Card title={t("webhookLag")} isFlush>
+        <Content error={error} hasData={data !== undefined} onRetry={() => void backlog.reload()} />
+        {data?.webhooks.length === 0 && <Nothing text={t("webhookLagNothing")} />}
+        {data !== undefined && data.webhooks.length > 0 && <LagTable webhooks={data.webhooks} />}
+      </Card>
+    </>
+  );
+}
+
+interface ContentProps {
+  readonly error: unknown;
+  readonly hasData: boolean;
+  readonly onRetry: () => void;
+}
+
+function Content({ error, hasData, onRetry }: ContentProps): JSX.Element | null {
+  if (error !== undefined && !hasData) return <ErrorState error={error} onRetry={onRetry} />;
+  return hasData ? null : <Skeleton rows={2} />;
+}
+
+const Nothing = ({ text }: { readonly text: string }): JSX.Element => (
+  <p class="nothing muted">
+    <Icon name="check" />
+    {text}
+  </p>
+);
+
+const kindName = (kind: string): string => {
+  const names: Partial<Record<string, string>> = {
+    send: t("workSend"),
+    follow_up: t("workFollowUp"),
+    score: t("workScore"),
+    turn: t("workTurn"),
+  };
+  return names[kind] ?? kind;
+};
+
+const age = (at: string): JSX.Element => (
+  <span class="nowrap" data-tooltip={dateTime(at)}>
+    {span(Math.max(0, Date.now() - Date.parse(at)))}
+  </span>
+);
+
+function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
+  return (
+    <Table
+      label={t("waiting")}
+      rows={work}
+      keyOf={({ kind, transport }) => `${kind} ${transport}`}
+      columns={[
+        {
+          id: "kind",
+          label: t("columnWork"),
+          cell: ({ kind, transport }) => (
+            <span class="two-lines">
+              <span class="strong">{kindName(kind)}</span>
+              {transport !== null && <code class="muted">{transport}</code>}
+            </span>
+          ),
+        },
+        { id: "due", label: t("columnDue"), isNumeric: true, cell: ({ due }) => number(due) },
+        {
+          id: "later",
+          label: t("columnLater"),
+          isNumeric: true,
+          cell: ({ later }) => number(later),
+        },
+        {
+          id: "running",
+          label: t("columnRunning"),
+          isNumeric: true,
+          cell: ({ running }) => number(running),
+        },
+        {
+          id: "oldest",
+          label: t("columnOldest"),
+          isNumeric: true,
+          cell: ({ oldest_due_at }) => (oldest_due_at === null ? "–" : age(oldest_due_at)),
+        },
+      ]}
+    />
+  );
+}
+
+function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX.Element {
+  return (
+    <Table
+      label={t("webhookLag")}
+      rows={webhooks}
+      keyOf={({ webhook_id }) => webhook_id}
+      linkOf={({ webhook_id }) => linkTo(["webhooks", webhook_id], { status: "pending" })}
+      columns={[
+        { id: "id", label: t("webhook"), cell: ({ webhook_id }) => <code>{webhook_id}</code> },
+        {
+          id: "oldest",
+          label: t("columnOldest"),
+          isNumeric: true,
+          cell: ({ oldest_created_at }) => age(oldest_created_at),
+        },
+        {
+          id: "next",
+          label: t("columnNext"),
+          isNumeric: true,
+          cell: ({ next_attempt_at }) => (
+            <span class="nowrap muted">
+              {next_attempt_at === null ? "–" : dateTime(next_attempt_at)}
+            </span>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+/** The most frequent errors of each sender. */
+export function Errors({ version }: VersionProps): JSX.Element {
+  const errors = useMemo(
+    () => new Resource<ErrorCounts>((signal) => api.get("v1/usage/errors", {}, { signal })),
+    [],
+  );
+  useEffect(() => void errors.reload(), [errors, version]);
+  const { data, error } = errors.state.value;
+  const most = data?.data[0]?.messages ?? 1;
+  return (
+    <Card title={t("errors")} isFlush>
+      <Content error={error} hasData={data !== undefined} onRetry={() => void errors.reload()} />
+      {data?.data.length === 0 && <Nothing text={t("errorsNone")} />}
+      {data !== undefined && data.data.length > 0 && (
+        <Table
+          label={t("errors")}
+          rows={data.data}
+          keyOf={({ sender, code }) => `${sender} ${code}`}
+          columns={[
+            { id: "code", label: t("columnCode"), cell: ({ code }) => <code>{code}</code> },
+            {
+              id: "sender",
+              label: t("columnSender"),
+              cell: ({ sender }) => <bdi class="nowrap">{shownAddress(sender)}</bdi>,
+            },
+            {
+              id: "messages",
+              label: t("messages"),
+              isNumeric: true,
+              cell: ({ messages }) => (
+                <span class="share">
+                  <span class="share-bar" style={{ inlineSize: `${(messages / most) * 100}%` }} />
+                  {number(messages)}
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

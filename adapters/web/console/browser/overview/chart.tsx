@@ -1,0 +1,74 @@
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { dateTime, theme } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import type { Plot } from "./plot.ts";
+
+/** One line, with its name and the number that stands for all its points. */
+export interface ChartLine {
+  readonly name: string;
+  readonly color: string;
+  readonly values: readonly (number | null)[];
+  readonly total: number | null;
+}
+
+interface ChartProps {
+  readonly label: string;
+  readonly times: readonly number[];
+  readonly lines: readonly ChartLine[];
+  readonly format: (value: number) => string;
+}
+
+/** Lines over time. The legend has the numbers at the pointer, or else the totals. */
+export function Chart({ label, times, lines, format }: ChartProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const [at, setAt] = useState<number>();
+  const scheme = useScheme();
+  const content = JSON.stringify([times, lines.map(({ values }) => values)]);
+  useEffect(() => {
+    let drawn: Plot | undefined;
+    let isGone = false;
+    void import("./plot.ts").then(({ plot }) => {
+      if (!isGone && box.current) drawn = plot(box.current, { times, lines, format }, setAt);
+    });
+    return () => {
+      isGone = true;
+      drawn?.destroy();
+      setAt(undefined);
+    };
+  }, [content, scheme]);
+  const time = at === undefined ? undefined : times[at];
+  const shown = lines.map((line) => ({
+    ...line,
+    value: (at === undefined ? line.total : line.values[at]) ?? null,
+  }));
+  const spoken = lines
+    .map(({ name, total }) => `${name}: ${total === null ? "–" : format(total)}`)
+    .join(", ");
+  return (
+    <figure class="chart">
+      <figcaption class="chart-legend">
+        {shown.map(({ name, color, value }) => (
+          <span key={name} class="chart-entry">
+            <span class="chart-swatch" style={{ background: `var(${color})` }} />
+            {name} <strong>{value === null ? "–" : format(value)}</strong>
+          </span>
+        ))}
+        <span class="muted">{time === undefined ? t("inAll") : dateTime(time * 1000)}</span>
+      </figcaption>
+      <div class="chart-box" ref={box} role="img" aria-label={`${label}. ${spoken}`} />
+    </figure>
+  );
+}
+
+/** Changes whenever the colors of the theme do. */
+function useScheme(): string {
+  const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  useEffect(() => {
+    const query = matchMedia("(prefers-color-scheme: dark)");
+    const onChange = (): void => setDark(query.matches);
+    query.addEventListener("change", onChange);
+    return () => query.removeEventListener("change", onChange);
+  }, []);
+  return `${theme.value} ${isDark}`;
+}

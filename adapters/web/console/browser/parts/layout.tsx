@@ -1,0 +1,152 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { KeyScope } from "../../../../../src/index.ts";
+import {
+  Button,
+  EmptyState,
+  ErrorState,
+  Icon,
+  may,
+  Skeleton,
+} from "../../../shared/browser/index.ts";
+import type { PagedRows } from "../paged.ts";
+import { t } from "../texts.ts";
+
+interface PageViewProps {
+  readonly title: string;
+  /** What the page is for, in one sentence. */
+  readonly about?: ComponentChildren;
+  /** Where the link before the title goes. */
+  readonly back?: { readonly href: string; readonly label: string };
+  /** What stands after the title. */
+  readonly badge?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  /** Uses the whole width and height, and scrolls inside. */
+  readonly isFull?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** One page of the console, with its title and actions. */
+export function PageView(props: PageViewProps): JSX.Element {
+  const { title, about, back, badge, actions, isFull, children } = props;
+  useEffect(() => {
+    document.title = t("documentTitle", { page: title });
+  }, [title]);
+  return (
+    <div class={isFull === true ? "page is-full" : "page"}>
+      <header class="page-header">
+        <div class="page-heading">
+          {back && (
+            <a class="page-back" href={back.href}>
+              <Icon name="back" />
+              {back.label}
+            </a>
+          )}
+          <div class="page-title">
+            <h1>
+              <bdi>{title}</bdi>
+            </h1>
+            {badge}
+          </div>
+          {about !== undefined && <p class="muted">{about}</p>}
+        </div>
+        {actions !== undefined && <div class="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly title?: string;
+  readonly actions?: ComponentChildren;
+  /** Lets the content reach the edges, as a table does. */
+  readonly isFlush?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a page on a surface of its own. */
+export function Card({ title, actions, isFlush, children }: CardProps): JSX.Element {
+  return (
+    <section class={isFlush === true ? "card is-flush" : "card"} aria-label={title}>
+      {title !== undefined && (
+        <header class="card-header">
+          <h2 class="grow">{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** Names and values. Values that are null or undefined are left out. */
+export function Facts({
+  of,
+}: {
+  readonly of: readonly (readonly [name: string, value: ComponentChildren])[];
+}): JSX.Element {
+  return (
+    <dl class="facts">
+      {of
+        .filter(
+          ([, value]) => value !== null && value !== undefined && value !== "" && value !== false,
+        )
+        .map(([name, value]) => (
+          <div key={name} class="fact">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+interface PagedProps<Row> {
+  readonly state: PagedRows<Row>;
+  readonly onRetry: () => void;
+  readonly onMore: () => void;
+  /** What stands there if there are no rows. */
+  readonly empty: ComponentChildren;
+  readonly children: (rows: readonly Row[]) => ComponentChildren;
+}
+
+/** A list with its loading, error and empty states, and a button for the next page. */
+export function Paged<Row>(props: PagedProps<Row>): JSX.Element {
+  const { state, onRetry, onMore, empty, children } = props;
+  const { rows, hasMore, isLoading, error } = state;
+  if (rows === undefined) {
+    if (error !== undefined) return <ErrorState error={error} onRetry={onRetry} />;
+    return <Skeleton rows={8} />;
+  }
+  return (
+    <>
+      {rows.length === 0 && !hasMore ? empty : children(rows)}
+      {error !== undefined && <ErrorState error={error} onRetry={onRetry} />}
+      {hasMore && error === undefined && (
+        <div class="more">
+          <Button isBusy={isLoading} onClick={onMore}>
+            {t("loadMore")}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Shows a part only to people who may use it. */
+export function Needs({
+  scopes,
+  children,
+}: {
+  readonly scopes: readonly KeyScope[];
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const missing = scopes.filter((scope) => !may(scope));
+  if (missing.length === 0) return <>{children}</>;
+  return (
+    <EmptyState icon="key" title={t("missingScope")}>
+      {t("missingScopeHint", { scopes: missing.join(", ") })}
+    </EmptyState>
+  );
+}

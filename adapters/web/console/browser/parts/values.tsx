@@ -1,0 +1,57 @@
+import type { JSX } from "preact";
+import type { Message } from "../../../../../src/index.ts";
+import {
+  Badge,
+  CopyButton,
+  dateTime,
+  shortTime,
+  type Tone,
+} from "../../../shared/browser/index.ts";
+import { shownStatus } from "../words.ts";
+
+/** The status of a message. */
+export function StatusBadge({ of }: { readonly of: Message["status"] }): JSX.Element {
+  const { label, tone, icon } = shownStatus(of);
+  return (
+    <Badge tone={tone} icon={icon}>
+      {label}
+    </Badge>
+  );
+}
+
+/** A value of programs, with a button that copies it. */
+export const Copied = ({ value }: { readonly value: string }): JSX.Element => (
+  <span class="copied">
+    <bdi class="mono">{value}</bdi>
+    <CopyButton value={value} />
+  </span>
+);
+
+/** A time in a table. Its tooltip has the whole time. */
+export const When = ({ at }: { readonly at: string }): JSX.Element => (
+  <time class="nowrap muted" dateTime={at} data-tooltip={dateTime(at)}>
+    {shortTime(at)}
+  </time>
+);
+
+interface FigureProps {
+  readonly name: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly tone?: Tone;
+  /** Sets the value smaller. */
+  readonly isText?: boolean;
+}
+
+/** A number with its name. */
+export function Figure({ name, value, note, tone = "neutral", isText }: FigureProps): JSX.Element {
+  return (
+    <div class="figure">
+      <dt>{name}</dt>
+      <dd class={isText === true ? "is-text" : tone === "neutral" ? "" : `is-toned tone-${tone}`}>
+        {value}
+      </dd>
+      {note !== undefined && <dd class="figure-note muted">{note}</dd>}
+    </div>
+  );
+}

@@ -1,0 +1,223 @@
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Message } from "../../../../../src/index.ts";
+import {
+  Badge,
+  Button,
+  dateTime,
+  ErrorState,
+  explain,
+  Icon,
+  IconButton,
+  linkTo,
+  newKey,
+  Skeleton,
+  StrangerText,
+  time,
+} from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { shownAddress, shownStatus } from "../words.ts";
+import { canSend, type Handset } from "./handset.ts";
+
+interface HandsetViewProps {
+  readonly handset: Handset;
+  /** What happens to a message to the phone, in words. */
+  readonly behaviour: string;
+  readonly onClose?: () => void;
+}
+
+/** One phone on screen. */
+export function HandsetView({ handset, behaviour, onClose }: HandsetViewProps): JSX.Element {
+  const { number } = handset;
+  const contact = handset.contact.value;
+  return (
+    <section class="handset" aria-label={t("phoneOf", { number })}>
+      <header class="handset-header">
+        <span class="handset-name grow">
+          <strong>
+            <bdi>{contact?.name ?? shownAddress(number)}</bdi>
+          </strong>
+          <span class="muted truncate" data-tooltip={behaviour}>
+            {typeof contact?.name === "string" ? `${shownAddress(number)} · ` : ""}
+            {behaviour}
+          </span>
+        </span>
+        {contact?.opted_out === true && <Badge tone="bad">{t("optedOut")}</Badge>}
+        {onClose && (
+          <IconButton icon="close" isSmall label={t("phoneClose", { number })} onClick={onClose} />
+        )}
+      </header>
+      <Screen handset={handset} />
+      <Composer handset={handset} />
+    </section>
+  );
+}
+
+/** The phone's messages, which stay scrolled to the newest. */
+function Screen({ handset }: { readonly handset: Handset }): JSX.Element {
+  const messages = handset.messages.value;
+  const error = handset.error.value;
+  const scroller = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (current && isAtEnd.current) current.scrollTop = current.scrollHeight;
+  }, [messages]);
+  return (
+    <div
+      class="handset-screen"
+      ref={scroller}
+      role="log"
+      aria-label={t("phoneMessages")}
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
+      }}
+    >
+      {error !== undefined && <ErrorState error={error} onRetry={handset.refresh} />}
+      {messages === undefined && error === undefined && <Skeleton rows={2} />}
+      {messages?.length === 0 && <p class="handset-empty muted">{t("phoneEmpty")}</p>}
+      {messages?.map((message, index) => (
+        <PhoneMessage key={message.id} message={message} before={messages[index - 1]} />
+      ))}
+    </div>
+  );
+}
+
+interface PhoneMessageProps {
+  readonly message: Message;
+  readonly before: Message | undefined;
+}
+
+const arrived = new Set<Message["status"]>(["delivered", "read", "received"]);
+const longPauseMs = 10 * 60_000;
+
+function PhoneMessage({ message, before }: PhoneMessageProps): JSX.Element {
+  const { id, direction, body, media, created_at, status, error, author } = message;
+  const isOwn = direction === "inbound";
+  const shown = shownStatus(status);
+  const pause =
+    before === undefined ? Infinity : Date.parse(created_at) - Date.parse(before.created_at);
+  return (
+    <>
+      {pause > longPauseMs && <p class="handset-time muted">{dateTime(created_at)}</p>}
+      <div class={`text ${isOwn ? "is-own" : ""} ${arrived.has(status) ? "" : "is-underway"}`}>
+        <div class="text-bubble" dir="auto">
+          {body === null ? <em>{t("redacted")}</em> : <StrangerText>{body}</StrangerText>}
+          {media.map(({ url }) => (
+            <span key={url} class="text-media">
+              <Icon name="image" />
+              <bdi class="truncate">{url}</bdi>
+            </span>
+          ))}
+        </div>
+        <a class={`text-state tone-${shown.tone}`} href={linkTo(["messages", id])}>
+          <Icon name={isOwn ? "check" : shown.icon} />
+          {isOwn ? t("phoneTexted") : shown.label}
+          {author.type === "agent" && <span>· {t("authorAgent")}</span>}
+          <time dateTime={created_at}>· {time(created_at)}</time>
+        </a>
+        {error !== null && (
+          <p class="text-error">
+            <bdi>{error.message}</bdi>
+          </p>
+        )}
+      </div>
+    </>
+  );
+}
+
+type Side = "phone" | "account";
+
+function Composer({ handset }: { readonly handset: Handset }): JSX.Element {
+  const [side, setSide] = useState<Side>("phone");
+  const [body, setBody] = useState("");
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  // A repeated attempt of the same text has the same key, so that it arrives once.
+  const key = useRef<string>(undefined);
+  const run = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await work();
+    } catch (error) {
+      setProblem(explain(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  const send = async (): Promise<void> => {
+    key.current ??= newKey();
+    await (side === "phone" ? handset.text(body, key.current) : handset.receive(body, key.current));
+    setBody("");
+    key.current = undefined;
+  };
+  const label = t(side === "phone" ? "phoneText" : "phoneSendTo", { number: handset.number });
+  return (
+    <form
+      class="handset-composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (body.trim() !== "" && !isBusy) void run(send);
+      }}
+    >
+      <div class="handset-sides" role="group" aria-label={t("phoneSide")}>
+        {(["phone", "account"] as const).map((each) => (
+          <button
+            key={each}
+            type="button"
+            class="handset-side"
+            aria-pressed={side === each}
+            disabled={each === "account" && !canSend()}
+            onClick={() => {
+              setSide(each);
+              key.current = undefined;
+            }}
+          >
+            {t(each === "phone" ? "phoneSidePhone" : "phoneSideAccount")}
+          </button>
+        ))}
+        <span class="grow" />
+        <button
+          type="button"
+          class="handset-stop"
+          data-tooltip={t("phoneStopHint")}
+          disabled={isBusy}
+          onClick={() => void run(() => handset.text("STOP", newKey()))}
+        >
+          STOP
+        </button>
+      </div>
+      <div class="handset-line">
+        <input
+          class="input"
+          dir="auto"
+          aria-label={label}
+          aria-invalid={problem !== undefined}
+          placeholder={t(side === "phone" ? "phoneTextHint" : "phoneSendToHint")}
+          autocomplete="off"
+          value={body}
+          onInput={({ currentTarget }) => {
+            setBody(currentTarget.value);
+            key.current = undefined;
+          }}
+        />
+        <Button
+          kind="primary"
+          class="button-icon"
+          icon="send"
+          type="submit"
+          aria-label={t("send")}
+          isBusy={isBusy}
+          disabled={body.trim() === ""}
+        />
+      </div>
+      {problem !== undefined && (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </form>
+  );
+}

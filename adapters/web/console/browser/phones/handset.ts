@@ -1,0 +1,95 @@
+/** The state of one phone on screen: its contact and its messages. */
+import { signal } from "@preact/signals";
+import type { Contact, Event, Message, Page } from "../../../../../src/index.ts";
+import { api, may } from "../../../shared/browser/index.ts";
+import { coalesced } from "../live.ts";
+
+const maxMessages = 60;
+const refreshDelayMs = 80;
+
+/** One phone. */
+export class Handset {
+  readonly number: string;
+  /** Oldest first. Undefined until they are loaded. */
+  readonly messages = signal<readonly Message[] | undefined>(undefined);
+  /** Null while no contact has the number. */
+  readonly contact = signal<Contact | null>(null);
+  readonly error = signal<unknown>(undefined);
+  /** Reads the messages again soon. */
+  readonly refresh: () => void;
+
+  constructor(number: string) {
+    this.number = number;
+    this.refresh = coalesced(() => this.load(), refreshDelayMs).start;
+  }
+
+  /** Reads the messages again if the event is about this phone. */
+  observe(event: Event): void {
+    if (numberOf(event) === this.number) this.refresh();
+  }
+
+  /** Shows a message that the page just sent. */
+  put(message: Message): void {
+    const before = this.messages.peek() ?? [];
+    const others = before.filter(({ id }) => id !== message.id);
+    this.messages.value = [...others, message].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    this.refresh();
+  }
+
+  private async load(): Promise<void> {
+    try {
+      const { data } = await api.get<Page<Contact>>("v1/contacts", {
+        phone: this.number,
+        limit: 1,
+      });
+      const contact = data[0] ?? null;
+      this.contact.value = contact;
+      if (contact === null) {
+        this.messages.value ??= [];
+      } else {
+        const page = await api.get<Page<Message>>("v1/messages", {
+          contact_id: contact.id,
+          limit: maxMessages,
+        });
+        this.messages.value = page.data
+          .filter(({ from, to }) => from === this.number || to === this.number)
+          .toReversed();
+      }
+      this.error.value = undefined;
+    } catch (error) {
+      this.error.value = error;
+    }
+  }
+
+  /** Sends a text from this phone to the account. */
+  async text(body: string, key: string): Promise<void> {
+    this.put(await api.post<Message>("v1/sandbox/inbound", { from: this.number, body }, { key }));
+  }
+
+  /** Sends a message from the account to this phone. */
+  async receive(body: string, key: string): Promise<void> {
+    this.put(await api.post<Message>("v1/messages", { to: this.number, body }, { key }));
+  }
+}
+
+/** Whether the person may send messages from the account. */
+export const canSend = (): boolean => may("messages:write");
+
+/** The phone number that an event is about. */
+function numberOf({ type, data }: Event): string | undefined {
+  switch (type) {
+    case "message.received":
+    case "contact.opted_in":
+    case "contact.opted_out":
+      return "phone" in data.contact ? (data.contact.phone ?? undefined) : undefined;
+    case "message.sent":
+    case "message.failed":
+    case "message.updated":
+      return data.to;
+    case "contact.created":
+    case "contact.updated":
+      return data.contact.phone ?? undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,182 @@
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SandboxNumber, SandboxNumbers } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  current,
+  EmptyState,
+  ErrorState,
+  Icon,
+  Picker,
+  recall,
+  remember,
+  Resource,
+  Skeleton,
+} from "../../../shared/browser/index.ts";
+import { useLive } from "../live.ts";
+import { PageView } from "../parts/layout.tsx";
+import { t } from "../texts.ts";
+import { shownAddress } from "../words.ts";
+import { HandsetView } from "./handset-view.tsx";
+import { Handset } from "./handset.ts";
+
+const maxHandsets = 12;
+const firstShown = ["+15005550001", "+15005550015"];
+const anyNumber = /^\+[1-9]\d{6,14}$/;
+
+const handsets = signal<readonly Handset[] | undefined>(undefined);
+const numbers = new Resource<SandboxNumbers>((stop) =>
+  api.get("v1/sandbox/numbers", {}, { signal: stop }),
+);
+
+const setting = (): string => `console-phones:${current.peek()?.account_id}`;
+
+function setHandsets(next: readonly Handset[]): void {
+  handsets.value = next;
+  remember(setting(), next.map(({ number }) => number).join(" "));
+}
+
+function open(number: string): void {
+  const shown = handsets.peek() ?? [];
+  if (shown.some((each) => each.number === number)) return;
+  const added = new Handset(number);
+  added.refresh();
+  setHandsets([added, ...shown].slice(0, maxHandsets));
+}
+
+const close = (number: string): void =>
+  setHandsets((handsets.peek() ?? []).filter((each) => each.number !== number));
+
+/** Phones on screen, which text with the account in its sandbox. */
+export function PhonesPage(): JSX.Element {
+  useEffect(() => {
+    if (current.peek()?.mode !== "sandbox") return;
+    void numbers.reload();
+    const known = recall(setting())
+      ?.split(" ")
+      .filter((each) => anyNumber.test(each));
+    handsets.value ??= (known ?? firstShown).slice(0, maxHandsets).map((each) => new Handset(each));
+    for (const each of handsets.peek() ?? []) each.refresh();
+  }, []);
+  useLive({
+    onEvent: (event) => handsets.peek()?.forEach((each) => each.observe(event)),
+    onGap: () => handsets.peek()?.forEach((each) => each.refresh()),
+  });
+  if (current.value?.mode !== "sandbox") {
+    return (
+      <PageView title={t("phones")}>
+        <EmptyState icon="phone" title={t("phonesLive")}>
+          {t("phonesLiveHint")}
+        </EmptyState>
+      </PageView>
+    );
+  }
+  const behaviours = new Map(
+    numbers.data?.data.map(({ number, behaviour }) => [number, behaviour]),
+  );
+  return (
+    <PageView title={t("phones")} about={t("phonesAbout")} actions={<AddPhone />} isFull>
+      <div class="phones">
+        <TestNumbers />
+        <div class="handsets">
+          {handsets.value?.map((handset) => (
+            <HandsetView
+              key={handset.number}
+              handset={handset}
+              behaviour={behaviours.get(handset.number) ?? t("phoneAnyNumber")}
+              onClose={() => close(handset.number)}
+            />
+          ))}
+          {handsets.value?.length === 0 && (
+            <EmptyState icon="phone" title={t("phonesNone")}>
+              {t("phonesNoneHint")}
+            </EmptyState>
+          )}
+        </div>
+      </div>
+    </PageView>
+  );
+}
+
+/** Adds one of the test numbers, or any other number that is typed. */
+function AddPhone(): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const anchor = useRef<HTMLButtonElement>(null);
+  const shown = new Set(handsets.value?.map(({ number }) => number));
+  return (
+    <>
+      <Button kind="primary" icon="plus" buttonRef={anchor} onClick={() => setOpen(!isOpen)}>
+        {t("phoneAdd")}
+      </Button>
+      {isOpen && (
+        <Picker
+          anchor={anchor}
+          label={t("phoneNumber")}
+          options={(numbers.data?.data ?? []).map(({ number, behaviour }) => ({
+            id: number,
+            label: shownAddress(number),
+            hint: behaviour,
+            isChosen: shown.has(number),
+          }))}
+          propose={(typed) => {
+            const number = typed.replaceAll(/[\s().-]/g, "");
+            return anyNumber.test(number)
+              ? { id: number, label: t("phoneAddThis", { number: shownAddress(number) }) }
+              : undefined;
+          }}
+          onPick={open}
+          onClose={() => setOpen(false)}
+          footer={<span class="muted">{t("phoneAddHint")}</span>}
+        />
+      )}
+    </>
+  );
+}
+
+/** The test numbers, with what happens to a message to each. */
+function TestNumbers(): JSX.Element {
+  const { data, error } = numbers.state.value;
+  const shown = new Set(handsets.value?.map(({ number }) => number));
+  return (
+    <section class="test-numbers" aria-label={t("testNumbers")}>
+      <h2>{t("testNumbers")}</h2>
+      {data === undefined &&
+        (error === undefined ? (
+          <Skeleton rows={6} />
+        ) : (
+          <ErrorState error={error} onRetry={() => void numbers.reload()} />
+        ))}
+      <ul>
+        {data?.data.map((each) => (
+          <li key={each.number}>
+            <TestNumber of={each} isShown={shown.has(each.number)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface TestNumberProps {
+  readonly of: SandboxNumber;
+  readonly isShown: boolean;
+}
+
+function TestNumber({ of: { number, behaviour }, isShown }: TestNumberProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="test-number"
+      aria-pressed={isShown}
+      onClick={() => (isShown ? close(number) : open(number))}
+    >
+      <span class="grow">
+        <span class="mono">{shownAddress(number)}</span>
+        <span class="test-number-outcome">{behaviour}</span>
+      </span>
+      <Icon name={isShown ? "check" : "plus"} />
+    </button>
+  );
+}

@@ -1,0 +1,62 @@
+/** The OpenAPI document of the API that the console talks to. */
+import { api, Resource } from "../../../shared/browser/index.ts";
+
+/** A JSON schema, as far as forms and examples use it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+}
+
+/** A parameter of a route. */
+export interface Parameter {
+  readonly $ref?: string;
+  readonly name?: string;
+  readonly in?: "path" | "query" | "header";
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema?: Schema;
+}
+
+/** One route. */
+export interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema?: Schema }>>;
+  };
+}
+
+/** The document. */
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+export const apiDocument = new Resource<ApiDocument>((signal) =>
+  api.get("v1/openapi.json", {}, { signal }),
+);
+
+/** Loads the document once. */
+export function loadDocument(): void {
+  const { data, isLoading } = apiDocument.state.peek();
+  if (data === undefined && !isLoading) void apiDocument.reload();
+}
+
+/** All types of events. Empty until the document is loaded. */
+export const eventTypes = (): readonly string[] =>
+  (apiDocument.data?.components.schemas["EventType"]?.enum ?? []).map(String);

@@ -1,0 +1,233 @@
+import type { JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import {
+  api,
+  ApiError,
+  Badge,
+  Button,
+  CopyButton,
+  explain,
+  Icon,
+  linkTo,
+  recentRequests,
+  TextArea,
+  TextField,
+} from "../../../shared/browser/index.ts";
+import { curlOf } from "../curl.ts";
+import { Code, Json } from "../parts/json.tsx";
+import { Method, statusTone } from "../parts/requests.tsx";
+import { t } from "../texts.ts";
+import { span } from "../words.ts";
+import type { ApiDocument, Operation, Parameter } from "./document.ts";
+import { exampleOf, obstacleOf, parametersOf } from "./example.ts";
+
+interface OperationViewProps {
+  readonly document: ApiDocument;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+type Values = Readonly<Record<string, string>>;
+
+/** One route: what it does, a form to call it, and its response. */
+export function OperationView(props: OperationViewProps): JSX.Element {
+  const { document, method, path, operation } = props;
+  const schema = operation.requestBody?.content["application/json"]?.schema;
+  const [values, setValues] = useState<Values>({});
+  const [body, setBody] = useState(() =>
+    schema === undefined ? "" : JSON.stringify(exampleOf(document, schema), null, 2),
+  );
+  const parameters = parametersOf(operation);
+  const target = targetOf(path, parameters, values);
+  const parsed = useMemo(() => parsedBody(body, schema !== undefined), [body]);
+  const obstacle = obstacleOf(path, operation);
+  return (
+    <div class="detail operation">
+      <a class="page-back" href={linkTo(["api"])}>
+        <Icon name="back" />
+        {t("routes")}
+      </a>
+      <header>
+        <h2>{operation.summary}</h2>
+        <p class="operation-path">
+          <Method name={method} />
+          <code>{path}</code>
+        </p>
+        <p class="muted">{withCode(operation.description ?? "")}</p>
+      </header>
+      {parameters.map((parameter) => (
+        <ParameterField
+          key={parameter.name}
+          parameter={parameter}
+          value={values[parameter.name ?? ""] ?? ""}
+          onChange={(value) => setValues({ ...values, [parameter.name ?? ""]: value })}
+        />
+      ))}
+      {schema !== undefined && (
+        <TextArea
+          label={t("requestBody")}
+          class="input mono"
+          rows={Math.min(16, Math.max(4, body.split("\n").length + 1))}
+          dir="ltr"
+          spellcheck={false}
+          problem={parsed.problem}
+          value={body}
+          onInput={({ currentTarget }) => setBody(currentTarget.value)}
+        />
+      )}
+      {obstacle === undefined ? (
+        <Call
+          method={method}
+          target={target}
+          body={parsed.body}
+          canCall={parsed.problem === undefined && !target.includes("{")}
+        />
+      ) : (
+        <p class="notice tone-neutral">
+          <Icon name="info" />
+          {t(obstacle === "stream" ? "routeStream" : "routeOther")}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A description, with what stands between backticks as code. */
+const withCode = (text: string): (string | JSX.Element)[] =>
+  text.split("`").map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));
+
+interface ParameterFieldProps {
+  readonly parameter: Parameter;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function ParameterField({ parameter, value, onChange }: ParameterFieldProps): JSX.Element {
+  const { name = "", required, description } = parameter;
+  return (
+    <TextField
+      label={name}
+      isOptional={required !== true}
+      {...(description !== undefined && { hint: withCode(description) })}
+      autocomplete="off"
+      spellcheck={false}
+      value={value}
+      onInput={({ currentTarget }) => onChange(currentTarget.value.trim())}
+    />
+  );
+}
+
+/** The path and the query. A part of the path without a value stays in braces. */
+function targetOf(path: string, parameters: readonly Parameter[], values: Values): string {
+  let target = path;
+  const query = new URLSearchParams();
+  for (const { name = "", in: place } of parameters) {
+    const value = values[name] ?? "";
+    if (value === "") continue;
+    if (place === "path") target = target.replace(`{${name}}`, encodeURIComponent(value));
+    else query.set(name, value);
+  }
+  return query.size === 0 ? target : `${target}?${query.toString()}`;
+}
+
+interface ParsedBody {
+  readonly body: unknown;
+  readonly problem: string | undefined;
+}
+
+function parsedBody(text: string, hasBody: boolean): ParsedBody {
+  if (!hasBody || text.trim() === "") return { body: null, problem: undefined };
+  try {
+    return { body: JSON.parse(text) as unknown, problem: undefined };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "";
+    return { body: null, problem: t("bodyInvalid", { reason }) };
+  }
+}
+
+interface CallProps {
+  readonly method: string;
+  readonly target: string;
+  readonly body: unknown;
+  readonly canCall: boolean;
+}
+
+interface Answer {
+  readonly status: number | null;
+  readonly body: unknown;
+  readonly problem: string | undefined;
+  readonly took: number;
+}
+
+function Call({ method, target, body, canCall }: CallProps): JSX.Element {
+  const [answer, setAnswer] = useState<Answer>();
+  const [isBusy, setBusy] = useState(false);
+  const command = curlOf({ method, path: target, body });
+  const call = async (): Promise<void> => {
+    setBusy(true);
+    const start = performance.now();
+    const took = (): number => performance.now() - start;
+    try {
+      const received = await request(method, target.slice(1), body);
+      const [last] = recentRequests.peek();
+      const status = last?.status ?? null;
+      setAnswer({ status, body: received ?? null, problem: undefined, took: took() });
+    } catch (error) {
+      const isAnswer = error instanceof ApiError;
+      setAnswer({
+        status: isAnswer ? error.status : null,
+        body: isAnswer ? error.problem : null,
+        problem: explain(error),
+        took: took(),
+      });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <div class="operation-actions">
+        <Button
+          kind={method === "DELETE" ? "danger" : "primary"}
+          icon="send"
+          isBusy={isBusy}
+          disabled={!canCall}
+          onClick={() => void call()}
+        >
+          {t("send")}
+        </Button>
+        <CopyButton value={command} label={t("copyCurl")} />
+      </div>
+      <Code text={command} label={t("curlLabel", { method, path: target })} />
+      {answer && (
+        <section class="operation-answer" aria-label={t("response")} aria-live="polite">
+          <h3>
+            {t("response")}{" "}
+            {answer.status !== null && (
+              <Badge tone={statusTone(answer.status)}>{String(answer.status)}</Badge>
+            )}{" "}
+            <span class="muted">{span(answer.took)}</span>
+          </h3>
+          {answer.problem !== undefined && <p class="field-problem">{answer.problem}</p>}
+          {answer.body !== null && <Json value={answer.body} label={t("response")} />}
+        </section>
+      )}
+    </>
+  );
+}
+
+function request(method: string, path: string, body: unknown): Promise<unknown> {
+  switch (method) {
+    case "POST":
+      return api.post(path, body ?? {});
+    case "PUT":
+      return api.put(path, body ?? {});
+    case "PATCH":
+      return api.patch(path, body ?? {});
+    case "DELETE":
+      return api.delete(path);
+    default:
+      return api.get(path);
+  }
+}

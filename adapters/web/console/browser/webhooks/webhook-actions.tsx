@@ -1,0 +1,196 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { CreatedWebhook, DeliveryWithAttempts, Webhook } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  go,
+  linkTo,
+  may,
+  Menu,
+  Select,
+  TextField,
+  toast,
+  toastError,
+} from "../../../shared/browser/index.ts";
+import { ActionDialog, RotateDialog, SecretDialog } from "../parts/dialogs.tsx";
+import { eventTypes } from "../reference/document.ts";
+import { t } from "../texts.ts";
+import { WebhookForm } from "./webhook-form.tsx";
+
+type OpenDialog = "test" | "recover" | "edit" | "rotate" | "delete";
+
+interface WebhookActionsProps {
+  readonly webhook: Webhook;
+  readonly onChange: (webhook: Webhook) => void;
+  /** Called when deliveries were added. */
+  readonly onDone: () => void;
+}
+
+/** What one can do with an endpoint. */
+export function WebhookActions({
+  webhook,
+  onChange,
+  onDone,
+}: WebhookActionsProps): JSX.Element | null {
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const [rotated, setRotated] = useState<CreatedWebhook>();
+  const path = `v1/webhooks/${webhook.id}`;
+  const close = (): void => setDialog(undefined);
+  if (!may("webhooks:write")) return null;
+  const isEnabled = webhook.status === "enabled";
+  const toggle = async (): Promise<void> => {
+    try {
+      const status = isEnabled ? "paused" : "enabled";
+      onChange(await api.patch<Webhook>(path, { status }));
+      toast({ message: t(isEnabled ? "webhookPaused" : "webhookEnabled") });
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return (
+    <>
+      <Button icon="send" onClick={() => setDialog("test")}>
+        {t("webhookTest")}
+      </Button>
+      <Button icon={isEnabled ? "pause" : "play"} onClick={() => void toggle()}>
+        {t(isEnabled ? "pause" : "enable")}
+      </Button>
+      <Menu
+        label={t("moreActions")}
+        kind="secondary"
+        items={[
+          { label: t("webhookEdit"), icon: "edit", onPick: () => setDialog("edit") },
+          { label: t("webhookRecover"), icon: "refresh", onPick: () => setDialog("recover") },
+          { label: t("webhookRotate"), icon: "key", onPick: () => setDialog("rotate") },
+          {
+            label: t("webhookDelete"),
+            icon: "trash",
+            isDanger: true,
+            onPick: () => setDialog("delete"),
+          },
+        ]}
+      />
+      {dialog === "test" && <TestDialog path={path} onClose={close} onDone={onDone} />}
+      {dialog === "recover" && <RecoverDialog path={path} onClose={close} onDone={onDone} />}
+      {dialog === "edit" && (
+        <WebhookForm
+          webhook={webhook}
+          onClose={close}
+          onSave={async (values, key) => {
+            const changes = { ...values, description: values.description ?? null };
+            onChange(await api.patch<Webhook>(path, changes, { key }));
+            close();
+          }}
+        />
+      )}
+      {dialog === "rotate" && (
+        <RotateDialog
+          onClose={close}
+          onConfirm={async (grace_seconds) => {
+            const next = await api.post<CreatedWebhook>(`${path}/rotate-secret`, { grace_seconds });
+            const { secret: _secret, ...rest } = next;
+            onChange(rest);
+            close();
+            setRotated(next);
+          }}
+        />
+      )}
+      {dialog === "delete" && (
+        <ActionDialog
+          title={t("webhookDelete")}
+          confirm={t("delete")}
+          kind="danger"
+          word="delete"
+          onClose={close}
+          onConfirm={async () => {
+            await api.delete(path);
+            toast({ message: t("webhookDeleted") });
+            go(linkTo(["webhooks"]));
+          }}
+        >
+          <p>{t("webhookDeleteHint")}</p>
+        </ActionDialog>
+      )}
+      {rotated && (
+        <SecretDialog
+          title={t("webhookRotated")}
+          secret={rotated.secret}
+          hint={t("webhookSecretHint")}
+          onClose={() => setRotated(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface PathDialogProps {
+  readonly path: string;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function TestDialog({ path, onClose, onDone }: PathDialogProps): JSX.Element {
+  const [type, setType] = useState("");
+  return (
+    <ActionDialog
+      title={t("webhookTest")}
+      confirm={t("send")}
+      onClose={onClose}
+      onConfirm={async () => {
+        await api.post<DeliveryWithAttempts>(`${path}/test`, type === "" ? {} : { type });
+        toast({ message: t("webhookTested") });
+        onClose();
+        onDone();
+      }}
+    >
+      <p>{t("webhookTestHint")}</p>
+      <Select
+        label={t("filterType")}
+        value={type}
+        options={[
+          { value: "", label: t("webhookTestFirst") },
+          ...eventTypes().map((value) => ({ value, label: value })),
+        ]}
+        onChange={({ currentTarget }) => setType(currentTarget.value)}
+      />
+    </ActionDialog>
+  );
+}
+
+const dayMs = 86_400_000;
+
+/** A time as the control for local times has it. */
+const localTime = (at: number): string =>
+  new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+function RecoverDialog({ path, onClose, onDone }: PathDialogProps): JSX.Element {
+  const [since, setSince] = useState(() => localTime(Date.now() - dayMs));
+  return (
+    <ActionDialog
+      title={t("webhookRecover")}
+      confirm={t("webhookRecoverButton")}
+      canConfirm={since !== ""}
+      onClose={onClose}
+      onConfirm={async () => {
+        await api.post<Webhook>(`${path}/recover`, { since: new Date(since).toISOString() });
+        toast({ message: t("webhookRecovering") });
+        onClose();
+        onDone();
+      }}
+    >
+      {(problemOf) => (
+        <>
+          <p>{t("webhookRecoverHint")}</p>
+          <TextField
+            label={t("since")}
+            type="datetime-local"
+            problem={problemOf("/since")}
+            value={since}
+            onInput={({ currentTarget }) => setSince(currentTarget.value)}
+          />
+        </>
+      )}
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,231 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { DeliveryWithAttempts, Webhook } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  dateTime,
+  EmptyState,
+  ErrorState,
+  go,
+  linkTo,
+  number,
+  place,
+  Resource,
+  Select,
+  Skeleton,
+  Table,
+} from "../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../live.ts";
+import { PagedList } from "../paged.ts";
+import { Card, Facts, Paged, PageView } from "../parts/layout.tsx";
+import { Copied, Figure, When } from "../parts/values.tsx";
+import { t } from "../texts.ts";
+import { span } from "../words.ts";
+import { WebhookActions } from "./webhook-actions.tsx";
+import { deliveryName, DeliveryStatus, Response, WebhookStatus } from "./states.tsx";
+
+const statuses = ["pending", "succeeded", "failed", "parked", "canceled"] as const;
+/** Deliveries follow their events by some 100 ms. */
+const refreshDelayMs = 700;
+
+/** One endpoint: its health, its deliveries and its settings. */
+export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
+  const status = place.value.query["status"];
+  const webhook = useMemo(
+    () =>
+      new Resource<Webhook>((signal) =>
+        api.get(`v1/webhooks/${encodeURIComponent(id)}`, {}, { signal }),
+      ),
+    [id],
+  );
+  const list = useMemo(
+    () =>
+      new PagedList<DeliveryWithAttempts>((cursor, signal) =>
+        api.get(
+          `v1/webhooks/${encodeURIComponent(id)}/deliveries`,
+          { status, limit: 50, cursor },
+          { signal },
+        ),
+      ),
+    [id, status],
+  );
+  const reload = (): void => {
+    void webhook.reload();
+    void list.reload();
+  };
+  const soon = useCoalesced(() => list.reload(), refreshDelayMs);
+  useEffect(reload, [webhook, list]);
+  useLive({ onEvent: soon, onGap: soon });
+  const { data, error } = webhook.state.value;
+  const back = { href: linkTo(["webhooks"]), label: t("webhooks") };
+  if (data === undefined) {
+    return (
+      <PageView title={t("webhook")} back={back}>
+        {error === undefined ? <Skeleton /> : <ErrorState error={error} onRetry={reload} />}
+      </PageView>
+    );
+  }
+  const { rows } = list.state.value;
+  return (
+    <PageView
+      title={data.description ?? data.url}
+      back={back}
+      badge={<WebhookStatus of={data} />}
+      actions={
+        <WebhookActions webhook={data} onChange={(next) => webhook.set(next)} onDone={soon} />
+      }
+    >
+      {status === undefined && rows !== undefined && rows.length > 0 && <Health rows={rows} />}
+      <Card title={t("settings")}>
+        <Settings webhook={data} />
+      </Card>
+      <Card
+        title={t("deliveries")}
+        isFlush
+        actions={
+          <>
+            <Select
+              label={t("columnStatus")}
+              isLabelHidden
+              value={status ?? ""}
+              options={[
+                { value: "", label: t("deliveriesAll") },
+                ...statuses.map((value) => ({ value, label: deliveryName(value) })),
+              ]}
+              onChange={({ currentTarget }) =>
+                go(linkTo(["webhooks", id], { status: currentTarget.value }), true)
+              }
+            />
+            <Button icon="refresh" onClick={reload}>
+              {t("reload")}
+            </Button>
+          </>
+        }
+      >
+        <Paged
+          state={list.state.value}
+          onRetry={reload}
+          onMore={() => void list.more()}
+          empty={
+            <EmptyState icon="webhook" title={t("deliveriesNone")}>
+              {t("deliveriesNoneHint")}
+            </EmptyState>
+          }
+        >
+          {(shown) => <Deliveries rows={shown} webhookId={id} />}
+        </Paged>
+      </Card>
+    </PageView>
+  );
+}
+
+/** How the latest deliveries went. */
+function Health({ rows }: { readonly rows: readonly DeliveryWithAttempts[] }): JSX.Element {
+  const attempts = rows.flatMap((row) => row.attempts);
+  const succeeded = attempts.filter(({ error }) => error === null);
+  const times = succeeded.map(({ duration_ms }) => duration_ms).toSorted((a, b) => a - b);
+  const median = times[Math.floor(times.length / 2)];
+  const pending = rows.filter(({ status }) => status === "pending").length;
+  const last = succeeded
+    .map(({ started_at }) => started_at)
+    .toSorted()
+    .at(-1);
+  const rate = attempts.length === 0 ? undefined : succeeded.length / attempts.length;
+  return (
+    <dl class="figures">
+      <Figure
+        name={t("healthRate")}
+        value={rate === undefined ? "–" : number(rate, { style: "percent" })}
+        note={t("healthOf", { count: rows.length })}
+        tone={rate === undefined || rate >= 0.99 ? "neutral" : rate >= 0.9 ? "warn" : "bad"}
+      />
+      <Figure name={t("healthPending")} value={number(pending)} />
+      <Figure name={t("healthMedian")} value={median === undefined ? "–" : span(median)} />
+      <Figure name={t("healthLast")} value={last === undefined ? "–" : dateTime(last)} isText />
+    </dl>
+  );
+}
+
+function Settings({ webhook }: { readonly webhook: Webhook }): JSX.Element {
+  const { id, url, events, ordering, headers, previous_expires_at, created_at } = webhook;
+  const names = Object.keys(headers);
+  return (
+    <Facts
+      of={[
+        [t("columnUrl"), <bdi key="url">{url}</bdi>],
+        [
+          t("columnEvents"),
+          <span key="events" class="chips">
+            {events.map((pattern) => (
+              <code key={pattern} class="chip">
+                {pattern}
+              </code>
+            ))}
+          </span>,
+        ],
+        [t("webhookOrdering"), t(ordering === "fifo" ? "orderingFifo" : "orderingNone")],
+        [t("webhookHeaders"), names.length > 0 && names.join(", ")],
+        [
+          t("webhookOldSecret"),
+          previous_expires_at !== null &&
+            Date.parse(previous_expires_at) > Date.now() &&
+            t("until", { time: dateTime(previous_expires_at) }),
+        ],
+        [t("fieldId"), <Copied key="id" value={id} />],
+        [t("columnCreated"), dateTime(created_at)],
+      ]}
+    />
+  );
+}
+
+interface DeliveriesProps {
+  readonly rows: readonly DeliveryWithAttempts[];
+  readonly webhookId: string;
+}
+
+function Deliveries({ rows, webhookId }: DeliveriesProps): JSX.Element {
+  return (
+    <Table
+      label={t("deliveries")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      linkOf={({ id }) => linkTo(["webhooks", webhookId, id])}
+      columns={[
+        {
+          id: "event",
+          label: t("columnEvent"),
+          cell: ({ event_type }) => <code class="nowrap">{event_type}</code>,
+        },
+        {
+          id: "status",
+          label: t("columnStatus"),
+          cell: (row) => <DeliveryStatus of={row.status} />,
+        },
+        {
+          id: "response",
+          label: t("columnResponse"),
+          cell: ({ attempts }) => <Response of={attempts.at(-1)} />,
+        },
+        {
+          id: "attempts",
+          label: t("columnAttempts"),
+          isNumeric: true,
+          cell: ({ attempt_count }) => number(attempt_count),
+        },
+        {
+          id: "next",
+          label: t("columnNext"),
+          cell: ({ next_attempt_at }) =>
+            next_attempt_at === null ? <span class="muted">–</span> : <When at={next_attempt_at} />,
+        },
+        {
+          id: "created",
+          label: t("columnCreated"),
+          isNumeric: true,
+          cell: ({ created_at }) => <When at={created_at} />,
+        },
+      ]}
+    />
+  );
+}

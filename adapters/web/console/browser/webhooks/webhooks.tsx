@@ -1,0 +1,139 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { CreatedWebhook, Webhook } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  EmptyState,
+  go,
+  linkTo,
+  may,
+  place,
+  Table,
+} from "../../../shared/browser/index.ts";
+import { PagedList } from "../paged.ts";
+import { SecretDialog } from "../parts/dialogs.tsx";
+import { Card, Paged, PageView } from "../parts/layout.tsx";
+import { When } from "../parts/values.tsx";
+import { loadDocument } from "../reference/document.ts";
+import { t } from "../texts.ts";
+import { DeliveryPage } from "./delivery.tsx";
+import { WebhookForm } from "./webhook-form.tsx";
+import { WebhookStatus } from "./states.tsx";
+import { WebhookPage } from "./webhook.tsx";
+
+/** The endpoints, one of them, or one of its deliveries. */
+export function WebhooksPage(): JSX.Element {
+  const [, id, delivery] = place.value.path;
+  useEffect(loadDocument, []);
+  if (id === undefined) return <WebhookList />;
+  if (delivery === undefined) return <WebhookPage key={id} id={id} />;
+  return <DeliveryPage key={delivery} id={delivery} webhookId={id} />;
+}
+
+function WebhookList(): JSX.Element {
+  const list = useMemo(
+    () =>
+      new PagedList<Webhook>((cursor, signal) =>
+        api.get("v1/webhooks", { limit: 50, cursor }, { signal }),
+      ),
+    [],
+  );
+  const [isAdding, setAdding] = useState(false);
+  const [created, setCreated] = useState<CreatedWebhook>();
+  useEffect(() => void list.reload(), [list]);
+  const add = may("webhooks:write") && (
+    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+      {t("webhookAdd")}
+    </Button>
+  );
+  return (
+    <PageView title={t("webhooks")} about={t("webhooksAbout")} actions={add}>
+      <Card isFlush>
+        <Paged
+          state={list.state.value}
+          onRetry={() => void list.reload()}
+          onMore={() => void list.more()}
+          empty={
+            <EmptyState icon="webhook" title={t("webhooksNone")}>
+              {t("webhooksNoneHint")}
+            </EmptyState>
+          }
+        >
+          {(rows) => <WebhookTable rows={rows} />}
+        </Paged>
+      </Card>
+      {isAdding && (
+        <WebhookForm
+          onClose={() => setAdding(false)}
+          onSave={async (values, key) => {
+            const webhook = await api.post<CreatedWebhook>("v1/webhooks", values, { key });
+            setAdding(false);
+            list.add(webhook);
+            setCreated(webhook);
+          }}
+        />
+      )}
+      {created && (
+        <SecretDialog
+          title={t("webhookCreated")}
+          secret={created.secret}
+          hint={t("webhookSecretHint")}
+          onClose={() => go(linkTo(["webhooks", created.id]))}
+        />
+      )}
+    </PageView>
+  );
+}
+
+function WebhookTable({ rows }: { readonly rows: readonly Webhook[] }): JSX.Element {
+  return (
+    <Table
+      label={t("webhooks")}
+      rows={rows}
+      keyOf={({ id }) => id}
+      linkOf={({ id }) => linkTo(["webhooks", id])}
+      columns={[
+        {
+          id: "url",
+          label: t("columnUrl"),
+          cell: ({ url, description }) => (
+            <span class="two-lines">
+              <bdi class="truncate strong">{url}</bdi>
+              {description !== null && <bdi class="truncate muted">{description}</bdi>}
+            </span>
+          ),
+        },
+        {
+          id: "events",
+          label: t("columnEvents"),
+          cell: ({ events }) => <EventPatterns of={events} />,
+        },
+        { id: "status", label: t("columnStatus"), cell: (row) => <WebhookStatus of={row} /> },
+        {
+          id: "created",
+          label: t("columnCreated"),
+          isNumeric: true,
+          cell: ({ created_at }) => <When at={created_at} />,
+        },
+      ]}
+    />
+  );
+}
+
+const maxPatterns = 2;
+
+/** The first patterns, and how many more there are. */
+function EventPatterns({ of }: { readonly of: readonly string[] }): JSX.Element {
+  const rest = of.length - maxPatterns;
+  return (
+    <span class="nowrap" data-tooltip={of.join(", ")}>
+      {of.slice(0, maxPatterns).map((pattern) => (
+        <code key={pattern} class="chip">
+          {pattern}
+        </code>
+      ))}
+      {rest > 0 && <span class="muted"> {t("more", { count: rest })}</span>}
+    </span>
+  );
+}

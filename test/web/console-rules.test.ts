@@ -1,0 +1,77 @@
+/** What the console computes from what it reads. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { percentile, seriesOf } from "../../adapters/web/console/browser/overview/counts.ts";
+import { graphOf, nodeHeight, nodeWidth } from "../../adapters/web/console/browser/agents/graph.ts";
+import type { PlaybookStep } from "../../src/index.ts";
+
+const bounds = [1, 5, 30];
+
+test("a percentile lies in the bin that has it, and grows with its share", () => {
+  const bins = fc.array(fc.nat(50), { minLength: 4, maxLength: 4 });
+  fc.assert(
+    fc.property(bins, (counts) => {
+      const median = percentile(counts, bounds, 0.5);
+      const slow = percentile(counts, bounds, 0.95);
+      if (counts.every((count) => count === 0)) {
+        expect([median, slow]).toEqual([null, null]);
+        return;
+      }
+      expect(slow ?? 0).toBeGreaterThanOrEqual(median ?? 0);
+      const samples = counts.flatMap((count, bin) => Array.from({ length: count }, () => bin));
+      const middle = samples[Math.ceil(samples.length / 2) - 1] ?? 0;
+      expect(median).toBeGreaterThanOrEqual(bounds[middle - 1] ?? 0);
+      expect(median).toBeLessThanOrEqual(bounds[middle] ?? 30);
+    }),
+  );
+});
+
+test("the buckets of a chart have each message once, and end with the last hour", () => {
+  const hour = (index: number): string => new Date(index * 3_600_000).toISOString();
+  const row = fc.record({ at: fc.nat(167), accepted: fc.nat(9), failed: fc.nat(9) });
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 30 }), fc.constantFrom(1, 6, 24), (rows, size) => {
+      const data = rows.map(({ at, accepted, failed }) => ({
+        hour: hour(at),
+        channel: "sms" as const,
+        accepted,
+        failed,
+        delivered: 0,
+        received: 0,
+        delivery_times: [0, 0, 0, 0],
+      }));
+      const usage = { from: hour(0), to: hour(167), delivery_bounds: bounds, data };
+      const { times, counts, totals } = seriesOf(usage, size);
+      expect(times.at(-1)).toBe(168 * 3600 - size * 3600);
+      const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+      expect(sum(counts.accepted)).toBe(sum(rows.map(({ accepted }) => accepted)));
+      expect(totals.failed).toBe(sum(rows.map(({ failed }) => failed)));
+    }),
+  );
+});
+
+test("the graph of a playbook has each step once, apart from the others, and each way between them", () => {
+  const ids = Array.from({ length: 8 }, (_, index) => `s${index}`);
+  const target = fc.option(fc.constantFrom(...ids), { nil: undefined });
+  const step = fc.record({ next: target, on_fail: target, isLast: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 8, maxLength: 8 }), (drawn) => {
+      const steps = drawn.map(({ next, on_fail, isLast }, index): PlaybookStep => {
+        const id = ids[index] ?? "";
+        if (isLast) return { id, type: "resolve" };
+        return { id, type: "ask", slot: "day", retries: 1, next, on_fail };
+      });
+      const { nodes, edges, width, height } = graphOf(steps);
+      expect(nodes.map((node) => node.step.id).toSorted()).toEqual(ids);
+      for (const a of nodes) {
+        expect(a.x >= 0 && a.x + nodeWidth <= width && a.y + nodeHeight <= height).toBe(true);
+        for (const b of nodes) {
+          const isApart = Math.abs(a.x - b.x) >= nodeWidth || Math.abs(a.y - b.y) >= nodeHeight;
+          expect(a === b || isApart).toBe(true);
+        }
+      }
+      const failing = drawn.filter(({ on_fail, isLast }) => !isLast && on_fail !== undefined);
+      expect(edges.filter(({ kind }) => kind === "fail")).toHaveLength(failing.length);
+    }),
+  );
+});

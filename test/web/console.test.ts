@@ -1,0 +1,162 @@
+/** The console in a real browser, over a real engine. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test, type TestContext } from "vitest";
+import { MessagingEngine } from "../../adapters/entry.ts";
+import { standard } from "../../adapters/standard.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { serveConsole } from "./console-server.ts";
+
+const chromium = sharedChromium();
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Opens the console of a new account. `faults` collects everything that a browser complains about. */
+async function openConsole(skip: TestContext["skip"], size = { width: 1440, height: 900 }) {
+  const engine = new MessagingEngine({
+    ...standard(),
+    storage: memory(),
+    transports: [sandbox()],
+  });
+  await engine.start();
+  onTestFinished(() => engine.stop({ deadlineMs: 0 }));
+  const { account, key } = await engine.accounts.create({ name: "Shop" });
+  const server = await serveConsole(engine, key);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const browser = await chromium(skip);
+  const page = await browser.newPage();
+  onTestFinished(() => page.close());
+  await page.setViewportSize(size);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) {
+      faults.push(message.text());
+    }
+  });
+  return { shop: engine.account(account.id, { mode: "sandbox" }), url: server.url, page, faults };
+}
+
+/** The rules that axe finds broken, with the elements. */
+async function accessibilityFaults(page: Page): Promise<unknown> {
+  await page.evaluate(axe);
+  return page.evaluate(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
+       id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
+  );
+}
+
+const show = (page: Page, place: string) =>
+  page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+
+test("a phone on screen texts, gets messages with their states, and opts out", async ({ skip }) => {
+  const { shop, url, page, faults } = await openConsole(skip);
+  await page.goto(url);
+  const phone = page.getByRole("region", { name: "Phone +15005550001" });
+  await phone.getByText("No messages.").waitFor();
+  await expect.poll(() => page.locator(".test-number").count()).toBe(20);
+
+  const hostile = `<img src=x onerror="alert(1)"> \u202Ejavascript:alert(2)`;
+  await phone.getByRole("textbox").fill(hostile);
+  await phone.getByRole("textbox").press("Enter");
+  await phone.locator(".text.is-own", { hasText: "<img src=x" }).waitFor();
+  expect((await shop.messages.list()).data.map(({ body }) => body)).toEqual([hostile]);
+
+  await phone.getByRole("button", { name: "Account" }).click();
+  await phone.getByRole("textbox").fill("Your order is here.");
+  await phone.getByRole("button", { name: "Send" }).click();
+  await phone.getByRole("link", { name: /Delivered/ }).waitFor();
+  await shop.messages.send({ to: "+15005550001", body: "From a program" });
+  await phone.getByText("From a program").waitFor();
+
+  await phone.getByRole("button", { name: "STOP" }).click();
+  await phone.getByText("Opted out", { exact: true }).waitFor();
+  await phone.getByRole("textbox").fill("One more thing");
+  await phone.getByRole("button", { name: "Send" }).click();
+  await phone.getByRole("alert").waitFor();
+  expect(await phone.getByRole("textbox").inputValue()).toBe("One more thing");
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test("a message's life has its attempts, its ignored receipts with the reason, and what comes next", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  await shop.messages.send({ to: "+15005550010", body: "Receipts come twice" });
+  const retried = await shop.messages.send({ to: "+15005550008", body: "Carrier errors" });
+  await page.goto(`${url}#/messages`);
+  await page.getByRole("link", { name: "Receipts come twice" }).click();
+  await page.getByText("The same receipt came before.").first().waitFor();
+  await page.getByText("Attempt 1 over sandbox: accepted").waitFor();
+  expect(await page.locator(".life-dot.is-ignored").count()).toBeGreaterThan(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await show(page, `#/messages/${retried.id}`);
+  await page.getByText("Attempt 1 over sandbox: rejected, not sent").waitFor();
+  await page.getByText("Next attempt is due").waitFor();
+});
+
+test("the tail shows events as they happen, waits while it is paused, and has their payloads", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  await page.goto(`${url}#/events`);
+  await page.getByText("No events").waitFor();
+  await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
+  const row = page.locator(".event-row");
+  await row.filter({ hasText: "Ann Keller" }).waitFor();
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await shop.contacts.create({ phone: "+14155550101", name: "Bo Larsen" });
+  await page.getByRole("button", { name: "Show 1 new event" }).waitFor();
+  expect(await row.count()).toBe(1);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await row.filter({ hasText: "Bo Larsen" }).waitFor();
+
+  await page.getByRole("searchbox", { name: "Contains" }).fill("+14155550100");
+  await expect.poll(() => row.count()).toBe(1);
+  await row.click();
+  await page.getByRole("region", { name: "Payload" }).getByText(`"Ann Keller"`).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("a secret is shown once, and each page fits 320 pixels without a fault", async ({ skip }) => {
+  const { shop, url, page, faults } = await openConsole(skip, { width: 320, height: 640 });
+  await shop.sandbox.seed();
+  await page.goto(`${url}#/access/keys`);
+  await page.getByRole("button", { name: "Create key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Order service");
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Create key" }).click();
+  await dialog.locator(".secret", { hasText: /^tdg_test_\w{38}$/ }).waitFor();
+  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByText("Order service").waitFor();
+  expect(await page.getByText(/tdg_test_\w{38}/).count()).toBe(0);
+
+  const { data: agents } = await shop.agents.list();
+  const places = {
+    "#/phones": ".handset",
+    "#/messages": ".table",
+    "#/webhooks": ".state",
+    [`#/agents/${agents[0]?.id}`]: ".try-out",
+    "#/access/consent": ".consent",
+    "#/api/messagesSend": ".operation",
+  };
+  for (const [place, landmark] of Object.entries(places)) {
+    await show(page, place);
+    await page.locator(landmark).first().waitFor();
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    expect(width, place).toBe(320);
+    expect(await accessibilityFaults(page), place).toEqual([]);
+  }
+  expect(faults).toEqual([]);
+});
