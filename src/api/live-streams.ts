@@ -1,6 +1,6 @@
 import { keys } from "../accounts/index.ts";
 import { EventFeed, LogWatcher } from "../events/index.ts";
-import { type Scope, TidingsError } from "../kernel/index.ts";
+import { type Scope, TidingsError, type WebchatSessionId } from "../kernel/index.ts";
 import type {
   Caller,
   LiveSubscription,
@@ -12,6 +12,7 @@ import type { Clock, Logger, Write } from "../ports/index.ts";
 import { Signal } from "../queue/index.ts";
 import type { Store } from "../store/index.ts";
 import { mailboxName, mailByPosition, type MailRow, webchatSessions } from "../webchat/index.ts";
+import { SessionCheck } from "./session-check.ts";
 
 /** Open event streams of one API key in this process. */
 const maxPerKey = 100;
@@ -31,18 +32,15 @@ const maxPerMailbox = 5;
 const maxEnding = 5;
 /** Mailbox streams in this process. Each is an open socket of an anonymous visitor. */
 const maxOfMailboxes = 10_000;
-/**
- * The minimum time between two checks of all sessions because of commits of other processes, in
- * milliseconds. Few of them remove a session.
- */
-const recheckMs = 5_000;
-
 /** An open stream. */
 interface Entry {
   readonly signal: Signal;
-  /** The mailbox's session. */
-  readonly session_id?: string;
   isOver: boolean;
+}
+
+/** An open stream of a mailbox. */
+interface MailboxEntry extends Entry, Mailbox {
+  readonly scope: Scope;
 }
 
 /** A stream that opens. */
@@ -61,9 +59,9 @@ export class LiveStreams {
   readonly #ofEvents = new Set<Entry>();
   /** The number of event streams of each key and account, and of all. */
   readonly #counts = new Map<string, number>();
-  readonly #mailboxes = new Map<string, Set<Entry>>();
+  readonly #sessionCheck: SessionCheck;
+  readonly #mailboxes = new Map<string, Set<MailboxEntry>>();
   #ofMailboxes = 0;
-  #isRecheckPending = false;
   #closed = false;
 
   constructor(options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger }) {
@@ -74,6 +72,11 @@ export class LiveStreams {
       byPosition: mailByPosition,
       keyOf: mailboxName,
     });
+    this.#sessionCheck = new SessionCheck({
+      ...options,
+      sessions: () => this.#openSessions(),
+      ended: (ids) => this.#raiseMailboxes(({ session_id }) => ids.has(session_id)),
+    });
   }
 
   /** True after `close`. Open streams end, and new ones end at once. */
@@ -83,13 +86,13 @@ export class LiveStreams {
 
   /** @throws TidingsError `too_many_streams`, `overloaded` */
   async join(opening: Opening, mailbox?: Mailbox): Promise<StreamPlace> {
-    const { over } = opening;
+    const { over, scope } = opening;
     const signal = new Signal(this.#clock);
-    const entry: Entry = { signal, session_id: mailbox?.session_id ?? "", isOver: false };
+    const entry: Entry = { signal, isOver: false };
     const leave =
       mailbox === undefined
         ? this.#joinEvents(entry, opening)
-        : await this.#joinMailbox(entry, mailbox);
+        : await this.#joinMailbox(Object.assign(entry, { ...mailbox, scope }));
     const gone = (): void => {
       signal.raise();
       // A stream that was never read would not call `leave` itself.
@@ -142,12 +145,7 @@ export class LiveStreams {
   wake(): void {
     this.#events.wake();
     this.#mail.wake();
-    if (this.#ofMailboxes === 0 || this.#isRecheckPending) return;
-    this.#isRecheckPending = true;
-    void this.#clock.sleep(recheckMs).then(() => {
-      this.#isRecheckPending = false;
-      this.#raiseMailboxes();
-    });
+    if (this.#ofMailboxes > 0) this.#sessionCheck.request();
   }
 
   /** Ends all streams. */
@@ -157,9 +155,16 @@ export class LiveStreams {
     this.#raiseMailboxes();
     this.#events.close();
     this.#mail.close();
+    this.#sessionCheck.close();
   }
 
-  #raiseMailboxes(isWanted: (entry: Entry) => boolean = () => true): void {
+  *#openSessions(): Generator<{ readonly scope: Scope; readonly id: WebchatSessionId }> {
+    for (const entries of this.#mailboxes.values()) {
+      for (const { scope, session_id } of entries) yield { scope, id: session_id };
+    }
+  }
+
+  #raiseMailboxes(isWanted: (entry: MailboxEntry) => boolean = () => true): void {
     for (const entries of this.#mailboxes.values()) {
       for (const entry of entries) if (isWanted(entry)) entry.signal.raise();
     }
@@ -186,7 +191,8 @@ export class LiveStreams {
     return this.#counts.get(name) ?? 0;
   }
 
-  async #joinMailbox(entry: Entry, { name }: Mailbox): Promise<() => void> {
+  async #joinMailbox(entry: MailboxEntry): Promise<() => void> {
+    const { name } = entry;
     const others = this.#mailboxes.get(name) ?? new Set();
     if (this.#ofMailboxes >= maxOfMailboxes) {
       throw new TidingsError("overloaded", "Too many visitors are connected. Try again later.");

@@ -29,6 +29,7 @@ export class EventFeed {
   readonly #options: EventFeedOptions;
   readonly #watcher: LogWatcher<EventRow>;
   readonly #channels = new Map<string, Channel>();
+  #isClosed = false;
 
   constructor(options: EventFeedOptions) {
     this.#options = options;
@@ -55,6 +56,8 @@ export class EventFeed {
         this.#watcher.join(key, wakeReader);
       channel = new Channel(this.#options, scope, join, () => this.#channels.delete(key));
       this.#channels.set(key, channel);
+      // A stream may subscribe while the engine stops.
+      if (this.#isClosed) channel.close();
     }
     return channel.subscribe({ filter, wake, full, waiting: [] });
   }
@@ -71,6 +74,7 @@ export class EventFeed {
 
   /** Starts no more reads. */
   close(): void {
+    this.#isClosed = true;
     this.#watcher.close();
     for (const channel of this.#channels.values()) channel.close();
   }
@@ -95,8 +99,8 @@ class Channel {
   /** Subscribes the reader to commits. */
   readonly #join: (wake: () => void) => Promise<() => void>;
   readonly #onEmpty: () => void;
-  /** Subscribers by the event types that they want. Those that want all are under undefined. */
-  readonly #subscribers = new Map<string | undefined, Set<Subscriber>>();
+  /** Subscribers by each type and conversation that they want. */
+  readonly #subscribers = new Map<string, Set<Subscriber>>();
   #users = 0;
   /** The events up to this position were handed over. */
   #position = 0;
@@ -128,10 +132,9 @@ class Channel {
       this.#release();
       throw error;
     }
-    const { types = [undefined] } = subscriber.filter;
-    for (const type of types) {
-      const those = this.#subscribers.get(type) ?? new Set();
-      this.#subscribers.set(type, those.add(subscriber));
+    for (const name of topicsOf(subscriber.filter)) {
+      const those = this.#subscribers.get(name) ?? new Set();
+      this.#subscribers.set(name, those.add(subscriber));
     }
     let isLeft = false;
     return {
@@ -195,16 +198,20 @@ class Channel {
   /** Hands an event to the subscribers that want it. Returns their number. */
   #handOver(row: EventRow): number {
     const { position, id, type, conversation_id } = row;
-    const wanted = [this.#subscribers.get(undefined), this.#subscribers.get(type)];
+    // A subscriber has at most one of these topics.
+    const topics = new Set([
+      topic(null, null),
+      topic(type, null),
+      topic(null, conversation_id),
+      topic(type, conversation_id),
+    ]);
     // All streams share one object, so that it is encoded only once.
     let shared: LiveItem | undefined;
     let count = 0;
-    for (const subscribers of wanted) {
-      for (const subscriber of subscribers ?? []) {
-        const { filter, waiting } = subscriber;
-        const isOther =
-          filter.conversation_id !== undefined && filter.conversation_id !== conversation_id;
-        if (isOther || waiting === undefined) continue;
+    for (const each of topics) {
+      for (const subscriber of this.#subscribers.get(each) ?? []) {
+        const { waiting } = subscriber;
+        if (waiting === undefined) continue;
         shared ??= { position, item: { id, event: type, value: eventResource(row) } };
         count++;
         if (waiting.length < maxWaiting) {
@@ -221,12 +228,22 @@ class Channel {
   }
 
   #remove(subscriber: Subscriber): void {
-    for (const type of subscriber.filter.types ?? [undefined]) {
-      const those = this.#subscribers.get(type);
+    for (const name of topicsOf(subscriber.filter)) {
+      const those = this.#subscribers.get(name);
       those?.delete(subscriber);
-      if (those?.size === 0) this.#subscribers.delete(type);
+      if (those?.size === 0) this.#subscribers.delete(name);
     }
   }
+}
+
+/** Names the events of a type and a conversation. Null stands for all. */
+function topic(type: string | null, conversation_id: string | null): string {
+  return JSON.stringify([type, conversation_id]);
+}
+
+function topicsOf({ types, conversation_id }: StreamFilter): string[] {
+  const conversation = conversation_id ?? null;
+  return types?.map((type) => topic(type, conversation)) ?? [topic(null, conversation)];
 }
 
 /** The position of the newest event of a scope, or 0. */

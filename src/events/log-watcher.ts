@@ -31,6 +31,7 @@ export class LogWatcher<R extends { readonly position: number }> {
   readonly #waiting = new Map<string, Set<() => void>>();
   /** The scans while streams wait. */
   #scanner: Promise<Scanner> | undefined;
+  #isClosed = false;
 
   constructor(options: LogWatcherOptions<R>) {
     this.#options = options;
@@ -49,8 +50,10 @@ export class LogWatcher<R extends { readonly position: number }> {
       waiting.delete(own);
       if (waiting.size > 0 || this.#waiting.get(key) !== waiting) return;
       this.#waiting.delete(key);
-      if (this.#waiting.size === 0) this.close();
+      if (this.#waiting.size === 0) this.#stopScans();
     };
+    // A stream that opens while the engine stops would otherwise scan a closed storage for ever.
+    if (this.#isClosed) return leave;
     try {
       await (this.#scanner ??= this.#startScans());
       return leave;
@@ -79,8 +82,13 @@ export class LogWatcher<R extends { readonly position: number }> {
     void this.#scanner?.then(({ follower }) => follower.wake()).catch(() => {});
   }
 
-  /** Starts no more scans. */
+  /** Starts no more scans. Call this when the engine stops. */
   close(): void {
+    this.#isClosed = true;
+    this.#stopScans();
+  }
+
+  #stopScans(): void {
     void this.#scanner?.then(({ follower }) => follower.stop()).catch(() => {});
     this.#scanner = undefined;
   }
@@ -110,12 +118,13 @@ export class LogWatcher<R extends { readonly position: number }> {
       after: [scanner.position],
       limit: maxExamined,
     });
-    scanner.position = rows.at(-1)?.position ?? scanner.position;
     if (rows.length < maxExamined) {
+      scanner.position = rows.at(-1)?.position ?? scanner.position;
       for (const key of new Set(rows.map(keyOf))) this.#wake(key);
       return "wait";
     }
     // Most of these rows are this process's own. Reading them all would cost more than waking all.
+    // If this read fails, the scan is repeated from the same position.
     scanner.position = await this.#newest();
     for (const key of this.#waiting.keys()) this.#wake(key);
     return "wait";

@@ -197,19 +197,22 @@ export async function* follow<Item>(
       const batch = !isOver() && (await mayContinue()) ? await next() : undefined;
       if (batch === undefined) return;
       for (const event of batch.events) {
-        if (signal.aborted) return;
+        const sentAt = now();
         yield event;
         quietSince = now();
+        if (signal.aborted) return;
+        // The client may have taken the event much later.
+        if (quietSince !== sentAt && (isOver() || !(await mayContinue()))) return;
       }
       if (batch.more) {
         // Reads that skip many events may never wait, so let the event loop run other work.
         await yieldToEventLoop();
-        continue;
+      } else {
+        // Notifications without events for this stream do not delay the keep-alive. The limits
+        // protect against a clock that was set back.
+        const quiet = Math.max(0, now() - quietSince);
+        await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
       }
-      // Notifications without events for this stream do not delay the keep-alive. The limits
-      // protect against a clock that was set back.
-      const quiet = Math.max(0, now() - quietSince);
-      await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
       if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
       yield { comment: "" };
       quietSince = now();

@@ -18,6 +18,7 @@ export {
   mailboxName,
   mailByPosition,
   type MailRow,
+  webchatSessionById,
   webchatSessions,
   webchatSessionsByExpiry,
 } from "./rows.ts";

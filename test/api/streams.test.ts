@@ -63,6 +63,23 @@ describe.each(storages)("an event stream on $name", ({ open }) => {
     expect(clock.nextWakeAt).toBeUndefined();
   });
 
+  it("ends when its key is revoked while a slow client takes earlier events", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account, id, key } = await tenant(one);
+    const { body } = await call(one.api, { path: "/v1/events/stream", key });
+    if (body === null || typeof body === "string" || body instanceof Uint8Array) expect.fail();
+    const chunks = body[Symbol.asyncIterator]();
+    const first = chunks.next();
+    await clock.settle();
+    await account.sandbox.inbound({ from, body: "private" });
+    expect((await first).done).toBe(false);
+    await account.apiKeys.revoke(id);
+    await clock.advance(1_000);
+    expect((await chunks.next()).done).toBe(true);
+    await stopped(one, clock);
+  });
+
   it("ends within 15 seconds when another process revokes its key, and sends nothing after one second", async () => {
     const { clock, engine } = world();
     const ground = open();

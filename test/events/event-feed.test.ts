@@ -169,6 +169,59 @@ describe.each(storages)("the event streams of a process on $name", ({ name, open
     expect(indexes).toEqual([eventsByPosition, eventsOfAccount]);
   });
 
+  test("get another process's events soon after a failed search for them", async () => {
+    const port = await opened(open);
+    let fails = 0;
+    const reader = over(port.reader, {
+      async range(range) {
+        if (fails > 0 && range.index === eventsByPosition && range.order === "descending") {
+          fails--;
+          throw new Error("the storage is away");
+        }
+        return port.reader.range(range);
+      },
+    });
+    const process = streamProcess(over(port, { reader }));
+    const client = new Client(process, {});
+    await process.clock.settle();
+    const own = event(quiet, "message.sent");
+    // So many that the search reads the newest position.
+    await commit(port, [own, ...Array.from({ length: 1_200 }, () => event(busy, "message.sent"))]);
+    fails = 1;
+    process.streams.wake();
+    await process.clock.advance(5_000);
+    expect([fails, client.ids]).toEqual([0, [own.id]]);
+    await client.leave();
+  });
+
+  test("leave nothing running when they catch up while the engine stops", async () => {
+    const port = await opened(open);
+    const [first, second] = [event(quiet, "message.sent"), event(quiet, "message.sent")];
+    await commit(port, [first, second]);
+    const reached = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    const reader = over(port.reader, {
+      async range(range) {
+        const rows = await port.reader.range(range);
+        if (range.index === eventsOfAccount) {
+          reached.resolve();
+          await goesOn.promise;
+        }
+        return rows;
+      },
+    });
+    const process = streamProcess(over(port, { reader }));
+    const stream = await process.open({ last_event_id: first.id });
+    const next = stream[Symbol.asyncIterator]().next();
+    await reached.promise;
+    process.streams.close();
+    goesOn.resolve();
+    // The client has an event and asks for no more.
+    expect(await next).toMatchObject({ value: { id: second.id } });
+    await process.clock.settle();
+    expect(process.clock.nextWakeAt).toBeUndefined();
+  });
+
   test("have every matching event once and in order, for all interleavings", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24 }), async (steps) => {

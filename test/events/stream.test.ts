@@ -102,6 +102,31 @@ describe.each(storages)("a stream of events on $name", ({ open }) => {
     await clock.advanceUntil(() => signs === 1, 5_000);
   });
 
+  test("sends heartbeats while it skips many events", async () => {
+    const port = await opened(open);
+    const [first, rare] = [event(quiet, "message.sent"), event(quiet, "message.failed")];
+    const common = Array.from({ length: 3_500 }, () => event(quiet, "message.updated"));
+    await commit(port, [first, ...common, rare]);
+    let isSlow = false;
+    const reader = over(port.reader, {
+      async range(range) {
+        if (isSlow) await clock.sleep(10_000);
+        return port.reader.range(range);
+      },
+    });
+    const { told, clock } = await follow(over(port, { reader }), {
+      types: ["message.failed"],
+      last_event_id: first.id,
+    });
+    isSlow = true;
+    const ids: (string | undefined)[] = [];
+    void (async () => {
+      while (ids.at(-1) !== rare.id) ids.push((await told.next()).value as string | undefined);
+    })();
+    await clock.advanceUntil(() => ids.at(-1) === rare.id);
+    expect(ids.slice(0, 2)).toEqual([undefined, undefined]);
+  });
+
   test("cannot be resumed from another account's event", async () => {
     const port = await opened(open);
     const theirs = event(busy, "message.sent");

@@ -1,13 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { type Mounting, mountings } from "../api/servers.ts";
 import { call } from "../api/call.ts";
+import { mailByNumber, webchatSessions } from "../../src/webchat/rows.ts";
 import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
 import { openTab, type Shop, shop, type Tab, type Visitor, visitorOf } from "./world.ts";
 
 /** A quiet stream reads the storage every 15 s. A notification must arrive well before. */
@@ -105,6 +108,78 @@ test("a visitor's stream continues in another process", async () => {
   await eventually(() => expect(bodies(tab)).toEqual(upTo(3)));
   await send(one, here, "4");
   await eventually(() => expect(bodies(tab)).toEqual(upTo(4)));
+});
+
+describe.each(storages)("the streams of other visitors on $name", ({ open }) => {
+  test.each(["this process", "another process"])("cost a commit of %s no read", async (where) => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const mailboxesRead: unknown[] = [];
+    let sessionReads = 0;
+    const reader = over(storage.reader, {
+      get(lookups) {
+        if (lookups.some(({ index }) => index.collection === webchatSessions)) sessionReads++;
+        return storage.reader.get(lookups);
+      },
+      range(range) {
+        if (range.index === mailByNumber) mailboxesRead.push(range.prefix.at(-1));
+        return storage.reader.range(range);
+      },
+    });
+    let tell = (): void => {};
+    const watch = (listener: () => void): (() => void) => {
+      tell = listener;
+      return () => {};
+    };
+    const one = engine(over(storage, { reader, watch }));
+    const sending = where === "this process" ? one : engine(ground.connect());
+    await sending.start();
+    const told: string[][] = [];
+    const sessions = [];
+    const left = new AbortController();
+    for (let i = 0; i < 20; i++) {
+      const session = await one.webchat.open();
+      const stream = await one.webchat.stream(session.id, {}, { signal: left.signal });
+      const own: string[] = [];
+      sessions.push(session);
+      told.push(own);
+      void (async () => {
+        for await (const { message } of stream) own.push(message.body ?? "");
+      })();
+    }
+    await clock.settle();
+    mailboxesRead.length = sessionReads = 0;
+    const chosen = sessions[7] ?? expect.fail();
+    await sending.messages.send({ to: chosen.contact_id, channel: "webchat", body: "Hello" });
+    await clock.advance(1_000);
+    if (where === "another process") tell();
+    // One check finds the sessions that another process has removed.
+    await clock.advance(6_000);
+    expect(told).toEqual(sessions.map((each) => (each === chosen ? ["Hello"] : [])));
+    expect(new Set(mailboxesRead).size).toBe(1);
+    expect(sessionReads).toBeLessThanOrEqual(2);
+    left.abort();
+    await clock.settle();
+  });
+});
+
+test("a stream leaves nothing running when its engine stops after another process's commit", async () => {
+  const { clock, engine } = world();
+  let tell = (): void => {};
+  const watch = (listener: () => void): (() => void) => {
+    tell = listener;
+    return () => {};
+  };
+  const one = engine(over(memory(), { watch }));
+  await one.start();
+  const session = await one.webchat.open();
+  const stream = await one.webchat.stream(session.id);
+  tell();
+  await one.stop();
+  await clock.settle();
+  expect(clock.nextWakeAt).toBeUndefined();
+  for await (const _ of stream) expect.fail("the engine has stopped");
 });
 
 test("a stream survives a merge of its contact and ends with its erasure, in every process", async () => {
