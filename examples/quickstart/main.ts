@@ -11,7 +11,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import express from "express";
 import { MessagingEngine } from "tidings";
+import { consoleHandler } from "tidings/console";
 import { expressHandler } from "tidings/express";
+import { inboxHandler } from "tidings/inbox";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
 import { standard } from "tidings/standard";
@@ -37,7 +39,13 @@ const engine = new MessagingEngine({
   http: { ...http, allow: ["127.0.0.1", "localhost"] },
   agents: { ...agents, actions: [chat.bookAppointment] },
 });
-const app = express().use(expressHandler(engine));
+// Without the option `authorize`, the pages work on this machine only, with a token.
+const phones = consoleHandler(engine);
+const inbox = inboxHandler(engine);
+const app = express()
+  .use("/console", expressHandler(phones))
+  .use("/inbox", expressHandler(inbox))
+  .use(expressHandler(engine));
 const server = createServer(app);
 
 const stop = new AbortController();
@@ -89,6 +97,13 @@ async function run(): Promise<boolean> {
     `\n ${bold("tidings")}  messages from POST to delivery, in one process on SQLite\n ` +
       `${dim(file)}\n`,
   );
+  if (!isOnce) {
+    console.log(
+      ` ${bold("Phones")}  ${url}/console/   ${dim("text as a customer, and watch what arrives")}\n` +
+        ` ${bold("Inbox")}   ${url}/inbox/     ${dim("answer as the shop")}\n` +
+        ` ${bold("Token")}   ${phones.token}  ${dim("opens both")}\n`,
+    );
+  }
   const sends = [...scenarios, ...(isOnce ? [] : [slowScenario])].map(async (scenario) => {
     const { message } = await client.send(
       { to: scenario.to, body: "Your table is ready." },
@@ -123,7 +138,7 @@ async function run(): Promise<boolean> {
     invitation: isOnce ? [] : invitation,
     next: isOnce
       ? ` ${bold("Try next:")} npm start. It keeps serving and shows what you send with curl.`
-      : ` ${bold("Try next:")} paste the curl command. Its recipient answers you here.`,
+      : ` ${bold("Try next:")} open the phones in a browser, or paste the curl command.`,
     isFinished: () => tracker.hasPassed() && chat.passed !== undefined,
     isOnce,
     stopped: stop.signal,

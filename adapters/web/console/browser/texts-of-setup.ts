@@ -214,6 +214,7 @@ export const setupTexts = {
 
   overview: "Overview",
   overviewAbout: "How your messages go, over time and now.",
+  noChart: "The chart cannot be drawn in this browser. Reload the page to try again.",
   range: "Time range",
   rangeDay: "Last 24 hours",
   rangeWeek: "Last 7 days",

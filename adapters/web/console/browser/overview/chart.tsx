@@ -23,14 +23,18 @@ interface ChartProps {
 export function Chart({ label, times, lines, format }: ChartProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number>();
+  const [isBroken, setBroken] = useState(false);
   const scheme = useScheme();
   const content = JSON.stringify([times, lines.map(({ values }) => values)]);
   useEffect(() => {
     let drawn: Plot | undefined;
     let isGone = false;
-    void import("./plot.ts").then(({ plot }) => {
-      if (!isGone && box.current) drawn = plot(box.current, { times, lines, format }, setAt);
-    });
+    import("./plot.ts")
+      .then(({ plot }) => {
+        if (!isGone && box.current) drawn = plot(box.current, { times, lines, format }, setAt);
+      })
+      // The file cannot be loaded any more, or the browser has a language that the library refuses.
+      .catch(() => setBroken(true));
     return () => {
       isGone = true;
       drawn?.destroy();
@@ -56,7 +60,11 @@ export function Chart({ label, times, lines, format }: ChartProps): JSX.Element 
         ))}
         <span class="muted">{time === undefined ? t("inAll") : dateTime(time * 1000)}</span>
       </figcaption>
-      <div class="chart-box" ref={box} role="img" aria-label={`${label}. ${spoken}`} />
+      {isBroken ? (
+        <p class="muted">{t("noChart")}</p>
+      ) : (
+        <div class="chart-box" ref={box} role="img" aria-label={`${label}. ${spoken}`} />
+      )}
     </figure>
   );
 }
