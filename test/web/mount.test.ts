@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
+import { nodeHandler } from "../../adapters/http/node.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type {
   Authorize,
@@ -12,10 +14,20 @@ import type {
 } from "../../adapters/web/shared/server/options.ts";
 import { defaultAccountId } from "../../src/accounts/create-account.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
+import { overFetch } from "../api/servers.ts";
 import { world } from "../support/world.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Asked, builtFolder, engineOf, mountings, pageOf, signIn, siteOf } from "./pages.ts";
+import {
+  type Asked,
+  builtFolder,
+  engineOf,
+  mountings,
+  type PageMounting,
+  pageOf,
+  signIn,
+  siteOf,
+} from "./pages.ts";
 
 const anna: PageAccess = {
   account_id: defaultAccountId,
@@ -104,6 +116,25 @@ describe.each(mountings)("a page on $name", (mounting) => {
       const { status, headers } = await site.ask({ path, headers: signedIn });
       expect([path, status]).toEqual([path, 404]);
       expect(headers["content-type"]).toContain("application/problem+json");
+    }
+  });
+});
+
+describe("a page under a path on a server that hands over every request", () => {
+  const basePath = "/desk";
+  const remoteAddress = (): string => "127.0.0.1";
+  const listeners: readonly [string, PageMounting["listener"]][] = [
+    ["node:http", (page) => nodeHandler(page, { basePath })],
+    ["fetch", (page) => overFetch(fetchHandler(page, { basePath, remoteAddress }))],
+  ];
+
+  it.each(listeners)("does not show itself outside its path, on %s", async (_, listener) => {
+    const site = await siteOf(pageOf(engineOf(), { authorize }), { prefix: "", listener });
+    expect((await site.ask({ path: "/desk" })).status).toBe(307);
+    expect((await site.ask({ path: "/desk/" })).status).toBe(200);
+    for (const path of ["/", "/other", "/other/", "/desks/", "//desk", "/?/desk"]) {
+      const { status } = await site.ask({ path, headers: { "Tidings-Page": null } });
+      expect([path, status]).toEqual([path, 404]);
     }
   });
 });

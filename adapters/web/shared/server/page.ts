@@ -122,10 +122,12 @@ class PageHandler implements ApiHandler {
   }
 
   #respondWithPage({ request, headers }: Exchange): ApiResponse {
+    const [asked = "", ...query] = request.url.split("?");
+    // Handlers of all requests leave no path of a request outside the mount point.
+    if (request.path === "" && asked !== (request.basePath ?? asked)) throw noSuchPath(request);
     allowOnly(["GET", "HEAD"], request, headers);
     const own = { ...headers, ...this.#pageHeaders, "Cache-Control": "no-cache" };
     const html = { ...own, "Content-Type": "text/html; charset=utf-8" };
-    const [asked = "", ...query] = request.url.split("?");
     if (!asked.endsWith("/")) {
       // A relative reference, because a proxy may have changed the path.
       const last = asked.slice(asked.lastIndexOf("/") + 1);
