@@ -19,6 +19,7 @@ import { world } from "../support/world.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { eventually } from "../support/eventually.ts";
 import {
+  type Answered,
   type Asked,
   builtFolder,
   engineOf,
@@ -251,6 +252,27 @@ describe("authorize", () => {
     expect(shown.json()["id"]).toBe(account.id);
     const refused = await site.ask({ path: "/v1/conversations" });
     expect(refused.json()).toMatchObject({ status: 403, code: "insufficient_scope" });
+  });
+
+  it("that never answers fails the request and ends open streams", async () => {
+    const { engine, clock, log } = world();
+    let isStuck = false;
+    const page = pageOf(engine(memory()), {
+      authorize: () => (isStuck ? new Promise<never>(() => {}) : anna),
+    });
+    const site = await siteOf(page);
+    const stream = await site.follow({ path: "/v1/events/stream" });
+    isStuck = true;
+    // The stream asks after 30 seconds or a little more, and waits 10 seconds.
+    for (let count = 0; count < 6; count++) await clock.advance(10_000);
+    await eventually(() => expect(stream.isOver()).toBe(true));
+    let answered: Answered | undefined;
+    void site.ask({ path: "/v1/account" }).then((answer) => (answered = answer));
+    await eventually(async () => {
+      await clock.advance(10_000);
+      expect(answered?.json()).toMatchObject({ status: 503, code: "overloaded" });
+    });
+    expect(JSON.stringify(log)).toContain("authorize did not answer within 10 seconds");
   });
 
   it("that says no ends open streams", async () => {

@@ -16,6 +16,7 @@ import {
   optionsObject,
   parseOptions,
   TidingsError,
+  withDeadline,
 } from "../../../../src/kernel/index.ts";
 import { Assets, builtPage, packageVersion } from "./assets.ts";
 import { dataHeaders, pageHeaders, refuseForeign } from "./headers.ts";
@@ -25,6 +26,7 @@ import { MediaFetcher } from "./media.ts";
 import {
   type Authorize,
   type CheckedAccess,
+  type PageAccess,
   type PageOptions,
   type PageSettings,
   type PageRequest,
@@ -75,6 +77,8 @@ export function mountPage(engine: Mountable, options: PageOptions, kind: PageKin
 }
 
 const maxSignInBytes = 1_024;
+/** How long `authorize` may take, in milliseconds. */
+const maxAuthorizeMs = 10_000;
 const mediaPath = /^\/media\/([^/]{1,100})\/(\d{1,2})$/;
 
 class PageHandler implements ApiHandler {
@@ -196,7 +200,7 @@ class PageHandler implements ApiHandler {
     return { ...file, headers: { ...headers, ...file.headers } };
   }
 
-  /** @throws TidingsError `missing_session`, `not_signed_in`; `invalid_option` by the host */
+  /** @throws TidingsError `missing_session`, `not_signed_in`; `invalid_option`, `overloaded` */
   async #access(request: ApiRequest): Promise<OperatorAccess> {
     const access = await this.#ask(request);
     if (access !== null) return access;
@@ -219,28 +223,34 @@ class PageHandler implements ApiHandler {
     const given =
       authorize === undefined
         ? (this.#local?.accessOf(request) ?? null)
-        : await askHost(authorize, request, this.#kind.subject);
+        : await this.#askHost(authorize, request);
     if (given === null) return null;
     const { account_id, mode, operator, may } = given;
     return { scope: { account_id, mode }, operator, may, renew: () => this.#ask(request) };
   }
+
+  async #askHost(authorize: Authorize, request: ApiRequest): Promise<CheckedAccess | null> {
+    const { method, url, headers, remoteAddress, original } = request;
+    const asked: PageRequest = {
+      method,
+      url,
+      headers: headersByName(headers),
+      remoteAddress,
+      original,
+    };
+    const { clock } = this.#api.ports;
+    const work = async (): Promise<PageAccess | null> => authorize(asked);
+    const access = await withDeadline(clock, maxAuthorizeMs, work, authorizesTooSlowly);
+    return access === null ? null : parseAccess(this.#kind.subject, access);
+  }
 }
 
-async function askHost(
-  authorize: Authorize,
-  request: ApiRequest,
-  subject: string,
-): Promise<CheckedAccess | null> {
-  const { method, url, headers, remoteAddress, original } = request;
-  const asked: PageRequest = {
-    method,
-    url,
-    headers: headersByName(headers),
-    remoteAddress,
-    original,
-  };
-  const access = await authorize(asked);
-  return access === null ? null : parseAccess(subject, access);
+function authorizesTooSlowly(): never {
+  throw new TidingsError(
+    "overloaded",
+    `authorize did not answer within ${maxAuthorizeMs / 1_000} seconds.`,
+    { detail: "The application took too long to find out who you are. Try again." },
+  );
 }
 
 /** A request for something that the mount reads for itself. */
