@@ -18,6 +18,10 @@ describe("a page without authorize", () => {
     ["a proxy that tells only the protocol", { "X-Forwarded-Proto": "https" }],
     ["a proxy of nginx", { "X-Real-IP": "203.0.113.9" }],
     ["a cache", { Via: "1.1 cache" }],
+    ["a tunnel", { "CF-Connecting-IP": "203.0.113.9" }],
+    ["a service mesh", { "X-Envoy-External-Address": "203.0.113.9" }],
+    ["a balancer", { "True-Client-IP": "203.0.113.9" }],
+    ["a proxy that adds nothing and replaces the host", { Origin: "https://desk.example" }],
   ];
 
   it.each(strangers)(
