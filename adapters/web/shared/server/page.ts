@@ -100,7 +100,7 @@ class PageHandler implements ApiHandler {
     this.#assets = new Assets(kind.subject, kind.folder ?? builtPage(kind.name));
     this.#document = documentOf(kind.title, this.#assets);
     this.#pageHeaders = pageHeaders(settings);
-    this.#media = new MediaFetcher(api.ports.httpClient);
+    this.#media = new MediaFetcher(api.ports);
     this.#local = settings.authorize === undefined ? LocalAccess.of(api) : undefined;
     this.token = this.#local?.token;
   }
@@ -196,7 +196,8 @@ class PageHandler implements ApiHandler {
       query: "",
     };
     const found = await this.#api.respondTo({ ...exchange, request: message }, access);
-    const file = await this.#media.fetch(found, Number(index), request.signal);
+    const { account_id } = access.scope;
+    const file = await this.#media.fetch(account_id, found, Number(index), request.signal);
     return { ...file, headers: { ...headers, ...file.headers } };
   }
 
