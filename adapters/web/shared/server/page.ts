@@ -88,6 +88,7 @@ class PageHandler implements ApiHandler {
   readonly #kind: PageKind;
   readonly #assets: Assets;
   readonly #document: string;
+  readonly #version = packageVersion();
   readonly #pageHeaders: Readonly<Record<string, string>>;
   readonly #media: MediaFetcher;
   /** The sign-in of this machine. Undefined if the host application decides. */
@@ -173,7 +174,7 @@ class PageHandler implements ApiHandler {
       operator: { ...operator, avatar_url: operator.avatar_url ?? null },
       ...scope,
       may,
-      version: packageVersion(),
+      version: this.#version,
       texts,
       locale,
     };
