@@ -112,6 +112,14 @@ describe("a page without authorize", () => {
     }
   });
 
+  it("stays open when another server on this machine sets a cookie of the same name", async () => {
+    const page = pageOf(engineOf());
+    const site = await siteOf(page);
+    const cookie = await signIn(site, page);
+    const Cookie = `tidings_session_${site.port}=foreign; ${cookie}`;
+    expect((await site.ask({ path: "/session", headers: { Cookie } })).status).toBe(200);
+  });
+
   it("shares its token and cookie with the other pages of the engine, and with no other engine", async () => {
     const engine = engineOf();
     const [one, other, stranger] = [pageOf(engine), pageOf(engine), pageOf(engineOf())];

@@ -48,8 +48,8 @@ export class LocalAccess {
 
   /** Returns the access of a request with the cookie, or null. */
   accessOf({ headers }: ApiRequest): CheckedAccess | null {
-    const given = cookieOf(headers, cookieName(headers));
-    return given !== undefined && isSame(given, this.#session) ? localOperator : null;
+    const given = cookiesOf(headers, cookieName(headers));
+    return given.some((each) => isSame(each, this.#session)) ? localOperator : null;
   }
 
   /**
@@ -85,10 +85,15 @@ function cookieName(headers: readonly string[]): string {
   return `tidings_session_${port}`;
 }
 
-function cookieOf(headers: readonly string[], name: string): string | undefined {
-  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/);
-  const found = pairs.map((pair) => pair.trim()).find((pair) => pair.startsWith(`${name}=`));
-  return found?.slice(name.length + 1);
+/**
+ * The values of all cookies with the name. A server on another port can set one with a longer path,
+ * which comes first.
+ */
+function cookiesOf(headers: readonly string[], name: string): readonly string[] {
+  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/).map((pair) => pair.trim());
+  return pairs
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
 }
 
 /**
