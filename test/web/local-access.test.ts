@@ -18,6 +18,10 @@ describe("a page without authorize", () => {
     ["a proxy that tells only the protocol", { "X-Forwarded-Proto": "https" }],
     ["a proxy of nginx", { "X-Real-IP": "203.0.113.9" }],
     ["a cache", { Via: "1.1 cache" }],
+    ["a tunnel", { "CF-Connecting-IP": "203.0.113.9" }],
+    ["a service mesh", { "X-Envoy-External-Address": "203.0.113.9" }],
+    ["a balancer", { "True-Client-IP": "203.0.113.9" }],
+    ["a proxy that adds nothing and replaces the host", { Origin: "https://desk.example" }],
   ];
 
   it.each(strangers)(
@@ -106,6 +110,14 @@ describe("a page without authorize", () => {
     for (const Cookie of [`${name}=`, `${name}=${page.token}`, `other=${page.token}`]) {
       expect((await site.ask({ path: "/session", headers: { Cookie } })).status).toBe(401);
     }
+  });
+
+  it("stays open when another server on this machine sets a cookie of the same name", async () => {
+    const page = pageOf(engineOf());
+    const site = await siteOf(page);
+    const cookie = await signIn(site, page);
+    const Cookie = `tidings_session_${site.port}=foreign; ${cookie}`;
+    expect((await site.ask({ path: "/session", headers: { Cookie } })).status).toBe(200);
   });
 
   it("shares its token and cookie with the other pages of the engine, and with no other engine", async () => {

@@ -10,6 +10,9 @@ import { keyScopes } from "../../src/operations/operation.ts";
 import { checkUrl } from "../../src/ports/destinations.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../src/ports/http-client.ts";
 import type { KeyScope } from "../../src/operations/operation.ts";
+import type { PageAccess } from "../../adapters/web/shared/server/options.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { world } from "../support/world.ts";
 import { type Answered, engineOf, pageOf, type Site, siteOf } from "./pages.ts";
 
 const picture = Buffer.from("89504e470d0a1a0a", "hex");
@@ -59,7 +62,7 @@ async function siteWith(
 
 /** Lets a contact send files, and asks the page for the first of them. */
 async function shown(
-  engine: MessagingEngine,
+  engine: Pick<MessagingEngine, "sandbox">,
   site: Site,
   url: string,
   index: number | string = 0,
@@ -170,27 +173,56 @@ it("a private host is never contacted, even if the host application allows it to
   expect(requests).toBe(0);
 });
 
-it("at most four files are fetched at once", async () => {
+it("at most four files of an account are fetched at once, and other accounts do not wait", async () => {
   let tooMany = (_: Error): void => {};
   const allHeld = new Promise<never>((_, reject) => {
     tooMany = reject;
   });
   const held: ((outcome: HttpOutcome) => void)[] = [];
+  const quick = `${cdn}/quick.png`;
+  const picture = answer({ "content-type": "image/png" });
   const client: HttpClient = {
-    send: () =>
-      new Promise((resolve) => {
-        if (held.push(resolve) === 5) tooMany(new Error("Five files are fetched at once."));
-      }),
+    send: async ({ url }) =>
+      url === quick
+        ? picture
+        : new Promise((resolve) => {
+            if (held.push(resolve) === 5) tooMany(new Error("Five files are fetched at once."));
+          }),
     close() {},
   };
   const engine = engineOf({ http: { client } });
-  const site = await siteWith(engine);
+  const { account } = await engine.accounts.create({ name: "Other" });
+  let account_id: string = defaultAccountId;
+  const operator = { id: "anna", name: "Anna" };
+  const authorize = (): PageAccess => ({ account_id, mode: "sandbox", operator, may: keyScopes });
+  const site = await siteOf(pageOf(engine, { authorize }));
   const asked = Array.from({ length: 5 }, () => shown(engine, site, `${cdn}/a.png`));
   const refused = await Promise.race([...asked, allHeld]);
   expect(refused.json()).toMatchObject({ status: 503, code: "overloaded" });
-  for (const resolve of held) resolve(answer({ "content-type": "image/png" }));
+  account_id = account.id;
+  const other = await shown(engine.account(account.id), site, quick);
+  expect(other.status).toBe(200);
+  for (const resolve of held) resolve(picture);
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 503]);
+  expect((await shown(engine.account(account.id), site, quick)).status).toBe(200);
+});
+
+it("redirects get no more time than one file", async () => {
+  const { engine: engineIn, clock } = world();
+  const deadlines: number[] = [];
+  const client: HttpClient = {
+    async send({ deadline_ms }) {
+      deadlines.push(deadline_ms);
+      await clock.advance(6_000);
+      return answer({ location: "/next.png" }, { status: 302 });
+    },
+    close() {},
+  };
+  const engine = engineIn(memory(), { http: { client } });
+  const refused = await shown(engine, await siteWith(engine), `${cdn}/a.png`);
+  expect(refused.json()).toMatchObject({ status: 502, code: "media_unavailable" });
+  expect(deadlines).toEqual([15_000, 9_000, 3_000]);
 });
 
 it("an engine without an HTTP client says which option is missing", async () => {

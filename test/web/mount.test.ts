@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
+import { nodeHandler } from "../../adapters/http/node.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import type {
   Authorize,
@@ -12,10 +14,21 @@ import type {
 } from "../../adapters/web/shared/server/options.ts";
 import { defaultAccountId } from "../../src/accounts/create-account.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
+import { overFetch } from "../api/servers.ts";
 import { world } from "../support/world.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Asked, builtFolder, engineOf, mountings, pageOf, signIn, siteOf } from "./pages.ts";
+import {
+  type Answered,
+  type Asked,
+  builtFolder,
+  engineOf,
+  mountings,
+  type PageMounting,
+  pageOf,
+  signIn,
+  siteOf,
+} from "./pages.ts";
 
 const anna: PageAccess = {
   account_id: defaultAccountId,
@@ -104,6 +117,25 @@ describe.each(mountings)("a page on $name", (mounting) => {
       const { status, headers } = await site.ask({ path, headers: signedIn });
       expect([path, status]).toEqual([path, 404]);
       expect(headers["content-type"]).toContain("application/problem+json");
+    }
+  });
+});
+
+describe("a page under a path on a server that hands over every request", () => {
+  const basePath = "/desk";
+  const remoteAddress = (): string => "127.0.0.1";
+  const listeners: readonly [string, PageMounting["listener"]][] = [
+    ["node:http", (page) => nodeHandler(page, { basePath })],
+    ["fetch", (page) => overFetch(fetchHandler(page, { basePath, remoteAddress }))],
+  ];
+
+  it.each(listeners)("does not show itself outside its path, on %s", async (_, listener) => {
+    const site = await siteOf(pageOf(engineOf(), { authorize }), { prefix: "", listener });
+    expect((await site.ask({ path: "/desk" })).status).toBe(307);
+    expect((await site.ask({ path: "/desk/" })).status).toBe(200);
+    for (const path of ["/", "/other", "/other/", "/desks/", "//desk", "/?/desk"]) {
+      const { status } = await site.ask({ path, headers: { "Tidings-Page": null } });
+      expect([path, status]).toEqual([path, 404]);
     }
   });
 });
@@ -220,6 +252,27 @@ describe("authorize", () => {
     expect(shown.json()["id"]).toBe(account.id);
     const refused = await site.ask({ path: "/v1/conversations" });
     expect(refused.json()).toMatchObject({ status: 403, code: "insufficient_scope" });
+  });
+
+  it("that never answers fails the request and ends open streams", async () => {
+    const { engine, clock, log } = world();
+    let isStuck = false;
+    const page = pageOf(engine(memory()), {
+      authorize: () => (isStuck ? new Promise<never>(() => {}) : anna),
+    });
+    const site = await siteOf(page);
+    const stream = await site.follow({ path: "/v1/events/stream" });
+    isStuck = true;
+    // The stream asks after 30 seconds or a little more, and waits 10 seconds.
+    for (let count = 0; count < 6; count++) await clock.advance(10_000);
+    await eventually(() => expect(stream.isOver()).toBe(true));
+    let answered: Answered | undefined;
+    void site.ask({ path: "/v1/account" }).then((answer) => (answered = answer));
+    await eventually(async () => {
+      await clock.advance(10_000);
+      expect(answered?.json()).toMatchObject({ status: 503, code: "overloaded" });
+    });
+    expect(JSON.stringify(log)).toContain("authorize did not answer within 10 seconds");
   });
 
   it("that says no ends open streams", async () => {

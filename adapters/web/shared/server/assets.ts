@@ -80,11 +80,14 @@ export class Assets {
     );
   }
 
-  /** Returns the response for a file, or undefined if there is no such file. */
+  /**
+   * Returns the response for a file, with the page's headers besides its own. Returns undefined if
+   * there is no such file.
+   */
   async respond(
     { headers }: ApiRequest,
     path: string,
-    with_: Readonly<Record<string, string>>,
+    pageHeaders: Readonly<Record<string, string>>,
   ): Promise<ApiResponse | undefined> {
     const asset = this.#files.get(path);
     if (asset === undefined) return undefined;
@@ -95,7 +98,7 @@ export class Assets {
     return {
       status: 200,
       headers: {
-        ...with_,
+        ...pageHeaders,
         "Content-Type": asset.type,
         // The name contains a hash of the content.
         "Cache-Control": "public, max-age=31536000, immutable",

@@ -48,8 +48,8 @@ export class LocalAccess {
 
   /** Returns the access of a request with the cookie, or null. */
   accessOf({ headers }: ApiRequest): CheckedAccess | null {
-    const given = cookieOf(headers, cookieName(headers));
-    return given !== undefined && isSame(given, this.#session) ? localOperator : null;
+    const given = cookiesOf(headers, cookieName(headers));
+    return given.some((each) => isSame(each, this.#session)) ? localOperator : null;
   }
 
   /**
@@ -85,14 +85,23 @@ function cookieName(headers: readonly string[]): string {
   return `tidings_session_${port}`;
 }
 
-function cookieOf(headers: readonly string[], name: string): string | undefined {
-  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/);
-  const found = pairs.map((pair) => pair.trim()).find((pair) => pair.startsWith(`${name}=`));
-  return found?.slice(name.length + 1);
+/**
+ * The values of all cookies with the name. A server on another port can set one with a longer path,
+ * which comes first.
+ */
+function cookiesOf(headers: readonly string[], name: string): readonly string[] {
+  const pairs = (headerOf(headers, "cookie") ?? "").split(/[;,]/).map((pair) => pair.trim());
+  return pairs
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
 }
 
-/** Headers that proxies add. Behind a proxy on this machine, every client seems to be local. */
-const forwarding = /^(?:forwarded|x-forwarded-.*|x-real-ip|x-client-ip|via)$/i;
+/**
+ * Headers that proxies and tunnels add. Behind a proxy on this machine, every client seems to be
+ * local.
+ */
+const forwarding =
+  /^(?:forwarded|via|x-(?:forwarded|original|envoy)-.*|(?:.*-)?(?:client|connecting|real)-ip)$/i;
 
 /**
  * Refuses a request that may come from elsewhere. A name that does not mean this machine is refused
@@ -118,10 +127,20 @@ function remoteReason(
   if (headers.some((name, i) => i % 2 === 0 && forwarding.test(name))) {
     return "the request came through a proxy";
   }
-  const host = (headerOf(headers, "host") ?? "").replace(/:\d{1,5}$/, "").toLowerCase();
-  const isLocalName = host === "localhost" || host.endsWith(".localhost");
-  if (isLocalName || isLoopback(host.replace(/^\[(.*)\]$/, "$1"))) return undefined;
-  return "its address does not mean this machine: open http://localhost";
+  if (!isLocalHost(headerOf(headers, "host") ?? "")) {
+    return "its address does not mean this machine: open http://localhost";
+  }
+  // Some proxies add no header and replace the host by the address that they send to.
+  const origin = URL.parse(headerOf(headers, "origin") ?? "");
+  if (origin !== null && !isLocalHost(origin.host)) return "the request came through a proxy";
+  return undefined;
+}
+
+/** Whether the host of a URL, with or without a port, always means this machine. */
+function isLocalHost(given: string): boolean {
+  const host = given.replace(/:\d{1,5}$/, "").toLowerCase();
+  if (host === "localhost" || host.endsWith(".localhost")) return true;
+  return isLoopback(host.replace(/^\[(.*)\]$/, "$1"));
 }
 
 function isLoopback(address: string): boolean {

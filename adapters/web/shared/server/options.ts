@@ -48,7 +48,8 @@ export interface PageAccess {
 
 /**
  * Decides who may use a page. It is called on every request of the page, and for an open stream
- * every 30 seconds. It returns null if nobody is signed in, or the person may not use the page.
+ * every 30 seconds. It returns null if nobody is signed in, or the person may not use the page. If it
+ * takes longer than 10 seconds, the request fails or the stream ends.
  */
 export type Authorize = (request: PageRequest) => PageAccess | null | Promise<PageAccess | null>;
 

@@ -16,6 +16,7 @@ import {
   optionsObject,
   parseOptions,
   TidingsError,
+  withDeadline,
 } from "../../../../src/kernel/index.ts";
 import { Assets, builtPage, packageVersion } from "./assets.ts";
 import { dataHeaders, pageHeaders, refuseForeign } from "./headers.ts";
@@ -25,6 +26,7 @@ import { MediaFetcher } from "./media.ts";
 import {
   type Authorize,
   type CheckedAccess,
+  type PageAccess,
   type PageOptions,
   type PageSettings,
   type PageRequest,
@@ -75,6 +77,8 @@ export function mountPage(engine: Mountable, options: PageOptions, kind: PageKin
 }
 
 const maxSignInBytes = 1_024;
+/** How long `authorize` may take, in milliseconds. */
+const maxAuthorizeMs = 10_000;
 const mediaPath = /^\/media\/([^/]{1,100})\/(\d{1,2})$/;
 
 class PageHandler implements ApiHandler {
@@ -84,6 +88,7 @@ class PageHandler implements ApiHandler {
   readonly #kind: PageKind;
   readonly #assets: Assets;
   readonly #document: string;
+  readonly #version = packageVersion();
   readonly #pageHeaders: Readonly<Record<string, string>>;
   readonly #media: MediaFetcher;
   /** The sign-in of this machine. Undefined if the host application decides. */
@@ -96,7 +101,7 @@ class PageHandler implements ApiHandler {
     this.#assets = new Assets(kind.subject, kind.folder ?? builtPage(kind.name));
     this.#document = documentOf(kind.title, this.#assets);
     this.#pageHeaders = pageHeaders(settings);
-    this.#media = new MediaFetcher(api.ports.httpClient);
+    this.#media = new MediaFetcher(api.ports);
     this.#local = settings.authorize === undefined ? LocalAccess.of(api) : undefined;
     this.token = this.#local?.token;
   }
@@ -122,10 +127,12 @@ class PageHandler implements ApiHandler {
   }
 
   #respondWithPage({ request, headers }: Exchange): ApiResponse {
+    const [asked = "", ...query] = request.url.split("?");
+    // Handlers of all requests leave no path of a request outside the mount point.
+    if (request.path === "" && asked !== (request.basePath ?? asked)) throw noSuchPath(request);
     allowOnly(["GET", "HEAD"], request, headers);
     const own = { ...headers, ...this.#pageHeaders, "Cache-Control": "no-cache" };
     const html = { ...own, "Content-Type": "text/html; charset=utf-8" };
-    const [asked = "", ...query] = request.url.split("?");
     if (!asked.endsWith("/")) {
       // A relative reference, because a proxy may have changed the path.
       const last = asked.slice(asked.lastIndexOf("/") + 1);
@@ -167,7 +174,7 @@ class PageHandler implements ApiHandler {
       operator: { ...operator, avatar_url: operator.avatar_url ?? null },
       ...scope,
       may,
-      version: packageVersion(),
+      version: this.#version,
       texts,
       locale,
     };
@@ -190,11 +197,12 @@ class PageHandler implements ApiHandler {
       query: "",
     };
     const found = await this.#api.respondTo({ ...exchange, request: message }, access);
-    const file = await this.#media.fetch(found, Number(index), request.signal);
+    const { account_id } = access.scope;
+    const file = await this.#media.fetch(account_id, found, Number(index), request.signal);
     return { ...file, headers: { ...headers, ...file.headers } };
   }
 
-  /** @throws TidingsError `missing_session`, `not_signed_in`; `invalid_option` by the host */
+  /** @throws TidingsError `missing_session`, `not_signed_in`; `invalid_option`, `overloaded` */
   async #access(request: ApiRequest): Promise<OperatorAccess> {
     const access = await this.#ask(request);
     if (access !== null) return access;
@@ -217,28 +225,34 @@ class PageHandler implements ApiHandler {
     const given =
       authorize === undefined
         ? (this.#local?.accessOf(request) ?? null)
-        : await askHost(authorize, request, this.#kind.subject);
+        : await this.#askHost(authorize, request);
     if (given === null) return null;
     const { account_id, mode, operator, may } = given;
     return { scope: { account_id, mode }, operator, may, renew: () => this.#ask(request) };
   }
+
+  async #askHost(authorize: Authorize, request: ApiRequest): Promise<CheckedAccess | null> {
+    const { method, url, headers, remoteAddress, original } = request;
+    const asked: PageRequest = {
+      method,
+      url,
+      headers: headersByName(headers),
+      remoteAddress,
+      original,
+    };
+    const { clock } = this.#api.ports;
+    const work = async (): Promise<PageAccess | null> => authorize(asked);
+    const access = await withDeadline(clock, maxAuthorizeMs, work, authorizesTooSlowly);
+    return access === null ? null : parseAccess(this.#kind.subject, access);
+  }
 }
 
-async function askHost(
-  authorize: Authorize,
-  request: ApiRequest,
-  subject: string,
-): Promise<CheckedAccess | null> {
-  const { method, url, headers, remoteAddress, original } = request;
-  const asked: PageRequest = {
-    method,
-    url,
-    headers: headersByName(headers),
-    remoteAddress,
-    original,
-  };
-  const access = await authorize(asked);
-  return access === null ? null : parseAccess(subject, access);
+function authorizesTooSlowly(): never {
+  throw new TidingsError(
+    "overloaded",
+    `authorize did not answer within ${maxAuthorizeMs / 1_000} seconds.`,
+    { detail: "The application took too long to find out who you are. Try again." },
+  );
 }
 
 /** A request for something that the mount reads for itself. */
