@@ -293,7 +293,7 @@ export interface Sandbox {
   seed(options?: CommandOptions): Promise<SandboxSeedResult>;
   /**
    * Removes the account's messages, contacts, conversations, agents, playbooks and events in the
-   * sandbox. API keys, senders, webhooks and usage counts stay.
+   * sandbox. API keys, senders, webhooks, operators and usage counts stay.
    */
   reset(options?: KeyOptions): Promise<SandboxResetResult>;
 }
