@@ -43,6 +43,8 @@ function checkWords(usage: string, given: readonly string[], names: readonly str
 function sentenceOf(error: unknown, known: readonly string[]): string {
   const message = error instanceof Error ? error.message : String(error);
   const [sentence = message] = message.split(/\. |\n/);
+  const [, valueless] = /^Option '(--[^ ']+) <value>' argument missing/.exec(sentence) ?? [];
+  if (valueless !== undefined) return `${valueless} needs a value.`;
   if (systemCode(error) !== "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     return `${sentence.replace(/\.$/, "")}.`;
   }

@@ -14,8 +14,6 @@ export type Happening =
   | { readonly what: "delivered"; readonly afterMs: number }
   | { readonly what: "failed"; readonly sender: string; readonly code: string };
 
-const none = { accepted: 0, received: 0, failed: 0 } as const;
-
 /** Counts what happened to a message of a channel in the current hour, and an error by its day. */
 export function countHourly(tx: Tx, channel: Channel, happening: Happening): void {
   const hour = Math.floor(tx.now / hourMs) * hourMs;
@@ -24,7 +22,14 @@ export function countHourly(tx: Tx, channel: Channel, happening: Happening): voi
     tx.add(deliveryTimes, { hour, channel, bound, messages: 1 });
     return;
   }
-  tx.add(hourlyUsage, { ...none, hour, channel, [happening.what]: 1 });
+  const { what } = happening;
+  tx.add(hourlyUsage, {
+    hour,
+    channel,
+    accepted: what === "accepted" ? 1 : 0,
+    received: what === "received" ? 1 : 0,
+    failed: what === "failed" ? 1 : 0,
+  });
   if (happening.what !== "failed") return;
   const { sender, code } = happening;
   tx.add(errorCounts, { day: iso(tx.now).slice(0, 10), sender, code, messages: 1 });

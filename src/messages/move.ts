@@ -156,7 +156,10 @@ export function writeTimeline(
   });
 }
 
-/** Counts the message in the usage of today, under its status, and what happened in this hour. */
+/**
+ * Counts the message in the usage of today, under its status, and what happened in this hour.
+ * `before` is the status before the change. Null means that the message is new.
+ */
 export function countMessage(tx: Tx, message: MessageRow, before: MessageStatus | null): void {
   const { channel, status, segments } = message;
   const day = iso(tx.now).slice(0, 10);
@@ -170,7 +173,9 @@ function happeningOf(
   before: MessageStatus | null,
   now: number,
 ): Happening | undefined {
-  if (before === null) return { what: direction === "inbound" ? "received" : "accepted" };
+  if (before === null) return direction === "inbound" ? received : accepted;
+  // Most changes of status are neither a delivery nor a failure.
+  if (status === "sending" || status === "sent") return undefined;
   const published = eventsFor(before, status);
   if (published.includes("message.sent")) {
     const since = Math.max(created_at, send_at ?? 0);
@@ -179,3 +184,6 @@ function happeningOf(
   if (!published.includes("message.failed")) return undefined;
   return { what: "failed", sender: from, code: error?.code ?? "unknown" };
 }
+
+const accepted: Happening = { what: "accepted" };
+const received: Happening = { what: "received" };

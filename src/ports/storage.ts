@@ -108,7 +108,7 @@ export interface Update {
 
 /**
  * Removes a row, or (`hold`) only guards one: nothing is written. Both conflict if the row is gone
- * or its version is not `version`.
+ * or its version is not `version`. A counter has no version, so only its existence counts.
  */
 export interface RemoveOrHold {
   /** `remove`: a row that goes away. `hold`: a row that was read and must not change. */

@@ -81,8 +81,8 @@ const sandboxRoutes: readonly ApiRoute[] = [
     summary: "Reset the sandbox",
     description:
       "Removes the account's messages, contacts, conversations, agents, playbooks and events in " +
-      "the sandbox. API keys, senders, webhooks and usage counts stay, with the idempotency keys " +
-      "of the requests that changed them. Other idempotency keys can be used again.",
+      "the sandbox. API keys, senders, webhooks, operators and usage counts stay, with the " +
+      "idempotency keys of the requests that changed them. Other idempotency keys can be used again.",
     response: sandboxResetResultSchema,
   },
   {

@@ -47,10 +47,10 @@ const chunk = 200;
 
 /**
  * Removes the sandbox's messages, contacts, conversations, agents, playbooks and events. API keys,
- * senders, webhooks and counts stay, with the idempotency keys of requests that changed them. Other
- * idempotency keys can be used again. Jobs of removed rows find nothing to do and end. Agents are
- * removed first, so that a turn under way sends nothing. Messages, agents and playbooks that are
- * created during the reset stay.
+ * senders, webhooks, operators and counts stay, with the idempotency keys of requests that changed
+ * them. Other idempotency keys can be used again. Jobs of removed rows find nothing to do and end.
+ * Agents are removed first, so that a turn under way sends nothing. Messages, agents and playbooks
+ * that are created during the reset stay.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",

@@ -65,9 +65,12 @@ export class Overlay {
 
   /** Adds the values of `row` to the counter under its primary key. */
   add(collection: Collection, row: Row): void {
+    this.#add(collection, encodeKey(keyOf(collection, row)), row);
+  }
+
+  #add(collection: Collection, id: string, row: Row): void {
     let sums = this.#sums.get(collection);
     if (sums === undefined) this.#sums.set(collection, (sums = new Map<string, Row>()));
-    const id = encodeKey(keyOf(collection, row));
     const sum = sums.get(id);
     sums.set(id, sum === undefined ? row : plus(collection, sum, row));
     this.#journal.push(() => (sum === undefined ? sums.delete(id) : sums.set(id, sum)));
@@ -103,7 +106,7 @@ export class Overlay {
       for (const [id, entry] of entries) this.put(collection, id, entry);
     }
     for (const [collection, sums] of other.#sums) {
-      for (const row of sums.values()) this.add(collection, row);
+      for (const [id, row] of sums) this.#add(collection, id, row);
     }
     return true;
   }
@@ -279,10 +282,12 @@ const isWritten = ({ base, row }: Entry): boolean => row !== base;
 
 function plus(collection: Collection, sum: Row, row: Row): Row {
   const total: Record<string, unknown> = { ...sum };
+  const { columns } = collection.primary;
   for (const column of Object.keys(row)) {
-    if (!collection.primary.columns.includes(column)) {
-      total[column] = Number(sum[column]) + Number(row[column]);
-    }
+    const amount = row[column];
+    // Most amounts of a wide counter are zero.
+    if (amount === 0 || columns.includes(column)) continue;
+    total[column] = Number(sum[column]) + Number(amount);
   }
   return total;
 }

@@ -54,7 +54,7 @@ const commands: Readonly<Record<string, Command>> = { dev, keys, events, webhook
 test.each([
   ["dev", ["--port", "http"], '--port needs a number from 0 to 65535, got "http".'],
   ["dev", ["--port", "70000"], '--port needs a number from 0 to 65535, got "70000".'],
-  ["dev", ["--port"], "Option '--port <value>' argument missing."],
+  ["dev", ["--port"], "--port needs a value."],
   ["dev", ["now"], 'Unexpected argument "now".'],
   ["keys", [], "What to do? create, list, revoke"],
   ["keys", ["remove"], 'Expected create, list, revoke, got "remove".'],

@@ -37,13 +37,14 @@ describe("a file that cannot be used", () => {
   test("a file that does not exist is made by dev and migrate alone", async () => {
     const folder = await scratch();
     const { status, errors } = await finished(folder, "keys", "list");
-    await finished(folder, "doctor");
+    const other = await finished(folder, "doctor", "--file", "other.db");
     await finished(folder, "migrate", "--sql");
     expect(readdirSync(folder)).toEqual([]);
     expect(status).toBe(1);
     expect(errors).toMatch(
       /^Error: There is no file .*tidings\.db\.\n +To create it: +tidings dev\n/,
     );
+    expect(other.output + other.errors).toMatch(/To create it: +tidings dev --file other\.db\n/);
   });
 
   test("a folder that is missing or not writable is named", async () => {

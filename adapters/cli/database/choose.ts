@@ -2,7 +2,7 @@
 import { UsageError } from "../failures.ts";
 import type { Database } from "./database.ts";
 import { postgresDatabase } from "./postgres.ts";
-import { sqliteDatabase } from "./sqlite.ts";
+import { defaultFile, sqliteDatabase } from "./sqlite.ts";
 
 /** The options that name a database. */
 export const databaseOptions = {
@@ -10,9 +10,6 @@ export const databaseOptions = {
   database: { type: "string" },
   schema: { type: "string" },
 } as const;
-
-/** The name of the SQLite file that all commands use by default. */
-export const defaultFile = "tidings.db";
 
 export const databaseUsage: readonly string[] = [
   `  --file PATH       the SQLite file (default: ${defaultFile})`,

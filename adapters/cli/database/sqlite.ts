@@ -5,6 +5,9 @@ import { sqlite } from "../../storage/sqlite/index.ts";
 import type { Database } from "./database.ts";
 import { Failure, systemCode } from "../failures.ts";
 
+/** The name of the SQLite file that all commands use by default. */
+export const defaultFile = "tidings.db";
+
 /**
  * Returns the database in a SQLite file.
  * @throws Failure when the file does not exist and `mayCreate` is false, when it is no SQLite
@@ -42,7 +45,7 @@ function checkFile(file: string, mayCreate: boolean): void {
     if (mayCreate) return checkFolder(file);
     throw new Failure(
       `There is no file ${resolve(file)}.`,
-      "To create it:            tidings dev",
+      `To create it:            tidings dev${file === defaultFile ? "" : ` --file ${file}`}`,
       "To use another file:     --file path/to/tidings.db",
       "To use PostgreSQL:       --database postgres://user@host/name",
     );

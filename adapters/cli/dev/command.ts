@@ -1,6 +1,7 @@
 import { parseArguments } from "../arguments.ts";
 import type { Command } from "../command.ts";
-import { chooseDatabase, defaultFile } from "../database/choose.ts";
+import { chooseDatabase } from "../database/choose.ts";
+import { defaultFile } from "../database/sqlite.ts";
 import { UsageError } from "../failures.ts";
 import { aborted } from "../interruption.ts";
 import { bold, note } from "../terminal.ts";

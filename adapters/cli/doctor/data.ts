@@ -2,7 +2,8 @@
 import { existsSync, statSync } from "node:fs";
 import { MessagingEngine } from "../../entry.ts";
 import { sandbox } from "../../transport/sandbox/index.ts";
-import { chooseDatabase, type DatabaseChoice, defaultFile } from "../database/choose.ts";
+import { chooseDatabase, type DatabaseChoice } from "../database/choose.ts";
+import { defaultFile } from "../database/sqlite.ts";
 import { type Database, schemaVersion } from "../database/database.ts";
 import { explained, Failure } from "../failures.ts";
 import type { Finding } from "./finding.ts";

@@ -89,8 +89,8 @@ function groupByTable(writes: readonly Write[], tableOf: (name: string) => Table
 }
 
 /**
- * Locks the rows to be written or held, in the order of their keys. Fails unless all of them have
- * the version that was read.
+ * Locks the rows to be written or held, in the order of their keys. Fails unless all of them exist
+ * and have the version that was read. Counters have no versions.
  */
 function guards({ table, guarded }: TableWrites): Statement | undefined {
   if (guarded.length === 0) return undefined;
@@ -99,17 +99,18 @@ function guards({ table, guarded }: TableWrites): Statement | undefined {
     .toSorted((a, b) => compareKeys(a.key, b.key))
     .map(({ write }) => write);
   const key = keyParams(table, sorted);
-  const version = `$${key.params.length + 1}::bigint[]`;
+  const { versioned } = table.layout;
+  const params = versioned ? [...key.params, `$${key.params.length + 1}::bigint[]`] : key.params;
+  const names = versioned ? [...key.names, "v"] : key.names;
   // Several groups can hold the same row.
   const lock = guarded.every(({ kind }) => kind === "hold") ? "FOR SHARE" : "FOR NO KEY UPDATE";
-  const rowScan = keyScan(table, table.collection, [`"version" = seen.v`]);
+  const rowScan = keyScan(table, table.collection, versioned ? [`"version" = seen.v`] : []);
   const text =
-    `SELECT CASE WHEN count(*) = cardinality(${version}) THEN 1 ` +
+    `SELECT CASE WHEN count(*) = cardinality(${params.at(-1)}) THEN 1 ` +
     `ELSE (${literal(`${conflictMark} ${table.collection.name} `)} || count(*))::integer END ` +
-    `FROM (SELECT FROM unnest(${[...key.params, version].join(", ")}) ` +
-    `AS seen(${[...key.names, "v"].join(", ")}) ` +
+    `FROM (SELECT FROM unnest(${params.join(", ")}) AS seen(${names.join(", ")}) ` +
     `CROSS JOIN LATERAL (SELECT ${rowScan} ${lock}) AS locked) AS held`;
-  return { text, values: [...key.values, versions(sorted)] };
+  return { text, values: versioned ? [...key.values, versions(sorted)] : key.values };
 }
 
 /** Finds the row of each key by its physical place. The row is locked, so it stays there. */

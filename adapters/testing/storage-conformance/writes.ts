@@ -145,6 +145,23 @@ export const writeCases: Cases = {
     );
   },
 
+  "a removed counter starts at zero again": async (ports) => {
+    const port = await ports.port();
+    const key = { day: "mon", kind: "sms" };
+    const add: Write = { kind: "add", collection: sums, row: { ...key, count: 2, cost: 1 } };
+    const remove: Write = { kind: "remove", collection: sums, key: ["mon", "sms"], version: 0 };
+    await write(port, add);
+    await write(port, remove);
+    await failsAs(
+      StorageConflict,
+      () => write(port, remove),
+      "a removal of a counter that is gone",
+    );
+    await write(port, add);
+    const [read] = await port.reader.get([{ index: sumByDay, key: ["mon", "sms"], limit: 1 }]);
+    same(read, [{ ...key, count: 2, cost: 1 }], "sums");
+  },
+
   "a log's rows get ascending positions in the order of their commits": async (ports) => {
     const port = await ports.port();
     const other = await ports.port();
