@@ -27,7 +27,7 @@ import {
   queryByIdAndInput,
 } from "../operations/index.ts";
 import { background } from "../store/index.ts";
-import { attempts, earlyReceipts, inboundIds, messages, timeline } from "./rows.ts";
+import { attempts, earlyReceipts, inboundIds, messages, messageWords, timeline } from "./rows.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
 import type { TransportRuntime } from "./transport-facts.ts";
 import { retryEarlyReceipts } from "./record-receipt.ts";
@@ -208,7 +208,7 @@ const jobs: Pick<JobTable<TransportRuntime>, "send" | "follow-up" | "release" | 
 };
 
 export const messagesModule: Module<typeof jobs, typeof messageHandles> = {
-  collections: [messages, attempts, timeline, earlyReceipts, inboundIds],
+  collections: [messages, messageWords, attempts, timeline, earlyReceipts, inboundIds],
   jobs,
   tags: [{ name: "Messages", description: "Send, schedule, track and cancel messages." }],
   routes: messageRoutes,

@@ -13,6 +13,7 @@ export {
 } from "./events.ts";
 export { onMessageReceived, receiveMessage, sendInConversation } from "./receive.ts";
 export { isMessageInProgress, messageResource } from "./reads.ts";
+export { removeWords } from "./search-words.ts";
 export { moveMessage, stateOf, writeTimeline } from "./move.ts";
 export {
   attempts,

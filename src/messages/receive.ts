@@ -59,7 +59,7 @@ import { createHmac, type KeyObject } from "node:crypto";
 import { type Reply, replySchema } from "./input-types.ts";
 import type { Message } from "./types.ts";
 import { messageResource } from "./reads.ts";
-import { messageWords } from "./search-words.ts";
+import { addWords } from "./search-words.ts";
 import { channelOf } from "./rules.ts";
 import { acceptMessage } from "./send.ts";
 
@@ -114,7 +114,6 @@ export async function receiveMessage(
     conversation_id: conversation.id,
     contact_id: identity.contact_id,
     author_id: identity.contact_id,
-    words: messageWords(tx.scope, { id, author_type: "contact", body }),
     sequence: await assignSequence(tx, conversation, {
       id,
       direction: "inbound",
@@ -123,6 +122,7 @@ export async function receiveMessage(
     created_at: tx.now,
     updated_at: tx.now,
   });
+  addWords(tx, message);
   tx.insert(inboundIds, { id_hash, message_id: id });
   countMessage(tx, message, null);
   await publishReceived(tx, drawId, message, body);

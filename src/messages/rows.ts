@@ -59,11 +59,6 @@ export const messages = scoped("messages", {
   keyword: nullable(text<Keyword>()),
   /** The number of attempts so far. */
   attempts: integer(),
-  /**
-   * The search words of what people and agents write (`search-words.ts`). Null for messages of
-   * programs, which are most messages and are worth no search.
-   */
-  words: nullable(text()),
   /** The earliest time of the next attempt. Null unless the message waits for a retry. */
   retry_at: nullable(time()),
   /** The state that all evidence from the carrier gives. Null until there is evidence. */
@@ -75,6 +70,18 @@ export const messages = scoped("messages", {
   read_at: nullable(time()),
 });
 export interface MessageRow extends RowOf<typeof messages> {}
+
+/**
+ * The search words of what people and agents write (`search-words.ts`), in rows of their own.
+ * Messages of programs, which are most messages, have none and pay nothing for the search.
+ */
+export const messageWords = scoped("message_words", {
+  /** The id of the message. */
+  id: text<MessageId>(),
+  words: text(),
+});
+export const messageWordsById = messageWords.key("id");
+export const messagesByWords = messageWords.words("words", "words");
 
 /** The columns that every new message starts with. */
 export const initialColumns = {
@@ -91,7 +98,6 @@ export const initialColumns = {
 } as const satisfies Partial<MessageRow>;
 
 export const messageById = messages.key("id");
-export const messagesByWords = messages.words("words", "words");
 export const messagesOfConversation = messages.byId.index("by_conversation", [
   "conversation_id",
   "sequence",

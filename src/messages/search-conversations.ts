@@ -11,7 +11,7 @@ import { findByWords, type Query } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 import { messageResource } from "./reads.ts";
-import { type MessageRow, messagesByWords } from "./rows.ts";
+import { messageById, type MessageRow, messagesByWords } from "./rows.ts";
 import {
   type ConversationMatch,
   type SearchConversations,
@@ -28,12 +28,13 @@ export const searchConversations: Query<SearchConversations, Page<ConversationMa
   name: "conversations.search",
   input: () => searchConversationsSchema,
   async run(reads, { q, limit = defaultPageSize }) {
-    const [ofContacts, labelled, messages] = await Promise.all([
+    const [ofContacts, labelled, worded] = await Promise.all([
       findByContact(reads, q, limit + 1),
       findLabelled(reads, q.trim(), limit + 1),
       findByWords(reads, messagesByWords, contactQuery(q).words),
     ]);
-    const newest = newestOfEach(messages);
+    const ids = worded.map(({ id }) => [id] as const);
+    const newest = newestOfEach(await reads.getAll(messageById, ids));
     const found = new Map<string, Seen<ConversationRow>>(
       [...ofContacts, ...labelled].map((row) => [row.id, row]),
     );

@@ -42,7 +42,7 @@ import {
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { firstTransport } from "./choose-route.ts";
-import { messageWords } from "./search-words.ts";
+import { addWords } from "./search-words.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 import { messageResource } from "./reads.ts";
 import {
@@ -152,7 +152,6 @@ export async function writeMessage(
     media: draft.media ?? [],
     author_type: author.type,
     author_id: author.id ?? null,
-    words: messageWords(tx.scope, { id, author_type: author.type, body: draft.body }),
     category: draft.category ?? "transactional",
     ...segmentColumns(channel, draft.body),
     // A past `send_at` means now. `patchOf` sets a future one.
@@ -170,6 +169,7 @@ export async function writeMessage(
     keyword,
     ...patchOf(state),
   });
+  addWords(tx, message);
   countMessage(tx, message, null);
   if (state.status !== "queued") armNew(tx, releaseJob(message, state.send_at));
   else if (isNewConversation) armNew(tx, sendJob(message, tx.now));

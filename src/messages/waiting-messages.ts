@@ -1,4 +1,4 @@
-import { messageWords } from "./search-words.ts";
+import { updateWords } from "./search-words.ts";
 import { arm, disarm, type Claim, finish } from "../queue/index.ts";
 import { messageResource } from "./reads.ts";
 import { messageById, type MessageRow, messages } from "./rows.ts";
@@ -74,12 +74,12 @@ export const editMessage: Command<EditMessage, Message> = {
     const patch: Partial<MessageRow> = {
       body,
       media,
-      words: messageWords(message, { ...message, body }),
       metadata: change.metadata ?? message.metadata,
       ...segmentColumns(message.channel, body),
     };
     const { drawId } = services;
     const edited = await moveMessage(tx, drawId, message, decision.state, patch);
+    await updateWords(tx, edited);
     writeTimeline(tx, drawId, message, edited, {
       type: "edit",
       at: iso(tx.now),

@@ -24,6 +24,7 @@ import {
   type MessageRow,
   messages,
   messagesOfContact,
+  removeWords,
   timeline,
 } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
@@ -111,6 +112,7 @@ async function eraseMessage(
     await disarm(tx, { kind: "release", key: { message_id: id } });
   }
   if (answersGone && Math.max(attemptRows.length, timelineEntries.length) < chunks.parts) {
+    await removeWords(tx, message);
     tx.remove(messages, message);
   }
 }

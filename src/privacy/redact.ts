@@ -13,6 +13,7 @@ import {
   messageResource,
   type MessageRow,
   messages,
+  removeWords,
   writeTimeline,
 } from "../messages/index.ts";
 import {
@@ -80,9 +81,9 @@ export const redactMessage: Command<ById, Message> = {
     const redacted = tx.update(messages, message, {
       body: null,
       media: [],
-      words: null,
       updated_at: tx.now,
     });
+    await removeWords(tx, message);
     writeTimeline(tx, services.drawId, message, redacted, {
       type: "redaction",
       at: iso(tx.now),

@@ -22,6 +22,7 @@ import {
   inboundIds,
   type MessageRow,
   messages,
+  removeWords,
   timeline,
 } from "../messages/index.ts";
 import { noInput } from "../kernel/index.ts";
@@ -130,6 +131,7 @@ async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
   for (const attempt of await tx.list(attemptsOfMessage, [message.id], chunk)) {
     tx.remove(attempts, attempt);
   }
+  await removeWords(tx, message);
   tx.remove(messages, message);
 }
 

@@ -99,9 +99,9 @@ export async function fill(
         labels: [],
         attributes: {},
         sentiment_state: null,
-        words: null,
       };
       insert(contacts, {
+        words: null,
         ...scope,
         id: contact_id,
         name,
@@ -172,7 +172,6 @@ export async function fill(
     if (message_id !== null) {
       insert(messages, {
         ...initialColumns,
-        words: null,
         ...scope,
         id: message_id,
         conversation_id: id,

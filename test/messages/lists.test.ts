@@ -43,7 +43,6 @@ function row(scope: Scope, n: number): MessageRow {
     transport: null,
     provider_message_id: null,
     opt_out_suspected: false,
-    words: null,
     keyword: null,
     metadata: {},
     idempotency_key: null,
