@@ -134,7 +134,7 @@ describe("the packed tarball", () => {
   test("contains the build, its declarations and the documentation, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]));
     const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
