@@ -1,61 +1,22 @@
 /** The inbox in a real browser, over a real engine. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
-import { MessagingEngine } from "../../adapters/entry.ts";
-import { standard } from "../../adapters/standard.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { hostileTexts } from "./hostile-texts.ts";
-import { serveInbox } from "./inbox-server.ts";
+import { accessibilityFaults, newShop, newTab, serveInbox } from "./inbox-world.ts";
 
 const chromium = sharedChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Opens the inbox of a new account. `faults` collects everything that a browser complains about. */
-async function inbox(skip: TestContext["skip"], size = { width: 1440, height: 900 }) {
-  const engine = new MessagingEngine({
-    ...standard(),
-    storage: memory(),
-    transports: [sandbox()],
-  });
-  await engine.start();
-  onTestFinished(() => engine.stop({ deadlineMs: 0 }));
-  const { account, key } = await engine.accounts.create({ name: "Shop" });
-  const server = await serveInbox(engine, key.secret ?? "");
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  const browser = await chromium(skip);
-  const page = await browser.newPage();
-  onTestFinished(() => page.close());
-  await page.setViewportSize(size);
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("dialog", (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on("console", (message) => {
-    if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) {
-      faults.push(message.text());
-    }
-  });
-  return { shop: engine.account(account.id), server, page, faults };
+/** The inbox of a new account, and an empty tab for it. */
+async function inbox(skip: TestContext["skip"], size?: { width: number; height: number }) {
+  const { engine, shop, authorize } = await newShop();
+  const server = await serveInbox(engine, { authorize });
+  const context = await chromium(skip);
+  return { shop, server, context, ...(await newTab(context, size)) };
 }
 
 const row = (page: Page, name: string) => page.locator(".row", { hasText: name });
-
-/** The rules that axe finds broken, with the elements. */
-async function accessibilityFaults(page: Page): Promise<unknown> {
-  await page.evaluate(axe);
-  return page.evaluate(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
-       id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
-  );
-}
 
 test("a text appears live, is answered, and its states follow until the contact's next text", async ({
   skip,
