@@ -12,18 +12,28 @@ import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { inboxHandler, type PageOptions } from "../../adapters/web/inbox/server/index.ts";
-import type { Authorize, PageAccess } from "../../adapters/web/inbox/server/index.ts";
+import type { Authorize } from "../../adapters/web/inbox/server/index.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
 
 /** The people of the tests. Lee works in another browser, so in another origin. */
-export const kim: PageAccess["operator"] = { id: "kim", name: "Kim Larsen" };
-export const lee: PageAccess["operator"] = { id: "lee", name: "Lee Okafor" };
+export const kim = {
+  id: "kim",
+  name: "Kim Larsen",
+  avatar_url: "https://cdn.shop.example/kim.png",
+};
+export const lee = {
+  id: "lee",
+  name: "Lee Okafor",
+  avatar_url: "https://elsewhere.example/lee.png",
+};
 
-export async function newShop() {
+export async function newShop(options: Partial<EngineOptions<undefined>> = {}) {
   const engine = new MessagingEngine({
     ...standard(),
     storage: memory(),
     transports: [sandbox()],
+    ...options,
   });
   await engine.start();
   onTestFinished(() => engine.stop({ deadlineMs: 0 }));
@@ -35,7 +45,9 @@ export async function newShop() {
     operator: headers["host"]?.startsWith("localhost") === true ? lee : kim,
     may: [...keyScopes],
   });
-  return { engine, shop: engine.account(account.id), authorize };
+  const shop = engine.account(account.id);
+  for (const { id, ...profile } of [kim, lee]) await shop.operators.save(id, profile);
+  return { engine, shop, authorize };
 }
 
 /** The inbox at `/desk`, behind a server whose faults a test decides. */
