@@ -1,12 +1,13 @@
 /**
- * `npm run bench [-- sends express streams delivery webhooks agents search import postgres]` runs all
- * benchmarks, or the named ones, and prints the results. Nothing is asserted.
+ * `npm run bench [-- sends express streams delivery webhooks agents search import browser postgres]`
+ * runs all benchmarks, or the named ones, and prints the results. Nothing is asserted.
  *
  * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
  * benchmark quickly; `TIDINGS_BENCH_CONTACTS` is the number of contacts in `search` (default
  * 1000000).
  */
 import { agents } from "./agents.ts";
+import { browser } from "./browser.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
 import { imports } from "./import.ts";
@@ -25,6 +26,7 @@ const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   agents,
   search,
   import: imports,
+  browser,
   postgres,
 };
 

@@ -122,7 +122,12 @@ async function timed(work: () => Promise<{ readonly data: readonly unknown[] }>)
   return ms;
 }
 
-async function fillSqlite(engine: MessagingEngine, file: string, size: number): Promise<void> {
+/** Writes the rows of many contacts, each with a conversation, past the engine. */
+export async function fillSqlite(
+  engine: MessagingEngine,
+  file: string,
+  size: number,
+): Promise<void> {
   await engine.account().get();
   const tables = tablesOf(schema, (collection) => new SqliteTable(collection));
   using database = new DatabaseSync(file);

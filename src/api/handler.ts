@@ -294,6 +294,11 @@ export class RequestHandler implements ApiHandler {
       logger.debug(facts, "a request was refused because the engine stops");
       return;
     }
+    // The server that a contact named did not send its file. The person who asked for it is told.
+    if (err instanceof TidingsError && err.code === "media_unavailable") {
+      logger.debug({ request_id, method, path, code: err.code }, "a file could not be loaded");
+      return;
+    }
     logger.error(facts, "a request failed");
   }
 }

@@ -1,9 +1,7 @@
-/** A real browser, from npm packages only. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium as playwright } from "playwright-core";
-import { afterAll, onTestFinished, type TestContext, vi } from "vitest";
+/** The real browser of tests. */
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, onTestFinished, type TestContext } from "vitest";
+import { launchChromium } from "./launch-chromium.ts";
 
 /** Skips the test, with the reason, if Chromium cannot be started. */
 export function chromium(skip: TestContext["skip"]): Promise<Browser> {
@@ -30,20 +28,7 @@ const skipping =
     skip(`Chromium cannot be started here: ${String(error).slice(0, 200)}`);
 
 async function launch(onEnd: (close: () => Promise<void>) => void): Promise<Browser> {
-  const folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
-  // Chromium is unpacked into TMPDIR. Parallel runs must not see each other's half-unpacked files.
-  vi.stubEnv("TMPDIR", folder);
-  const { default: packed } = await import("@sparticuz/chromium");
-  const browser = await playwright.launch({
-    executablePath: await packed.executablePath(),
-    // The package turns off what tests of origins are about.
-    args: packed.args.filter((each) => each !== "--disable-web-security"),
-    headless: true,
-  });
-  onEnd(async () => {
-    await browser.close();
-    vi.unstubAllEnvs();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const { browser, close } = await launchChromium();
+  onEnd(close);
   return browser;
 }

@@ -1,61 +1,30 @@
 /** The inbox in a real browser, over a real engine. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
-import { MessagingEngine } from "../../adapters/entry.ts";
-import { standard } from "../../adapters/standard.ts";
-import { memory } from "../../adapters/storage/memory/index.ts";
-import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { hostileTexts } from "./hostile-texts.ts";
-import { serveInbox } from "./inbox-server.ts";
+import { accessibilityFaults, kim, newShop, newTab, serveInbox } from "./inbox-world.ts";
 
 const chromium = sharedChromium();
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Opens the inbox of a new account. `faults` collects everything that a browser complains about. */
-async function inbox(skip: TestContext["skip"], size = { width: 1440, height: 900 }) {
-  const engine = new MessagingEngine({
-    ...standard(),
-    storage: memory(),
-    transports: [sandbox()],
+/** The inbox of a new account, and an empty tab for it. */
+async function inbox(skip: TestContext["skip"], size?: { width: number; height: number }) {
+  const { engine, shop, authorize } = await newShop();
+  const server = await serveInbox(engine, {
+    authorize,
+    avatarOrigins: [new URL(kim.avatar_url).origin],
   });
-  await engine.start();
-  onTestFinished(() => engine.stop({ deadlineMs: 0 }));
-  const { account, key } = await engine.accounts.create({ name: "Shop" });
-  const server = await serveInbox(engine, key.secret ?? "");
-  onTestFinished(() => server[Symbol.asyncDispose]());
-  const browser = await chromium(skip);
-  const page = await browser.newPage();
-  onTestFinished(() => page.close());
-  await page.setViewportSize(size);
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(error.message));
-  page.on("dialog", (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on("console", (message) => {
-    if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) {
-      faults.push(message.text());
-    }
-  });
-  return { shop: engine.account(account.id), server, page, faults };
+  const context = await chromium(skip);
+  return { shop, server, context, ...(await newTab(context, size)) };
 }
+
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 
 const row = (page: Page, name: string) => page.locator(".row", { hasText: name });
-
-/** The rules that axe finds broken, with the elements. */
-async function accessibilityFaults(page: Page): Promise<unknown> {
-  await page.evaluate(axe);
-  return page.evaluate(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
-       id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
-  );
-}
 
 test("a text appears live, is answered, and its states follow until the contact's next text", async ({
   skip,
@@ -153,26 +122,23 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("everything is reachable on 320 px, and texts of strangers stay text", async ({ skip }) => {
+test("everything is reachable on 320 px, whatever strangers write", async ({ skip }) => {
   const { shop, server, page, faults } = await inbox(skip, { width: 320, height: 640 });
   await page.emulateMedia({ colorScheme: "dark" });
   const phone = "+14155550100";
-  const [name = "", label = "", note = ""] = hostileTexts;
+  const longest = hostileTexts
+    .filter((text) => text.length > 200)
+    .map((text) => text.slice(0, 1600));
+  const [name = "", note = ""] = longest.map((text) => Array.from(text).slice(0, 200).join(""));
   await shop.contacts.create({ phone, name, attributes: { hostile: note } });
   const { conversation_id: id } = await shop.sandbox.inbound({ from: phone, body: name });
-  await shop.conversations.setLabels(id, [label.slice(0, 64)]);
+  await shop.conversations.setLabels(id, [name.slice(0, 64)]);
   await shop.conversations.addNote(id, { body: note });
-  for (const body of hostileTexts) await shop.sandbox.inbound({ from: phone, body });
+  for (const body of longest) await shop.sandbox.inbound({ from: phone, body });
 
   await page.goto(server.url);
   await page.locator(".row").click();
-  await page.locator(".message").nth(hostileTexts.length).waitFor();
-  const texts = await page.locator(".message .message-text").allTextContents();
-  expect(texts.slice(1)).toEqual(hostileTexts);
-  const links = await page.evaluate(
-    `[...document.querySelectorAll(".message a")].map(({ protocol, rel }) => protocol + rel)`,
-  );
-  for (const link of links as string[]) expect(link).toMatch(/^https?:noopener/);
+  await page.locator(".message").nth(longest.length).waitFor();
   const overflow = "document.documentElement.scrollWidth > innerWidth";
   expect(await page.evaluate(overflow)).toBe(false);
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -209,4 +175,98 @@ test("tabs share one stream, which goes on in another tab when its tab is closed
   await expect.poll(() => server.streams()).toBe(1);
   await write("three");
   await second.locator(".row", { hasText: "three" }).waitFor();
+});
+
+test("two people see at once what the other does to a conversation, and keep what they typed", async ({
+  skip,
+}) => {
+  const { shop, server, context, page, faults } = await inbox(skip);
+  const other = await newTab(context);
+  await page.route(kim.avatar_url, (route) => route.fulfill({ body: picture }));
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${server.url}#/all/${id}`);
+  await other.page.goto(`${server.other}#/all/${id}`);
+  // Pictures of other origins than those in the option are not asked for.
+  await page.locator(".rail-operator img").waitFor();
+  expect(await other.page.locator(".rail-operator img").count()).toBe(0);
+  const kims = page.locator(".composer-area");
+  const lees = other.page.locator(".composer-area");
+  await kims.fill("Kim's draft");
+  await lees.fill("Lee's draft");
+
+  await page.locator(".conversation-header h2").click();
+  await page.keyboard.press("a");
+  await page.keyboard.press("Enter");
+  await other.page.getByText("Kim Larsen took this conversation.").waitFor();
+  await other.page.locator(".conversation-sub", { hasText: "Kim Larsen" }).waitFor();
+  await lees.press("Control+Enter");
+  await page.locator(".message.is-out", { hasText: "Lee's draft" }).waitFor();
+  expect(await kims.inputValue()).toBe("Kim's draft");
+
+  await lees.fill("Lee's second draft");
+  await page.getByRole("button", { name: "Close", exact: true }).first().click();
+  await other.page.getByRole("button", { name: "Reopen" }).waitFor();
+  expect(await lees.inputValue()).toBe("Lee's second draft");
+  await lees.press("Control+Enter");
+  await other.page.locator(".message.is-out", { hasText: "Lee's second draft" }).waitFor();
+  await expect.poll(async () => (await shop.conversations.get(id)).status).toBe("open");
+  const { data } = await shop.conversations.messages(id);
+  const sent = data.filter(({ direction }) => direction === "outbound");
+  expect(Object.fromEntries(sent.map(({ body, author }) => [body, author.id]))).toEqual({
+    "Lee's draft": "lee",
+    "Lee's second draft": "lee",
+  });
+  expect([...faults, ...other.faults]).toEqual([]);
+});
+
+test("on a developer's machine, the printed token opens the page and a wrong one does not", async ({
+  skip,
+}) => {
+  const { engine } = await newShop();
+  const server = await serveInbox(engine, {});
+  const { page } = await newTab(await chromium(skip), { width: 320, height: 640 });
+  await page.goto(server.url);
+  const token = page.getByLabel("Token");
+  await token.fill("wrong");
+  await token.press("Enter");
+  await page.getByText("This is not the token").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await token.fill(server.token ?? "");
+  await token.press("Enter");
+  await page.getByText("No open conversations").waitFor();
+  await page.reload();
+  await page.getByText("No open conversations").waitFor();
+});
+
+test("a server that is gone moves nothing on the page, and what was typed is sent when it is back", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${server.url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  await expect.poll(() => server.streams()).toBe(1);
+  const places = () =>
+    page.evaluate(
+      `[".row", ".message", ".composer-area", ".actions"].map((each) =>
+         JSON.stringify(document.querySelector(each).getBoundingClientRect()))`,
+    );
+  const before = await places();
+  await server.stop();
+  await page.getByText("Not connected").waitFor();
+  expect(await places()).toEqual(before);
+  await page.locator(".composer-area").fill("Still here");
+  await page.locator(".composer-area").press("Control+Enter");
+  await page.locator(".message[data-status=failed]", { hasText: "Still here" }).waitFor();
+
+  await server.restart();
+  await page.getByText("Connected again").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "Still here" }).waitFor();
 });

@@ -173,6 +173,20 @@ it("a private host is never contacted, even if the host application allows it to
   expect(requests).toBe(0);
 });
 
+it("a file that its server does not send is not logged as a fault of the service", async () => {
+  const logged: [string, object][] = [];
+  const log = (level: string) => (facts: object) => void logged.push([level, facts]);
+  const logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  const engine = engineOf({ http: { client: internet({}).client }, logger });
+  const { status } = await shown(engine, await siteWith(engine), `${cdn}/gone.png`);
+  expect(status).toBe(502);
+  const files = logged.filter(([, facts]) => "path" in facts);
+  expect(files).toEqual([
+    ["debug", expect.objectContaining({ code: "media_unavailable", method: "GET" })],
+  ]);
+  expect(files[0]?.[1]).not.toHaveProperty("err");
+});
+
 it("at most four files of an account are fetched at once, and other accounts do not wait", async () => {
   let tooMany = (_: Error): void => {};
   const allHeld = new Promise<never>((_, reject) => {

@@ -17,6 +17,8 @@ export interface Session {
   readonly mode: Mode;
   /** What the person may do. */
   readonly may: readonly KeyScope[];
+  /** The origins that pictures of operators may come from, besides the page's own. */
+  readonly avatar_origins?: readonly string[];
   /** The version of the package. */
   readonly version: string;
   /** The host application's texts, by key. */

@@ -169,11 +169,12 @@ class PageHandler implements ApiHandler {
       headers,
     );
     const { scope, operator, may } = await this.#access(request);
-    const { texts, locale } = this.#settings;
+    const { avatarOrigins, texts, locale } = this.#settings;
     const session = {
       operator: { ...operator, avatar_url: operator.avatar_url ?? null },
       ...scope,
       may,
+      avatar_origins: avatarOrigins,
       version: this.#version,
       texts,
       locale,

@@ -5,7 +5,7 @@ import { api, current, may } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
 /** The people who may be assigned, as far as the page knows them. */
-export const operators = signal<readonly Pick<Operator, "id" | "name">[]>([]);
+export const operators = signal<readonly Pick<Operator, "id" | "name" | "avatar_url">[]>([]);
 /** The agents of the account. */
 export const agents = signal<readonly Pick<Agent, "id" | "name">[]>([]);
 
@@ -32,6 +32,13 @@ export function nameOfAssignee({ type, id }: Assignee): string {
     return operators.value.find((each) => each.id === id)?.name ?? id;
   }
   return agents.value.find((each) => each.id === id)?.name ?? t("authorAgent");
+}
+
+/** The address of a person's picture. */
+export function pictureOf(id: string | undefined): string | null | undefined {
+  const me = current.value?.operator;
+  const known = me?.id === id ? me : operators.value.find((each) => each.id === id);
+  return known?.avatar_url;
 }
 
 /** The name of the author of a message or note. `contact` is the contact's name. */

@@ -111,7 +111,7 @@ function Head({ contact }: { readonly contact: Person }): JSX.Element {
   const name = contact.name ?? contact.phone ?? contact.identities[0]?.address ?? "";
   return (
     <div class="contact-head">
-      <Avatar name={name} seed={contact.id} isLarge />
+      <Avatar name={name} seed={contact.id} size="large" />
       <div class="grow">
         <p class="contact-name">
           <bdi>{name}</bdi>

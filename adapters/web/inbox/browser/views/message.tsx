@@ -14,7 +14,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { cancelMessage, editAgain, resend } from "../state/actions.ts";
 import { type Outgoing, removeOutgoing, setDraft } from "../state/drafts.ts";
-import { nameOfAuthor } from "../state/people.ts";
+import { nameOfAuthor, pictureOf } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
 import { Attachment } from "./attachment.tsx";
@@ -50,6 +50,14 @@ export function MessageBubble({ message, contact, isContinued }: MessageProps): 
         {!isContinued && (
           <p class="message-author muted">
             {author.type === "agent" && <Icon name="agent" />}
+            {author.type === "human" && (
+              <Avatar
+                name={name}
+                seed={author.id ?? name}
+                picture={pictureOf(author.id)}
+                size="small"
+              />
+            )}
             <bdi>{name}</bdi>
           </p>
         )}

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import {
+  Avatar,
   Badge,
   Brand,
   current,
@@ -71,13 +72,22 @@ export function ViewRail({ view }: { readonly view: View }): JSX.Element {
         })}
       </nav>
       <div class="rail-settings">
-        <span class="rail-operator truncate">
-          <bdi>{current.value?.operator.name}</bdi>
-        </span>
+        <Operator />
         <ThemeMenu />
         <Settings />
       </div>
     </header>
+  );
+}
+
+function Operator(): JSX.Element | null {
+  const me = current.value?.operator;
+  if (me === undefined) return null;
+  return (
+    <span class="rail-operator">
+      <Avatar name={me.name} picture={me.avatar_url} size="small" />
+      <bdi class="truncate">{me.name}</bdi>
+    </span>
   );
 }
 

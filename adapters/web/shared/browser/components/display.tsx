@@ -1,8 +1,11 @@
 import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import { current } from "../connection.ts";
 import { explain, ApiError } from "../problem.ts";
 import { text } from "../shared-texts.ts";
 import { Button } from "./button.tsx";
 import { Icon, type IconName } from "./icons.tsx";
+import { webAddress } from "./safe-link.tsx";
 
 /** The meaning of a color. */
 export type Tone = "neutral" | "accent" | "good" | "warn" | "bad";
@@ -29,24 +32,47 @@ interface AvatarProps {
   /** Decides the color, so that two people of one name differ. Default: the name. */
   readonly seed?: string;
   readonly icon?: IconName;
-  readonly isLarge?: boolean;
+  readonly size?: "small" | "large";
+  /** The address of an operator's picture. Pictures of strangers are never loaded. */
+  readonly picture?: string | null | undefined;
 }
 
 const hues = 8;
 
-/** The initials of a name. Pictures of strangers are never loaded. */
-export function Avatar({ name, seed = name, icon, isLarge }: AvatarProps): JSX.Element {
+/** The picture of an operator, if its origin is allowed, else the initials of the name. */
+export function Avatar({ name, seed = name, icon, size, picture }: AvatarProps): JSX.Element {
+  const [broken, setBroken] = useState<string>();
+  const source = picture === broken ? undefined : pictureAddress(picture);
   let hash = 0;
   for (const character of seed) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
   return (
     <span
-      class={isLarge === true ? "avatar avatar-large" : "avatar"}
+      class={size === undefined ? "avatar" : `avatar avatar-${size}`}
       data-hue={icon ? "none" : hash % hues}
       aria-hidden="true"
     >
       {icon ? <Icon name={icon} /> : (initials(name) ?? <Icon name="person" />)}
+      {source !== undefined && (
+        <img
+          src={source}
+          alt=""
+          decoding="async"
+          referrerpolicy="no-referrer"
+          onError={() => setBroken(picture ?? undefined)}
+        />
+      )}
     </span>
   );
+}
+
+/** The content security policy of the page stops pictures of all other origins. */
+function pictureAddress(given: string | null | undefined): string | undefined {
+  const address = webAddress(given ?? "");
+  if (address === undefined) return undefined;
+  const { origin } = new URL(address);
+  const isAllowed =
+    origin === location.origin || current.value?.avatar_origins?.includes(origin) === true;
+  return isAllowed ? address : undefined;
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });

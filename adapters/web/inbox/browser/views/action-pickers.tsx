@@ -1,0 +1,133 @@
+/** What the actions on a conversation choose from. */
+import type { JSX } from "preact";
+import type { Conversation } from "../../../../../src/index.ts";
+import {
+  Avatar,
+  current,
+  dayAndTime,
+  Picker,
+  type PickerOption,
+} from "../../../shared/browser/index.ts";
+import { assign, setLabels, snooze } from "../state/actions.ts";
+import { conversationNow, list } from "../state/conversations.ts";
+import { agents, operators } from "../state/people.ts";
+import { t } from "../texts.ts";
+import { snoozeChoices } from "../times.ts";
+
+interface PickerProps {
+  readonly row: Conversation;
+  /** What the picker stands next to. */
+  readonly anchor: { readonly current: HTMLElement | null };
+  readonly onClose: () => void;
+}
+
+/** Chooses the person or agent of a conversation. */
+export function AssignPicker({ row, anchor, onClose }: PickerProps): JSX.Element {
+  const me = current.value?.operator;
+  const { assignee } = row;
+  const people = operators.value.filter(({ id }) => id !== me?.id);
+  const options: PickerOption[] = [
+    ...(me === undefined
+      ? []
+      : [
+          {
+            id: `human:${me.id}`,
+            label: me.name,
+            hint: t("assignMe"),
+            start: <Avatar name={me.name} picture={me.avatar_url} />,
+          },
+        ]),
+    { id: "", label: t("assignNobody"), start: <Avatar name="" /> },
+    ...people.map(({ id, name, avatar_url }) => ({
+      id: `human:${id}`,
+      label: name,
+      start: <Avatar name={name} picture={avatar_url} />,
+    })),
+    ...agents.value.map(({ id, name }) => ({
+      id: `agent:${id}`,
+      label: name,
+      hint: t("authorAgent"),
+      start: <Avatar name={name} icon="agent" />,
+    })),
+  ];
+  const chosen = assignee === null ? "" : `${assignee.type}:${assignee.id}`;
+  return (
+    <Picker
+      anchor={anchor}
+      label={t("assignTo")}
+      onClose={onClose}
+      options={options.map((each) => ({ ...each, isChosen: each.id === chosen }))}
+      propose={(typed) =>
+        operators.value.length > 0
+          ? undefined
+          : { id: `human:${typed}`, label: t("assignProposed", { name: typed }) }
+      }
+      onPick={(picked) => {
+        const type = picked.startsWith("agent:") ? "agent" : "human";
+        const id = picked.slice(picked.indexOf(":") + 1);
+        void assign(row.id, picked === "" ? null : { type, id });
+      }}
+    />
+  );
+}
+
+const maxLabels = 50;
+const maxLabel = 64;
+
+/** Adds and removes the labels of a conversation. */
+export function LabelPicker({ row, anchor, onClose }: PickerProps): JSX.Element {
+  const known = new Set(row.labels);
+  for (const id of list.ids.peek().slice(0, 500)) {
+    for (const label of conversationNow(id)?.labels ?? []) known.add(label);
+  }
+  return (
+    <Picker
+      anchor={anchor}
+      label={t("labelAdd")}
+      onClose={onClose}
+      isMultiple
+      options={[...known].map((label) => ({
+        id: label,
+        label,
+        isChosen: row.labels.includes(label),
+      }))}
+      propose={(typed) =>
+        known.has(typed) || row.labels.length >= maxLabels
+          ? undefined
+          : { id: typed.slice(0, maxLabel), label: t("labelNew", { name: typed }) }
+      }
+      onPick={(label) => {
+        const labels = row.labels.includes(label)
+          ? row.labels.filter((each) => each !== label)
+          : [...row.labels, label];
+        void setLabels(row.id, labels);
+      }}
+    />
+  );
+}
+
+interface SnoozePickerProps extends PickerProps {
+  /** Called when the person wants to enter a time. */
+  readonly onAt: () => void;
+}
+
+/** Chooses until when a conversation is snoozed. */
+export function SnoozePicker({ row, anchor, onClose, onAt }: SnoozePickerProps): JSX.Element {
+  const choices = snoozeChoices(new Date());
+  return (
+    <Picker
+      anchor={anchor}
+      label={t("snoozeUntil")}
+      onClose={onClose}
+      options={[
+        ...choices.map(({ id, label, at }) => ({ id, label, hint: dayAndTime(at) })),
+        { id: "at", label: t("snoozeCustom") },
+      ]}
+      onPick={(picked) => {
+        const at = choices.find(({ id }) => id === picked)?.at;
+        if (at === undefined) onAt();
+        else void snooze(row.id, at.toISOString());
+      }}
+    />
+  );
+}

@@ -1,0 +1,191 @@
+/** The pages in a real browser: their sizes, and how smooth the inbox is. */
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import type { MessagingEngine } from "../adapters/entry.ts";
+import { nodeHandler } from "../adapters/http/node.ts";
+import { sqlite } from "../adapters/storage/sqlite/index.ts";
+import { inboxHandler } from "../adapters/web/inbox/server/index.ts";
+import { keyScopes } from "../src/operations/operation.ts";
+import { launchChromium } from "../test/support/launch-chromium.ts";
+import { person } from "./contact-rows.ts";
+import { withEngineOn, withTempFile } from "./engines.ts";
+import { count, median, scaled, table } from "./measure.ts";
+import { fillSqlite } from "./search.ts";
+
+/** The limits of compressed JavaScript, in KB. */
+const budgets = { inbox: 80, console: 80, widget: 15 } as const;
+
+const closed = scaled(100_000);
+/** One conversation in ten is open. */
+const contacts = Math.ceil((closed * 10) / 9);
+const loads = 5;
+const eventsPerSecond = 50;
+const seconds = scaled(30);
+
+/** Runs in the page before its own code. Keeps what is measured in `window.measured`. */
+const meter = `
+const measured = (window.measured = { firstRow: 0, task: 0, frame: 0 });
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) measured.task = Math.max(measured.task, duration);
+}).observe({ type: "longtask" });
+new MutationObserver((_, observer) => {
+  if (document.querySelector(".row") === null) return;
+  measured.firstRow = performance.now();
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true });
+let last = performance.now();
+requestAnimationFrame(function next(now) {
+  measured.frame = Math.max(measured.frame, now - last);
+  last = now;
+  requestAnimationFrame(next);
+});
+`;
+
+interface Measured {
+  /** When the first conversation was in the document, in ms. */
+  readonly firstRow: number;
+  /** The longest task, in ms. Tasks under 50 ms count as 0. */
+  readonly task: number;
+  /** The longest time between two frames, in ms. */
+  readonly frame: number;
+}
+
+export async function browser(): Promise<string> {
+  await import("../build-pages.ts");
+  const sizes = Object.entries(budgets).flatMap(([name, budget]) => {
+    const size = compressedSize(name);
+    return size === undefined ? [] : [[name, size.toFixed(1), String(budget)]];
+  });
+  console.log("\nJavaScript of the pages, gzip\n");
+  console.log(table(["", "KB", "budget"], sizes));
+  return withTempFile((file) =>
+    withEngineOn(sqlite({ file }), async (engine) => {
+      await fillSqlite(engine, file, contacts);
+      await engine.start();
+      const url = await serveInbox(engine);
+      const { browser: chromium, close } = await launchChromium();
+      try {
+        const page = await chromium.newPage({ viewport: { width: 1440, height: 900 } });
+        await page.addInitScript(meter);
+        const first = await firstContent(page, url);
+        const live = await events(page, url, engine);
+        const scrolled = await scroll(page, url);
+        console.log("\nThe inbox in a browser, milliseconds\n");
+        const rows = [
+          [`first conversation, median of ${loads} loads`, count(first), "1,000"],
+          [`longest task, ${count(closed)} conversations scrolled`, count(scrolled.task), "100"],
+          [`longest frame of the same`, count(scrolled.frame), ""],
+          [
+            `longest frame, ${eventsPerSecond} messages a second for ${seconds} s`,
+            count(live.frame),
+            "",
+          ],
+          [`longest task of the same`, count(live.task), "100"],
+        ];
+        console.log(table(["", "ms", "budget"], rows));
+        return (
+          `browser: the inbox shows its first conversation after ${count(first)} ms, and its ` +
+          `longest task in ${count(closed)} conversations is ${count(scrolled.task)} ms`
+        );
+      } finally {
+        await close();
+        server.closeAllConnections();
+        server.close();
+      }
+    }),
+  );
+}
+
+/** The sum of a page's scripts in KB. Undefined if the page is not built. */
+function compressedSize(page: string): number | undefined {
+  const folder = new URL(`../dist/web/${page}/`, import.meta.url);
+  if (!existsSync(folder)) return undefined;
+  const scripts = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".js"),
+  );
+  const bytes = scripts.map((name) => gzipSync(readFileSync(new URL(name, folder))).length);
+  return bytes.reduce((sum, each) => sum + each, 0) / 1_000;
+}
+
+const server = createServer();
+
+async function serveInbox(engine: MessagingEngine): Promise<string> {
+  const { account_id, mode } = engine.account().scope;
+  const operator = { id: "kim", name: "Kim Larsen" };
+  const authorize = () => ({ account_id, mode, operator, may: [...keyScopes] });
+  server.on("request", nodeHandler(inboxHandler(engine, { authorize })));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+async function open(page: Page, url: string): Promise<void> {
+  // Another fragment alone would not load the page again.
+  await page.goto("about:blank");
+  await page.goto(url);
+  await page.locator(".row").first().waitFor();
+}
+
+async function firstContent(page: Page, url: string): Promise<number> {
+  await open(page, url);
+  const times: number[] = [];
+  for (let i = 0; i < loads; i++) {
+    await open(page, url);
+    times.push((await measuredBy(page)).firstRow);
+  }
+  return median(times);
+}
+
+const measuredBy = (page: Page): Promise<Measured> => page.evaluate<Measured>("measured");
+
+/** What happens while a page starts is not counted. */
+const restart = (page: Page): Promise<unknown> =>
+  page.evaluate(`(async () => {
+    for (let frames = 0; frames < 3; frames++) await new Promise(requestAnimationFrame);
+    Object.assign(measured, { task: 0, frame: 0 });
+  })()`);
+
+const reachedEnd = `(async () => {
+  const box = document.querySelector(".virtual-list");
+  for (;;) {
+    box.scrollTop = box.scrollHeight;
+    await new Promise(requestAnimationFrame);
+    if (document.querySelector(".list-footer") === null) break;
+  }
+  for (let top = box.scrollHeight; top > 0; top -= 50_000) {
+    box.scrollTop = top;
+    await new Promise(requestAnimationFrame);
+  }
+  return Number(document.querySelector(".virtual-row").getAttribute("aria-setsize"));
+})()`;
+
+/** Scrolls to the end of the list, as fast as it loads, and back. */
+async function scroll(page: Page, url: string): Promise<Measured> {
+  await open(page, `${url}#/closed`);
+  await restart(page);
+  const rows = await page.evaluate<number>(reachedEnd);
+  if (Math.abs(rows - closed) > 1) throw new Error(`The list ended after ${rows} conversations.`);
+  return measuredBy(page);
+}
+
+/** Contacts write while one of the conversations is open. */
+async function events(page: Page, url: string, engine: MessagingEngine): Promise<Measured> {
+  await open(page, url);
+  await page.locator(".row").first().click();
+  await page.locator(".conversation-header").waitFor();
+  // While someone points at the list, it does not move.
+  await page.locator(".conversation-header").hover();
+  await restart(page);
+  const began = performance.now();
+  for (let i = 0; i < eventsPerSecond * seconds; i++) {
+    await setTimeout(Math.max(0, began + (i * 1_000) / eventsPerSecond - performance.now()));
+    const from = person((i * 7_919) % contacts, contacts).phone;
+    await engine.sandbox.inbound({ from, body: `Question ${i}: are you open today?` });
+  }
+  return measuredBy(page);
+}

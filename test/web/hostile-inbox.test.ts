@@ -1,0 +1,133 @@
+/** Everything that a stranger can write, in every field that a stranger controls. */
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+import { newShop, newTab, serveInbox } from "./inbox-world.ts";
+
+const chromium = sharedChromium();
+
+const shortened = (text: string, max: number): string => Array.from(text).slice(0, max).join("");
+
+const phoneOf = (i: number): string => `+1415555${String(i).padStart(4, "0")}`;
+
+const files = [
+  `https://example.com/"><img src=x onerror=alert(1)>.png`,
+  "https://example.com/%3Cscript%3Ealert(2)%3C/script%3E",
+  "http://xn--80ak6aa92e.com/a.svg?javascript:alert(3)",
+  "https://user:alert(4)@evil.example/a.png",
+];
+
+/** The tags inside of the elements, apart from those of links and of marked directions. */
+const foreign = (selector: string): string =>
+  `[...document.querySelectorAll(${JSON.stringify(`:is(${selector}) *`)})]
+     .map(({ localName }) => localName).filter((name) => name !== "a" && name !== "bdi")`;
+
+const texts = (page: Page, selector: string): Promise<string[]> =>
+  page.locator(selector).allTextContents();
+
+/** Scrolls through the list. Returns what each row shows, by the conversation's id. */
+const allRows = `(async () => {
+  const rows = new Map();
+  const box = document.querySelector(".virtual-list");
+  for (let still = 0; still < 40; ) {
+    const before = rows.size;
+    for (const row of document.querySelectorAll(".row")) {
+      const id = row.href.split("/").at(-1);
+      rows.set(id, [".row-name", ".row-preview > .truncate"].map((part) =>
+        row.querySelector(part).textContent));
+    }
+    still = rows.size === before ? still + 1 : 0;
+    box.scrollTop += box.clientHeight;
+    await new Promise(requestAnimationFrame);
+  }
+  return [...rows];
+})()`;
+
+test("no text of a stranger runs or becomes markup, wherever the inbox shows it", async ({
+  skip,
+}) => {
+  expect(hostileTexts.length).toBeGreaterThan(200);
+  const { engine, shop, authorize } = await newShop({ limits: { messageCharacters: 10_000 } });
+  const perThread = 40;
+  const threads: { conversation: string; name: string; bodies: string[]; facts: string[] }[] = [];
+  for (const [i, text] of hostileTexts.entries()) {
+    const phone = phoneOf(i);
+    const name = shortened(text, 200).trim() === "" ? "-" : shortened(text, 200);
+    const isThread = i % perThread === 0;
+    const own = isThread ? hostileTexts.slice(i, i + perThread) : [];
+    const facts = own.map((each, n) => [`${n} ${shortened(each, 60)}`, shortened(each, 500)]);
+    const contact = await shop.contacts.create({
+      phone,
+      name,
+      attributes: Object.fromEntries(facts),
+    });
+    const first = await shop.sandbox.inbound({ from: phone, body: text });
+    if (!isThread) continue;
+    for (const body of own.slice(1)) await shop.sandbox.inbound({ from: phone, body });
+    for (const each of own.slice(0, 5).filter((each) => each.slice(0, 500).trim() !== "")) {
+      await shop.contacts.addObservation(contact.id, {
+        content: shortened(each, 500),
+        kind: "fact",
+      });
+    }
+    const conversation = first.conversation_id;
+    threads.push({ conversation, name, bodies: own, facts: facts.flat() });
+  }
+  const media = await shop.sandbox.inbound({
+    from: phoneOf(9_000),
+    body: "",
+    media: files.map((url) => ({ url })),
+  });
+
+  const server = await serveInbox(engine, { authorize });
+  const { page, faults } = await newTab(await chromium(skip));
+  await page.goto(server.url);
+  await page.locator(".row").first().waitFor();
+  const expected = new Map<string, string[]>();
+  for (let cursor: string | undefined; ;) {
+    const found = await shop.conversations.list({ limit: 100, ...(cursor && { cursor }) });
+    for (const { id, contact, last_message } of found.data) {
+      expected.set(id, [contact.name, last_message?.preview || "Attachment or empty message"]);
+    }
+    if (found.next_cursor === null) break;
+    cursor = found.next_cursor;
+  }
+  expect(expected.size).toBe(hostileTexts.length + 1);
+  expect(new Map(await page.evaluate<[string, string[]][]>(allRows))).toEqual(expected);
+  expect(await page.evaluate(foreign(".row-name, .row-preview > .truncate"))).toEqual([]);
+
+  for (const { conversation, name, bodies, facts } of threads) {
+    await page.evaluate(`location.hash = "#/all/${conversation}"`);
+    const last = facts.at(-1) ?? "";
+    await page
+      .locator(".fact")
+      .nth(facts.length / 2)
+      .waitFor();
+    await page
+      .locator(".message")
+      .nth(bodies.length - 1)
+      .waitFor();
+    expect(await texts(page, ".message.is-in .message-text")).toEqual(bodies);
+    expect(await texts(page, ".conversation-header h2")).toEqual([name]);
+    const shown = await texts(page, ".fact dt, .fact dd > bdi");
+    expect(shown.slice(-facts.length)).toEqual(facts);
+    expect(shown.at(-1)).toBe(last);
+    expect(await page.evaluate(foreign(".message-text, .fact dt, .fact dd > bdi, h2"))).toEqual([]);
+  }
+  await page.evaluate(`location.hash = "#/all/${media.conversation_id}"`);
+  await page
+    .locator(".attachment")
+    .nth(files.length - 1)
+    .waitFor();
+  const links = (await page.evaluate(
+    `[...document.querySelectorAll(".thread a, .contact .fact a")].map(({ href, rel }) => [href, rel])`,
+  )) as [string, string][];
+  expect(links).toHaveLength(files.length - 1);
+  for (const [href, rel] of links) {
+    expect(href).toMatch(/^https?:/);
+    expect(rel).toContain("noopener");
+  }
+  expect(await page.evaluate(foreign(".attachment > a"))).toEqual([]);
+  expect(faults).toEqual([]);
+});

@@ -1,0 +1,131 @@
+/** The built inbox in a real browser, over a real engine and the mount that applications use. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import type { BrowserContext, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import { MessagingEngine } from "../../adapters/entry.ts";
+import { nodeHandler } from "../../adapters/http/node.ts";
+import { standard } from "../../adapters/standard.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { inboxHandler, type PageOptions } from "../../adapters/web/inbox/server/index.ts";
+import type { Authorize } from "../../adapters/web/inbox/server/index.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
+import { keyScopes } from "../../src/operations/operation.ts";
+
+/** The people of the tests. Lee works in another browser, so in another origin. */
+export const kim = {
+  id: "kim",
+  name: "Kim Larsen",
+  avatar_url: "https://cdn.shop.example/kim.png",
+};
+export const lee = {
+  id: "lee",
+  name: "Lee Okafor",
+  avatar_url: "https://elsewhere.example/lee.png",
+};
+
+export async function newShop(options: Partial<EngineOptions<undefined>> = {}) {
+  const engine = new MessagingEngine({
+    ...standard(),
+    storage: memory(),
+    transports: [sandbox()],
+    ...options,
+  });
+  await engine.start();
+  onTestFinished(() => engine.stop({ deadlineMs: 0 }));
+  const { account } = await engine.accounts.create({ name: "Shop" });
+  /** Everybody is signed in: as Lee at `localhost`, and as Kim at the number. */
+  const authorize: Authorize = ({ headers }) => ({
+    account_id: account.id,
+    mode: "sandbox",
+    operator: headers["host"]?.startsWith("localhost") === true ? lee : kim,
+    may: [...keyScopes],
+  });
+  const shop = engine.account(account.id);
+  for (const { id, ...profile } of [kim, lee]) await shop.operators.save(id, profile);
+  return { engine, shop, authorize };
+}
+
+/** The inbox at `/desk`, behind a server whose faults a test decides. */
+export async function serveInbox(engine: MessagingEngine, options: PageOptions) {
+  const inbox = inboxHandler(engine, options);
+  const handle = nodeHandler(inbox, { basePath: "/desk" });
+  let refused: RegExp | undefined;
+  let streams = 0;
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "").replace(/[?].*/, "");
+    if (request.method !== "GET" && refused?.test(path) === true) {
+      response.writeHead(503, { "Content-Type": "application/problem+json" });
+      response.end(JSON.stringify({ status: 503, detail: "The engine is stopping." }));
+      return;
+    }
+    if (path.endsWith("/events/stream")) {
+      streams += 1;
+      response.once("close", () => void (streams -= 1));
+    }
+    handle(request, response);
+  });
+  const listen = async (port: number): Promise<void> => {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, "close");
+  };
+  onTestFinished(close);
+  return {
+    url: `http://127.0.0.1:${port}/desk/`,
+    /** The address at which Lee is signed in. */
+    other: `http://localhost:${port}/desk/`,
+    token: inbox.token,
+    /** How many event streams are open now. */
+    streams: () => streams,
+    /** Answers writes to these paths with 503, as a server that is about to stop. */
+    refuse: (path: RegExp | undefined) => void (refused = path),
+    stop: close,
+    restart: () => listen(port),
+  };
+}
+
+/** Opens a tab. `faults` collects everything that the browser complains about. */
+export async function newTab(
+  context: BrowserContext,
+  viewport = { width: 1440, height: 900 },
+): Promise<{ readonly page: Page; readonly faults: string[] }> {
+  const page = await context.newPage();
+  onTestFinished(() => page.close());
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || /Content Security Policy|Trusted/.test(message.text())) {
+      faults.push(message.text());
+    }
+  });
+  return { page, faults };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** The rules that axe finds broken, with the elements. */
+export async function accessibilityFaults(page: Page): Promise<unknown> {
+  await page.evaluate(axe);
+  return page.evaluate(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
+       id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
+  );
+}
