@@ -16,7 +16,10 @@ async function inbox(skip: TestContext["skip"], size?: { width: number; height: 
     avatarOrigins: [new URL(kim.avatar_url).origin],
   });
   const context = await chromium(skip);
-  return { shop, server, context, ...(await newTab(context, size)) };
+  const tab = await newTab(context, size);
+  // The tests reach no other host.
+  await tab.page.route(kim.avatar_url, (route) => route.fulfill({ body: picture }));
+  return { shop, server, context, ...tab };
 }
 
 const picture = Buffer.from(
@@ -182,7 +185,6 @@ test("two people see at once what the other does to a conversation, and keep wha
 }) => {
   const { shop, server, context, page, faults } = await inbox(skip);
   const other = await newTab(context);
-  await page.route(kim.avatar_url, (route) => route.fulfill({ body: picture }));
   const { conversation_id: id } = await shop.sandbox.inbound({
     from: "+14155550100",
     body: "Hello?",
@@ -267,6 +269,6 @@ test("a server that is gone moves nothing on the page, and what was typed is sen
 
   await server.restart();
   await page.getByText("Connected again").waitFor();
-  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message").getByRole("button", { name: "Try again" }).click();
   await page.locator(".message.is-out[data-status=delivered]", { hasText: "Still here" }).waitFor();
 });
