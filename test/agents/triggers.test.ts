@@ -358,7 +358,8 @@ describe("a message that an agent has read", () => {
     await ask("My card is 4000 zebulon");
     await ask("And nothing else");
     const [message] = await thread();
-    const told = ["deliveries: zebulon", "events: zebulon", "messages: zebulon", "runs: zebulon"];
+    const tables = ["deliveries", "events", "message_words", "messages", "runs"];
+    const told = tables.map((table) => `${table}: zebulon`);
     expect((await tablesWith(storage, ["zebulon"])).toSorted()).toEqual(told);
 
     await say("I want it back");
