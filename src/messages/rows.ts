@@ -78,7 +78,7 @@ export interface MessageRow extends RowOf<typeof messages> {}
 export const messageWords = scoped("message_words", {
   /** The id of the message. */
   id: text<MessageId>(),
-  words: text(),
+  words: nullable(text()),
 });
 export const messageWordsById = messageWords.key("id");
 export const messagesByWords = messageWords.words("words", "words");

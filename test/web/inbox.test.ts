@@ -259,7 +259,16 @@ test("a server that is gone moves nothing on the page, and what was typed is sen
       `[".row", ".message", ".composer-area", ".actions"].map((each) =>
          JSON.stringify(document.querySelector(each).getBoundingClientRect()))`,
     );
-  const before = await places();
+  // The thread moves until all its parts are loaded.
+  let before = await places();
+  await expect
+    .poll(async () => {
+      const last = before;
+      await page.waitForTimeout(300);
+      before = await places();
+      return JSON.stringify(last) === JSON.stringify(before);
+    })
+    .toBe(true);
   await server.stop();
   await page.getByText("Not connected").waitFor();
   expect(await places()).toEqual(before);

@@ -41,7 +41,7 @@ function row(collection: Collection, n: number): Row {
     if (type === "boolean") return n % 2 === 0;
     if (type === "real") return n / 7;
     if (type !== "text") return n;
-    if (column === "words") return n % 3 === 0 ? null : `all n${n}`;
+    if (column === "words") return nullable && n % 3 === 0 ? null : `all n${n}`;
     if (column === "mode") return n % 2 === 0 ? "live" : "test";
     if (column === "account_id" || column === "lane") return `${column}_${n % 10}`;
     return nullable && n % 3 === 0 ? null : `${column}_${n}`;
