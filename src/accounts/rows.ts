@@ -96,7 +96,6 @@ export const hourlyUsage = scoped(
 );
 
 export const usageByHour = hourlyUsage.key("hour", "channel");
-export const oldestUsage = hourlyUsage.acrossScopes.index("by_age", ["hour"]);
 
 /** The deliveries of an hour by the time that they took. A narrow row is cheap to add to. */
 export const deliveryTimes = scoped(
@@ -112,7 +111,6 @@ export const deliveryTimes = scoped(
 );
 
 export const deliveryTimesByHour = deliveryTimes.key("hour", "channel", "bound");
-export const oldestDeliveryTimes = deliveryTimes.acrossScopes.index("by_age", ["hour"]);
 
 /** How many messages of a sender failed with a code on a day in UTC. */
 export const errorCounts = scoped(
@@ -122,4 +120,3 @@ export const errorCounts = scoped(
 );
 
 export const errorsByDay = errorCounts.key("day", "sender", "code");
-export const oldestErrors = errorCounts.acrossScopes.index("by_age", ["day"]);

@@ -5,7 +5,6 @@ import {
   isRemembered,
   type Runtime,
 } from "../operations/index.ts";
-import { countReapers } from "../accounts/index.ts";
 import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./merge.ts";
 import { finish, inChunks, type JobHandler, type JobOrder, type JobTable } from "../queue/index.ts";
@@ -58,7 +57,6 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
       runReaper(runtime, chunk),
       agentVersionReaper(runtime, chunk),
       playbookVersionReaper(runtime, chunk),
-      ...countReapers(runtime, chunk),
     ];
     for (const removeChunk of all) {
       for (let i = 0; i < maxChunks && !isStopping(); i++) {
