@@ -31,13 +31,20 @@ export const runEndsOnce: Invariant = {
           }
           if (!isUnderWay(status)) ended.set(id, status);
         }
+        const removed = new Set(
+          writes.flatMap((write) =>
+            write.collection === runs && write.kind === "remove" ? [String(write.key.at(-1))] : [],
+          ),
+        );
         for (const { type, data } of insertedRows(writes, events)) {
           if (type !== "agent.run.completed") continue;
           const { id, status } = (data as { run: Run }).run;
           if (reported.has(id)) {
             yield { about: [id], description: `${engine} reported the end of ${id} twice` };
           }
-          if (ended.get(id) !== status) {
+          // A group of commands may end a run and then erase it. Its commit only removes the row.
+          const isRemovedUnended = !ended.has(id) && removed.has(id) && !isUnderWay(status);
+          if (ended.get(id) !== status && !isRemovedUnended) {
             yield {
               about: [id],
               description: `${engine} reported ${id} as ${status}, but it is ${ended.get(id) ?? "under way"}`,
