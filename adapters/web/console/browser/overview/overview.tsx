@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { HourlyUsage } from "../../../../../src/index.ts";
 import {
   api,
   ErrorState,
@@ -18,7 +19,7 @@ import { t } from "../texts.ts";
 import { channelName, span } from "../words.ts";
 import { Waiting, Errors } from "./backlog.tsx";
 import { Chart } from "./chart.tsx";
-import { type HourlyUsage, type Measure, measures, type Series, seriesOf } from "./counts.ts";
+import { type Measure, measures, type Series, seriesOf } from "./counts.ts";
 
 /** The time ranges, and how many hours each point of their charts sums. */
 const ranges = {
