@@ -4,6 +4,7 @@ import type { Agent, Run } from "../../../../../src/index.ts";
 import {
   api,
   Button,
+  channelName,
   current,
   EmptyState,
   linkTo,
@@ -19,7 +20,6 @@ import { Copied } from "../parts/values.tsx";
 import { Handset } from "../phones/handset.ts";
 import { HandsetView } from "../phones/handset-view.tsx";
 import { t } from "../texts.ts";
-import { channelName } from "../words.ts";
 import { EnableButton, EnabledBadge, runName, runStatuses, RunTable } from "./states.tsx";
 
 const refreshDelayMs = 300;

@@ -4,6 +4,7 @@ import type { Message, Timeline } from "../../../../../src/index.ts";
 import {
   api,
   Button,
+  channelName,
   dateTime,
   Icon,
   linkTo,
@@ -19,7 +20,7 @@ import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { channelName, shownAddress, span } from "../words.ts";
+import { shownAddress, span } from "../words.ts";
 import { hasEnded, lifeOf } from "./life.ts";
 import { LifeDiagram, LifeList } from "./life-view.tsx";
 

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { HourlyUsage } from "../../../../../src/index.ts";
 import {
   api,
+  channelName,
   ErrorState,
   go,
   linkTo,
@@ -16,7 +17,7 @@ import { useCoalesced, useLive } from "../live.ts";
 import { Card, PageView } from "../parts/layout.tsx";
 import { Figure } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { channelName, span } from "../words.ts";
+import { span } from "../words.ts";
 import { Waiting, Errors } from "./backlog.tsx";
 import { Chart } from "./chart.tsx";
 import { type Measure, measures, type Series, seriesOf } from "./counts.ts";
