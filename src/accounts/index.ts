@@ -3,6 +3,7 @@ export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
 export { accountById, keys, ownAccount, settingByName, settings, usage } from "./rows.ts";
 export { countHourly, type Happening } from "./hourly-counts.ts";
+export { countReapers } from "./reap-counts.ts";
 export type {
   ErrorCount,
   ErrorCounts,

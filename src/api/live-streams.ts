@@ -71,6 +71,7 @@ export class LiveStreams {
       ...options,
       byPosition: mailByPosition,
       keyOf: mailboxName,
+      scanned: () => this.#sessionCheck.request(),
     });
     this.#sessionCheck = new SessionCheck({
       ...options,
@@ -145,7 +146,6 @@ export class LiveStreams {
   wake(): void {
     this.#events.wake();
     this.#mail.wake();
-    if (this.#ofMailboxes > 0) this.#sessionCheck.request();
   }
 
   /** Ends all streams. */

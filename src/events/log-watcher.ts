@@ -14,6 +14,8 @@ interface LogWatcherOptions<R extends { readonly position: number }> extends Wat
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called after each scan. Another process may have committed since the last one. */
+  readonly scanned?: () => void;
 }
 
 /** Rows that one scan examines. */
@@ -94,14 +96,18 @@ export class LogWatcher<R extends { readonly position: number }> {
   }
 
   async #startScans(): Promise<Scanner> {
-    const { store, clock, logger } = this.#options;
+    const { store, clock, logger, scanned = () => {} } = this.#options;
     const scanner: Scanner = {
       position: await this.#newest(),
       follower: new Follower({
         clock,
         pollMs: scanIntervalMs,
         yieldToEventLoop: () => store.yieldToEventLoop(),
-        step: () => this.#scan(scanner),
+        step: async () => {
+          const step = await this.#scan(scanner);
+          scanned();
+          return step;
+        },
         failed: (err) => logger.warn({ err }, "failed to read the log for streams; retrying"),
       }),
     };
