@@ -63,8 +63,8 @@ const hourCountSchema = z
       .int()
       .min(0)
       .describe(
-        "How many messages failed, expired or were not delivered. If a later receipt reports such " +
-          "a message as delivered, it counts as delivered too.",
+        "How many messages failed, expired or were not delivered. If a later receipt reports " +
+          "such a message as delivered, it counts as delivered too.",
       ),
     received: z.int().min(0).describe("How many messages came from contacts."),
     delivery_times: z

@@ -1,4 +1,4 @@
-/** The HTML documents of pages. They contain no data of the request, and no inline code or style. */
+/** The HTML documents of pages. They contain no data of a request, and no inline code. */
 import type { Assets } from "./assets.ts";
 
 const escapes: Readonly<Record<string, string>> = {

@@ -24,7 +24,7 @@ export interface PageRequest {
   readonly url: string;
   /** The headers by lower-case name, such as `cookie`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The IP address at the other end of the connection. Undefined if the server does not know it. */
+  /** The IP address at the other end of the connection. Undefined if it is unknown. */
   readonly remoteAddress: string | undefined;
   /**
    * The request of your framework: Express's request, Koa's context, Node's message or the

@@ -35,7 +35,7 @@ export interface WidgetEngine extends Mountable {
 export interface WidgetRequest {
   /** The headers by lower-case name, such as `x-forwarded-for`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The IP address at the other end of the connection. Undefined if the server does not know it. */
+  /** The IP address at the other end of the connection. Undefined if it is unknown. */
   readonly remoteAddress: string | undefined;
   /**
    * The request of your framework: Express's request, Koa's context, Node's message or the
