@@ -68,7 +68,7 @@ export async function browser(): Promise<string> {
       await fillSqlite(engine, file, contacts);
       await engine.start();
       const url = await serveInbox(engine);
-      const { browser: chromium, close } = await launchChromium();
+      const chromium = await launchChromium();
       try {
         const page = await chromium.newPage({ viewport: { width: 1440, height: 900 } });
         await page.addInitScript(meter);
@@ -93,7 +93,7 @@ export async function browser(): Promise<string> {
           `longest task in ${count(closed)} conversations is ${count(scrolled.task)} ms`
         );
       } finally {
-        await close();
+        await chromium.close();
         server.closeAllConnections();
         server.close();
       }

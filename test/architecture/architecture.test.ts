@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hiddenInputs } from "./determinism.ts";
 import { type Modules, misplacedImports } from "./layers.ts";
+import { importsOf, parse } from "./syntax.ts";
 
 const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
   dependencies: Record<string, string>;
@@ -25,6 +27,18 @@ describe("the project", () => {
       hiddenInputs(path, source),
     );
     expect(findings).toEqual([]);
+  });
+
+  test("the thread of a SQLite file starts fast, since it loads neither a package nor the core", () => {
+    const loaded = new Set(["adapters/storage/sqlite/worker.ts"]);
+    for (const path of loaded) {
+      if (path.startsWith("node:")) continue;
+      expect(path).toMatch(/^adapters\/storage\/sqlite\//);
+      for (const { from, isType } of importsOf(parse(readFileSync(path, "utf8"), path))) {
+        if (!isType) loaded.add(from.startsWith(".") ? posix.join(path, "..", from) : from);
+      }
+    }
+    expect(loaded.size).toBeGreaterThan(3);
   });
 });
 

@@ -1,4 +1,4 @@
-import { system } from "../../adapters/system/index.ts";
+import { system } from "tidings/system";
 import type { Clock } from "../../src/ports/environment.ts";
 
 /** Maps the machine's monotonic clock to a time that runs at another rate. */

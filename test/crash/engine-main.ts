@@ -1,20 +1,18 @@
 /**
  * The program of the process that is killed: an engine behind an HTTP server. Its one argument is
  * `ProcessSettings` as JSON. It prints `ready` and its port once it accepts requests. With `setup`
- * it only creates the account, prints the API key, and exits.
+ * it only creates the account, prints the API key, and exits. It runs the built package, which
+ * starts faster than the sources.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { httpClient } from "../../adapters/http-client/index.ts";
-import { nodeHandler } from "../../adapters/http/node.ts";
-import { system } from "../../adapters/system/index.ts";
-import { MessagingEngine } from "../../adapters/entry.ts";
-import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Logger } from "../../src/ports/environment.ts";
+import { type Logger, MessagingEngine, TidingsError } from "tidings";
+import { httpClient } from "tidings/http-client";
+import { nodeHandler } from "tidings/node";
+import { system } from "tidings/system";
 import { type Epoch, fastClock } from "./clock.ts";
 import { listen } from "./http.ts";
 import { outsideTransport } from "./outside-transport.ts";
-import { transportName } from "./protocol.ts";
-import { endpoints } from "./receiver.ts";
+import { endpoints, transportName } from "./protocol.ts";
 import { openStorage, type StorageSettings } from "./storages.ts";
 
 export interface ProcessSettings {
@@ -42,7 +40,7 @@ const printError = (facts: object, message: string): void => {
 const logger: Logger = { debug() {}, info() {}, warn() {}, error: printError };
 
 const engine = new MessagingEngine({
-  storage: openStorage(storage),
+  storage: await openStorage(storage),
   transports: [outsideTransport(carrier)],
   clock: fastClock(epoch),
   random: system().random,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { ProcessSettings } from "./engine-main.ts";
 
@@ -16,6 +17,9 @@ export class EngineProcess {
     this.#settings = settings;
     this.#environment = environment;
     this.#port = settings.port;
+    if (!existsSync("dist/index.js")) {
+      throw new Error("The package is not built. Run `npm run build` first.");
+    }
     const script = new URL("./engine-main.ts", import.meta.url).pathname;
     this.#process = spawn(process.execPath, [script, JSON.stringify(settings)], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,5 @@
-import { endpoints, type WebhookRequest } from "./receiver.ts";
+import { endpoints } from "./protocol.ts";
+import type { WebhookRequest } from "./receiver.ts";
 import type { StoredDeliveryAttempt, StoredDelivery, StoredEvent } from "./database-view.ts";
 
 /** When an engine was killed, or the storage could not be reached, by the engines' clock. */

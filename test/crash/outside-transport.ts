@@ -1,4 +1,4 @@
-import { TidingsError } from "../../src/kernel/errors.ts";
+import { TidingsError } from "tidings";
 import type { LookupAnswer, SendAnswer, Transport } from "../../src/ports/transport.ts";
 import { post } from "./http.ts";
 import {

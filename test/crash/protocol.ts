@@ -1,5 +1,9 @@
-/** The HTTP calls between the carrier and the transport in the killed process. */
+/**
+ * The HTTP calls between the carrier and the transport in the killed process, and the endpoints of
+ * its webhooks.
+ */
 import { createHmac } from "node:crypto";
+import type { EventType } from "../../src/events/types.ts";
 import type { Receipt, ReceiptSubject } from "../../src/ports/transport.ts";
 
 export interface SendCall {
@@ -26,3 +30,16 @@ export const signatureHeader = "x-carrier-signature";
 export function signatureOf(body: string | Uint8Array): string {
   return createHmac("sha256", sharedSecret).update(body).digest("hex");
 }
+
+export interface Endpoint {
+  readonly name: string;
+  readonly events: readonly EventType[];
+  readonly ordering: "none" | "fifo";
+}
+
+/** The subscriptions. They are chosen so that most events go to one endpoint. */
+export const endpoints: readonly Endpoint[] = [
+  { name: "messages", events: ["message.sent", "message.failed"], ordering: "none" },
+  { name: "contacts", events: ["contact.created"], ordering: "none" },
+  { name: "conversations", events: ["conversation.created"], ordering: "fifo" },
+];

@@ -7,22 +7,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/ports/environment.ts";
-import type { EventType } from "../../src/events/types.ts";
 import { authority } from "../adapters/http-client/authority.ts";
 import type { Dice } from "./dice.ts";
-
-export interface Endpoint {
-  readonly name: string;
-  readonly events: readonly EventType[];
-  readonly ordering: "none" | "fifo";
-}
-
-/** The subscriptions. They are chosen so that most events go to one endpoint. */
-export const endpoints: readonly Endpoint[] = [
-  { name: "messages", events: ["message.sent", "message.failed"], ordering: "none" },
-  { name: "contacts", events: ["contact.created"], ordering: "none" },
-  { name: "conversations", events: ["conversation.created"], ordering: "fifo" },
-];
+import { endpoints } from "./protocol.ts";
 
 /** A request that arrived, at a time by the engines' clock. */
 export interface WebhookRequest {

@@ -1,8 +1,7 @@
 /** The storages under test: how an engine's process opens them, and how the judge reads them. */
-import pg from "pg";
-import { postgres } from "../../adapters/storage/postgres/index.ts";
-import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import type { StoragePort } from "tidings";
+import { postgres } from "tidings/postgres";
+import { sqlite } from "tidings/sqlite";
 import type { Dice } from "./dice.ts";
 import type { DatabaseView } from "./database-view.ts";
 
@@ -11,8 +10,9 @@ export type StorageSettings =
   | { readonly kind: "sqlite"; readonly file: string }
   | { readonly kind: "postgres"; readonly url: string };
 
-export function openStorage(settings: StorageSettings): StoragePort {
+export async function openStorage(settings: StorageSettings): Promise<StoragePort> {
   if (settings.kind === "sqlite") return sqlite({ file: settings.file });
+  const { default: pg } = await import("pg");
   const pool = new pg.Pool({ connectionString: settings.url, max: 5, allowExitOnIdle: true });
   // The test cuts idle connections. An error without a listener would end the process.
   pool.on("error", () => {});

@@ -4,8 +4,10 @@ import { afterAll, onTestFinished, type TestContext } from "vitest";
 import { launchChromium } from "./launch-chromium.ts";
 
 /** Skips the test, with the reason, if Chromium cannot be started. */
-export function chromium(skip: TestContext["skip"]): Promise<Browser> {
-  return launch(onTestFinished).catch(skipping(skip));
+export async function chromium(skip: TestContext["skip"]): Promise<Browser> {
+  const browser = await launchChromium().catch(skipping(skip));
+  onTestFinished(() => browser.close());
+  return browser;
 }
 
 /**
@@ -13,12 +15,17 @@ export function chromium(skip: TestContext["skip"]): Promise<Browser> {
  * its first closed context, so the context is shared, too.
  */
 export function sharedChromium(): (skip: TestContext["skip"]) => Promise<BrowserContext> {
-  let context: Promise<BrowserContext> | undefined;
-  let close: (() => Promise<void>) | undefined;
-  afterAll(() => close?.());
+  let started: Promise<BrowserContext> | undefined;
+  // A browser that did not start needs no end.
+  afterAll(() => started?.then((context) => context.browser()?.close()).catch(() => {}));
   return (skip) => {
-    context ??= launch((closing) => (close = closing)).then((browser) => browser.newContext());
-    return context.catch(skipping(skip));
+    started ??= launchChromium().then(async (browser) => {
+      const context = await browser.newContext();
+      // It only ends what hangs. A wait may take long on a slow machine.
+      context.setDefaultTimeout(120_000);
+      return context;
+    });
+    return started.catch(skipping(skip));
   };
 }
 
@@ -26,9 +33,3 @@ const skipping =
   (skip: TestContext["skip"]) =>
   (error: unknown): never =>
     skip(`Chromium cannot be started here: ${String(error).slice(0, 200)}`);
-
-async function launch(onEnd: (close: () => Promise<void>) => void): Promise<Browser> {
-  const { browser, close } = await launchChromium();
-  onEnd(close);
-  return browser;
-}

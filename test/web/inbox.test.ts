@@ -1,5 +1,5 @@
 /** The inbox in a real browser, over a real engine. */
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
@@ -222,6 +222,83 @@ test("two people see at once what the other does to a conversation, and keep wha
     "Lee's second draft": "lee",
   });
   expect([...faults, ...other.faults]).toEqual([]);
+});
+
+test("an answer that comes late does not bring back what events have changed since", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const { conversation_id: id } = await write("Hello?");
+  const answers = { read: Promise.withResolvers<void>(), messages: Promise.withResolvers<void>() };
+  for (const [path, { promise }] of Object.entries(answers)) {
+    const hold = async (route: Route): Promise<void> => {
+      const response = await route.fetch();
+      await promise;
+      await route.fulfill({ response });
+    };
+    await page.route(`**/${path}`, hold, { times: 1 });
+  }
+  const requested = page.waitForRequest("**/read");
+  await page.goto(`${server.url}#/all/${id}`);
+  await requested;
+  await eventually(async () => expect((await shop.conversations.get(id)).unread_count).toBe(0));
+  await write("Are you open?");
+  await page.locator(".message.is-in", { hasText: "Are you open?" }).waitFor();
+  answers.read.resolve();
+  await eventually(async () => expect((await shop.conversations.get(id)).unread_count).toBe(0));
+
+  await page.locator(".composer-area").fill("Until six.");
+  await page.locator(".composer-area").press("Control+Enter");
+  await page.locator(".message.is-out[data-status=delivered]").waitFor();
+  const answered = page.waitForResponse("**/messages");
+  answers.messages.resolve();
+  await answered;
+  const sent = page.locator(".message.is-out");
+  await expect.poll(() => sent.count()).toBe(1);
+  expect(await sent.getAttribute("data-status")).toBe("delivered");
+});
+
+test("a conversation that changes while the list is loaded is in the list once", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const write = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const { conversation_id: id } = await write("Hello?");
+  const held = Promise.withResolvers<void>();
+  await page.route(/\/v1\/conversations[?].*limit=50/, async (route) => {
+    const response = await route.fetch();
+    await held.promise;
+    await route.fulfill({ response });
+  });
+  await page.goto(`${server.url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  await expect.poll(() => server.streams()).toBe(1);
+  await write("Are you open?");
+  await row(page, "Are you open?").waitFor();
+  const answered = page.waitForResponse(/\/v1\/conversations[?].*limit=50/);
+  held.resolve();
+  await answered;
+  await shop.conversations.setLabels(id, ["later"]);
+  await row(page, "later").first().waitFor();
+  expect(await page.locator(".row").count()).toBe(1);
+});
+
+test("what could not be loaded is loaded when the server answers again", async ({ skip }) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await shop.conversations.addNote(id, { body: "Regular customer" });
+  const parts = /\/(notes|observations|consents|sentiment)\b/;
+  await page.route(parts, (route) => route.abort());
+  await page.goto(`${server.url}#/all/${id}`);
+  const retry = page.getByRole("button", { name: "Try again" });
+  await retry.first().waitFor();
+  await page.unroute(parts);
+  await page.locator(".note", { hasText: "Regular customer" }).waitFor();
+  await expect.poll(() => retry.count()).toBe(0);
 });
 
 test("on a developer's machine, the printed token opens the page and a wrong one does not", async ({

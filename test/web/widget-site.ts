@@ -3,15 +3,14 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import type { Browser, Locator, Page } from "playwright-core";
-import { onTestFinished, type TestContext } from "vitest";
+import type { BrowserContext, Locator, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import { expressHandler } from "../../adapters/http/express.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { widgetHandler } from "../../adapters/web/widget/server/index.ts";
 import { silent } from "../../src/ports/environment.ts";
-import { chromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** As strict as a page can be that calls its own server. */
@@ -39,7 +38,10 @@ export interface Tab {
   readonly complaints: readonly string[];
   /** Opens the panel, writes and sends. */
   write(text: string): Promise<void>;
-  /** The bubbles in the order on the screen, those of the visitor with a `>` before them. */
+  /**
+   * The bubbles in the order on the screen. Those of the visitor have `>` before them, or `...>`
+   * until the server has confirmed them.
+   */
   bubbles(): Promise<readonly string[]>;
   /** Waits for these bubbles. */
   shows(expected: readonly string[]): Promise<void>;
@@ -47,7 +49,6 @@ export interface Tab {
 
 export interface WidgetSite {
   readonly engine: MessagingEngine;
-  readonly browser: Browser;
   openTab(): Promise<Tab>;
   /** Sends a message to the visitor, as the host application does. */
   say(body: string): Promise<void>;
@@ -60,7 +61,7 @@ export interface WidgetSite {
   received(): Promise<readonly (string | null)[]>;
 }
 
-export async function widgetSite(skip: TestContext["skip"]): Promise<WidgetSite> {
+export async function widgetSite(context: BrowserContext): Promise<WidgetSite> {
   const engine = new MessagingEngine({
     storage: memory(),
     transports: [sandbox()],
@@ -84,17 +85,18 @@ export async function widgetSite(skip: TestContext["skip"]): Promise<WidgetSite>
     server.close();
     await engine.stop({ deadlineMs: 1_000 });
   });
-  const browser = await chromium(skip);
-  const context = await browser.newContext({ viewport: { width: 1_000, height: 720 } });
   const contact = async (): Promise<string> => {
     const [found] = (await engine.contacts.list()).data;
     return found?.id ?? "";
   };
   return {
     engine,
-    browser,
-    openTab: async () =>
-      tabOf(await context.newPage(), `http://localhost:${(server.address() as AddressInfo).port}/`),
+    openTab: async () => {
+      const page = await context.newPage();
+      onTestFinished(() => page.close());
+      await page.setViewportSize({ width: 1_000, height: 720 });
+      return tabOf(page, `http://localhost:${(server.address() as AddressInfo).port}/`);
+    },
     async say(body) {
       await engine.messages.send({ to: await contact(), channel: "webchat", body });
     },
@@ -117,7 +119,7 @@ export async function widgetSite(skip: TestContext["skip"]): Promise<WidgetSite>
 }
 
 const readBubbles = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("li .bubble")]
-  .map((each) => (each.closest(".mine") ? "> " : "") + each.textContent)`;
+  .map((each) => (each.closest(".pending") ? "..." : "") + (each.closest(".mine") ? "> " : "") + each.textContent)`;
 
 async function tabOf(page: Page, url: string): Promise<Tab> {
   const complaints: string[] = [];

@@ -2,8 +2,11 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Tab, widgetSite } from "./widget-site.ts";
+
+const chromium = sharedChromium();
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -35,7 +38,7 @@ async function violations({ page }: Tab): Promise<unknown> {
 test("a chat survives a lost line, a lost answer, a reload and a second tab, each message once and in order", async ({
   skip,
 }) => {
-  const site = await widgetSite(skip);
+  const site = await widgetSite(await chromium(skip));
   const [one, two] = [await site.openTab(), await site.openTab()];
   // Who only looks costs the host nothing.
   await two.launcher.click();
@@ -102,7 +105,7 @@ test("a chat survives a lost line, a lost answer, a reload and a second tab, eac
 test("unread messages are counted until the panel shows them, and then marked as read", async ({
   skip,
 }) => {
-  const site = await widgetSite(skip);
+  const site = await widgetSite(await chromium(skip));
   const tab = await site.openTab();
   await tab.page.evaluate(`window.heard = [];
     for (const type of ["open", "close", "message", "unread"])
@@ -138,7 +141,7 @@ test("unread messages are counted until the panel shows them, and then marked as
 });
 
 test("texts of strangers stay text, and axe finds nothing in either scheme", async ({ skip }) => {
-  const site = await widgetSite(skip);
+  const site = await widgetSite(await chromium(skip));
   const tab = await site.openTab();
   expect(await violations(tab)).toEqual([]);
   await tab.write(hostile[0] ?? "");

@@ -1,13 +1,15 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { StorageConflict } from "../../../src/ports/index.ts";
 import { toStorageError, unavailableError } from "./errors.ts";
-import type { Step } from "./writes.ts";
+import type { Step } from "./steps.ts";
+import { changedError } from "./writes.ts";
 
-/** Why the thread could not commit a group. */
+/**
+ * Why the thread could not commit a group: the collection of a row that has changed, or an error of
+ * SQLite.
+ */
 export type Failure =
-  | { readonly conflict: string }
-  | { readonly errcode: number | undefined; readonly message: string };
+  { readonly changed: string } | { readonly errcode: number | undefined; readonly message: string };
 
 /** What the thread sends. `ready` comes once, then one response for each group. */
 export type WorkerResponse = "ready" | "committed" | Failure;
@@ -151,7 +153,7 @@ export function startThread(workerData: ThreadData): Worker | undefined {
 }
 
 function errorOf(failure: Failure, file: string): unknown {
-  if ("conflict" in failure) return new StorageConflict(failure.conflict);
+  if ("changed" in failure) return changedError(failure.changed);
   const { errcode, message } = failure;
   return toStorageError(Object.assign(new Error(message), { errcode }), file);
 }

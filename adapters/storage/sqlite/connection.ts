@@ -1,5 +1,4 @@
 import type { DatabaseSync } from "node:sqlite";
-import { toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
 
 /** A database of `node:sqlite` or better-sqlite3. Only what both have in common is used. */
 export interface SqliteHandle {
@@ -71,12 +70,11 @@ function returnArrays(query: SqliteStatement): void {
 }
 
 /**
- * With `wal_autocheckpoint`, pages are written back to the file once for many commits. 4,000 pages
+ * Settings of every connection to the file. With `wal_autocheckpoint`, pages are written back to the file once for many commits. 4,000 pages
  * (a log of 16 MB) give most of the gain of a larger log. 16,000 pages blocked the event loop for
  * up to 50 ms, instead of 20 to 30.
  */
-const settings = `
-  PRAGMA busy_timeout = 0;
+export const settings = `
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 4000;
   PRAGMA cache_size = -32768;
@@ -94,38 +92,12 @@ export const readerSettings = `
 `;
 
 /**
- * Connects to the database file, and creates it if it does not exist.
- * @throws TidingsError `storage_unavailable` when the file cannot be opened or cannot use a
- *   write-ahead log
+ * Opens the database file, and creates it if it does not exist. Throws the errors of SQLite.
  */
-export async function connect(file: string): Promise<DatabaseSync> {
-  const handle = openFile(file);
-  try {
-    await whenUnlocked(file, () => {
-      handle.exec(settings);
-      const mode = handle.prepare("PRAGMA journal_mode = WAL").get();
-      if (mode?.["journal_mode"] !== "wal") {
-        throw unavailableError(
-          "SQLite cannot use a write-ahead log. Put the database file on a local disk.",
-          file,
-        );
-      }
-    });
-    return handle;
-  } catch (error) {
-    handle.close();
-    throw error;
-  }
-}
-
-function openFile(file: string): DatabaseSync {
+export function openFile(file: string): DatabaseSync {
   // A static import would fail on an old Node before the check of its version.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
-  try {
-    return new DatabaseSync(file);
-  } catch (error) {
-    throw toStorageError(error, file);
-  }
+  return new DatabaseSync(file);
 }
 
 /**

@@ -4,7 +4,7 @@ import { Connection, fileOf, type SqliteHandle } from "./connection.ts";
 import { isBusy, toStorageError } from "./errors.ts";
 import type { Reads } from "./reads.ts";
 import type { Table } from "./tables.ts";
-import { runSteps, stepsOf } from "./writes.ts";
+import { applySteps, stepsOf } from "./writes.ts";
 
 /** Groups inside transactions that the host application opened on its own handles. */
 export class HostTransactions {
@@ -58,7 +58,7 @@ function write(
   const steps = stepsOf(writes, table);
   handle.exec("SAVEPOINT tidings");
   try {
-    runSteps(steps, connection);
+    applySteps(steps, connection);
     handle.exec("RELEASE tidings");
   } catch (error) {
     undoWrites(handle);

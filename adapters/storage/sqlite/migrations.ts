@@ -3,20 +3,11 @@ import { layoutOf } from "../layout.ts";
 import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
 import { rollBack, type SqliteHandle } from "./connection.ts";
 import { whenUnlocked } from "./errors.ts";
-import {
-  addColumn,
-  createIndex,
-  createTable,
-  needsRowid,
-  prefix,
-  quoted,
-  tableName,
-} from "./tables.ts";
+import { positionsTable, prefix, quoted } from "./names.ts";
+import { addColumn, createIndex, createTable, needsRowid, tableName } from "./tables.ts";
 import { createWordIndex } from "./word-index.ts";
 
 const schemaTable = `${prefix}schema`;
-/** A table with one row: the last position that any log used. */
-export const positionsTable: string = `${prefix}positions`;
 
 /**
  * Returns the statements that migrate a database from schema version `from`, in one transaction.

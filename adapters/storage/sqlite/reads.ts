@@ -9,7 +9,8 @@ import {
   storedValue,
 } from "../layout.ts";
 import type { Connection } from "./connection.ts";
-import { conditionSql, indexedBy, quoted, sortColumns, type Table } from "./tables.ts";
+import { quoted } from "./names.ts";
+import { conditionSql, indexedBy, sortColumns, type Table } from "./tables.ts";
 
 /**
  * The plus keeps SQLite from planning for the bound number. It would plan again for each number,

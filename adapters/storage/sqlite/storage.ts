@@ -19,7 +19,8 @@ import {
   type Check,
   defaultThresholds,
 } from "./background-writer.ts";
-import { connect, Connection, fileOf, readerSettings } from "./connection.ts";
+import { connect } from "./connect.ts";
+import { Connection, fileOf, readerSettings } from "./connection.ts";
 import { checkPages, fileCheckMs, OpenFiles } from "./damage.ts";
 import { whenUnlocked } from "./errors.ts";
 import { HostTransactions } from "./host.ts";

@@ -8,12 +8,8 @@ import {
 } from "../../../src/ports/index.ts";
 import { type Layout, layoutOf, orderOf } from "../layout.ts";
 import type { Addition } from "../schema.ts";
+import { prefix, quoted } from "./names.ts";
 
-/** The beginning of the names of tables and indexes. */
-export const prefix = "tidings_";
-
-/** Quotes a name for SQL. */
-export const quoted = (name: string): string => `"${name}"`;
 /** Returns the quoted name of a collection's table. */
 export const tableName = ({ name }: Collection): string => quoted(prefix + name);
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

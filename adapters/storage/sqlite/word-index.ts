@@ -5,7 +5,8 @@
 import type { Row, Search, WordIndex } from "../../../src/ports/index.ts";
 import type { Stored } from "../layout.ts";
 import type { Connection } from "./connection.ts";
-import { prefix, quoted, rowidColumn, type Table, tableName } from "./tables.ts";
+import { prefix, quoted } from "./names.ts";
+import { rowidColumn, type Table, tableName } from "./tables.ts";
 
 /** Returns the statements that create the index and fill it from the existing rows. */
 export function createWordIndex(index: WordIndex): string {

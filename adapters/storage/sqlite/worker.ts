@@ -1,18 +1,18 @@
 /**
  * A worker thread. It commits the groups that a `BackgroundWriter` sends, one by one, or checks the
- * pages of the database once.
+ * pages of the database once. It imports as little as possible, because a thread loads its modules
+ * anew each time it starts. So it reports errors as plain data.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { StorageConflict } from "../../../src/ports/index.ts";
 import type { ThreadData, WorkerRequest, WorkerResponse } from "./background-writer.ts";
-import { connect, Connection, rollBack } from "./connection.ts";
-import { findDamage } from "./damage.ts";
-import { runSteps } from "./writes.ts";
+import { Connection, openFile, rollBack, settings } from "./connection.ts";
+import { findDamage } from "./find-damage.ts";
+import { runSteps } from "./steps.ts";
 
 const { file, check } = workerData as ThreadData;
-const handle = await connect(file);
+const handle = openFile(file);
 // This thread can block until another process's transaction ends, because nothing else runs here.
-handle.exec("PRAGMA busy_timeout = 5000");
+handle.exec(`PRAGMA busy_timeout = 5000; ${settings}`);
 const connection = new Connection(handle);
 
 if (check === undefined) commitGroups();
@@ -36,12 +36,15 @@ function commitGroups(): void {
 function commit(steps: Exclude<WorkerRequest, "close">): WorkerResponse {
   try {
     connection.statement("BEGIN IMMEDIATE").run();
-    runSteps(steps, connection);
-    connection.statement("COMMIT").run();
-    return "committed";
+    const changed = runSteps(steps, connection);
+    if (changed === undefined) {
+      connection.statement("COMMIT").run();
+      return "committed";
+    }
+    rollBack(handle);
+    return { changed };
   } catch (error) {
     rollBack(handle);
-    if (error instanceof StorageConflict) return { conflict: error.message };
     const { message, errcode } = error as { readonly message: string; readonly errcode?: number };
     return { message, errcode };
   }

@@ -4,8 +4,9 @@ import { type Connection, rollBack } from "./connection.ts";
 import type { OpenFiles } from "./damage.ts";
 import { isStale, whenUnlocked } from "./errors.ts";
 import type { Reads } from "./reads.ts";
+import type { Step } from "./steps.ts";
 import type { Table } from "./tables.ts";
-import { runSteps, type Step, stepsOf } from "./writes.ts";
+import { applySteps, stepsOf } from "./writes.ts";
 
 /**
  * Commits groups on one connection. A group's first read begins a transaction, which makes its
@@ -123,7 +124,7 @@ export class Writer {
 
   #write(steps: readonly Step[]): void {
     try {
-      runSteps(steps, this.connection);
+      applySteps(steps, this.connection);
       this.connection.statement("COMMIT").run();
     } catch (error) {
       rollBack(this.connection.handle);

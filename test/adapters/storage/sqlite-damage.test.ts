@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
-import { findDamage } from "../../../adapters/storage/sqlite/damage.ts";
+import { findDamage } from "../../../adapters/storage/sqlite/find-damage.ts";
 import { sqlite, type SqliteOptions } from "../../../adapters/storage/sqlite/index.ts";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { onReconnect } from "./connection.ts";
 
 /** The state of something that is loaded. A failed reload keeps what was loaded before. */
 export interface Loaded<Data> {
@@ -7,7 +8,10 @@ export interface Loaded<Data> {
   readonly isLoading: boolean;
 }
 
-/** Something that is loaded from the server, and may be loaded again. */
+/**
+ * Something that is loaded from the server, and may be loaded again. A load that failed is repeated
+ * when the server is back.
+ */
 export class Resource<Data> {
   private readonly inner = signal<Loaded<Data>>({
     data: undefined,
@@ -15,6 +19,7 @@ export class Resource<Data> {
     isLoading: false,
   });
   private running: AbortController | undefined;
+  private endWaiting: (() => void) | undefined;
   private readonly load: (signal: AbortSignal) => Promise<Data>;
 
   constructor(load: (signal: AbortSignal) => Promise<Data>) {
@@ -31,7 +36,7 @@ export class Resource<Data> {
 
   /** Loads it. A load that is under way is given up. */
   async reload(): Promise<void> {
-    this.running?.abort();
+    this.stop();
     const own = new AbortController();
     this.running = own;
     this.inner.value = { ...this.inner.peek(), isLoading: true };
@@ -41,17 +46,19 @@ export class Resource<Data> {
     } catch (error) {
       if (own.signal.aborted) return;
       this.inner.value = { data: this.inner.peek().data, error, isLoading: false };
+      this.endWaiting = onReconnect(() => void this.reload());
     }
   }
 
   /** Replaces the data, for example by the answer to a write. */
   set(data: Data): void {
-    this.running?.abort();
+    this.stop();
     this.inner.value = { data, error: undefined, isLoading: false };
   }
 
   /** Gives up what is under way. */
   stop(): void {
     this.running?.abort();
+    this.endWaiting?.();
   }
 }

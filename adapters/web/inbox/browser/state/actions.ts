@@ -11,7 +11,7 @@ import {
   toastError,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { conversationNow, fetchConversation, patch, put } from "./conversations.ts";
+import { conversationNow, fetchConversation, patch, put, putAnswer } from "./conversations.ts";
 import {
   type Draft,
   emptyDraft,
@@ -21,6 +21,7 @@ import {
   setDraft,
   setOutgoing,
 } from "./drafts.ts";
+import { placeNow } from "./order.ts";
 import { nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
 
@@ -34,9 +35,9 @@ async function change(
 ): Promise<boolean> {
   const before = conversationNow(id);
   patch(id, fields);
+  const place = placeNow();
   try {
-    const after = await write(newKey());
-    put(after);
+    putAnswer(await write(newKey()), place);
     if (done !== undefined) {
       toast({ message: done, ...(undo && { action: { label: t("undo"), run: undo } }) });
     }
@@ -131,8 +132,9 @@ const keptUnread = new Set<string>();
 export async function markRead(id: string): Promise<void> {
   if (keptUnread.has(id) || (conversationNow(id)?.unread_count ?? 0) === 0) return;
   patch(id, { unread_count: 0 });
+  const place = placeNow();
   try {
-    put(await api.post<Conversation>(`v1/conversations/${id}/read`));
+    putAnswer(await api.post<Conversation>(`v1/conversations/${id}/read`), place);
   } catch {
     // It stays unread for the others, and the next visit marks it.
   }
@@ -184,6 +186,7 @@ export function editAgain(id: string, { key, mode, body, media, sendAt, from }: 
 }
 
 async function deliver(id: string, message: Outgoing): Promise<void> {
+  const place = placeNow();
   try {
     if (message.mode === "note") {
       const note = await api.post<Note>(
@@ -194,7 +197,7 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
       if (thread.peek()?.id === id) thread.peek()?.putNote(note);
     } else {
       const sent = await post(id, message);
-      if (thread.peek()?.id === id) thread.peek()?.put(sent);
+      if (thread.peek()?.id === id) thread.peek()?.put(sent, place);
       if (sent.status === "scheduled" && sent.send_at !== null) {
         toast({ message: t("scheduled", { time: dayAndTime(sent.send_at) }) });
       }
@@ -233,9 +236,10 @@ function post(id: string, { body, media, sendAt, from, key }: Draft & { key: str
 
 /** Cancels a scheduled or queued message. */
 export async function cancelMessage(id: string): Promise<void> {
+  const place = placeNow();
   try {
     const canceled = await api.post<Message>(`v1/messages/${id}/cancel`);
-    thread.peek()?.put(canceled);
+    thread.peek()?.put(canceled, place);
     toast({ message: t("messageCanceled") });
   } catch (error) {
     toastError(error);

@@ -2,9 +2,12 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Conversation, Page } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
+import { placeNow } from "./order.ts";
 import { byView, isShown, type ListQuery, requestOf } from "./views.ts";
 
 const known = new Map<string, Signal<Conversation>>();
+/** When the page learned what it knows of each conversation. */
+const places = new Map<string, number>();
 
 /** A conversation that the page knows. */
 export const conversation = (id: string): Conversation | undefined => known.get(id)?.value;
@@ -15,7 +18,8 @@ export const conversationNow = (id: string): Conversation | undefined => known.g
 const changed = new Set<string>();
 
 /** Adds or replaces a conversation. The list places it again when it may. */
-export function put(next: Conversation): void {
+export function put(next: Conversation, place = placeNow()): void {
+  places.set(next.id, place);
   const held = known.get(next.id);
   if (held === undefined) known.set(next.id, signal(next));
   else held.value = next;
@@ -23,9 +27,19 @@ export function put(next: Conversation): void {
   list.placeSoon();
 }
 
+/**
+ * Puts the answer to the request that began at `place`. If an event or another answer came in
+ * between, nobody knows which is newer. Then the conversation is read again.
+ */
+export function putAnswer(answer: Conversation, place: number): void {
+  if ((places.get(answer.id) ?? 0) <= place) put(answer, place);
+  else fetchSoon(answer.id);
+}
+
 /** Removes a conversation, because its contact was erased. */
 export function drop(id: string): void {
   known.delete(id);
+  places.delete(id);
   list.remove(id);
 }
 
@@ -37,9 +51,30 @@ export function patch(id: string, fields: Partial<Conversation>): void {
 
 /** Asks the server for a conversation. */
 export async function fetchConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
+  const place = placeNow();
   const found = await api.get<Conversation>(`v1/conversations/${id}`, {}, { signal });
-  put(found);
+  putAnswer(found, place);
   return found;
+}
+
+const fetchDelayMs = 400;
+const maxFetched = 10;
+const wanted = new Set<string>();
+let fetching: ReturnType<typeof setTimeout> | undefined;
+
+/** Reads a conversation, or the beginning of the list if many changed at once. */
+export function fetchSoon(id: string): void {
+  wanted.add(id);
+  fetching ??= setTimeout(() => {
+    fetching = undefined;
+    const ids = [...wanted];
+    wanted.clear();
+    if (ids.length > maxFetched) {
+      void list.reload();
+      return;
+    }
+    for (const each of ids) void fetchConversation(each).catch(() => {});
+  }, fetchDelayMs);
 }
 
 const pageSize = 50;
@@ -70,12 +105,16 @@ class ConversationList {
   /** Reads the beginning again, and keeps the rest. */
   async reload(): Promise<void> {
     const isFirst = this.ids.peek().length === 0;
+    const place = placeNow();
     const page = await this.read(null);
     if (page === undefined) return;
     batch(() => {
-      for (const each of page.data) put(each);
+      for (const each of page.data) putAnswer(each, place);
       const fresh = page.data.map(({ id }) => id);
       if (isFirst) {
+        // Events may have placed rows since the request began.
+        for (const id of this.ids.peek()) changed.add(id);
+        this.ids.value = [];
         this.append(fresh);
         this.cursor = page.next_cursor;
         this.isComplete.value = !page.has_more;
@@ -83,17 +122,18 @@ class ConversationList {
         for (const id of fresh) changed.add(id);
       }
     });
-    if (!isFirst) this.placeSoon();
+    this.placeSoon();
   }
 
   /** Reads the next page. */
   async more(): Promise<void> {
     if (this.isLoading.peek() || this.isComplete.peek() || this.error.peek() !== undefined) return;
+    const place = placeNow();
     const page = await this.read(this.cursor);
     if (page === undefined) return;
     batch(() => {
       const has = new Set(this.ids.peek());
-      for (const each of page.data) put(each);
+      for (const each of page.data) putAnswer(each, place);
       const fresh = page.data.map(({ id }) => id).filter((id) => !has.has(id));
       this.append(fresh);
       this.cursor = page.next_cursor;

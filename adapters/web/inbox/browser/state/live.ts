@@ -2,10 +2,10 @@
 import { signal } from "@preact/signals";
 import type { Conversation, Event, EventType, Page } from "../../../../../src/index.ts";
 import { api, current, listen, may, onReconnect, toast } from "../../../shared/browser/index.ts";
-import { conversationNow, fetchConversation, list, patch, put } from "./conversations.ts";
+import { conversationNow, fetchSoon, list, patch, put } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { notify } from "./notifications.ts";
-import { nameOfAssignee } from "./people.ts";
+import { loadPeople, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
 import { countOf, type View } from "./views.ts";
 
@@ -40,8 +40,6 @@ export const counts = signal<Partial<Record<View, number>>>({});
 export const contactVersion = signal<ReadonlyMap<string, number>>(new Map());
 
 const previewCharacters = 140;
-const fetchDelayMs = 400;
-const maxFetched = 10;
 const countDelayMs = 4000;
 
 /** Begins to follow the events. */
@@ -60,7 +58,11 @@ export function follow(): () => void {
         onGap: readAgain,
       })
     : () => {};
-  const endReconnecting = onReconnect(readAgain);
+  const endReconnecting = onReconnect(() => {
+    readAgain();
+    void loadHandoffs();
+    void loadPeople();
+  });
   countSoon(0);
   void loadHandoffs();
   return () => {
@@ -186,24 +188,6 @@ async function loadHandoffs(): Promise<void> {
   } catch {
     // The reason is missing until the next hand-off.
   }
-}
-
-const wanted = new Set<string>();
-let fetching: ReturnType<typeof setTimeout> | undefined;
-
-/** Reads a conversation, or the beginning of the list if many changed at once. */
-function fetchSoon(id: string): void {
-  wanted.add(id);
-  fetching ??= setTimeout(() => {
-    fetching = undefined;
-    const ids = [...wanted];
-    wanted.clear();
-    if (ids.length > maxFetched) {
-      void list.reload();
-      return;
-    }
-    for (const each of ids) void fetchConversation(each).catch(() => {});
-  }, fetchDelayMs);
 }
 
 let counting: ReturnType<typeof setTimeout> | undefined;

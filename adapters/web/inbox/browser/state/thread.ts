@@ -1,7 +1,8 @@
 /** The messages and notes of the open conversation. */
-import { batch, signal } from "@preact/signals";
+import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
+import { placeNow } from "./order.ts";
 
 /** One entry of a thread, oldest first. */
 export type Entry =
@@ -22,11 +23,15 @@ export class Thread {
   readonly entries = signal<readonly Entry[]>([]);
   readonly isLoading = signal(false);
   readonly isComplete = signal(false);
-  readonly error = signal<unknown>(undefined);
+  readonly error = computed<unknown>(() => this.messagesError.value ?? this.notesError.value);
   readonly id: string;
-  private readonly messages = new Map<string, Message>();
+  private readonly messagesError = signal<unknown>(undefined);
+  private readonly notesError = signal<unknown>(undefined);
+  /** Each message, with the place of the request that read it. */
+  private readonly messages = new Map<string, { message: Message; place: number }>();
   private readonly notes = new Map<string, Note>();
   private cursor: string | null = null;
+  private loading = Promise.resolve();
   private readonly stop = new AbortController();
 
   constructor(id: string) {
@@ -39,29 +44,43 @@ export class Thread {
   async loadOlder(): Promise<void> {
     if (this.isLoading.peek() || this.isComplete.peek()) return;
     this.isLoading.value = true;
-    this.error.value = undefined;
+    this.loading = this.readOlder();
+    await this.loading;
+    this.isLoading.value = false;
+  }
+
+  private async readOlder(): Promise<void> {
+    const place = placeNow();
+    this.messagesError.value = undefined;
     try {
       const page = await this.read<Message>("messages", pageSize, this.cursor);
       batch(() => {
-        for (const message of page.data) this.messages.set(message.id, message);
+        for (const message of page.data) this.keep(message, place);
         this.cursor = page.next_cursor;
         this.isComplete.value = !page.has_more;
-        this.isLoading.value = false;
         this.show();
       });
     } catch (error) {
-      this.fail(error);
+      this.fail(this.messagesError, error);
     }
   }
 
-  /** Reads the latest messages again, because some may have been missed. */
+  /** Reads the latest messages and the notes again, because some may have been missed. */
   async refresh(): Promise<void> {
-    if (this.messages.size === 0) {
+    await Promise.all([this.refreshMessages(), this.loadNotes()]);
+  }
+
+  private async refreshMessages(): Promise<void> {
+    // What is being loaded may have been read before the messages that were missed.
+    await this.loading;
+    if (this.messages.size === 0 && !this.isComplete.peek()) {
       await this.loadOlder();
       return;
     }
+    const place = placeNow();
     try {
       const page = await this.read<Message>("messages", pageSize, null);
+      this.messagesError.value = undefined;
       const isGap = !page.data.some(({ id }) => this.messages.has(id)) && page.has_more;
       // What lies between is read again by scrolling.
       if (isGap) {
@@ -69,17 +88,19 @@ export class Thread {
         this.cursor = page.next_cursor;
         this.isComplete.value = false;
       }
-      for (const message of page.data) this.messages.set(message.id, message);
+      for (const message of page.data) this.keep(message, place);
       this.show();
     } catch (error) {
-      this.fail(error);
+      this.fail(this.messagesError, error);
     }
   }
 
   /** Reads one message again, because an event said that it changed. */
   async refreshMessage(id: string): Promise<void> {
+    const place = placeNow();
     try {
-      this.put(await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal }));
+      const found = await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal });
+      this.put(found, place);
     } catch {
       // The next event or reload shows it.
     }
@@ -88,17 +109,26 @@ export class Thread {
   async loadNotes(): Promise<void> {
     try {
       const page = await this.read<Note>("notes", noteSize, null);
+      this.notesError.value = undefined;
       for (const note of page.data) this.notes.set(note.id, note);
       this.show();
     } catch (error) {
-      this.fail(error);
+      this.fail(this.notesError, error);
     }
   }
 
-  put(message: Message): void {
+  /** Shows the answer to the request that began at `place`. */
+  put(message: Message, place: number): void {
     if (message.conversation_id !== this.id) return;
-    this.messages.set(message.id, message);
+    this.keep(message, place);
     this.show();
+  }
+
+  /** A message that a later request has read stays as it is. */
+  private keep(message: Message, place: number): void {
+    const held = this.messages.get(message.id);
+    if (held !== undefined && held.place > place) return;
+    this.messages.set(message.id, { message, place });
   }
 
   putNote(note: Note): void {
@@ -107,7 +137,7 @@ export class Thread {
   }
 
   message(id: string): Message | undefined {
-    return this.messages.get(id);
+    return this.messages.get(id)?.message;
   }
 
   end(): void {
@@ -122,14 +152,12 @@ export class Thread {
     );
   }
 
-  private fail(error: unknown): void {
-    if (this.stop.signal.aborted) return;
-    this.isLoading.value = false;
-    this.error.value = error;
+  private fail(shown: Signal<unknown>, error: unknown): void {
+    if (!this.stop.signal.aborted) shown.value = error;
   }
 
   private show(): void {
-    const messages = [...this.messages.values()].map((message): Entry => ({
+    const messages = [...this.messages.values()].map(({ message }): Entry => ({
       kind: "message",
       id: message.id,
       at: message.created_at,

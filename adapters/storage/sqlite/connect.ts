@@ -1,0 +1,36 @@
+import type { DatabaseSync } from "node:sqlite";
+import { openFile, settings } from "./connection.ts";
+import { toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
+
+/**
+ * Connects to the database file, and creates it if it does not exist.
+ * @throws TidingsError `storage_unavailable` when the file cannot be opened or cannot use a
+ *   write-ahead log
+ */
+export async function connect(file: string): Promise<DatabaseSync> {
+  const handle = open(file);
+  try {
+    await whenUnlocked(file, () => {
+      handle.exec(`PRAGMA busy_timeout = 0; ${settings}`);
+      const mode = handle.prepare("PRAGMA journal_mode = WAL").get();
+      if (mode?.["journal_mode"] !== "wal") {
+        throw unavailableError(
+          "SQLite cannot use a write-ahead log. Put the database file on a local disk.",
+          file,
+        );
+      }
+    });
+    return handle;
+  } catch (error) {
+    handle.close();
+    throw error;
+  }
+}
+
+function open(file: string): DatabaseSync {
+  try {
+    return openFile(file);
+  } catch (error) {
+    throw toStorageError(error, file);
+  }
+}

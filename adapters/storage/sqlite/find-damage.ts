@@ -1,0 +1,51 @@
+import type { Check } from "./background-writer.ts";
+import type { Connection } from "./connection.ts";
+import { prefix, quoted } from "./names.ts";
+
+/** The maximum size of a database that a quick check reads completely, in bytes. */
+export const maxQuickBytes = 536_870_912;
+/** How many rows of each table a quick check reads of a larger database. */
+const rowsOfEachTable = 1_000;
+
+/**
+ * Returns the first damage that SQLite reports. Empty if it finds none. Throws if it cannot read a
+ * page at all. A quick check reads a database of more than `maxBytes` only in part. Tables of the
+ * host application are left out: SQLite also reports rows that violate their constraints, and fails
+ * if a constraint calls a function of the host application.
+ */
+export function findDamage(
+  connection: Connection,
+  check: Check,
+  maxBytes: number = maxQuickBytes,
+): string {
+  const isWhole = check === "full" || sizeOf(connection) <= maxBytes;
+  const pragma = check === "full" ? "integrity_check" : "quick_check";
+  for (const [name] of rowsOf(connection, engineTables)) {
+    const table = quoted(String(name));
+    // All columns, so that SQLite reads the table and not one of its indexes.
+    if (!isWhole) rowsOf(connection, `SELECT * FROM ${table} NOT INDEXED LIMIT ${rowsOfEachTable}`);
+    const problem = isWhole ? firstOf(connection, `${pragma}(${table})`) : "ok";
+    if (problem !== "ok") return problem.replaceAll(/\s+/g, " ");
+  }
+  return "";
+}
+
+const engineTables = `SELECT name FROM sqlite_schema WHERE rootpage > 0 AND type = 'table'
+  AND substr(name, 1, ${prefix.length}) = '${prefix}'`;
+
+/** Returns the size of the database in bytes. */
+export const sizeOf = (connection: Connection): number =>
+  numberOf(connection, "page_count") * numberOf(connection, "page_size");
+
+const numberOf = (connection: Connection, pragma: string): number =>
+  Number(firstOf(connection, pragma));
+
+/** Returns the first row only. After a problem, SQLite may fail to read what follows. */
+function firstOf(connection: Connection, pragma: string): string {
+  const [value] = connection.query(`PRAGMA ${pragma}`).get() as unknown[];
+  return String(value);
+}
+
+/** Returns the rows as arrays of their columns. */
+const rowsOf = (connection: Connection, sql: string): unknown[][] =>
+  connection.query(sql).all() as unknown[][];
