@@ -125,7 +125,7 @@ export const setupTexts = {
   consentFound: "Found",
   consentNobody: "Nobody",
   consentNone: "No contact selected",
-  consentNoneHint: "Choose a contact to see what it allows, and how that is known.",
+  consentNoneHint: "Choose a contact to see which messages it allows, and the evidence.",
   consentNoAddress: "The contact has no address.",
   consentUnknown: "No opt-in or opt-out",
   consentChanged: "The consent is changed",

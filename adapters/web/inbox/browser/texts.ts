@@ -92,7 +92,7 @@ export const t = defineTexts({
   messageWhy: "Why the agent wrote this",
   messageCancel: "Cancel this message",
   messageCanceled: "The message was canceled.",
-  messageAgain: "Write again",
+  messageAgain: "Edit and send again",
 
   statusScheduled: "Scheduled for {time}",
   statusQueued: "Queued",

@@ -1,4 +1,6 @@
-/** The HTML documents of pages. They contain no data of a request, and no inline code. */
+/**
+ * The HTML documents of pages. They contain no data of the request, and no inline code or style.
+ */
 import type { Assets } from "./assets.ts";
 
 const escapes: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ import type { WidgetEngine, WidgetSettings } from "./options.ts";
 import { type PageOrigin, pageOrigin } from "./origins.ts";
 
 const hourMs = 3_600_000;
-/** The latest addresses, which are counted one by one. The others count only in the total. */
+/** How many addresses have a count of their own: the latest. All others count only in total. */
 const maxAddresses = 10_000;
 /** Browsers keep no cookie longer than 400 days. Each new session restarts this time. */
 const cookieSeconds = 400 * 24 * 3_600;
