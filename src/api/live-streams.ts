@@ -32,6 +32,7 @@ const maxPerMailbox = 5;
 const maxEnding = 5;
 /** Mailbox streams in this process. Each is an open socket of an anonymous visitor. */
 const maxOfMailboxes = 10_000;
+
 /** An open stream. */
 interface Entry {
   readonly signal: Signal;
@@ -229,7 +230,7 @@ export class LiveStreams {
   }
 }
 
-/** What counts a stream, and how many streams it may have. */
+/** A limit that applies to a stream: whose open streams it counts, and how many there may be. */
 interface StreamLimit {
   readonly name: string;
   readonly max: number;

@@ -78,7 +78,7 @@ export class SessionCheck {
           ids.delete(id);
         }
         if (ids.size > 0) ended(ids);
-        // The reads of an embedded storage do not let other work run.
+        // Reads of an embedded storage block the event loop.
         await store.yieldToEventLoop();
       }
     }

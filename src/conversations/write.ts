@@ -79,8 +79,8 @@ function sorted(value: unknown): string {
 
 /**
  * No other function updates conversations, so everything that depends on one is written with it:
- * its label rows, the columns that follow from others, the job that wakes it and, when it closes,
- * the time of the contact's last message. `role` is that of the message that causes the change.
+ * its label rows, its derived columns, the job that wakes it and, when it closes, the time of the
+ * contact's last message. `role` is the role of the message that causes the change.
  */
 export async function writeConversation(
   tx: Tx,

@@ -6,7 +6,7 @@ import { Follower, type Step } from "./follower.ts";
 interface WatchedLog<R extends { readonly position: number }> {
   /** The rows of all scopes in commit order. */
   readonly byPosition: Index<R>;
-  /** Returns what the streams of a row wait for: its scope or its mailbox. */
+  /** Returns the key of the streams that wait for a row: its scope or its mailbox. */
   readonly keyOf: (row: R) => string;
 }
 
@@ -25,8 +25,8 @@ const scanIntervalMs = 15_000;
 
 /**
  * Wakes the streams that wait for rows of a log. The rows that this process commits name their
- * streams, so a commit costs the other streams nothing. When another process may have committed,
- * one scan of the log finds the streams for all of them.
+ * streams, so a commit causes no work for other streams. When another process may have committed,
+ * one scan of the log finds all streams to wake.
  */
 export class LogWatcher<R extends { readonly position: number }> {
   readonly #options: LogWatcherOptions<R>;

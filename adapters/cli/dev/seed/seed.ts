@@ -1,4 +1,4 @@
-/** Fills a new file with a small shop. Its history is played by the engine, on a clock that jumps. */
+/** Fills a new file with a small shop. The engine plays its history on a clock that jumps. */
 import { type EngineOptions, MessagingEngine, TidingsError } from "../../../entry.ts";
 import type { HttpClient } from "../../../../src/ports/index.ts";
 import { virtualClock } from "../../../testing/simulated.ts";
@@ -11,8 +11,8 @@ import { storyOf } from "./story.ts";
 const historyMs = 5 * 24 * 60 * 60 * 1_000;
 
 /**
- * Plays the history of the shop into an empty file. Returns false, and adds nothing, if the file has
- * contacts already. `url` is the address of this server.
+ * Plays the history of the shop into an empty file. Returns false, and adds nothing, if the file
+ * has contacts already. `url` is the address of this server.
  */
 export async function seed(
   options: Pick<EngineOptions, "storage" | "transports" | "sentiment" | "agents" | "logger">,
