@@ -6,7 +6,7 @@ interface Parsed<O extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<
     typeof parseArgs<{ options: O; strict: true; allowPositionals: true }>
   >["values"];
-  /** The arguments that are no options, one for each of `names`. */
+  /** The arguments that are not options, one for each of `names`. */
   readonly words: readonly string[];
 }
 
@@ -39,7 +39,7 @@ function checkWords(usage: string, given: readonly string[], names: readonly str
   if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`, usage);
 }
 
-/** Node's messages begin with a sentence that says what is wrong, and go on with hints. */
+/** The first sentence of Node's message says what is wrong. The hints after it do not fit here. */
 function sentenceOf(error: unknown, known: readonly string[]): string {
   const message = error instanceof Error ? error.message : String(error);
   const [sentence = message] = message.split(/\. |\n/);
@@ -50,7 +50,8 @@ function sentenceOf(error: unknown, known: readonly string[]): string {
   }
   const [, name = ""] = /'--?([^']*)'/.exec(sentence) ?? [];
   const nearest = nearestName(name, known);
-  return `There is no option --${name}.${nearest === undefined ? "" : ` Did you mean --${nearest}?`}`;
+  const question = nearest === undefined ? "" : ` Did you mean --${nearest}?`;
+  return `There is no option --${name}.${question}`;
 }
 
 /**
@@ -66,7 +67,9 @@ export function subcommand<const Name extends string>(
   if (name !== undefined) return [name, rest];
   const expected = names.join(", ");
   throw new UsageError(
-    given === undefined ? `What to do? ${expected}` : `Expected ${expected}, got "${given}".`,
+    given === undefined
+      ? `The subcommand is missing. Expected: ${expected}.`
+      : `There is no subcommand "${given}". Expected: ${expected}.`,
     usage,
   );
 }

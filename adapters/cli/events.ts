@@ -45,8 +45,8 @@ export function typesOf(given: readonly string[] | undefined, usage: string): Ev
 }
 
 /**
- * Opens a stream of new events. It ends when `signal` aborts. If it is cut off before, it goes on
- * after its last event.
+ * Opens a stream of new events. It ends when `signal` aborts. If the engine ends it before, it is
+ * opened again after its last event.
  */
 export async function openStream(
   { events }: AccountHandle,

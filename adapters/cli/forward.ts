@@ -5,7 +5,7 @@ import { signatureHeaders, signingKey } from "../../src/webhooks/index.ts";
 import { memberOf } from "../../src/kernel/index.ts";
 import { systemCode } from "./failures.ts";
 
-/** What came of one event. */
+/** The outcome of posting one event. */
 export interface Answer {
   /** The HTTP status. 0 if there was none. */
   readonly status: number;
@@ -26,12 +26,12 @@ interface ForwarderOptions {
 /** The deadline of one request, as for webhooks, in milliseconds. */
 const deadlineMs = 15_000;
 /**
- * How long to wait for a receiver that does not listen, in milliseconds: an application that is
- * developed restarts at every change.
+ * How long to wait for a receiver that does not listen, in milliseconds: an application under
+ * development restarts after every change.
  */
 const pausesMs = [250, 500, 1_000, 2_000, 4_000] as const;
 
-/** Posts events, signed, to one URL. Nothing is retried once the receiver was reached. */
+/** Posts events, signed, to one URL. An event that reached the receiver is not posted again. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #keys: readonly KeyObject[];

@@ -1,14 +1,14 @@
-/** The status with which a program ends that Ctrl+C ended at once. */
+/** The exit status of a program that Ctrl+C ended at once. */
 const interrupted = 130;
 
 /**
- * How soon a signal after the first one is taken for the same one, in milliseconds: `npx` passes on
- * the Ctrl+C that the terminal has sent to this process already.
+ * A signal within this time after the first one counts as the same, in milliseconds: `npx` repeats
+ * the Ctrl+C that the terminal has already sent to this process.
  */
 const sameMs = 500;
 
 /**
- * Returns a signal that aborts at Ctrl+C, and when the process is asked to end. The command then
+ * Returns a signal that aborts at Ctrl+C, or when the process is asked to end. The command then
  * ends by itself. A second Ctrl+C ends the process at once.
  */
 export function interruption(): AbortSignal {

@@ -87,7 +87,7 @@ function unknownCommand(name: string): UsageError {
   return new UsageError(`There is no command "${name}".${question}`, usage());
 }
 
-/** Node 22 calls `node:sqlite` experimental. That is no news for the user of a command. */
+/** Node 22 warns that `node:sqlite` is experimental. Users of a command cannot act on it. */
 function hideSqliteWarning(): void {
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => {

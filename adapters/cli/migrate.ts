@@ -52,7 +52,7 @@ async function versionOf(database: Database): Promise<number> {
 
 function printSql(engine: MessagingEngine, from: number): void {
   const statements = engine.migrationSql(from);
-  // From a later version than any, there are no statements but those of the transaction.
+  // From a version later than all, only the statements of the transaction remain.
   if (statements === engine.migrationSql(Infinity)) {
     note(`Schema version ${from} needs no migration.`);
   } else {

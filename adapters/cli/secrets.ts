@@ -1,7 +1,7 @@
 /**
- * Secrets of the sandbox that stay the same across restarts, so that they can stand in another
- * program's configuration. The database has only their hashes, or none. They are in a file beside
- * the database that only its owner can read.
+ * Secrets of the sandbox that stay the same across restarts, so that another program can have them
+ * in its configuration. The database has at most their hashes. The secrets are in a file beside the
+ * database that only its owner can read.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { memberOf } from "../../src/kernel/index.ts";
@@ -38,7 +38,7 @@ export function readSecrets(database: string): Secrets {
     if (systemCode(error) === "ENOENT") return {};
     throw new Failure(
       `The file ${file} cannot be read.`,
-      "Delete it: new secrets are then made. The old API key still works until it is revoked.",
+      "Delete it, and new secrets are created. The old API key works until it is revoked.",
     );
   }
 }

@@ -12,7 +12,7 @@ export function print(...lines: readonly string[]): void {
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
-/** Writes lines to the standard error: what a program that reads the output does not want. */
+/** Writes lines to the standard error: everything that is not a result of the command. */
 export function note(...lines: readonly string[]): void {
   process.stderr.write(`${lines.join("\n")}\n`);
 }
@@ -36,7 +36,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 /** Characters that could move the cursor, change colors or reverse the text around them. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu;
 
-/** Returns text of others as one line that a terminal shows as it is, cut to `maxCharacters`. */
+/** Returns untrusted text as one line that is safe to print, cut to `maxCharacters`. */
 export function oneLine(text: string, maxCharacters = 80): string {
   const plain = [...text.replaceAll(unprintable, " ").trim()];
   return plain.length <= maxCharacters

@@ -99,9 +99,13 @@ const faults: readonly CarePhrase[] = [
   {
     weight: -2,
     anyOf: [
-      /\b(?:doesn't|don't|won't|didn't|not|isn't|aren't|stopped|never)(?: \w+)? work(?:ing|s|ed)?\b/i,
-      /\b(?:won't|doesn't|don't|didn't|can't|cannot|couldn't) (?:let me|turn|switch|start|open|load|connect|charge|close|respond|log ?in|sign in)\b/i,
-      /\b(?:is|are|has been|have been|was|went) (?:still )?(?:down|offline|out of order|out of date|upside down)\b/i,
+      /\b(?:doesn't|don't|won't|didn't|isn't|aren't)(?: \w+)? work(?:ing|s|ed)?\b/i,
+      /\b(?:not|stopped|never)(?: \w+)? work(?:ing|s|ed)?\b/i,
+      /\b(?:won't|doesn't|don't|didn't|can't|cannot|couldn't) (?:let me|log ?in|sign in)\b/i,
+      /\b(?:won't|doesn't|don't|didn't|can't|cannot|couldn't) (?:turn|switch|start|open|close)\b/i,
+      /\b(?:won't|doesn't|don't|didn't|can't|cannot|couldn't) (?:load|connect|charge|respond)\b/i,
+      /\b(?:is|are|has been|have been|was|went) (?:still )?(?:down|upside down|offline)\b/i,
+      /\b(?:is|are|has been|have been|was|went) (?:still )?out of (?:order|date)\b/i,
       /\b(?:logged|kicked|locked|threw|cut) (?:me|us) (?:out|off)\b/i,
       /\b(?:crash(?:es|ed|ing)?|freez(?:es|ing)|froze|drains?|declined|glitch\w*)\b/i,
     ],
@@ -111,20 +115,26 @@ const faults: readonly CarePhrase[] = [
     anyOf: [
       /\b(?:fell|falls|falling|came|coming) (?:apart|off|loose)\b/i,
       /\b(?:soaked|smashed|leak(?:s|ed|ing)|smell(?:s|ed|y)|upside down|mou?ldy|expired)\b/i,
-      /\b(?:an?|two|three|some|with) (?:\w+ )?(?:holes?|cracks?|scratch(?:es)?|stains?|dents?) (?:in|on)\b/i,
+      /\b(?:an?|two|three|some|with) (?:\w+ )?(?:holes?|cracks?|dents?) (?:in|on)\b/i,
+      /\b(?:an?|two|three|some|with) (?:\w+ )?(?:scratch(?:es)?|stains?) (?:in|on)\b/i,
     ],
   },
   {
     weight: -2,
     anyOf: [
-      /\b(?:not|isn't|wasn't|aren't|weren't) what (?:I|we)(?:'d|'ve| had| have)? (?:ordered|paid|asked|expected|wanted|bought)\b/i,
+      new RegExp(
+        String.raw`\b(?:not|isn't|wasn't|aren't|weren't) what (?:I|we)(?:'d|'ve| had| have)? ` +
+          String.raw`(?:ordered|paid|asked|expected|wanted|bought)\b`,
+        "i",
+      ),
       /\bwrong (?:size|item|order|colou?r|one|product|address|amount|thing|everything)\b/i,
     ],
   },
   {
     weight: -2,
     anyOf: [
-      /\byou(?:'ve| have)? (?:lost|deleted|cancell?ed|ruined|forgot|forgotten|ignored|broke|messed)\b/i,
+      /\byou(?:'ve| have)? (?:lost|deleted|cancell?ed|ruined|broke|messed)\b/i,
+      /\byou(?:'ve| have)? (?:forgot|forgotten|ignored)\b/i,
       /\byour (?:\w+ ){1,2}(?:lost|deleted|cancell?ed|ruined|forgot|ignored|broke)\b/i,
     ],
   },
@@ -135,7 +145,8 @@ const faults: readonly CarePhrase[] = [
   {
     weight: -1.5,
     anyOf: [
-      /\b(?:is|are|was|were|came|arrived) (?:missing|broken|damaged|faulty|defective|torn|scratched|locked)\b/i,
+      /\b(?:is|are|was|were|came|arrived) (?:broken|damaged|torn|scratched)\b/i,
+      /\b(?:is|are|was|were|came|arrived) (?:missing|faulty|defective|locked)\b/i,
     ],
   },
 ];
@@ -147,7 +158,8 @@ const money: readonly CarePhrase[] = [
     anyOf: [
       /\b(?:want|need|demand|like|get|give|where|expect)\b.{0,25}\b(?:refund|money back)\b/i,
       /\brefund (?:me|us|now)\b/i,
-      /\b(?:charged|billed|debited|took|taken)\b.{0,20}\b(?:twice|again|double|too much|wrongly)\b/i,
+      /\b(?:charged|billed|debited)\b.{0,20}\b(?:twice|again|double|too much|wrongly)\b/i,
+      /\b(?:took|taken)\b.{0,20}\b(?:twice|again|double|too much|wrongly)\b/i,
       /\b(?:overcharged|ripped off|rip[ -]off|scam(?:med)?)\b/i,
     ],
   },
@@ -160,7 +172,11 @@ const despair: readonly CarePhrase[] = [
     weight: -2,
     anyOf: [
       /\b(?:second|third|fourth|fifth|\d+(?:nd|rd|th)|umpteenth) time (?:I|we|you|this|that|in)\b/i,
-      /\b(?:asked|called|emailed|written|wrote|told|contacted|explained)\b.{0,15}\b(?:twice|times|(?:\w+ )?different people)\b/i,
+      new RegExp(
+        String.raw`\b(?:asked|called|emailed|written|wrote|told|contacted|explained)\b.{0,15}` +
+          String.raw`\b(?:twice|times|(?:\w+ )?different people)\b`,
+        "i",
+      ),
     ],
   },
   {
@@ -195,7 +211,11 @@ const despair: readonly CarePhrase[] = [
   {
     weight: -1.5,
     anyOf: [
-      /(?<!\bhow (?:do|can|could|would) (?:I|we) )\b(?:cancel|close)\b.{0,15}\b(?:subscription|account|contract|membership)\b/i,
+      new RegExp(
+        String.raw`(?<!\bhow (?:do|can|could|would) (?:I|we) )\b(?:cancel|close)\b.{0,15}` +
+          String.raw`\b(?:subscription|account|contract|membership)\b`,
+        "i",
+      ),
     ],
   },
   {
@@ -231,9 +251,12 @@ const praise: readonly CarePhrase[] = [
   {
     weight: 2,
     anyOf: [
-      /\bexactly what (?:I|we)(?: was| were|'d|'ve)? (?:been )?(?:looking|wanted|needed|hoped|hoping|asked)\b/i,
+      /\bexactly what (?:I|we)(?: was| were|'d|'ve)? (?:been )?(?:looking|wanted|needed)\b/i,
+      /\bexactly what (?:I|we)(?: was| were|'d|'ve)? (?:been )?(?:hoped|hoping|asked)\b/i,
       /\b(?:five|5) stars\b|\b10 ?\/ ?10\b/i,
-      /\bno complaints?\b|\bsmoothly\b|\b(?:came|arrived|right|and|was) on time\b|\bhelped (?:me |us )?(?:a lot|so much)\b/i,
+      /\bno complaints?\b|\bsmoothly\b/i,
+      /\b(?:came|arrived|right|and|was) on time\b/i,
+      /\bhelped (?:me |us )?(?:a lot|so much)\b/i,
     ],
   },
   {

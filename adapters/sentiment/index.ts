@@ -13,8 +13,9 @@ const alpha = 15;
  * Words that negate. The package knows them only in lower case, and would score "Not happy" as
  * happy.
  */
-const negation =
-  /\b(?:\w+n'?t|cannot|not|nope|none|nor|neither|never|nothing|nowhere|rarely|seldom|despite|without)\b/gi;
+const negations =
+  "cannot not nope none nor neither never nothing nowhere rarely seldom despite without";
+const negation = new RegExp(String.raw`\b(?:\w+n'?t|${negations.replaceAll(" ", "|")})\b`, "gi");
 
 /**
  * Returns an analyzer that scores English text with VADER (Hutto and Gilbert, 2014), a dictionary

@@ -53,8 +53,9 @@ const accountRoutes: readonly ApiRoute[] = [
     operation: getHourlyUsage,
     summary: "Get usage by hour",
     description:
-      "Returns how many messages of each channel were accepted, delivered, failed and received in " +
-      "each hour, and how long deliveries took. Any key may call this.",
+      "Returns how many messages of each channel were accepted, delivered, failed and received " +
+      "in each hour, and how long deliveries took. Counts are kept for 92 days. Any key may call " +
+      "this.",
     response: hourlyUsageSchema,
   },
   {
@@ -64,8 +65,8 @@ const accountRoutes: readonly ApiRoute[] = [
     operation: getErrorCounts,
     summary: "Get error counts",
     description:
-      "Returns how many messages of each sender failed with which error, most frequent first. Any " +
-      "key may call this.",
+      "Returns how many messages of each sender failed with which error, most frequent first. " +
+      "Counts are kept for 92 days. Any key may call this.",
     response: errorCountsSchema,
   },
 ];

@@ -74,7 +74,7 @@ function hourCounts(counts: readonly Counts[], times: readonly Times[]): HourCou
     });
 }
 
-/** Rows that one count of errors reads. Each is one code of one sender on one day. */
+/** The maximum number of rows that one request reads. A row is one code of one sender and day. */
 const maxErrorRows = 10_000;
 const maxErrors = 100;
 
@@ -90,7 +90,7 @@ export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
     const rows = await reads.range({
       index: errorsByDay,
       prefix: [],
-      // If there are too many, the newest count.
+      // If there are too many rows, the oldest are left out.
       order: "descending",
       // `~` sorts after the last day and before the next.
       after: [`${to}~`],
@@ -108,7 +108,7 @@ export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
   },
 };
 
-/** `extra` is how much longer than 30 days the range may be, in milliseconds. */
+/** Refuses a range that is reversed, or longer than 30 days and `extra` milliseconds. */
 function checkRange(from: number, to: number, extra: number): void {
   const field = { parameter: "from" } as const;
   if (from > to) throw invalid([{ ...field, code: "order", message: "from must not be after to" }]);

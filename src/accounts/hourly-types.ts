@@ -5,7 +5,7 @@ import { type Channel, channelSchema, day, instant, timestamp } from "../kernel/
 /** The hours to count. */
 export interface GetHourlyUsage {
   /**
-   * The first hour contains this time. At most 31 days before `to`. By default 24 hours before it.
+   * The first hour contains this time. At most 31 days before `to`, and by default 24 hours before.
    */
   readonly from?: string | undefined;
   /** The last hour contains this time. By default now. */
@@ -18,8 +18,8 @@ export const getHourlyUsageSchema = z.strictObject({
   from: instant
     .optional()
     .describe(
-      "The first hour contains this time. At most 31 days before `to`. By default 24 hours before " +
-        "it.",
+      "The first hour contains this time. At most 31 days before `to`, and by default 24 hours " +
+        "before.",
     ),
   to: instant.optional().describe("The last hour contains this time. By default now."),
   channel: channelSchema
@@ -38,17 +38,17 @@ export interface HourCount {
   /** How many messages were delivered. */
   readonly delivered: number;
   /**
-   * How many messages failed, expired or were not delivered. A later receipt can still deliver
-   * them, which then counts as delivered too.
+   * How many messages failed, expired or were not delivered. If a later receipt reports such a
+   * message as delivered, it counts as delivered too.
    */
   readonly failed: number;
   /** How many messages came from contacts. */
   readonly received: number;
   /**
-   * The delivered messages by the time that they took, from their acceptance or from the time that
-   * they were scheduled for. Each number counts those that took at most as long as the bound at the
-   * same place of `delivery_bounds`, and longer than the one before. The last number counts the
-   * rest.
+   * The delivered messages by how long they took, from their acceptance or from the time that they
+   * were scheduled for. Each number counts the messages that took at most the seconds at the same
+   * index of `delivery_bounds`, and longer than the bound before. The last number counts the
+   * messages that took longer than all bounds.
    */
   readonly delivery_times: number[];
 }
@@ -63,17 +63,17 @@ const hourCountSchema = z
       .int()
       .min(0)
       .describe(
-        "How many messages failed, expired or were not delivered. A later receipt can still " +
-          "deliver them, which then counts as delivered too.",
+        "How many messages failed, expired or were not delivered. If a later receipt reports " +
+          "such a message as delivered, it counts as delivered too.",
       ),
     received: z.int().min(0).describe("How many messages came from contacts."),
     delivery_times: z
       .array(z.int().min(0))
       .describe(
-        "The delivered messages by the time that they took, from their acceptance or from the " +
-          "time that they were scheduled for. Each number counts those that took at most as long " +
-          "as the bound at the same place of `delivery_bounds`, and longer than the one before. " +
-          "The last number counts the rest.",
+        "The delivered messages by how long they took, from their acceptance or from the time " +
+          "that they were scheduled for. Each number counts the messages that took at most the " +
+          "seconds at the same index of `delivery_bounds`, and longer than the bound before. The " +
+          "last number counts the messages that took longer than all bounds.",
       ),
   })
   .meta({ id: "HourCount", description: "The messages of a channel in one hour." });
@@ -149,7 +149,7 @@ export interface ErrorCounts {
   readonly from: string;
   /** The last day that is counted. */
   readonly to: string;
-  /** The most frequent errors, at most 100, with the most frequent one first. */
+  /** The 100 most frequent errors, or fewer. The most frequent one comes first. */
   readonly data: ErrorCount[];
 }
 
@@ -159,6 +159,6 @@ export const errorCountsSchema = z
     to: day.describe("The last day that is counted."),
     data: z
       .array(errorCountSchema)
-      .describe("The most frequent errors, at most 100, with the most frequent one first."),
+      .describe("The 100 most frequent errors, or fewer. The most frequent one comes first."),
   })
   .meta({ id: "ErrorCounts", description: "The errors of messages by sender and code." });

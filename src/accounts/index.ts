@@ -2,7 +2,8 @@ export { createAccount, defaultAccountId, prepareStorage } from "./create-accoun
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
 export { accountById, keys, ownAccount, settingByName, settings, usage } from "./rows.ts";
-export { countHourly, type Happening } from "./hourly-counts.ts";
+export { type CountedChange, countHourly } from "./hourly-counts.ts";
+export { countReapers } from "./reap-counts.ts";
 export type {
   ErrorCount,
   ErrorCounts,

@@ -1,16 +1,5 @@
-import { mapPage, page, type Query, type Services } from "../operations/index.ts";
-import {
-  dayMs,
-  invalid,
-  iso,
-  isoOrNull,
-  notFound,
-  type Page,
-  type PageQuery,
-  pageQuerySchema,
-  noInput,
-  type Limits,
-} from "../kernel/index.ts";
+import { listQuery, type Query, type Services } from "../operations/index.ts";
+import { dayMs, invalid, iso, isoOrNull, notFound, noInput, type Limits } from "../kernel/index.ts";
 import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
 import {
   type Account,
@@ -81,22 +70,12 @@ export function keyResource(row: KeyRow): ApiKey {
 }
 
 /** Lists the keys of the caller's mode, newest first. Revoked keys are included. */
-export const listKeys: Query<PageQuery, Page<ApiKey>> = {
-  kind: "query",
+export const listKeys = listQuery({
   name: "apiKeys.list",
-  input: () => pageQuerySchema,
-  async run(reads, input, call) {
-    const range = {
-      index: keys.primary,
-      prefix: [],
-      order: "descending",
-      operation: "apiKeys.list",
-      filters: {},
-      input,
-    } as const;
-    return mapPage(await page(reads, range, call), keyResource);
-  },
-};
+  index: keys.primary,
+  order: "descending",
+  show: (rows) => rows.map(keyResource),
+});
 
 const maxDays = 366;
 /** A day has at most 39 counts: three channels times thirteen statuses. */

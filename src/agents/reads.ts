@@ -1,15 +1,7 @@
 import { agentById, type AgentRow, agents, agentVersionOf } from "./rows.ts";
 import type { Agent, AgentDefinition } from "./types.ts";
-import {
-  type ById,
-  byIdSchema,
-  iso,
-  notFound,
-  type Page,
-  type PageQuery,
-  pageQuerySchema,
-} from "../kernel/index.ts";
-import { page, type Query } from "../operations/index.ts";
+import { type ById, byIdSchema, iso, notFound } from "../kernel/index.ts";
+import { listQuery, type Query } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { ReadOptions, Tx } from "../store/index.ts";
 
@@ -28,31 +20,21 @@ export const getAgent: Query<ById, Agent> = {
 };
 
 /** Newest first. */
-export const listAgents: Query<PageQuery, Page<Agent>> = {
-  kind: "query",
+export const listAgents = listQuery({
   name: "agents.list",
-  input: () => pageQuerySchema,
-  async run(reads, input, call) {
-    const asked = {
-      index: agents.primary,
-      prefix: [],
-      order: "descending",
-      operation: "agents.list",
-      filters: {},
-      input,
-    } as const;
-    const found = await page(reads, asked, call);
-    const keys = found.data.map(({ id, revision }) => [id, revision] as const);
+  index: agents.primary,
+  order: "descending",
+  async show(rows, reads): Promise<Agent[]> {
+    const current = rows.map(({ id, revision }) => [id, revision] as const);
     const versions = new Map(
-      (await reads.getAll(agentVersionOf, keys)).map((each) => [each.agent_id, each.definition]),
+      (await reads.getAll(agentVersionOf, current)).map((each) => [each.agent_id, each.definition]),
     );
-    const shown = found.data.flatMap((agent) => {
+    return rows.flatMap((agent) => {
       const definition = versions.get(agent.id);
       return definition === undefined ? [] : [agentResource(agent, definition)];
     });
-    return { ...found, data: shown };
   },
-};
+});
 
 /** Shows an agent with the definition of its current version. */
 export function agentResource(

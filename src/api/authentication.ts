@@ -19,7 +19,7 @@ const visitorRequestsPerSecond = 20;
 
 /** The rate limit of an operator, over all open pages. A page that opens sends some 20 requests. */
 const operatorRequestsPerSecond = 50;
-/** How often a stream asks whether its operator still has access, in milliseconds. */
+/** How often a stream asks the host application about its operator's access, in milliseconds. */
 const askAgainMs = 30_000;
 
 /** A caller over HTTP. */
@@ -29,7 +29,7 @@ export type HttpCaller = Exclude<Caller, { readonly type: "host" }>;
 export interface Admitted {
   readonly scope: Scope;
   readonly caller: HttpCaller;
-  /** Whether a stream may continue, by a condition of this caller. */
+  /** Checks whether an open stream of this caller may continue. Absent if nothing can end it. */
   readonly mayContinue?: () => Promise<boolean>;
 }
 
@@ -55,7 +55,7 @@ export function storedKeyOf(caller: HttpCaller, key: string): string {
   }
 }
 
-/** Authenticates the caller of a route. `id` is the parameter of the route's path, if it has one. */
+/** Authenticates the caller of a route. `id` is the parameter of its path, if it has one. */
 export async function admit(
   backend: ApiBackend,
   exchange: Exchange,

@@ -43,6 +43,7 @@ import {
   noSuchRoute,
   publicError,
 } from "./http.ts";
+import { RefusalLog } from "./refusal-log.ts";
 import { type Match, router } from "./router.ts";
 import {
   encodeEvents,
@@ -70,11 +71,13 @@ export class RequestHandler implements ApiHandler {
   readonly ports: Pick<ApiBackend, "clock" | "random" | "httpClient">;
   readonly #backend: ApiBackend;
   readonly #match: (method: string, path: string) => Match;
+  readonly #refusals: RefusalLog;
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
     this.#backend = backend;
     this.ports = backend;
     this.#match = router(routes);
+    this.#refusals = new RefusalLog(backend.clock);
   }
 
   /** A property, so that host applications can pass it on as a function. */
@@ -292,6 +295,14 @@ export class RequestHandler implements ApiHandler {
     // A normal stop is not an error of the service. The client repeats the request.
     if (err instanceof TidingsError && err.code === "shutting_down") {
       logger.debug(facts, "a request was refused because the engine stops");
+      return;
+    }
+    // Clients cause it, visitors too, who must not be able to fill the log.
+    if (err instanceof TidingsError && err.code === "overloaded") {
+      const refused = this.#refusals.note(err.code, err.message);
+      if (refused === undefined) return;
+      const { count, reasons } = refused;
+      logger.warn({ requests: count, reasons }, "requests were refused, as too much was going on");
       return;
     }
     // The server that a contact named did not send its file. The person who asked for it is told.

@@ -23,7 +23,7 @@ export interface ApiRequest {
   readonly headers: readonly string[];
   /**
    * The IP address at the other end of the connection: the client's, or that of the last proxy.
-   * Undefined if the server does not tell it. Headers never change it.
+   * Undefined if the server does not know it. Headers never change it.
    */
   readonly remoteAddress?: string | undefined;
   /**

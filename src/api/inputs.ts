@@ -15,8 +15,11 @@ import { idempotencyKeyOf, isIdempotencyKey } from "../operations/index.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const json =
-  /^application\/(?:[\w.+-]+\+)?json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+const charset = /;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*/;
+const json = new RegExp(
+  String.raw`^application/(?:[\w.+-]+\+)?json[ \t]*(?:${charset.source})?$`,
+  "i",
+);
 
 /**
  * Reads the body of a command: a JSON object. No body counts as an empty object. If a key is

@@ -32,6 +32,7 @@ const maxPerMailbox = 5;
 const maxEnding = 5;
 /** Mailbox streams in this process. Each is an open socket of an anonymous visitor. */
 const maxOfMailboxes = 10_000;
+
 /** An open stream. */
 interface Entry {
   readonly signal: Signal;
@@ -71,6 +72,7 @@ export class LiveStreams {
       ...options,
       byPosition: mailByPosition,
       keyOf: mailboxName,
+      scanned: () => this.#sessionCheck.request(),
     });
     this.#sessionCheck = new SessionCheck({
       ...options,
@@ -145,7 +147,6 @@ export class LiveStreams {
   wake(): void {
     this.#events.wake();
     this.#mail.wake();
-    if (this.#ofMailboxes > 0) this.#sessionCheck.request();
   }
 
   /** Ends all streams. */
@@ -229,7 +230,7 @@ export class LiveStreams {
   }
 }
 
-/** What counts a stream, and how many streams it may have. */
+/** A limit that applies to a stream: whose open streams it counts, and how many there may be. */
 interface StreamLimit {
   readonly name: string;
   readonly max: number;

@@ -4,6 +4,7 @@ import { notFound, TidingsError } from "../kernel/index.ts";
 import { transportSink } from "../messages/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
+import { RefusalLog } from "./refusal-log.ts";
 
 const tag = "Service";
 
@@ -87,18 +88,10 @@ export const maxCallbackBytes = 131_072;
  */
 const maxAtOnce = 256;
 const busyMs = 1_000;
-/** The time between two log lines about one transport's callbacks, in milliseconds. */
-const quietMs = 60_000;
 
 function busy(): TidingsError {
   const message = "Too many callbacks run at once. Send this one again.";
   return new TidingsError("overloaded", message, { retryAfterMs: busyMs });
-}
-
-interface Refusals {
-  count: number;
-  readonly codes: Set<string>;
-  loggedAt: number;
 }
 
 export interface CallbackOptions {
@@ -116,10 +109,11 @@ export interface CallbackOptions {
 export class Callbacks {
   readonly #options: CallbackOptions;
   readonly #places = new Semaphore(maxAtOnce, 0, busy);
-  readonly #refusals = new Map<string, Refusals>();
+  readonly #refusals: RefusalLog;
 
   constructor(options: CallbackOptions) {
     this.#options = options;
+    this.#refusals = new RefusalLog(options.clock);
   }
 
   /**
@@ -157,19 +151,10 @@ export class Callbacks {
   }
 
   #note(transport: string, code: string): void {
-    const { clock, logger } = this.#options;
-    const now = clock.now();
-    const refusals = this.#refusals.get(transport) ?? {
-      count: 0,
-      codes: new Set<string>(),
-      loggedAt: -Infinity,
-    };
-    this.#refusals.set(transport, refusals);
-    refusals.count += 1;
-    refusals.codes.add(code);
-    if (now - refusals.loggedAt < quietMs) return;
-    const { count, codes } = refusals;
-    logger.warn({ transport, callbacks: count, codes: [...codes] }, "callbacks were refused");
-    this.#refusals.set(transport, { count: 0, codes: new Set(), loggedAt: now });
+    const refused = this.#refusals.note(transport, code);
+    if (refused === undefined) return;
+    const { count, reasons } = refused;
+    const { logger } = this.#options;
+    logger.warn({ transport, callbacks: count, codes: reasons }, "callbacks were refused");
   }
 }

@@ -18,10 +18,7 @@ interface OpenSession {
   readonly id: WebchatSessionId;
 }
 
-/**
- * The minimum time between a commit of another process and a check, in milliseconds. Few commits
- * remove a session.
- */
+/** The minimum time from a request to its check, in milliseconds. Few commits remove a session. */
 const delayMs = 5_000;
 /** Sessions per read. */
 const pageSize = 100;
@@ -59,7 +56,7 @@ export class SessionCheck {
     try {
       await this.#check();
     } catch (err) {
-      // Each stream also checks its own session now and then.
+      // The next scan for mail requests another check.
       if (!this.#closed.signal.aborted) logger.warn({ err }, "failed to check webchat sessions");
     }
   }
@@ -81,7 +78,7 @@ export class SessionCheck {
           ids.delete(id);
         }
         if (ids.size > 0) ended(ids);
-        // The reads of an embedded storage do not let other work run.
+        // Reads of an embedded storage block the event loop.
         await store.yieldToEventLoop();
       }
     }

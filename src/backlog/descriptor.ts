@@ -11,8 +11,8 @@ const backlogRoutes: readonly ApiRoute[] = [
     operation: getBacklog,
     summary: "Get the backlog",
     description:
-      "Returns what waits in the account in the key's mode, and since when: messages to hand over, " +
-      "awaited outcomes, agents' turns and webhook deliveries. Any key may call this.",
+      "Returns what waits in the account in the key's mode, and since when: messages to hand " +
+      "over, awaited outcomes, agents' turns and webhook deliveries. Any key may call this.",
     response: backlogSchema,
   },
 ];

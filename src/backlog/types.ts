@@ -1,4 +1,4 @@
-/** The backlog of an account: what its messages, agents and webhooks wait for. */
+/** The backlog of an account: its waiting messages, agents' turns and webhook deliveries. */
 import { z } from "zod";
 import { ids, timestamp, type WebhookId } from "../kernel/index.ts";
 import { type WebhookStatus, webhookStatusSchema } from "../webhooks/index.ts";
@@ -11,16 +11,16 @@ const workKindSchema = z.enum(["send", "follow_up", "score", "turn"]);
 /** The work of one kind that waits or runs. */
 export interface WaitingWork {
   /**
-   * `send`: conversations with messages to hand over. `follow_up`: messages whose outcome or receipt
-   * is awaited. `score`: contacts whose messages get a sentiment score. `turn`: conversations in
-   * which an agent answers.
+   * `send`: conversations with messages to hand over. `follow_up`: messages whose outcome or
+   * receipt is awaited. `score`: contacts whose messages get a sentiment score. `turn`:
+   * conversations in which an agent answers.
    */
   readonly kind: WorkKind;
   /** The transport that the work needs. Null for `score` and `turn`. */
   readonly transport: string | null;
   /** How much could run now. At most some thousands are counted. */
   readonly due: number;
-  /** How much waits for a later time, for example for the next attempt or for a sender's limit. */
+  /** How much waits for a later time, such as the next attempt, or for a sender's limit. */
   readonly later: number;
   /** How much runs now. */
   readonly running: number;
@@ -44,7 +44,7 @@ const waitingWorkSchema = z
       .int()
       .min(0)
       .describe(
-        "How much waits for a later time, for example for the next attempt or for a sender's limit.",
+        "How much waits for a later time, such as the next attempt, or for a sender's limit.",
       ),
     running: z.int().min(0).describe("How much runs now."),
     oldest_due_at: timestamp

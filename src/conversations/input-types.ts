@@ -50,8 +50,9 @@ export interface ListConversations extends PageQuery {
   /** Only conversations with this priority. */
   readonly priority?: Priority | undefined;
   /**
-   * Only conversations that no person has and no agent handles (`true`), or the others (`false`).
-   * Conversations in which only you have written are among the others until the contact writes.
+   * Only conversations that are assigned to no person and handled by no agent (`true`), or the
+   * others (`false`). Conversations in which only you have written are among the others until the
+   * contact writes.
    */
   readonly unassigned?: boolean | undefined;
   /**
@@ -87,9 +88,9 @@ export const listConversationsSchema = z
     unassigned: queryBoolean
       .optional()
       .describe(
-        "Only conversations that no person has and no agent handles (`true`), or the others " +
-          "(`false`). Conversations in which only you have written are among the others until " +
-          "the contact writes.",
+        "Only conversations that are assigned to no person and handled by no agent (`true`), or " +
+          "the others (`false`). Conversations in which only you have written are among the " +
+          "others until the contact writes.",
       ),
     waiting: queryBoolean
       .optional()

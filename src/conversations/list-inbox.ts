@@ -35,7 +35,8 @@ import {
 /**
  * Lists the inbox of all media and senders, newest activity first. With `contact_id` the order is
  * by start, because a contact has too few conversations to justify an index by activity. Waiting
- * conversations are in the order in which people should take them, unless another filter leads.
+ * conversations are in the order in which people should take them, unless the range of another
+ * filter is scanned.
  */
 export const listConversations: Query<ListConversations, Page<Conversation>> = {
   kind: "query",
@@ -67,7 +68,7 @@ async function rangeFor(reads: Reads, filters: Filters): Promise<Range> {
     return rangeOfContact(reads, contact_id, own, label);
   }
   if (label !== undefined) return rangeOfLabel(reads, label, statuses, where);
-  const { index, by, order = newestFirst } = leadOf(others);
+  const { index, by, order = newestFirst } = chooseIndex(others);
   return {
     index,
     prefix: by.length + 1,
@@ -87,7 +88,7 @@ async function rangeFor(reads: Reads, filters: Filters): Promise<Range> {
   };
 }
 
-interface Lead {
+interface ChosenIndex {
   readonly index: ScopedIndex<ConversationRow>;
   /** The key columns between the status and the time. */
   readonly by: readonly KeyValue[];
@@ -95,7 +96,7 @@ interface Lead {
   readonly order?: "ascending";
 }
 
-function leadOf({
+function chooseIndex({
   assignee,
   handler,
   priority,
@@ -103,7 +104,7 @@ function leadOf({
   waiting,
   unread,
   opt_out_suspected,
-}: Omit<Filters, "contact_id" | "label" | "status">): Lead {
+}: Omit<Filters, "contact_id" | "label" | "status">): ChosenIndex {
   if (waiting === true) return { index: inboxWaiting, by: [], order: "ascending" };
   if (opt_out_suspected === true) return { index: inboxSuspected, by: [] };
   if (assignee !== undefined) return { index: inboxByAssignee, by: [assignee] };

@@ -49,9 +49,9 @@ export const conversations = scoped("conversations", {
   opt_out_suspected: nullable(boolean<true>()),
   /** Whether the contact has written in this conversation. */
   contact_wrote: boolean(),
-  /** `rules.ts` derives it and the next two columns. */
+  /** `rules.ts` derives this column and the next two. */
   unassigned: nullable(boolean<true>()),
-  /** What the contact waits for a person for. Hand-offs sort first. */
+  /** Why the contact waits for a person. Hand-offs sort first. */
   waiting_for: nullable(text<Wait>()),
   waiting_since: nullable(time()),
   /** Also the sequence number of the last message, because the numbers have no gaps. */

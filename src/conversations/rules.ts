@@ -85,15 +85,15 @@ export function receive(
 }
 
 /**
- * What a contact waits for a person for: somebody who takes over after a hand-off, or a reply. The
- * list of waiting conversations is in the order of these names.
+ * Why a contact waits for a person: an agent handed the conversation off, or nobody has replied.
+ * The list of waiting conversations sorts by these names.
  */
 export type Wait = "handoff" | "reply";
 
-/** What a message means to a contact that waits: it asks for a reply, it is one, or neither. */
+/** What a message does to the contact's wait: it asks for a reply, it is the reply, or neither. */
 export type MessageRole = "asks" | "answers" | "neither";
 
-/** The state that decides whether people have to see to a conversation. */
+/** The state that decides whether a conversation needs a person. */
 export interface Attention {
   readonly status: ConversationStatus;
   readonly handler: Handler;
@@ -101,7 +101,7 @@ export interface Attention {
   readonly contact_wrote: boolean;
 }
 
-/** The columns that follow from the others. */
+/** The columns that are derived from others. */
 export interface AttentionColumns {
   readonly unassigned: true | null;
   readonly waiting_for: Wait | null;
@@ -109,12 +109,13 @@ export interface AttentionColumns {
 }
 
 /**
- * Returns the derived columns after a change. `waitingSince` is the column before it.
+ * Returns the derived columns after a change. `waitingSince` is the column's value before it.
  *
- * A conversation is unassigned if no person has it and no agent handles it. One in which only we
- * have written is left out, unless people had it: many such conversations are notices that nobody
- * answers. A contact waits from a hand-off, or from its first message without an answer. A person
- * who takes a hand-off has not answered yet, so the wait goes on.
+ * A conversation is unassigned if it is assigned to no person and handled by no agent. One in which
+ * the contact has never written counts only if people handled it before: many such conversations
+ * are notices that nobody answers. A wait begins with a hand-off, or with the contact's first
+ * message that nobody has answered. A person who takes a hand-off has not answered yet, so the wait
+ * continues.
  */
 export function attentionOf(
   { status, handler, assignee_type, contact_wrote }: Attention,
@@ -125,8 +126,8 @@ export function attentionOf(
   if (status === "closed" || handler === "ai") {
     return { unassigned: null, waiting_for: null, waiting_since: null };
   }
-  const isOurs = contact_wrote || handler !== "none";
-  const unassigned = isOurs && assignee_type !== "human" ? true : null;
+  const needsPerson = contact_wrote || handler !== "none";
+  const unassigned = needsPerson && assignee_type !== "human" ? true : null;
   const isQueued = handler === "queue";
   const begins = isQueued || role === "asks";
   const ends = role === "answers" && !isQueued;

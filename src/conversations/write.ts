@@ -79,8 +79,8 @@ function sorted(value: unknown): string {
 
 /**
  * No other function updates conversations, so everything that depends on one is written with it:
- * its label rows, the columns that follow from others, the job that wakes it and, when it closes,
- * the time of the contact's last message. `role` is that of the message that causes the change.
+ * its label rows, its derived columns, the job that wakes it and, when it closes, the time of the
+ * contact's last message. `role` is the role of the message that causes the change.
  */
 export async function writeConversation(
   tx: Tx,
@@ -88,13 +88,29 @@ export async function writeConversation(
   patch: Partial<ConversationRow>,
   role: MessageRole = "neither",
 ): Promise<Seen<ConversationRow>> {
-  const changed = { ...before, ...patch };
-  const attention = attentionOf(changed, before.waiting_since, role, tx.now);
-  const after = tx.update(conversations, before, { ...patch, ...attention });
+  const after = tx.update(conversations, before, withAttention(before, patch, role, tx.now));
   if (before.labels.length > 0 || after.labels.length > 0) await writeLabels(tx, before, after);
   if (after.snoozed_until !== before.snoozed_until) await writeWake(tx, after);
   if (after.status === "closed" && before.status !== "closed") await updateContactTime(tx, after);
   return after;
+}
+
+/**
+ * Adds the columns that follow from others, if they change. Most messages do not change them, and
+ * what is not written costs no index an update.
+ */
+function withAttention(
+  before: ConversationRow,
+  patch: Partial<ConversationRow>,
+  role: MessageRole,
+  now: number,
+): Partial<ConversationRow> {
+  const after = attentionOf({ ...before, ...patch }, before.waiting_since, role, now);
+  const isSame =
+    after.unassigned === before.unassigned &&
+    after.waiting_for === before.waiting_for &&
+    after.waiting_since === before.waiting_since;
+  return isSame ? patch : { ...patch, ...after };
 }
 
 async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationRow): Promise<void> {

@@ -23,7 +23,7 @@ const pollMs = 60_000;
 
 /**
  * Hands new events to the streams of this process. One reader serves all streams of an account and
- * mode, and an event costs only the streams that it matches.
+ * mode, and an event causes work only for the streams that it matches.
  */
 export class EventFeed {
   readonly #options: EventFeedOptions;
@@ -133,10 +133,10 @@ class Channel {
       throw error;
     }
     for (const name of topicsOf(subscriber.filter)) {
-      const those = this.#subscribers.get(name) ?? new Set();
-      this.#subscribers.set(name, those.add(subscriber));
+      const ofTopic = this.#subscribers.get(name) ?? new Set();
+      this.#subscribers.set(name, ofTopic.add(subscriber));
     }
-    let isLeft = false;
+    let hasLeft = false;
     return {
       position: this.#position,
       take: () => {
@@ -145,8 +145,8 @@ class Channel {
         return waiting;
       },
       leave: () => {
-        if (isLeft) return;
-        isLeft = true;
+        if (hasLeft) return;
+        hasLeft = true;
         this.#remove(subscriber);
         this.#release();
       },
@@ -198,7 +198,7 @@ class Channel {
   /** Hands an event to the subscribers that want it. Returns their number. */
   #handOver(row: EventRow): number {
     const { position, id, type, conversation_id } = row;
-    // A subscriber has at most one of these topics.
+    // Each subscriber is registered under at most one of these topics.
     const topics = new Set([
       topic(null, null),
       topic(type, null),
@@ -229,9 +229,9 @@ class Channel {
 
   #remove(subscriber: Subscriber): void {
     for (const name of topicsOf(subscriber.filter)) {
-      const those = this.#subscribers.get(name);
-      those?.delete(subscriber);
-      if (those?.size === 0) this.#subscribers.delete(name);
+      const ofTopic = this.#subscribers.get(name);
+      ofTopic?.delete(subscriber);
+      if (ofTopic?.size === 0) this.#subscribers.delete(name);
     }
   }
 }

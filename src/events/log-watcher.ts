@@ -6,7 +6,7 @@ import { Follower, type Step } from "./follower.ts";
 interface WatchedLog<R extends { readonly position: number }> {
   /** The rows of all scopes in commit order. */
   readonly byPosition: Index<R>;
-  /** Returns what the streams of a row wait for: its scope or its mailbox. */
+  /** Returns the key of the streams that wait for a row: its scope or its mailbox. */
   readonly keyOf: (row: R) => string;
 }
 
@@ -14,6 +14,8 @@ interface LogWatcherOptions<R extends { readonly position: number }> extends Wat
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called after each scan. Another process may have committed since the last one. */
+  readonly scanned?: () => void;
 }
 
 /** Rows that one scan examines. */
@@ -23,8 +25,8 @@ const scanIntervalMs = 15_000;
 
 /**
  * Wakes the streams that wait for rows of a log. The rows that this process commits name their
- * streams, so a commit costs the other streams nothing. When another process may have committed,
- * one scan of the log finds the streams for all of them.
+ * streams, so a commit causes no work for other streams. When another process may have committed,
+ * one scan of the log finds all streams to wake.
  */
 export class LogWatcher<R extends { readonly position: number }> {
   readonly #options: LogWatcherOptions<R>;
@@ -94,14 +96,18 @@ export class LogWatcher<R extends { readonly position: number }> {
   }
 
   async #startScans(): Promise<Scanner> {
-    const { store, clock, logger } = this.#options;
+    const { store, clock, logger, scanned = () => {} } = this.#options;
     const scanner: Scanner = {
       position: await this.#newest(),
       follower: new Follower({
         clock,
         pollMs: scanIntervalMs,
         yieldToEventLoop: () => store.yieldToEventLoop(),
-        step: () => this.#scan(scanner),
+        step: async () => {
+          const step = await this.#scan(scanner);
+          scanned();
+          return step;
+        },
         failed: (err) => logger.warn({ err }, "failed to read the log for streams; retrying"),
       }),
     };

@@ -173,6 +173,8 @@ interface Following<Item> extends Pick<StreamSources, "now" | "mayContinue" | "y
  */
 const quietMs = 15_000;
 
+const nothing = { events: [], more: false } as const;
+
 /**
  * Yields events as they are committed, until `signal` aborts. A slow reader slows down the reads:
  * nothing is buffered except the current batch.
@@ -190,11 +192,14 @@ export async function* follow<Item>(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent<Item>> {
   let quietSince = now();
+  // A quiet stream reads nothing: it is woken when there may be something to read.
+  let isWoken = true;
   try {
-    while (!signal.aborted) {
+    while (!signal.aborted && now() < endsAt) {
       // Lowered before the reads, so that a commit during the reads raises it again.
       fresh.lower();
-      const batch = !isOver() && (await mayContinue()) ? await next() : undefined;
+      if (isOver() || !(await mayContinue())) return;
+      const batch = isWoken ? await next() : nothing;
       if (batch === undefined) return;
       for (const event of batch.events) {
         const sentAt = now();
@@ -207,11 +212,12 @@ export async function* follow<Item>(
       if (batch.more) {
         // Reads that skip many events may never wait, so let the event loop run other work.
         await yieldToEventLoop();
+        isWoken = true;
       } else {
         // Notifications without events for this stream do not delay the keep-alive. The limits
         // protect against a clock that was set back.
         const quiet = Math.max(0, now() - quietSince);
-        await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
+        isWoken = await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
       }
       if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
       yield { comment: "" };

@@ -347,12 +347,12 @@ export interface AccountHandle {
   usage(days?: GetUsage): Promise<Usage>;
   /**
    * Counts messages by hour and channel, the oldest hour first, and how long deliveries took. By
-   * default the last 24 hours, at most 31 days.
+   * default the last 24 hours, at most 31 days. Counts are kept for 92 days.
    */
   usageByHour(hours?: GetHourlyUsage): Promise<HourlyUsage>;
   /**
    * Counts the errors of messages by sender and code, the most frequent one first. By default the
-   * last 7 days, at most 31.
+   * last 7 days, at most 31. Counts are kept for 92 days.
    */
   errorCounts(days?: GetErrorCounts): Promise<ErrorCounts>;
   /**

@@ -130,10 +130,11 @@ const messageRoutes: readonly ApiRoute[] = [
     operation: searchConversations,
     summary: "Search conversations",
     description:
-      "Finds words and prefixes of words in the names and addresses of contacts, in labels, and in " +
-      "the messages of contacts, people and agents. Messages of programs are not searched. One " +
-      "page: conversations whose contact or label matches come first, then those with the newest " +
-      "matching message. If thousands of messages match, only a sample of them is searched.",
+      "Finds words and prefixes of words in the names and addresses of contacts, in labels, and " +
+      "in the messages of contacts, people and agents. Messages of programs are not searched. " +
+      "The result is one page: conversations whose contact or label matches come first, then " +
+      "those with the newest matching message. If thousands of messages match, only a sample of " +
+      "them is searched.",
     response: pageSchema(conversationMatchSchema).meta({ id: "ConversationMatchPage" }),
   },
   {

@@ -10,7 +10,7 @@ import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./send-jobs.ts";
 import type { MessageError, MessageStatus } from "./types.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
-import { countHourly, type Happening, usage } from "../accounts/index.ts";
+import { countHourly, type CountedChange, usage } from "../accounts/index.ts";
 
 /** Writes a message's new state. If the status changed, counts it and publishes events. */
 export async function moveMessage(
@@ -164,15 +164,15 @@ export function countMessage(tx: Tx, message: MessageRow, before: MessageStatus 
   const { channel, status, segments } = message;
   const day = iso(tx.now).slice(0, 10);
   tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
-  const happening = happeningOf(message, before, tx.now);
-  if (happening !== undefined) countHourly(tx, channel, happening);
+  const change = countedChange(message, before, tx.now);
+  if (change !== undefined) countHourly(tx, channel, change);
 }
 
-function happeningOf(
+function countedChange(
   { direction, status, created_at, send_at, delivered_at, from, error }: MessageRow,
   before: MessageStatus | null,
   now: number,
-): Happening | undefined {
+): CountedChange | undefined {
   if (before === null) return direction === "inbound" ? received : accepted;
   // Most changes of status are neither a delivery nor a failure.
   if (status === "sending" || status === "sent") return undefined;
@@ -185,5 +185,5 @@ function happeningOf(
   return { what: "failed", sender: from, code: error?.code ?? "unknown" };
 }
 
-const accepted: Happening = { what: "accepted" };
-const received: Happening = { what: "received" };
+const accepted: CountedChange = { what: "accepted" };
+const received: CountedChange = { what: "received" };

@@ -19,7 +19,7 @@ import {
 } from "./search-types.ts";
 
 /**
- * Searches conversations by their contact, their labels and what people and agents wrote in them.
+ * Searches conversations by their contact, their labels and the words of their messages.
  * Conversations whose contact or label matches come first, then those with the newest matching
  * message. The result is one page: users narrow a search with more words.
  */

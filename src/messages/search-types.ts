@@ -6,7 +6,7 @@ import { type Message, messageSchema } from "./types.ts";
 /** A search of the inbox. */
 export interface SearchConversations {
   /**
-   * Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters, of which
+   * Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. Only
    * the first 8 words count.
    */
   readonly q: string;
@@ -18,8 +18,8 @@ export const searchConversationsSchema = z.strictObject({
   q: text(200)
     .min(1)
     .describe(
-      "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters, of " +
-        "which the first 8 words count.",
+      "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. " +
+        "Only the first 8 words count.",
     ),
   limit: queryInteger(1, 100).optional().meta({
     default: defaultPageSize,

@@ -8,7 +8,7 @@ const maxWords = 100;
 
 type Written = Pick<MessageRow, "id" | "author_type" | "body">;
 
-/** Lets the search find a new message by what a person or an agent wrote in it. */
+/** Lets the search find a new message by its words, unless a program wrote it. */
 export function addWords(tx: Tx, message: Written): void {
   const words = wordsIn(tx.scope, message);
   if (words !== null) tx.insert(messageWords, { id: message.id, words });

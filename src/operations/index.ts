@@ -80,7 +80,7 @@ export {
 } from "./idempotency.ts";
 export { findByWords } from "./find-by-words.ts";
 export { queryWords, storedWords, wordsOf } from "./search-words.ts";
-export { mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
+export { listQuery, mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
 export { admit, type RateLimiter, rateLimiter, slidingLog } from "./rate-limiter.ts";
 export {
   type Activity,

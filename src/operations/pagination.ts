@@ -1,6 +1,13 @@
-import { defaultPageSize, type Page, type Scope, TidingsError } from "../kernel/index.ts";
+import {
+  defaultPageSize,
+  type Page,
+  type PageQuery,
+  pageQuerySchema,
+  type Scope,
+  TidingsError,
+} from "../kernel/index.ts";
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import type { Call } from "./operation.ts";
+import type { Call, Query } from "./operation.ts";
 import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
   scan,
@@ -86,6 +93,35 @@ export async function pageOf<R extends object>(
   const { rows, more, last } = await own.scan(limit, after);
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;
   return { data: [...rows], has_more: next_cursor !== null, next_cursor };
+}
+
+/** The list of all rows of a collection in an account and mode. */
+interface WholeList<R extends Scope, T> {
+  /** The name of the operation. */
+  readonly name: string;
+  readonly index: ScopedIndex<R>;
+  readonly order: "ascending" | "descending";
+  /** Returns the resources of a page's rows, in their order. */
+  readonly show: (rows: readonly Seen<R>[], reads: Reads) => T[] | Promise<T[]>;
+}
+
+/** Returns the query that lists a whole collection, page by page. */
+export function listQuery<R extends Scope, T>({
+  name,
+  index,
+  order,
+  show,
+}: WholeList<R, T>): Query<PageQuery, Page<T>> {
+  return {
+    kind: "query",
+    name,
+    input: () => pageQuerySchema,
+    async run(reads, input, call) {
+      const asked = { index, prefix: [], order, operation: name, filters: {}, input };
+      const found = await page<R>(reads, asked, call);
+      return { ...found, data: await show(found.data, reads) };
+    },
+  };
 }
 
 /** Maps the items of a page. */

@@ -1,13 +1,5 @@
-import {
-  type ById,
-  byIdSchema,
-  iso,
-  notFound,
-  type Page,
-  type PageQuery,
-  pageQuerySchema,
-} from "../kernel/index.ts";
-import { type Command, freeOrdinal, mapPage, page, type Query } from "../operations/index.ts";
+import { type ById, byIdSchema, iso, notFound } from "../kernel/index.ts";
+import { type Command, freeOrdinal, listQuery, type Query } from "../operations/index.ts";
 import { operatorById, operatorByOrdinal, type OperatorRow, operators } from "./rows.ts";
 import { type Operator, type SaveOperator, saveOperatorSchema } from "./types.ts";
 
@@ -18,22 +10,12 @@ function operatorResource({ id, name, avatar_url, created_at, updated_at }: Oper
 }
 
 /** Lists the operators in the order of their ids. */
-export const listOperators: Query<PageQuery, Page<Operator>> = {
-  kind: "query",
+export const listOperators = listQuery({
   name: "operators.list",
-  input: () => pageQuerySchema,
-  async run(reads, input, call) {
-    const range = {
-      index: operators.primary,
-      prefix: [],
-      order: "ascending",
-      operation: "operators.list",
-      filters: {},
-      input,
-    } as const;
-    return mapPage(await page(reads, range, call), operatorResource);
-  },
-};
+  index: operators.primary,
+  order: "ascending",
+  show: (rows) => rows.map(operatorResource),
+});
 
 export const getOperator: Query<ById, Operator> = {
   kind: "query",

@@ -5,6 +5,7 @@ import {
   isRemembered,
   type Runtime,
 } from "../operations/index.ts";
+import { countReapers } from "../accounts/index.ts";
 import { eraseAddress, eraseHistory } from "./erase-history.ts";
 import { moveHistory } from "./merge.ts";
 import { finish, inChunks, type JobHandler, type JobOrder, type JobTable } from "../queue/index.ts";
@@ -46,6 +47,8 @@ export function reapJob(due_at: number): JobOrder<"reap"> {
 
 function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
+  // These continue in the next run.
+  const ofCounts = countReapers(runtime, chunk);
   return async (claim, { isStopping }) => {
     const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
     // Deliveries of an event are removed before the event, and events of a run before the run,
@@ -57,6 +60,7 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
       runReaper(runtime, chunk),
       agentVersionReaper(runtime, chunk),
       playbookVersionReaper(runtime, chunk),
+      ...ofCounts,
     ];
     for (const removeChunk of all) {
       for (let i = 0; i < maxChunks && !isStopping(); i++) {

@@ -16,8 +16,8 @@ export interface WaitingJobs {
 }
 
 /**
- * Counts the jobs of a lane, of its slow lane, and of those that wait for a throttle beside it. It
- * reads at most `max` jobs of each, oldest first.
+ * Counts the jobs of a lane, of its slow lane, and of the lanes beside both that wait for a
+ * throttle. Reads at most `max` jobs of each, oldest first.
  */
 export async function countWaiting(
   reads: Reads,
@@ -56,7 +56,7 @@ interface LaneRange {
   readonly until?: readonly KeyValue[];
 }
 
-/** The lane itself, and the lanes whose names have further parts: those that wait for a throttle. */
+/** The lane, and the lanes that wait for a throttle: their names begin with the lane's name. */
 function rangesOf(lane: Lane): readonly LaneRange[] {
   const [pool, name] = [poolOf(lane), encodeLane(lane)];
   const own = { prefix: [pool, name] };

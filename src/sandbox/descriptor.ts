@@ -82,7 +82,8 @@ const sandboxRoutes: readonly ApiRoute[] = [
     description:
       "Removes the account's messages, contacts, conversations, agents, playbooks and events in " +
       "the sandbox. API keys, senders, webhooks, operators and usage counts stay, with the " +
-      "idempotency keys of the requests that changed them. Other idempotency keys can be used again.",
+      "idempotency keys of the requests that changed them. Other idempotency keys can be used " +
+      "again.",
     response: sandboxResetResultSchema,
   },
   {

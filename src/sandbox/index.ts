@@ -1,3 +1,4 @@
+export { appointment, assistant, complaint, openingHours } from "./seed-agent.ts";
 export type {
   SandboxEvent,
   SandboxInbound,

@@ -1,12 +1,4 @@
-import {
-  type Channel,
-  channels,
-  iso,
-  type Page,
-  type PageQuery,
-  pageQuerySchema,
-  type SenderId,
-} from "../kernel/index.ts";
+import { type Channel, channels, iso, type SenderId } from "../kernel/index.ts";
 import {
   boolean,
   integer,
@@ -18,7 +10,7 @@ import {
   text,
   time,
 } from "../ports/index.ts";
-import { mapPage, page, type Query } from "../operations/index.ts";
+import { listQuery } from "../operations/index.ts";
 import type { Sender } from "./types.ts";
 
 export const senders = scoped("senders", {
@@ -102,31 +94,20 @@ export const senderHandOvers = scoped("sender_hand_overs", {
 
 export const handOverByNumber = senderHandOvers.key("address", "number");
 
-export const listSenders: Query<PageQuery, Page<Sender>> = {
-  kind: "query",
+export const listSenders = listQuery({
   name: "senders.list",
-  input: () => pageQuerySchema,
-  async run(reads, input, call) {
-    const range = {
-      index: senders.primary,
+  index: senders.primary,
+  order: "descending",
+  async show(rows, reads): Promise<Sender[]> {
+    const defaults = await reads.range({
+      index: defaultSenders.primary,
       prefix: [],
-      order: "descending",
-      operation: "senders.list",
-      filters: {},
-      input,
-    } as const;
-    const [found, defaults] = await Promise.all([
-      page(reads, range, call),
-      reads.range({
-        index: defaultSenders.primary,
-        prefix: [],
-        order: "ascending",
-        limit: channels.length,
-      }),
-    ]);
-    return mapPage(found, (row) => senderResource(row, defaults));
+      order: "ascending",
+      limit: channels.length,
+    });
+    return rows.map((row) => senderResource(row, defaults));
   },
-};
+});
 
 /** The resource of a sender. `defaults` are the default senders of all its channels. */
 export function senderResource(row: SenderRow, defaults: readonly DefaultSenderRow[]): Sender {

@@ -51,8 +51,8 @@ export const openWebchatSessionSchema = z
     return_key: reference
       .optional()
       .describe(
-        "The `return_key` of an earlier session. The visitor's conversation continues, unless its " +
-          "contact was erased meanwhile. It cannot be combined with `contact_id` or `name`.",
+        "The `return_key` of an earlier session. The visitor's conversation continues, unless " +
+          "its contact was erased meanwhile. It cannot be combined with `contact_id` or `name`.",
       ),
     inbox: senderAddress
       .optional()

@@ -1,14 +1,5 @@
-import {
-  type ById,
-  byIdSchema,
-  iso,
-  isoOrNull,
-  notFound,
-  type Page,
-  type PageQuery,
-  pageQuerySchema,
-} from "../kernel/index.ts";
-import { mapPage, page, pageOf, type Query } from "../operations/index.ts";
+import { type ById, byIdSchema, iso, isoOrNull, notFound, type Page } from "../kernel/index.ts";
+import { listQuery, mapPage, pageOf, type Query } from "../operations/index.ts";
 import type { KeyValue, Seen } from "../ports/index.ts";
 import { scanAcross, type Reads } from "../store/index.ts";
 import {
@@ -65,22 +56,12 @@ export async function oldestPending(reads: Reads): Promise<readonly Pending[]> {
 }
 
 /** Returns the newest first. */
-export const listWebhooks: Query<PageQuery, Page<Webhook>> = {
-  kind: "query",
+export const listWebhooks = listQuery({
   name: "webhooks.list",
-  input: () => pageQuerySchema,
-  async run(reads, input, call) {
-    const walk = {
-      index: webhooks.primary,
-      prefix: [],
-      order: "descending",
-      operation: "webhooks.list",
-      filters: {},
-      input,
-    } as const;
-    return mapPage(await page(reads, walk, call), webhookResource);
-  },
-};
+  index: webhooks.primary,
+  order: "descending",
+  show: (rows) => rows.map(webhookResource),
+});
 
 /** Returns the newest first. Without a status, the ranges of all statuses are merged. */
 export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> = {

@@ -62,6 +62,45 @@ describe.each(storages)("usage by hour on $name", ({ open }) => {
     expect(errors.data.map(({ code }) => code)).toEqual(failed.map(({ error }) => error?.code));
   });
 
+  it("forgets the counts of hours and errors after 92 days, and keeps those of days", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect(), { transports: [sandbox()] });
+    await one.start();
+    const other = (await one.accounts.create({ name: "Other" })).account.id;
+    const send = async (): Promise<void> => {
+      for (const own of [one.account(), one.account(other)]) {
+        await own.messages.send({ to: "+15005550001", body: "Hi" });
+        await own.messages.send({ to: "+15005550005", body: "Hi" });
+      }
+      await clock.advance(60_000);
+    };
+    await send();
+    const first = clock.now();
+    clock.step(92 * 24 * hourMs - 3 * hourMs);
+    await clock.advance(hourMs);
+    const of = async (time: number): Promise<readonly number[]> => {
+      const at = new Date(time).toISOString();
+      const days = { from: at.slice(0, 10), to: at.slice(0, 10) };
+      const counted = [one.account(), one.account(other)].map(async (own) => {
+        const [hours, errors, usage] = await Promise.all([
+          own.usageByHour({ from: at, to: at }),
+          own.errorCounts(days),
+          own.usage(days),
+        ]);
+        return [hours.data.length, errors.data.length, Math.sign(usage.data.length)];
+      });
+      return (await Promise.all(counted)).flat();
+    };
+    expect(await of(first), "shortly before").toEqual([1, 1, 1, 1, 1, 1]);
+    await send();
+    const second = clock.now();
+    clock.step(49 * hourMs);
+    // A removal every ten minutes.
+    await clock.advance(hourMs);
+    expect(await of(first), "after 92 days").toEqual([0, 0, 1, 0, 0, 1]);
+    expect(await of(second), "newer counts").toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
   it("shows nothing of another account, and refuses ranges that are too long or backwards", async () => {
     const { engine } = world();
     const one = engine(open().connect());

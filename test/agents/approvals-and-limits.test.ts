@@ -87,7 +87,7 @@ describe("an approval", () => {
       (made: Agency, id: string) =>
         made.engine.agents.approve(made.agent.id, id, { decision: "deny" }),
     ],
-    ["left alone for a day", (made: Agency) => made.skip(day)],
+    ["left alone for a day", (made: Agency) => made.fastForward(day)],
   ])("that is %s does not run the action", async (_, decide) => {
     const paid: string[] = [];
     const made = await agency(memory(), { actions: [payOut(paid)], model: payer });

@@ -65,7 +65,7 @@ test("an old version of an agent or a playbook stays while it is used, and is re
           options: { runRetentionDays: 1, eventRetentionDays: 1 },
           playbooks: [survey],
         });
-        const { engine, agent, say, skip, conversation } = made;
+        const { engine, agent, say, fastForward, conversation } = made;
         const { clock } = made.world;
         const [playbook_id = ""] = agent.playbook_ids;
         const replacedAt = new Map<string, number>();
@@ -88,7 +88,7 @@ test("an old version of an agent or a playbook stays while it is used, and is re
               await engine.conversations.update(open.id, { status: "closed" });
             }
           } else {
-            await skip(each.hours * hour);
+            await fastForward(each.hours * hour);
           }
           const { current, stored, needed } = await versionsIn(storage);
           for (const version of before.current) {
@@ -101,7 +101,7 @@ test("an old version of an agent or a playbook stays while it is used, and is re
           );
         }
         // Runs end and are removed, and then each version is checked once more.
-        await skip(4 * day);
+        await fastForward(4 * day);
         const { stored, needed } = await versionsIn(storage);
         expect(stored).toEqual([...needed].toSorted());
       },

@@ -405,7 +405,7 @@ test.each([
       options: { runRetentionDays: 1, eventRetentionDays, idempotencyHours: 720 },
       actions: [recordedAction([], "read")],
     });
-    const { engine, agent, ask, pass, skip, runs } = made;
+    const { engine, agent, ask, pass, fastForward, runs } = made;
     await ask("Hello");
     const { id: conversation_id } = await made.conversation();
     const trigger = () =>
@@ -415,7 +415,7 @@ test.each([
         { idempotencyKey: "k" },
       );
     await trigger();
-    await skip(keptDays * day - 60_000);
+    await fastForward(keptDays * day - 60_000);
     const before = await runs();
     expect(before).toHaveLength(2);
     await ask("Are you there?");
@@ -430,7 +430,7 @@ test.each([
     }
     await pass(hour);
     await engine.agents.remove(agent.id);
-    await skip((keptDays + 1) * day);
+    await fastForward((keptDays + 1) * day);
     expect(await outcome(engine.agents.runs(agent.id))).toBe("not_found");
   },
 );

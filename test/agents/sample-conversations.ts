@@ -131,8 +131,8 @@ export function hostActions(
 }
 
 const book = (day: string, time: string) => ({ action: "book_appointment", input: { day, time } });
-const unsure = assistant.fallback_text ?? "";
-const message = assistant.handoff?.message ?? "";
+const unsure = assistant.fallback_text;
+const message = assistant.handoff.message;
 
 /** Conversations that the sandbox's own assistant must handle, too. */
 export const assistantConversations: readonly Conversation[] = [
@@ -165,7 +165,7 @@ export const assistantConversations: readonly Conversation[] = [
       { says: "OK", hears: null },
     ],
     calls: [book("2026-01-04", "morning")],
-    handedOff: { rule: null, reason: /moved by hand/ },
+    handedOff: { rule: null, reason: /arranged by hand/ },
     takes: [],
   },
   {

@@ -9,7 +9,7 @@ import type { Message } from "../../src/messages/types.ts";
 import type { Conversation } from "../../src/conversations/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { type Carrier, carrier } from "../support/carrier.ts";
-import { skip } from "../support/skip.ts";
+import { fastForward } from "../support/fast-forward.ts";
 import { type World, world } from "../support/world.ts";
 
 export const visitor = "+15005550101";
@@ -50,7 +50,7 @@ export interface Agency {
   /**
    * Advances the clock by hours or days. Jobs run when they are due. In between, the clock jumps.
    */
-  skip(ms: number): Promise<void>;
+  fastForward(ms: number): Promise<void>;
   /** The agent's replies in a conversation, oldest first. */
   replies(from?: string): Promise<string[]>;
   thread(from?: string): Promise<Message[]>;
@@ -119,7 +119,7 @@ export async function agency(storage: StoragePort, given: AgencyOptions = {}): P
     async pass(ms = 10_000) {
       await here.clock.advance(ms);
     },
-    skip: (ms) => skip(here.clock, storage, ms),
+    fastForward: (ms) => fastForward(here.clock, storage, ms),
     async replies(from = visitor) {
       const thread = await self.thread(from);
       return thread.flatMap(({ author, body }) =>

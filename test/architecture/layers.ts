@@ -55,7 +55,8 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
   // A page calls the API for the people that its host lets in. The browser halves use the types that
   // users import.
   web: ["accounts", "api", "index", "operations"],
-  // The command line puts an engine together, as applications do.
+  // The command line puts an engine together, as applications do. Its sample shop has the
+  // sandbox's assistant.
   cli: [
     "adapters/entry",
     "adapters/http",
@@ -67,6 +68,7 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
     "api",
     "events",
     "operations",
+    "sandbox",
     "webhooks",
   ],
   // The conformance suite of storages also checks the transactions over them.

@@ -33,6 +33,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/privacy/jobs.ts": "removes what has expired, whosever it is",
   "src/webhooks/remove-deliveries.ts": "the same",
   "src/events/reap-events.ts": "the same",
+  "src/accounts/reap-counts.ts": "the same",
 
   "src/webhooks/fan-out.ts": "events of all accounts may commit together",
   "src/webhooks/webhook-waker.ts":

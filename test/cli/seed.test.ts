@@ -9,6 +9,11 @@ import type {
   Run,
   Webhook,
 } from "../../adapters/entry.ts";
+import { join } from "node:path";
+import { seed } from "../../adapters/cli/dev/seed/seed.ts";
+import { standard } from "../../adapters/standard.ts";
+import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { dev, type Dev, scratch } from "./tidings.ts";
 
 async function all<T>(server: Dev, path: string): Promise<T[]> {
@@ -86,4 +91,17 @@ test("--seed fills a new file with a company whose every part is in use, and onl
     moved.every(({ url }) => url.startsWith(again.url)),
     "its webhooks follow the port",
   ).toBe(true);
+});
+
+test("of two processes that fill a new file at once, one fills it", async () => {
+  const file = join(await scratch(), "tidings.db");
+  const { agents, sentiment } = standard();
+  // The history is not played.
+  const stopped = AbortSignal.abort();
+  const fill = (): Promise<boolean> => {
+    const options = { storage: sqlite({ file }), transports: [sandbox()], agents, sentiment };
+    return seed(options, "http://localhost:4010", stopped);
+  };
+  const filled = await Promise.all([fill(), fill()]);
+  expect(filled.toSorted()).toEqual([false, true]);
 });

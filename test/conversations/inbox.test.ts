@@ -169,7 +169,9 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
             );
           });
           const ids = found.map(({ id }) => id);
-          expect(new Set(ids).size).toBe(ids.length);
+          // A hand-off that a person takes moves down among those that wait, to a later page.
+          const once = asked.waiting === true ? ids.filter((id) => !moved.has(id)) : ids;
+          expect(new Set(once).size).toBe(once.length);
           const still = all
             .filter((each) => !moved.has(each.id) && matches(each, asked))
             .map(({ id }) => id);

@@ -3,7 +3,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { ReceiptSubject, SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
-import { skip } from "../support/skip.ts";
+import { fastForward } from "../support/fast-forward.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -156,7 +156,7 @@ describe.each(storages)("idempotency keys on $name", ({ open }) => {
     await one.start();
     const input = { ...hello, send_at: new Date(clock.now() + 80 * minute).toISOString() };
     const { id } = await one.messages.send(input, { idempotencyKey: "k" });
-    await skip(clock, storage, 83 * minute);
+    await fastForward(clock, storage, 83 * minute);
     expect((await one.messages.send(input, { idempotencyKey: "k" })).id).toBe(id);
   });
 

@@ -5,7 +5,7 @@ import { sandbox } from "tidings/sandbox";
 import { simulated } from "tidings/testing";
 import { idempotency, idempotencyByExpiry } from "../../src/operations/idempotency.ts";
 import { over } from "../support/over.ts";
-import { skip } from "../support/skip.ts";
+import { fastForward } from "../support/fast-forward.ts";
 import { world } from "../support/world.ts";
 
 const dayMs = 86_400_000;
@@ -27,7 +27,7 @@ async function againAfter(
     ...(send_at === undefined ? {} : { send_at }),
   };
   const first = await engine.messages.send(input, { idempotencyKey: "key" });
-  await skip(clock, storage, ms);
+  await fastForward(clock, storage, ms);
   const again = await engine.messages.send(input, { idempotencyKey: "key" });
   return { first: first.id, again: again.id, messages: (await engine.messages.list()).data.length };
 }
@@ -65,7 +65,7 @@ test("a key of an error can be reused after 24 hours and is soon removed", async
     await expect(send(key)).rejects.toMatchObject({ code: "no_sender" });
   }
   await engine.senders.create({ address: from, channels: ["sms"], transport: "sandbox" });
-  await skip(clock, storage, dayMs - 1);
+  await fastForward(clock, storage, dayMs - 1);
   await expect(send("again")).rejects.toMatchObject({ code: "no_sender" });
   await clock.advance(1);
   expect(await send("again")).toMatchObject({ from });
@@ -108,7 +108,7 @@ test.each([
         .id;
     const first = await send();
     await one.start();
-    await skip(clock, storage, 2 * 3_600_000);
+    await fastForward(clock, storage, 2 * 3_600_000);
     expect(found).toBe(1);
     const { data } = await one.messages.list();
     const ids = data.map(({ id }) => id);

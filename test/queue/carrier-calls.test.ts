@@ -4,7 +4,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
-import { skip } from "../support/skip.ts";
+import { fastForward } from "../support/fast-forward.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
@@ -27,7 +27,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     await one.start();
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
-    await skip(clock, storage, longMs);
+    await fastForward(clock, storage, longMs);
     expect(line.calls.map(({ at }) => at - begun)).toEqual([
       0, 1_000, 6_000, 36_000, 156_000, 756_000,
     ]);
@@ -47,7 +47,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     await one.start();
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
-    await skip(clock, storage, longMs);
+    await fastForward(clock, storage, longMs);
     expect(line.calls.map(({ at }) => at - begun)).toEqual([0, 200, 90_200, 120_200, 120_200]);
     expect(await outcome(one, id)).toBe("sent");
   });
@@ -81,7 +81,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const one = engine(storage, { transports: [line] });
     await one.start();
     const { id } = await one.messages.send(hello);
-    await skip(clock, storage, longMs);
+    await fastForward(clock, storage, longMs);
     expect(line.calls).toHaveLength(1);
     expect(await outcome(one, id)).toEqual(["failed", "invalid_destination"]);
   });
@@ -93,7 +93,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const bare = engine(storage, { transports: [carrier({ name: "other" })] });
     const { id } = await engine(ground.connect()).messages.send(hello);
     await bare.start();
-    await skip(clock, storage, longMs);
+    await fastForward(clock, storage, longMs);
     expect(await outcome(bare, id)).toBe("queued");
     const line = carrier();
     const able = engine(ground.connect(), { transports: [line] });
@@ -135,7 +135,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
       ["expired", "ttl_elapsed"],
       "queued",
     ]);
-    await skip(clock, storage, 600_000);
+    await fastForward(clock, storage, 600_000);
     expect(await outcome(bare, patient.id)).toEqual(["expired", "ttl_elapsed"]);
     const { data } = await bare.messages.timeline(patient.id);
     expect(data.filter(({ type }) => type === "attempt")).toEqual([]);
@@ -172,7 +172,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const one = engine(storage, { transports: [line] });
     await one.start();
     const { id } = await one.messages.send(hello);
-    await skip(clock, storage, 2 * longMs);
+    await fastForward(clock, storage, 2 * longMs);
     expect(line.calls).toHaveLength(1);
     expect(await outcome(one, id)).toEqual(["ambiguous", "unknown"]);
     expect(log.map(({ level }) => level)).toContain("warn");
@@ -198,7 +198,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
       "sent",
     ]);
     expect(line.calls[0]?.attempt.signal.aborted).toBe(true);
-    await skip(clock, storage, 2 * longMs);
+    await fastForward(clock, storage, 2 * longMs);
     expect(line.calls).toHaveLength(2);
   });
 
@@ -249,7 +249,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     expect(line.lookups.length).toBeGreaterThanOrEqual(2);
     expect([await outcome(one, id), line.calls.length]).toEqual([["ambiguous", "unknown"], 1]);
     known = "not_sent";
-    await skip(clock, storage, 600_000);
+    await fastForward(clock, storage, 600_000);
     expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
   });
 
@@ -268,7 +268,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     await one.start();
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
-    await skip(clock, storage, 2 * longMs);
+    await fastForward(clock, storage, 2 * longMs);
     const message = await one.messages.get(id);
     expect(message).toMatchObject({
       status: "delivered",
@@ -289,7 +289,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     await one.start();
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
-    await skip(clock, storage, 600_000);
+    await fastForward(clock, storage, 600_000);
     expect((line.lookups[0]?.at ?? 0) - begun).toBeGreaterThanOrEqual(120_000);
     expect([await outcome(one, id), line.calls.length]).toEqual(["sent", 2]);
   });
@@ -374,7 +374,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
               body: `${run} ${i}`,
             });
           }
-          await skip(clock, storage, 900_000);
+          await fastForward(clock, storage, 900_000);
           for (const [i, script] of scripts.entries()) {
             const calls = line.calls.filter(({ message }) => message.body === `${run} ${i}`);
             const certain = script.findIndex((each) => each !== "busy" && each !== "lostUnsent");

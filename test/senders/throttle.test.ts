@@ -11,7 +11,7 @@ import type { CreateSender, Policy } from "../../src/index.ts";
 import { accepted, busy, carrier, type Carrier, type Script } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
-import { skip } from "../support/skip.ts";
+import { fastForward } from "../support/fast-forward.ts";
 
 const paced = "+15550000001";
 const day = 86_400_000;
@@ -74,7 +74,7 @@ describe("a throttled sender", () => {
     for (let n = 0; n < 5; n++) await send(engine, n, { ttl_seconds: 3 * 86_400 });
     await clock.advance(20_000);
     for (let days = 0; days < 2 && line.calls.length < 5; days++) {
-      await skip(clock, storage, day);
+      await fastForward(clock, storage, day);
     }
     expect(timesOf(line).map((at) => at - begun)).toEqual(expected);
   });
@@ -395,7 +395,7 @@ describe("a throttled sender", () => {
     await send(one, 1, { body: "denied", ttl_seconds: 2 * 86_400 });
     await send(one, 2, { ttl_seconds: 3 * 86_400 });
     isOpen = false;
-    await skip(clock, storage, day + 2_000);
+    await fastForward(clock, storage, day + 2_000);
     expect(timesOf(line)).toHaveLength(2);
   });
 

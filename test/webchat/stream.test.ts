@@ -305,6 +305,82 @@ test("a visitor's unread streams are limited to ten until some are closed", asyn
   expect((await call(there.engine.api, { path })).status).toBe(200);
 });
 
+test("streams that are refused in great number log one line a minute, and no error", async () => {
+  const { clock, engine, log } = world();
+  const one = engine(memory());
+  const { id, token } = await one.webchat.open();
+  const left = new AbortController();
+  const path = `/v1/webchat/sessions/${id}/stream?token=${token}`;
+  const refuse = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) {
+      expect((await call(one.api, { path, signal: left.signal })).status).toBe(503);
+    }
+  };
+  for (let i = 0; i < 10; i++) await call(one.api, { path, signal: left.signal });
+  await refuse(6);
+  await clock.advance(60_000);
+  await refuse(1);
+  expect(log.filter(({ level }) => level !== "debug")).toMatchObject([
+    { level: "warn", facts: { requests: 1, reasons: [expect.stringContaining("this visitor")] } },
+    { level: "warn", facts: { requests: 6 } },
+  ]);
+  left.abort();
+});
+
+describe("idle streams of visitors", () => {
+  const idle = async () => {
+    const { clock, engine } = world();
+    const storage = withoutNotifications();
+    const counts = { sessions: 0, mailboxes: 0 };
+    const reader = over(storage.reader, {
+      get(lookups) {
+        if (lookups.some(({ index }) => index.collection === webchatSessions)) counts.sessions++;
+        return storage.reader.get(lookups);
+      },
+      range(range) {
+        if (range.index === mailByNumber) counts.mailboxes++;
+        return storage.reader.range(range);
+      },
+    });
+    const one = engine(over(storage, { reader }));
+    const sessions = [];
+    const ended = new Set<number>();
+    for (let i = 0; i < 20; i++) {
+      const session = await one.webchat.open();
+      const stream = await one.webchat.stream(session.id);
+      sessions.push(session);
+      void (async () => {
+        for await (const _ of stream) expect.fail("nothing was sent");
+        ended.add(i);
+      })();
+    }
+    await clock.settle();
+    counts.sessions = counts.mailboxes = 0;
+    return { clock, counts, sessions, ended, other: engine(storage) };
+  };
+
+  test("read no mailboxes, and their sessions together", async () => {
+    const { clock, counts, ended } = await idle();
+    await clock.advance(150_000);
+    expect(counts.mailboxes).toBe(0);
+    expect(counts.sessions).toBeLessThanOrEqual(11);
+    expect(ended.size).toBe(0);
+  });
+
+  test("end with a session that another process removed, also without a notification", async () => {
+    const { clock, sessions, ended, other } = await idle();
+    await other.contacts.erase(sessions[3]?.contact_id ?? expect.fail());
+    await clock.advance(30_000);
+    expect([...ended]).toEqual([3]);
+  });
+
+  test("end when their session expires", async () => {
+    const { clock, sessions, ended } = await idle();
+    await clock.advanceTo(Date.parse(sessions[19]?.expires_at ?? expect.fail()));
+    expect(ended.size).toBe(20);
+  });
+});
+
 test("CORS allows only configured origins, and only on visitors' routes", async () => {
   const there = await shop({ webchat: { origins: ["https://shop.example"] } });
   const visitor = visitorOf(there, await there.engine.webchat.open());

@@ -19,7 +19,7 @@ const usage = [
   "It sends no real SMS. It is for this machine alone: nothing else can connect.",
   "",
   `  --port PORT       the port (default: ${defaultPort}; 0 for a free one)`,
-  `  --file PATH       the SQLite file, made if it does not exist (default: ${defaultFile})`,
+  `  --file PATH       the SQLite file, created if it does not exist (default: ${defaultFile})`,
   "  --seed            fill a new file with a small shop and some days of its conversations",
   "  --open            open the first page in the browser",
 ].join("\n");

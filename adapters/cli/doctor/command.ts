@@ -10,7 +10,7 @@ const usage = [
   `${bold("Usage:")} tidings doctor`,
   "",
   "Checks Node, the database, the clock, the transports and the work that waits, and says what",
-  "to do. It changes no data. The status is 1 if something is wrong.",
+  "to do. It changes no data. The exit status is 1 if something is wrong.",
   "",
   ...databaseUsage,
 ].join("\n");
@@ -24,7 +24,7 @@ async function run(args: readonly string[]): Promise<void> {
     show(finding);
   }
   const wrong = findings.filter(({ level }) => level === "wrong").length;
-  print("", wrong === 0 ? "Nothing is wrong." : `${wrong} to mend.`);
+  print("", wrong === 0 ? "Nothing is wrong." : `Problems: ${wrong}.`);
   if (wrong > 0) process.exitCode = 1;
 }
 

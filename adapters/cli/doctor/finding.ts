@@ -1,6 +1,6 @@
 /** What a check found. */
 export interface Finding {
-  /** `doubtful` may be as it should be. `wrong` keeps something from working. */
+  /** `doubtful` may be a problem, or may be intended. `wrong` keeps something from working. */
   readonly level: "good" | "doubtful" | "wrong";
   /** What was checked, in one word. */
   readonly topic: string;

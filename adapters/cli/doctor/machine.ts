@@ -1,9 +1,9 @@
 import type { Finding } from "./finding.ts";
 
-/** The versions of Node that run the engine begin with this one (`engines` in package.json). */
+/** The oldest version of Node that runs the engine (`engines` in package.json). */
 const oldest = "22.13";
 
-/** Checks what Node lacks or does differently. An older Node does not get here. */
+/** Checks the settings of Node. Every command has refused an older Node before. */
 export function checkNode(version: string): Finding {
   const isPlain = process.env["NODE_TLS_REJECT_UNAUTHORIZED"] === "0";
   if (!isPlain) return { level: "good", topic: "Node", text: `${version} (${oldest} or later)` };
@@ -11,7 +11,7 @@ export function checkNode(version: string): Finding {
     level: "doubtful",
     topic: "Node",
     text: `${version}, with NODE_TLS_REJECT_UNAUTHORIZED=0`,
-    advice: ["Webhooks and carriers verify certificates anyway. Unset it: other requests do not."],
+    advice: ["Unset it. The engine verifies certificates anyway, but other requests do not."],
   };
 }
 
@@ -20,7 +20,8 @@ const earliest = Date.parse("2026-01-01T00:00:00Z");
 
 /** Checks that the clock shows a plausible time. `checkDatabase` compares it with the data. */
 export function checkClock(now: number = Date.now()): Finding {
-  const text = `${new Date(now).toISOString()}, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const text = `${new Date(now).toISOString()}, ${timeZone}`;
   if (now >= earliest) return { level: "good", topic: "Clock", text };
   return {
     level: "wrong",

@@ -125,8 +125,8 @@ const no = phraseSet(
  * A yes or no at the start of a sentence, with no comma after it: "yes I can make it", "no make it
  * Tuesday".
  */
-const opening =
-  /^(yes|yep|yeah|yup|no|nope|nah) (?:(?:i|we|it|that|the|my|make|lets|im|its|sorry|but|not|on|at|for|id)\b)/;
+const nextWords = "i|we|it|that|the|my|make|lets|im|its|sorry|but|not|on|at|for|id";
+const opening = new RegExp(String.raw`^(yes|yep|yeah|yup|no|nope|nah) (?:(?:${nextWords})\b)`);
 
 /** Only the yes or no is read. What follows it, such as a correction, is ignored. */
 export function readBoolean(text: string): boolean | undefined {

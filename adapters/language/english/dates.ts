@@ -118,8 +118,11 @@ interface Weekday {
 }
 
 const weekdayNames = "mon tue wed thu fri sat sun".split(" ");
-const weekdayForm =
-  /(?<= )(next |this |on )?(sun(?:day)?|mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thu(?:r?s)?(?:day)?|fri(?:day)?|sat(?:urday)?)(?= )/g;
+const weekdayForms = [
+  "sun(?:day)?|mon(?:day)?|tues?(?:day)?|wed(?:nesday)?",
+  "thu(?:r?s)?(?:day)?|fri(?:day)?|sat(?:urday)?",
+];
+const weekdayForm = new RegExp(`(?<= )(next |this |on )?(${weekdayForms.join("|")})(?= )`, "g");
 
 function weekdaysIn(words: string): Weekday[] {
   return [...words.matchAll(weekdayForm)].map(([, which = "", name = ""]) => ({

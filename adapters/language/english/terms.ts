@@ -17,8 +17,9 @@ export function isDenied(text: string): boolean {
   return denial.test(normalizedWords(text));
 }
 
-const courtesies =
-  /^(?:please|pls|plz|well|oh|um|hi|hello|actually|just) | (?:please|pls|plz|thanks|thank you|thx|sir|maam|then)$/g;
+const courtesyBefore = "please|pls|plz|well|oh|um|hi|hello|actually|just";
+const courtesyAfter = "please|pls|plz|thanks|thank you|thx|sir|maam|then";
+const courtesies = new RegExp(`^(?:${courtesyBefore}) | (?:${courtesyAfter})$`, "g");
 
 /** Returns the words of a text without up to two courtesies at either end: `hi`, `please`. */
 export function withoutCourtesies(text: string): string {

@@ -102,8 +102,10 @@ export const phrases: readonly { readonly pattern: RegExp; readonly means: strin
     means: "price",
   },
   {
-    pattern:
-      /\b(?:what time|how late|how early|when do you|until when|till when|a que hora|quelle heure|wie lange)\b/,
+    pattern: new RegExp(
+      String.raw`\b(?:what time|how late|how early|when do you|until when|till when|` +
+        String.raw`a que hora|quelle heure|wie lange)\b`,
+    ),
     means: "hours",
   },
   {
@@ -140,6 +142,10 @@ export const phrases: readonly { readonly pattern: RegExp; readonly means: strin
   { pattern: /\bgluten\b/, means: "allergy" },
 ];
 
+const amounts = [
+  String.raw`\d+|an?|one|two|three|four|five|six|few|several|couple of`,
+  "viele|zwei|drei",
+].join("|");
+
 /** `24 hours`, `a few hours`: a duration, not a question about opening hours. */
-export const durations =
-  /\b(\d+|an?|one|two|three|four|five|six|few|several|couple of|viele|zwei|drei) (?:hours?|hrs|stunden?)\b/g;
+export const durations = new RegExp(String.raw`\b(${amounts}) (?:hours?|hrs|stunden?)\b`, "g");

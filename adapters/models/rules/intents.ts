@@ -11,18 +11,27 @@ const statements: readonly { readonly kind: string; readonly pattern: RegExp }[]
   { kind: "name", pattern: /\b(?:my name is|my name's|i am called) \p{L}/iu },
   {
     kind: "diet",
-    pattern:
-      /\b(?:i|we)(?:'m| am|'re| are) (?:allergic|intolerant|vegetarian|vegan|diabetic|coeliac|celiac)\b/i,
+    pattern: /\b(?:i|we)(?:'m| am|'re| are) (?:allergic|intolerant|diabetic|coeliac|celiac)\b/i,
+  },
+  {
+    kind: "diet",
+    pattern: /\b(?:i|we)(?:'m| am|'re| are) (?:vegetarian|vegan)\b/i,
   },
   {
     kind: "preference",
-    pattern:
-      /\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:prefer|hate|love|dislike|don't like|do not like|can't stand)\b/i,
+    pattern: /\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:prefer|hate|love|dislike)\b/i,
+  },
+  {
+    kind: "preference",
+    pattern: /\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:don't like|do not like|can't stand)\b/i,
   },
   {
     kind: "availability",
-    pattern:
-      /\b(?:call|text|write|ring|reach|contact) me (?:only )?(?:after|before|between|in the|on|at)\b/i,
+    pattern: /\b(?:call|text|write|ring|reach|contact) me (?:only )?(?:after|before|between)\b/i,
+  },
+  {
+    kind: "availability",
+    pattern: /\b(?:call|text|write|ring|reach|contact) me (?:only )?(?:in the|on|at)\b/i,
   },
   {
     kind: "place",
@@ -73,8 +82,11 @@ const general = meaningsOf(
 );
 
 /** `no complaints`, `I don't want to cancel`: what the writer does not mean. */
-const denied =
-  /\b(?:no|without|not an?|not (?:going|trying|looking) to|(?:dont|do not) (?:want|need|have|wish)(?: to| any| an?)?)\s+\p{L}+/gu;
+const denials = [
+  "no|without|not an?|not (?:going|trying|looking) to",
+  "(?:dont|do not) (?:want|need|have|wish)(?: to| any| an?)?",
+];
+const denied = new RegExp(String.raw`\b(?:${denials.join("|")})\s+\p{L}+`, "gu");
 
 /** Returns the intent whose words the text has most fully; null if it has too few of any. */
 export function likeliestIntent(text: string, intents: readonly string[]): Guess | null {

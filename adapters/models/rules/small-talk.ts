@@ -45,8 +45,11 @@ const courtesies: readonly Courtesy[] = [
 ];
 
 /** Words that may go with a courtesy and change nothing. */
-const fillers =
-  /\b(?:there|everyone|again|so much|very much|a lot|a bunch|you too|then|that is|for (?:the|your) (?:help|info|information|quick reply))\b/g;
+const fillerForms = [
+  "there|everyone|again|so much|very much|a lot|a bunch|you too|then|that is",
+  "for (?:the|your) (?:help|info|information|quick reply)",
+];
+const fillers = new RegExp(String.raw`\b(?:${fillerForms.join("|")})\b`, "g");
 
 const friendlyEmoji = /[👍🙏❤😊🎉]\p{Emoji_Modifier}?\ufe0f?/gu;
 

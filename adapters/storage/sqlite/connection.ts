@@ -70,9 +70,9 @@ function returnArrays(query: SqliteStatement): void {
 }
 
 /**
- * Settings of every connection to the file. With `wal_autocheckpoint`, pages are written back to the file once for many commits. 4,000 pages
- * (a log of 16 MB) give most of the gain of a larger log. 16,000 pages blocked the event loop for
- * up to 50 ms, instead of 20 to 30.
+ * Settings of every connection to the file. With `wal_autocheckpoint`, pages are written back to
+ * the file once for many commits. 4,000 pages (a log of 16 MB) give most of the gain of a larger
+ * log. 16,000 pages blocked the event loop for up to 50 ms, instead of 20 to 30.
  */
 export const settings = `
   PRAGMA synchronous = FULL;

@@ -16,8 +16,13 @@ interface ConditionProblem {
 const maxLength = 500;
 const maxDepth = 20;
 
-const token =
-  /\s*(?:(?<op>==|!=|<=|>=|<|>|\(|\))|(?<number>-?\d{1,15}(?:\.\d{1,15})?(?![\w.]))|(?<string>"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*')|(?<word>[A-Za-z][\w-]*(?:\.[A-Za-z_][\w-]*)?))/y;
+const kinds = [
+  /(?<op>==|!=|<=|>=|<|>|\(|\))/,
+  /(?<number>-?\d{1,15}(?:\.\d{1,15})?(?![\w.]))/,
+  /(?<string>"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*')/,
+  /(?<word>[A-Za-z][\w-]*(?:\.[A-Za-z_][\w-]*)?)/,
+];
+const token = new RegExp(`\\s*(?:${kinds.map(({ source }) => source).join("|")})`, "y");
 
 interface Token {
   readonly at: number;

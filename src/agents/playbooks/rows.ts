@@ -1,11 +1,4 @@
-import {
-  type ById,
-  byIdSchema,
-  iso,
-  notFound,
-  type Page,
-  type PlaybookId,
-} from "../../kernel/index.ts";
+import { type ById, byIdSchema, iso, notFound, type PlaybookId } from "../../kernel/index.ts";
 import {
   boolean,
   integer,
@@ -16,13 +9,8 @@ import {
   text,
   time,
 } from "../../ports/index.ts";
-import {
-  type ListPlaybooks,
-  listPlaybooksSchema,
-  type Playbook,
-  type PlaybookDefinition,
-} from "./types.ts";
-import { mapPage, page, type Query } from "../../operations/index.ts";
+import { type Playbook, type PlaybookDefinition } from "./types.ts";
+import { listQuery, type Query } from "../../operations/index.ts";
 
 export const playbooks = scoped("playbooks", {
   id: text<PlaybookId>(),
@@ -82,22 +70,12 @@ export const getPlaybook: Query<ById, Playbook> = {
 };
 
 /** Newest first. */
-export const listPlaybooks: Query<ListPlaybooks, Page<Playbook>> = {
-  kind: "query",
+export const listPlaybooks = listQuery({
   name: "playbooks.list",
-  input: () => listPlaybooksSchema,
-  async run(reads, input, call) {
-    const walk = {
-      index: playbooks.primary,
-      prefix: [],
-      order: "descending",
-      operation: "playbooks.list",
-      filters: {},
-      input,
-    } as const;
-    return mapPage(await page(reads, walk, call), playbookResource);
-  },
-};
+  index: playbooks.primary,
+  order: "descending",
+  show: (rows) => rows.map(playbookResource),
+});
 
 export function playbookResource({
   id,

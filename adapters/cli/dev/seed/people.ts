@@ -1,4 +1,5 @@
 /** The customers of the shop. Their numbers belong to nobody. */
+import type { MessagingEngine } from "../../../entry.ts";
 
 /** A customer of the shop. */
 export interface Customer {
@@ -68,3 +69,21 @@ const special = [unreachable, filtered, wrongNumber, landline, silent, stopper];
 
 /** The customers whom the shop has in its address book. */
 export const everyone: readonly Customer[] = [...known, ...special, ...regulars];
+
+/** The customer whom the shop adds first. */
+export const first = maya;
+
+/** @throws TidingsError `conflict` when the customer is there already */
+export async function addCustomer(
+  engine: MessagingEngine,
+  { name, phone, email, labels, city }: Customer,
+): Promise<void> {
+  await engine.contacts.create({
+    name,
+    phone,
+    email,
+    labels: [...labels],
+    attributes: { city },
+    time_zone: "America/Los_Angeles",
+  });
+}

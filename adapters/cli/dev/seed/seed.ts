@@ -1,8 +1,9 @@
-/** Fills a new file with a small shop. Its history is played by the engine, on a clock that jumps. */
-import { type EngineOptions, MessagingEngine } from "../../../entry.ts";
+/** Fills a new file with a small shop. The engine plays its history on a clock that jumps. */
+import { type EngineOptions, MessagingEngine, TidingsError } from "../../../entry.ts";
 import type { HttpClient } from "../../../../src/ports/index.ts";
 import { virtualClock } from "../../../testing/simulated.ts";
 import { receivers } from "../demo.ts";
+import { addCustomer, first } from "./people.ts";
 import { Shop } from "./shop.ts";
 import { storyOf } from "./story.ts";
 
@@ -10,8 +11,8 @@ import { storyOf } from "./story.ts";
 const historyMs = 5 * 24 * 60 * 60 * 1_000;
 
 /**
- * Plays the history of the shop into an empty file. Returns false, and adds nothing, if the file has
- * contacts already. `url` is the address of this server.
+ * Plays the history of the shop into an empty file. Returns false, and adds nothing, if the file
+ * has contacts already. `url` is the address of this server.
  */
 export async function seed(
   options: Pick<EngineOptions, "storage" | "transports" | "sentiment" | "agents" | "logger">,
@@ -27,7 +28,7 @@ export async function seed(
   });
   try {
     const { data } = await engine.contacts.list({ limit: 1 });
-    if (data.length > 0) return false;
+    if (data.length > 0 || !(await claimFile(engine))) return false;
     await engine.start();
     const shop = new Shop({ engine, clock, url });
     for (const { at, play } of storyOf(now)) {
@@ -40,6 +41,20 @@ export async function seed(
   } finally {
     // The clock stands still, so the engine must not wait for it.
     await engine.stop({ deadlineMs: 0 });
+  }
+}
+
+/**
+ * Adds the first customer. Returns false if another process that fills the same file has done so:
+ * a phone number belongs to one contact.
+ */
+async function claimFile(engine: MessagingEngine): Promise<boolean> {
+  try {
+    await addCustomer(engine, first);
+    return true;
+  } catch (error) {
+    if (error instanceof TidingsError && error.code === "conflict") return false;
+    throw error;
   }
 }
 

@@ -50,15 +50,9 @@ export function storyOf(now: number): readonly Scene[] {
 }
 
 async function setUp({ engine, url }: Shop): Promise<void> {
-  for (const { name, phone, email, labels, city } of people.everyone) {
-    await engine.contacts.create({
-      name,
-      phone,
-      email,
-      labels: [...labels],
-      attributes: { city },
-      time_zone: "America/Los_Angeles",
-    });
+  for (const each of people.everyone) {
+    // `seed` has added the first one.
+    if (each !== people.first) await people.addCustomer(engine, each);
   }
   await createAgent(engine);
   await engine.webhooks.create({

@@ -31,7 +31,7 @@ export const t = defineTexts({
   typeToConfirm: "Type {word} to confirm",
   secretDone: "I have stored it",
   secretOnce: "This is the only time that the secret is shown. Store it in a safe place now.",
-  secretGone: "The server showed the secret before, and does not repeat it. Rotate it to get one.",
+  secretGone: "The secret was shown before and cannot be shown again. Rotate it to get a new one.",
   secretCopy: "Copy the secret",
 
   requests: "Requests",
@@ -124,7 +124,7 @@ export const t = defineTexts({
   fieldTime: "Time",
 
   lifeLabel: "Diagram of the message's life",
-  lifeHint: "Long pauses are shortened. Times are since the message was created.",
+  lifeHint: "Long pauses are shortened. Times count from the creation of the message.",
   laneStatus: "Status",
   laneAttempts: "Attempts",
   laneReceipts: "Receipts",

@@ -1,4 +1,4 @@
-/** What surrounds every page: the session, the sign-in, the banner, toasts and the shortcut list. */
+/** What surrounds every page: session, sign-in, banner, toasts and the list of shortcuts. */
 import { type ComponentChildren, type ComponentType, type JSX, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";

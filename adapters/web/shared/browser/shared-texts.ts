@@ -17,7 +17,7 @@ export const text = defineTexts({
   errorTitle: "Something went wrong",
   errorOffline: "The server does not respond. Check your connection. What you typed is kept.",
   errorTimeout: "The server took too long. Try again.",
-  errorUnknown: "The server gave an answer that this page does not understand. Reload the page.",
+  errorUnknown: "The server sent a response that this page does not understand. Reload the page.",
   errorRequest: "Request {id}",
   errorLimited: "Too many requests. Wait a moment, then try again.",
   fieldProblem: "{field}: {message}",
@@ -35,13 +35,13 @@ export const text = defineTexts({
   signedOutBody: "You are signed out.",
 
   themeLabel: "Appearance",
-  themeSystem: "As the system",
+  themeSystem: "Same as the system",
   themeLight: "Light",
   themeDark: "Dark",
 
   shortcutsTitle: "Keyboard shortcuts",
   shortcutsEnabled: "Single-key shortcuts",
-  shortcutsHint: "Shortcuts of one key do nothing while you type.",
+  shortcutsHint: "Single-key shortcuts do nothing while you type.",
   shortcutHelp: "Show keyboard shortcuts",
 
   today: "Today",

@@ -1,4 +1,6 @@
-/** The documents of pages. They contain nothing of a request, and no inline code or style. */
+/**
+ * The HTML documents of pages. They contain no data of the request, and no inline code or style.
+ */
 import type { Assets } from "./assets.ts";
 
 const escapes: Readonly<Record<string, string>> = {
@@ -28,7 +30,7 @@ export function documentOf(title: string, { scripts, styles }: Assets): string {
   );
 }
 
-/** The document in place of a page that may not be used from where the request came from. */
+/** The document that is shown instead of a page, with the reason why the page cannot be used. */
 export function refusalDocument(title: string, reason: string): string {
   return (
     `${head(title)}</head>\n<body>\n<main>\n<h1>${escaped(title)}</h1>\n` +

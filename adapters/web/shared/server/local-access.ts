@@ -104,8 +104,8 @@ const forwarding =
   /^(?:forwarded|via|x-(?:forwarded|original|envoy)-.*|(?:.*-)?(?:client|connecting|real)-ip)$/i;
 
 /**
- * Refuses a request that may come from elsewhere. A name that does not mean this machine is refused
- * too: a website can give its name the address of this machine (DNS rebinding).
+ * Refuses a request that may come from elsewhere. A `Host` that may name another machine is refused
+ * too: a website can point its own domain at this machine (DNS rebinding).
  * @throws TidingsError `local_only`
  */
 export function refuseRemote({ remoteAddress, headers }: ApiRequest, subject: string): void {
@@ -113,8 +113,8 @@ export function refuseRemote({ remoteAddress, headers }: ApiRequest, subject: st
   if (reason === undefined) return;
   throw new TidingsError(
     "local_only",
-    `This page works only on the machine that it runs on, and ${reason}. To use it from elsewhere, ` +
-      `decide who may use it where the page is mounted: ${subject}(engine, { authorize }).`,
+    `This page works only on the machine that it runs on, and ${reason}. To use it from ` +
+      `elsewhere, set authorize, which decides who may use it: ${subject}(engine, { authorize }).`,
   );
 }
 
@@ -122,13 +122,13 @@ function remoteReason(
   remoteAddress: string | undefined,
   headers: readonly string[],
 ): string | undefined {
-  if (remoteAddress === undefined) return "the server does not tell where the request came from";
+  if (remoteAddress === undefined) return "the server does not know where the request came from";
   if (!isLoopback(remoteAddress)) return "the request came from another machine";
   if (headers.some((name, i) => i % 2 === 0 && forwarding.test(name))) {
     return "the request came through a proxy";
   }
   if (!isLocalHost(headerOf(headers, "host") ?? "")) {
-    return "its address does not mean this machine: open http://localhost";
+    return "the host in its address is not a local one: open http://localhost";
   }
   // Some proxies add no header and replace the host by the address that they send to.
   const origin = URL.parse(headerOf(headers, "origin") ?? "");
@@ -136,7 +136,7 @@ function remoteReason(
   return undefined;
 }
 
-/** Whether the host of a URL, with or without a port, always means this machine. */
+/** Whether the host of a URL, with or without a port, always names this machine. */
 function isLocalHost(given: string): boolean {
   const host = given.replace(/:\d{1,5}$/, "").toLowerCase();
   if (host === "localhost" || host.endsWith(".localhost")) return true;

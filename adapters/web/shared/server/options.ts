@@ -24,12 +24,12 @@ export interface PageRequest {
   readonly url: string;
   /** The headers by lower-case name, such as `cookie`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The IP address at the other end of the connection. Undefined if the server does not tell it. */
+  /** The IP address at the other end of the connection. Undefined if it is unknown. */
   readonly remoteAddress: string | undefined;
   /**
    * The request of your framework: Express's request, Koa's context, Node's message or the
-   * `Request` of `fetch`. A stream asks again with the request that opened it, so a session that
-   * middleware has put on it may be out of date.
+   * `Request` of `fetch`. An open stream calls `authorize` again with the request that opened it,
+   * so a session that middleware has added to the request may be out of date.
    */
   readonly original: unknown;
 }
@@ -48,12 +48,12 @@ export interface PageAccess {
 
 /**
  * Decides who may use a page. It is called on every request of the page, and for an open stream
- * every 30 seconds. It returns null if nobody is signed in, or the person may not use the page. If it
- * takes longer than 10 seconds, the request fails or the stream ends.
+ * every 30 seconds. It returns null if nobody is signed in, or if the person may not use the page.
+ * If it takes longer than 10 seconds, the request fails or the stream ends.
  */
 export type Authorize = (request: PageRequest) => PageAccess | null | Promise<PageAccess | null>;
 
-/** The texts of a page, by key. A text that depends on a number has one form for each plural. */
+/** The texts of a page, by key. A text that depends on a number has a form for each plural rule. */
 export type PageTexts = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
 /** Options of a page. */
@@ -69,7 +69,7 @@ export interface PageOptions {
    */
   readonly frameAncestors?: readonly string[];
   /**
-   * The origins that the pictures of operators come from. Other pictures are not loaded.
+   * Other origins from which pictures of operators may be loaded, besides the page's own.
    * @default []
    */
   readonly avatarOrigins?: readonly string[];

@@ -128,7 +128,7 @@ class PageHandler implements ApiHandler {
 
   #respondWithPage({ request, headers }: Exchange): ApiResponse {
     const [asked = "", ...query] = request.url.split("?");
-    // Handlers of all requests leave no path of a request outside the mount point.
+    // A handler that gets every request passes one outside its mount point with an empty path.
     if (request.path === "" && asked !== (request.basePath ?? asked)) throw noSuchPath(request);
     allowOnly(["GET", "HEAD"], request, headers);
     const own = { ...headers, ...this.#pageHeaders, "Cache-Control": "no-cache" };
@@ -256,7 +256,7 @@ function authorizesTooSlowly(): never {
   );
 }
 
-/** A request for something that the mount reads for itself. */
+/** A copy of a request without its body, for a read that the mount makes itself. */
 function withoutBody({ url, basePath, headers, signal }: ApiRequest): Omit<ApiRequest, "path"> {
   const empty = new Uint8Array();
   return {
@@ -275,7 +275,8 @@ const maxQuotedPath = 200;
 
 function noSuchPath({ url }: ApiRequest): TidingsError {
   const [asked = ""] = url.split("?");
-  const text = `This page has no path ${asked.slice(0, maxQuotedPath)}. The page itself ends with /.`;
+  const quoted = asked.slice(0, maxQuotedPath);
+  const text = `This page has no path ${quoted}. The address of the page itself ends with a slash.`;
   return new TidingsError("not_found", text);
 }
 
@@ -287,5 +288,5 @@ function allowOnly(
 ): void {
   if (methods.includes(method)) return;
   headers["Allow"] = methods.join(", ");
-  throw new TidingsError("method_not_allowed", `This path answers ${headers["Allow"]}.`);
+  throw new TidingsError("method_not_allowed", `This path accepts only ${headers["Allow"]}.`);
 }

@@ -14,7 +14,8 @@ export const DownIcon = icon("m6 9.5 6 6 6-6");
 export const CloseIcon = icon("m6.5 6.5 11 11m0-11-11 11");
 export const SendIcon = icon("M12 19V5.5m0 0-5.5 5.5M12 5.5l5.5 5.5");
 export const FileIcon = icon(
-  "M13.5 3.5H7A1.5 1.5 0 0 0 5.5 5v14A1.5 1.5 0 0 0 7 20.5h10a1.5 1.5 0 0 0 1.5-1.5V8.5l-5-5Zm0 0v5h5",
+  "M13.5 3.5H7A1.5 1.5 0 0 0 5.5 5v14A1.5 1.5 0 0 0 7 20.5h10a1.5 1.5 0 0 0 " +
+    "1.5-1.5V8.5l-5-5Zm0 0v5h5",
 );
 export const AgentIcon = icon(
   "m12 4 1.6 4.9a2.4 2.4 0 0 0 1.5 1.5L20 12l-4.9 1.6a2.4 2.4 0 0 0-1.5 1.5L12 " +

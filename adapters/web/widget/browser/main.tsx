@@ -15,7 +15,7 @@ export interface PageChat {
   close(): void;
   /**
    * Calls `listener` when the panel opens or closes, when a message arrives, and when the number of
-   * unread messages changes. Returns a function that ends it.
+   * unread messages changes. Returns a function that removes the listener.
    */
   on<T extends keyof ChatEvents>(type: T, listener: (event: ChatEvents[T]) => void): () => void;
 }

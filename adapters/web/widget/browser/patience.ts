@@ -1,4 +1,4 @@
-/** Repeats what fails for a while: a server that restarts, a lost line, a limit of requests. */
+/** Repeats work that fails for a while: no connection, a restart of the server, a rate limit. */
 import { Refused } from "./visitor-api.ts";
 
 const firstDelayMs = 500;

@@ -24,7 +24,7 @@ export class Thread {
     this.messages = [...byId.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   }
 
-  /** Adds the page of the newest messages. If it leaves a gap, what was before the gap is dropped. */
+  /** Adds the page of the newest messages. Drops the known ones if some between are missing. */
   addNewest({ data, next_cursor, last_event_id }: WebchatMessagePage): void {
     const { length } = this.messages;
     const isConnected = next_cursor === null || data.some(({ id }) => this.has(id));

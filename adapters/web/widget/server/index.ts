@@ -128,5 +128,5 @@ function noSuchPath({ url }: ApiRequest): TidingsError {
 function allowOnly(methods: readonly string[], { request, headers }: Exchange): void {
   if (methods.includes(request.method)) return;
   headers["Allow"] = methods.join(", ");
-  throw new TidingsError("method_not_allowed", `This path answers ${headers["Allow"]}.`);
+  throw new TidingsError("method_not_allowed", `This path accepts only ${headers["Allow"]}.`);
 }

@@ -35,7 +35,7 @@ export interface WidgetEngine extends Mountable {
 export interface WidgetRequest {
   /** The headers by lower-case name, such as `x-forwarded-for`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The IP address at the other end of the connection. Undefined if the server does not tell it. */
+  /** The IP address at the other end of the connection. Undefined if it is unknown. */
   readonly remoteAddress: string | undefined;
   /**
    * The request of your framework: Express's request, Koa's context, Node's message or the
@@ -70,8 +70,8 @@ export interface WidgetOptions {
   readonly sessionsInAll?: number;
   /**
    * Returns the visitor's IP address. Set it behind a proxy, which otherwise counts as one visitor:
-   * `({ headers }) => headers["x-real-ip"]`. Visitors without an address count only in all. By
-   * default the address at the other end of the connection.
+   * `({ headers }) => headers["x-real-ip"]`. Visitors without an address count only for
+   * `sessionsInAll`. By default the address at the other end of the connection.
    */
   readonly clientAddress?: (request: WidgetRequest) => string | undefined;
 }

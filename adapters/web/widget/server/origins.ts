@@ -39,7 +39,7 @@ export interface PageOrigin {
 }
 
 /**
- * Refuses pages of other origins, and clients that are no browsers.
+ * Refuses pages of other origins, and clients that are not browsers.
  * @throws TidingsError `foreign_origin`
  */
 export function pageOrigin({ headers }: ApiRequest, origins: readonly string[]): PageOrigin {

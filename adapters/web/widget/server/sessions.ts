@@ -10,14 +10,14 @@ import type { WidgetEngine, WidgetSettings } from "./options.ts";
 import { type PageOrigin, pageOrigin } from "./origins.ts";
 
 const hourMs = 3_600_000;
-/** Addresses that are counted. The others count only in all. */
+/** How many addresses have a count of their own: the latest. All others count only in total. */
 const maxAddresses = 10_000;
-/** Browsers keep no cookie longer than 400 days. Each session begins the time anew. */
+/** Browsers keep no cookie longer than 400 days. Each new session restarts this time. */
 const cookieSeconds = 400 * 24 * 3_600;
 
 /** What the script gets: all of the session but the key with which the visitor comes back. */
 export interface GivenSession extends Omit<WebchatSession, "return_key"> {
-  /** The address below which `/v1` is, relative to that of the session. */
+  /** The address of the API without `/v1`, relative to the address of the session. */
   readonly api: string;
 }
 

@@ -58,7 +58,7 @@ export function Response({ of }: { readonly of: DeliveryAttempt | undefined }): 
   const { status_code, error, duration_ms } = of;
   return (
     <span class="nowrap">
-      {status_code !== null && <Badge tone={statusTone(status_code)}>{String(status_code)}</Badge>}{" "}
+      {status_code !== null && <Badge tone={statusTone(status_code)}>{status_code}</Badge>}{" "}
       {status_code === null && error !== null && <code>{error}</code>}{" "}
       <span class="muted">{span(duration_ms)}</span>
     </span>

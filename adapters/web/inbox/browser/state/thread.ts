@@ -127,8 +127,8 @@ export class Thread {
   /** A message that a later request has read stays as it is. */
   private keep(message: Message, place: number): void {
     const held = this.messages.get(message.id);
-    if (held === undefined || held.place <= place)
-      this.messages.set(message.id, { message, place });
+    if (held !== undefined && held.place > place) return;
+    this.messages.set(message.id, { message, place });
   }
 
   putNote(note: Note): void {

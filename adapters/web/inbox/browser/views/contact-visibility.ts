@@ -4,7 +4,7 @@ import { recall, remember } from "../../../shared/browser/index.ts";
 const setting = "inbox-contact";
 const wide = matchMedia("(min-width: 75rem)");
 
-/** Whether the contact is shown. On narrow screens it covers the conversation, so it begins shut. */
+/** Whether the contact is shown. At first not on narrow screens, where it covers the thread. */
 export const isContactShown = signal(wide.matches && recall(setting) !== "off");
 
 export function showContact(isShown: boolean): void {

@@ -88,6 +88,7 @@ function placeNextTo(panel: HTMLElement, anchor: HTMLElement): void {
     : around.left + width > window.innerWidth - margin;
   const left = alignsEnd ? around.right - width : around.left;
   const { style } = panel;
-  style.top = `${Math.max(margin, Math.min(fits ? below : above, window.innerHeight - height - margin))}px`;
+  const top = fits ? below : above;
+  style.top = `${Math.max(margin, Math.min(top, window.innerHeight - height - margin))}px`;
   style.left = `${Math.max(margin, Math.min(left, window.innerWidth - width - margin))}px`;
 }

@@ -10,7 +10,11 @@ const pollMs = 5_000;
  * Advances the clock by hours or days. Jobs run when they are due. In between, the clock jumps,
  * because an idle engine would poll the storage every 5 s.
  */
-export async function skip(clock: VirtualClock, storage: StoragePort, ms: number): Promise<void> {
+export async function fastForward(
+  clock: VirtualClock,
+  storage: StoragePort,
+  ms: number,
+): Promise<void> {
   const end = clock.now() + ms;
   await clock.settle();
   while (clock.now() < end) {

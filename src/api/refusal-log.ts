@@ -1,0 +1,41 @@
+import type { Clock } from "../ports/index.ts";
+
+/** The time between two log lines about one subject, in milliseconds. */
+const quietMs = 60_000;
+/** Different reasons that one log line names. */
+const maxReasons = 10;
+
+/** The refusals since the last log line. */
+interface Refusals {
+  readonly count: number;
+  /** Codes or texts, each once. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Bounds what is logged about refusals that anybody can cause in any number: the first is logged at
+ * once, then one summary per minute. The subjects are few and fixed.
+ */
+export class RefusalLog {
+  readonly #clock: Clock;
+  readonly #subjects = new Map<string, Refusals & { readonly loggedAt: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Counts a refusal. Returns what to log now, if anything. */
+  note(subject: string, reason: string): Refusals | undefined {
+    const now = this.#clock.now();
+    const before = this.#subjects.get(subject) ?? { count: 0, reasons: [], loggedAt: -Infinity };
+    const { loggedAt } = before;
+    const count = before.count + 1;
+    const reasons = [...new Set([...before.reasons, reason])].slice(0, maxReasons);
+    const isDue = Math.abs(now - loggedAt) >= quietMs;
+    this.#subjects.set(
+      subject,
+      isDue ? { count: 0, reasons: [], loggedAt: now } : { count, reasons, loggedAt },
+    );
+    return isDue ? { count, reasons } : undefined;
+  }
+}
