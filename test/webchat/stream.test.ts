@@ -47,7 +47,9 @@ async function read(
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   const data = (): unknown[] =>
-    [...text.matchAll(/^id: .*\ndata: (.*)$/gm)].map(([, json = ""]) => JSON.parse(json) as unknown);
+    [...text.matchAll(/^id: .*\ndata: (.*)$/gm)].map(
+      ([, json = ""]) => JSON.parse(json) as unknown,
+    );
   while (reader !== undefined && data().length < count) {
     const { value, done } = await reader.read();
     if (done) break;
