@@ -49,7 +49,7 @@ test("a chat survives a lost line, a lost answer, a reload and a second tab, eac
   await one.panel.getByText("Sent").waitFor();
   await site.reply("Hi! I am Anna.");
   await one.shows(["> Hello", "Hi! I am Anna."]);
-  await one.panel.getByText("Support").waitFor();
+  await one.panel.locator(".author", { hasText: "Support" }).waitFor();
 
   site.unplug();
   await one.write("Written offline");
