@@ -133,7 +133,7 @@ function draw(parent: Node, vnode: VNode, old: Drawn | undefined, next: Node | n
     if (node instanceof Element) {
       setAttributes(node, old === undefined ? {} : before, vnode.props);
       drawn.children = drawAll(node, drawn.children, vnode.props["children"] as Child, null);
-    } else if (node.data !== vnode.props["text"]) node.data = String(vnode.props["text"]);
+    } else if (node.data !== vnode.props["text"]) node.data = vnode.props["text"] as string;
     if (node.parentNode !== parent || node.nextSibling !== next) parent.insertBefore(node, next);
   }
   return drawn;
@@ -207,6 +207,6 @@ function setAttributes(node: Element, before: Props, props: Props): void {
     else if (typeof value === "boolean" && !name.startsWith("aria")) {
       node.toggleAttribute(name, value);
     } else if (value === undefined) node.removeAttribute(name);
-    else node.setAttribute(name, String(value));
+    else node.setAttribute(name, `${value as string | number | boolean}`);
   }
 }

@@ -1,20 +1,22 @@
-/** The widget's own renderer, in a real browser. */
+/** What the widget's own renderer is tested with, in a page. */
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { expect, test } from "vitest";
-import { sharedChromium } from "../support/chromium.ts";
-import { runs } from "../support/runs.ts";
-
-const chromium = sharedChromium();
 
 const source = new URL("../../adapters/web/widget/browser/view.ts", import.meta.url);
+
+/** Loads the renderer into a page, as `window.view`. */
+export function loadView(): string {
+  const code = stripTypeScriptTypes(readFileSync(source, "utf8"));
+  const module = `data:text/javascript,${encodeURIComponent(code)}`;
+  return `import(${JSON.stringify(module)}).then((view) => void (window.view = view))`;
+}
 
 /**
  * Draws random trees over each other, in one element, and each tree also in a new one. Both must be
  * the same. Elements with the same key stay the same elements, and components live as long as they
  * are drawn.
  */
-const model = `(rounds) => {
+export const drawRandomTrees = `(rounds) => {
   const { Component, createRef, Fragment, jsx, render } = window.view;
   let seed = 1;
   const random = (n) => (seed = (seed * 48271) % 2147483647) % n;
@@ -108,18 +110,3 @@ const model = `(rounds) => {
   render([jsx(Field, {}), jsx("u", {}), jsx("i", {})], box);
   return { faults, shown: [area.value, document.activeElement === area, box.innerHTML] };
 }`;
-
-test("a drawing over another is the same as a new one, and keeps elements and their focus", async ({
-  skip,
-}) => {
-  const context = await chromium(skip);
-  const page = await context.newPage();
-  const code = stripTypeScriptTypes(readFileSync(source, "utf8"));
-  const module = `data:text/javascript,${encodeURIComponent(code)}`;
-  await page.evaluate(`import(${JSON.stringify(module)}).then((it) => void (window.view = it))`);
-  expect(await page.evaluate(`(${model})(${runs(300)})`)).toEqual({
-    faults: [],
-    shown: ["TYPED", true, "<textarea></textarea><u></u><i></i>"],
-  });
-  await page.close();
-});
