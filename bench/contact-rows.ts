@@ -114,6 +114,7 @@ export function* inserts(
       labels: i % 100 === 0 ? ["vip"] : [],
       unread_count: i % 20 === 0 ? 1 : 0,
       opt_out_suspected: null,
+      read_at: null,
       contact_wrote: true,
       unassigned: status === "open" && i % 8 !== 0 ? true : null,
       waiting_for: null,

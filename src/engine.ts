@@ -331,6 +331,7 @@ export class MessagingEngine<
     const secret = await this.#store.commitUnscoped((tx) =>
       prepareStorage(tx, { drawId: this.#drawId, random, setUpSandbox: createSandboxSenders }),
     );
+    if (this.#stopping === undefined) this.#streams.signals.connect(storage);
     this.#unwatch = storage.watch?.(
       () => {
         this.#keyRing.invalidate();
@@ -349,6 +350,7 @@ export class MessagingEngine<
       consumers: this.#consumers,
       hookHandlers,
       secret: createSecretKey(secret),
+      signals: this.#streams.signals,
     });
     if (this.#starting === undefined && this.#stopping === undefined) {
       this.#reminder = new StartReminder(runtime, this.#consumers);

@@ -51,15 +51,22 @@ export type {
 } from "./operations/index.ts";
 export type {
   OpenWebchatSession,
+  ShowTyping,
   StreamedWebchatMessage,
+  Typing,
   VisitorHistory,
   VisitorMark,
   VisitorMessage,
   VisitorStream,
+  WatchTyping,
+  WebchatAssignee,
   WebchatMessage,
   WebchatMessagePage,
   WebchatOptions,
   WebchatSession,
+  WebchatSignal,
+  WebchatState,
+  WebchatTyping,
 } from "./webchat/index.ts";
 export type {
   ConsumerHandler,

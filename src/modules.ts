@@ -20,8 +20,8 @@ import { consentsModule } from "./consents/descriptor.ts";
 import { messagesModule } from "./messages/descriptor.ts";
 import { observationsModule } from "./observations/descriptor.ts";
 import { sentimentModule } from "./sentiment/descriptor.ts";
-import { webchatModule } from "./webchat/descriptor.ts";
 import { agentsModule } from "./agents/descriptor.ts";
+import { webchatModule } from "./webchat/descriptor.ts";
 import { webhooksModule } from "./webhooks/descriptor.ts";
 import { backlogModule } from "./backlog/descriptor.ts";
 import { sandboxModule } from "./sandbox/descriptor.ts";
@@ -45,8 +45,8 @@ const modules = [
   messagesModule,
   observationsModule,
   sentimentModule,
-  webchatModule,
   agentsModule,
+  webchatModule,
   webhooksModule,
   backlogModule,
   sandboxModule,

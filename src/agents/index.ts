@@ -20,7 +20,14 @@ export type {
   UpdatePlaybook,
 } from "./playbooks/types.ts";
 export { agentVersionReaper, playbookVersionReaper, runReaper } from "./runs/reap-runs.ts";
-export { agents, agentSessionOf, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
+export {
+  agentById,
+  agents,
+  agentSessionOf,
+  agentSessions,
+  agentTriggers,
+  agentVersions,
+} from "./rows.ts";
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";

@@ -6,6 +6,7 @@ import { readFacts } from "./read-facts.ts";
 import { timeOutQueue } from "./hand-off.ts";
 import { TurnRun } from "./turn-run.ts";
 import type { BegunTurn } from "./turn-types.ts";
+import type { Scope } from "../kernel/index.ts";
 import type { ModelAction } from "../ports/index.ts";
 import { type Claim, finish, type JobHandler, type JobTable, leaseMs } from "../queue/index.ts";
 
@@ -41,6 +42,8 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
       background,
     );
     if (begun === undefined) return;
+    const over = new AbortController();
+    void showTyping(runtime, claim, begun, AbortSignal.any([abort, over.signal]));
     try {
       await take(runtime, claim, begun, { agents, modelActions, abort });
     } catch (error) {
@@ -54,8 +57,30 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
         (tx) => failTurn(tx, claim, begun, { leaseMs, services }),
         background,
       );
+    } finally {
+      over.abort();
     }
   };
+}
+
+/** How often a turn tells that its agent is typing, in milliseconds. */
+const typingMs = 3_000;
+
+/** Shows the visitor of a webchat that the agent is typing, until `over` aborts. */
+async function showTyping(
+  { signals, clock }: AgentRuntime,
+  scope: Scope,
+  { run, conversation, session, agent }: BegunTurn,
+  over: AbortSignal,
+): Promise<void> {
+  // A single action from a trigger answers nobody.
+  if (conversation.medium !== "webchat" || session === null) return;
+  const { id: conversation_id, contact_id } = conversation;
+  const author = { type: "agent", id: run.agent_id } as const;
+  while (!over.aborted) {
+    signals.publish(scope, { conversation_id, contact_id, author, author_name: agent.name });
+    await clock.sleep(typingMs, over);
+  }
 }
 
 interface TakeOptions {

@@ -55,7 +55,7 @@ import {
 export interface Agent {
   /** The id of the agent. */
   readonly id: AgentId;
-  /** The agent's name. */
+  /** The agent's name. Visitors see it on webchat. */
   readonly name: string;
   /** Whether the agent answers. While it is disabled, its conversations go to people. */
   readonly enabled: boolean;
@@ -97,7 +97,7 @@ export interface Agent {
 export const agentSchema = z
   .strictObject({
     id: ids.agent.describe("The id of the agent."),
-    name: z.string().describe("The agent's name."),
+    name: z.string().describe("The agent's name. Visitors see it on webchat."),
     enabled: z
       .boolean()
       .describe("Whether the agent answers. While it is disabled, its conversations go to people."),
@@ -208,7 +208,9 @@ interface AgentInput {
 /** The fields of create and update. */
 function agentFields(limits: Limits) {
   return {
-    name: name(200).describe("The agent's name. At most 200 characters."),
+    name: name(200).describe(
+      "The agent's name, at most 200 characters. Visitors see it on webchat.",
+    ),
     channels: z
       .array(channelSchema)
       .min(1)
@@ -283,7 +285,7 @@ const enabled = z
 
 /** The settings of a new agent. It answers messages that arrive after it was created. */
 export interface CreateAgent extends AgentInput {
-  /** The agent's name. At most 200 characters. */
+  /** The agent's name, at most 200 characters. Visitors see it on webchat. */
   readonly name: string;
   /** The channels that the agent answers on. At least one. */
   readonly channels: Channel[];
@@ -316,7 +318,7 @@ export const createAgentSchema = (limits: Limits) => {
 export interface UpdateAgent extends AgentInput {
   /** The id of the agent. */
   readonly id: string;
-  /** The agent's name. At most 200 characters. */
+  /** The agent's name, at most 200 characters. Visitors see it on webchat. */
   readonly name?: string | undefined;
   /** The channels that the agent answers on. At least one. */
   readonly channels?: Channel[] | undefined;

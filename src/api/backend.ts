@@ -12,11 +12,11 @@ import {
   type Caller,
   type Executor,
   type Health,
+  type OpenSources,
   type RateLimiter,
   rateLimiter,
   type Runtime,
   type Service,
-  type StreamSources,
 } from "../operations/index.ts";
 import type { Clock, HttpClient, Logger, Random, StoragePort, Transport } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
@@ -41,7 +41,7 @@ export interface ApiBackend extends Service {
    * @throws TidingsError `storage_unavailable`, `shutting_down`
    */
   readonly prepared: () => Promise<{
-    readonly executor: Pick<Executor, "execute" | "run" | "runRows" | "query" | "open">;
+    readonly executor: Pick<Executor, "execute" | "run" | "runRows" | "query" | "signal" | "open">;
   }>;
   /** Usable when the storage is open. */
   readonly keyRing: Pick<KeyRing, "authenticate">;
@@ -61,7 +61,7 @@ export interface ApiBackend extends Service {
     readonly caller: Caller;
     readonly over: AbortSignal;
     readonly full?: () => void;
-  }) => Pick<StreamSources, "join" | "subscribe" | "mayContinue">;
+  }) => OpenSources;
 }
 
 export interface BackendOptions {
@@ -114,6 +114,8 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
     streamSources: ({ full = () => {}, ...opening }) => ({
       join: (mailbox) => streams.join(opening, mailbox),
       subscribe: (filter, wake) => streams.subscribe(opening, filter, wake, full),
+      listen: (filter, wake) => streams.listen(opening, filter, wake),
+      watchContact: (contact_id, wake) => streams.watchContact(opening, contact_id, wake),
       mayContinue: async () =>
         !streams.closed &&
         (opening.caller.type !== "key" || (await keyRing.isValid(opening.caller))),

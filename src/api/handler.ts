@@ -9,6 +9,7 @@ import {
   type Procedure,
   type Query,
   type RowProcedure,
+  type SignalOperation,
 } from "../operations/index.ts";
 import { TidingsError } from "../kernel/index.ts";
 import { admit, type Admitted, type OperatorAccess, storedKeyOf } from "./authentication.ts";
@@ -160,6 +161,8 @@ export class RequestHandler implements ApiHandler {
           : this.#change(exchange, operation);
       case "query":
         return this.#read(exchange, operation);
+      case "signal":
+        return this.#signal(exchange, operation);
       case "stream":
         return this.#openStream(exchange, operation);
     }
@@ -191,6 +194,21 @@ export class RequestHandler implements ApiHandler {
     if (outcome.status === 204) return { status: 204, headers, body: null };
     headers["Content-Type"] = json;
     return { status: outcome.status, headers, body: outcome.body };
+  }
+
+  /** A signal is not stored, so an idempotency key would change nothing. */
+  async #signal(
+    exchange: AuthorizedExchange,
+    operation: SignalOperation<unknown>,
+  ): Promise<ApiResponse> {
+    const { request, headers, params } = exchange;
+    const { limits, prepared } = this.#backend;
+    const body = await readJson(request, limits.bodyBytes, limits.jsonDepth);
+    const input = commandInput(inputSchema(operation, limits), body, params, queryOf(exchange));
+
+    const { executor } = await prepared();
+    await executor.signal(operation, input, contextOf(exchange));
+    return { status: operation.status, headers, body: null };
   }
 
   /** Runs each line of an NDJSON body as a row. Responds with a report per row. */

@@ -1,10 +1,23 @@
 import { keys } from "../accounts/index.ts";
-import { EventFeed, LogWatcher } from "../events/index.ts";
-import { type Scope, TidingsError, type WebchatSessionId } from "../kernel/index.ts";
+import {
+  EventFeed,
+  type EventRow,
+  eventsByPosition,
+  LiveSignals,
+  LogWatcher,
+} from "../events/index.ts";
+import {
+  type ContactId,
+  type Scope,
+  TidingsError,
+  type WebchatSessionId,
+} from "../kernel/index.ts";
 import type {
   Caller,
   LiveSubscription,
   Mailbox,
+  SignalFilter,
+  SignalSubscription,
   StreamFilter,
   StreamPlace,
 } from "../operations/index.ts";
@@ -57,6 +70,9 @@ export class LiveStreams {
   readonly #clock: Clock;
   readonly #events: EventFeed;
   readonly #mail: LogWatcher<MailRow>;
+  /** Wakes the streams of visitors whose conversations have changed. */
+  readonly #conversations: LogWatcher<EventRow>;
+  readonly signals: LiveSignals;
   readonly #ofEvents = new Set<Entry>();
   /** The number of event streams of each key and account, and of all. */
   readonly #counts = new Map<string, number>();
@@ -74,6 +90,12 @@ export class LiveStreams {
       keyOf: mailboxName,
       scanned: () => this.#sessionCheck.request(),
     });
+    this.#conversations = new LogWatcher<EventRow>({
+      ...options,
+      byPosition: eventsByPosition,
+      keyOf: changedContact,
+    });
+    this.signals = new LiveSignals(options.clock);
     this.#sessionCheck = new SessionCheck({
       ...options,
       sessions: () => this.#openSessions(),
@@ -120,21 +142,28 @@ export class LiveStreams {
     full: () => void,
   ): Promise<LiveSubscription> {
     const subscription = await this.#events.subscribe(scope, filter, { wake, full });
-    // A stream that is not read any more would not leave by itself.
-    if (over.aborted) subscription.leave();
-    else over.addEventListener("abort", subscription.leave, { once: true });
-    return {
-      ...subscription,
-      leave: () => {
-        over.removeEventListener("abort", subscription.leave);
-        subscription.leave();
-      },
-    };
+    return { ...subscription, leave: until(over, subscription.leave) };
+  }
+
+  /** Subscribes a stream to the signals of its scope. */
+  listen({ scope, over }: Opening, filter: SignalFilter, wake: () => void): SignalSubscription {
+    const subscription = this.signals.subscribe(scope, filter, wake);
+    return { ...subscription, leave: until(over, subscription.leave) };
+  }
+
+  /** Wakes a stream when a contact's conversations have changed. */
+  async watchContact(
+    { scope, over }: Opening,
+    contact_id: ContactId,
+    wake: () => void,
+  ): Promise<() => void> {
+    return until(over, await this.#conversations.join(contactName({ ...scope, contact_id }), wake));
   }
 
   onWrites(writes: readonly Write[]): void {
     this.#events.onWrites(writes);
     this.#mail.onWrites(writes);
+    this.#conversations.onWrites(writes);
     if (this.#ofEvents.size > 0 && writes.some(changesKey)) {
       for (const { signal } of this.#ofEvents) signal.raise();
     }
@@ -147,6 +176,7 @@ export class LiveStreams {
   wake(): void {
     this.#events.wake();
     this.#mail.wake();
+    this.#conversations.wake();
   }
 
   /** Ends all streams. */
@@ -156,6 +186,8 @@ export class LiveStreams {
     this.#raiseMailboxes();
     this.#events.close();
     this.#mail.close();
+    this.#conversations.close();
+    this.signals.disconnect();
     this.#sessionCheck.close();
   }
 
@@ -228,6 +260,27 @@ export class LiveStreams {
       throw error;
     }
   }
+}
+
+/** Calls `leave` when `over` aborts: a stream that is not read any more would not leave itself. */
+function until(over: AbortSignal, leave: () => void): () => void {
+  if (over.aborted) leave();
+  else over.addEventListener("abort", leave, { once: true });
+  return () => {
+    over.removeEventListener("abort", leave);
+    leave();
+  };
+}
+
+function contactName({ account_id, mode, contact_id }: Scope & { contact_id: string }): string {
+  return `${account_id} ${mode} ${contact_id}`;
+}
+
+/** Names the contact whose conversation an event has changed, if any. */
+function changedContact(row: EventRow): string | undefined {
+  const { type, contact_id } = row;
+  if (contact_id === null || !type.startsWith("conversation.")) return undefined;
+  return contactName({ ...row, contact_id });
 }
 
 /** A limit that applies to a stream: whose open streams it counts, and how many there may be. */

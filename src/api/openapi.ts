@@ -156,16 +156,17 @@ function takes(route: Guarded, schemas: Schemas): object {
   const needed = required.filter((name) => !names.includes(name));
   if (changes(operation)) {
     const { required: _, ...facts } = input;
+    const isReplayable = operation.kind !== "signal";
     const body = {
       ...facts,
       properties: {
         ...Object.fromEntries(rest),
-        [idempotencyField]: ref("schemas", "IdempotencyKey"),
+        ...(isReplayable ? { [idempotencyField]: ref("schemas", "IdempotencyKey") } : {}),
       },
       ...(needed.length === 0 ? {} : { required: needed }),
     };
     return {
-      parameters: [...inPath, ref("parameters", "IdempotencyKey")],
+      parameters: [...inPath, ...(isReplayable ? [ref("parameters", "IdempotencyKey")] : [])],
       requestBody: {
         required: needed.length > 0,
         content: {
@@ -192,7 +193,10 @@ const linesOf = (route: ApiRoute): object =>
 
 function success(route: ApiRoute, schemas: Schemas): object {
   const { operation } = route;
-  const headers = answerHeaders(isGuarded(route), changes(operation));
+  const headers = answerHeaders(
+    isGuarded(route),
+    changes(operation) && operation.kind !== "signal",
+  );
   if (operation.kind === "stream") {
     return {
       200: {
@@ -220,10 +224,14 @@ function success(route: ApiRoute, schemas: Schemas): object {
   };
 }
 
-type Changing = Extract<ApiRoute["operation"], { readonly kind: "command" | "procedure" }>;
+/** An operation with a body. */
+type Changing = Extract<
+  ApiRoute["operation"],
+  { readonly kind: "command" | "procedure" | "signal" }
+>;
 
 const changes = (operation: ApiRoute["operation"]): operation is Changing =>
-  operation.kind === "command" || operation.kind === "procedure";
+  operation.kind === "command" || operation.kind === "procedure" || operation.kind === "signal";
 
 const statusText = {
   200: "Done.",

@@ -60,7 +60,10 @@ export async function* encodeEvents(
   events: AsyncIterable<StreamEvent<unknown>>,
 ): AsyncGenerator<string, void, undefined> {
   for await (const event of events) {
-    yield "value" in event ? encodeItem(event) : encodeEvent(event);
+    if ("value" in event) yield encodeItem(event);
+    else if ("passing" in event) {
+      yield encodeEvent({ event: event.event, data: JSON.stringify(event.passing) });
+    } else yield encodeEvent(event);
   }
 }
 

@@ -7,7 +7,7 @@ import {
 } from "../contacts/index.ts";
 import { conversationResource } from "./show.ts";
 import { type ConversationRow, conversations, currentConversation } from "./rows.ts";
-import { type MessageRole, receive, statusPatch } from "./rules.ts";
+import { type MessageRole, readAtAfterMessage, readAtNow, receive, statusPatch } from "./rules.ts";
 import type { GenerateId, MessageId } from "../kernel/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -94,6 +94,7 @@ export async function beginConversation(
     unread_count: 0,
     unread: null,
     opt_out_suspected: null,
+    read_at: null,
     contact_wrote: false,
     unassigned: null,
     waiting_for: null,
@@ -121,17 +122,24 @@ interface NewMessage {
   readonly id: MessageId;
   readonly direction: "outbound" | "inbound";
   readonly role: MessageRole;
+  /** Whether its author, a person or an agent, has read what the contact wrote before. */
+  readonly isByReader: boolean;
 }
 
 /** Adds a message to its conversation and returns its sequence number. */
 export async function assignSequence(
   tx: Tx,
   conversation: Seen<ConversationRow>,
-  { id, direction, role }: NewMessage,
+  { id, direction, role, isByReader }: NewMessage,
 ): Promise<number> {
   const { message_count, unread_count, last_activity_at } = conversation;
   const sequence = message_count + 1;
-  const received = { unread_count: unread_count + 1, unread: true, contact_wrote: true } as const;
+  const received = {
+    unread_count: unread_count + 1,
+    unread: true,
+    contact_wrote: true,
+    read_at: readAtAfterMessage(conversation, tx.now),
+  } as const;
   const patch = {
     message_count: sequence,
     last_message_id: id,
@@ -139,6 +147,7 @@ export async function assignSequence(
     // conversation twice.
     last_activity_at: Math.max(last_activity_at, tx.now),
     ...(direction === "inbound" ? received : {}),
+    ...(isByReader ? { read_at: readAtNow(conversation, tx.now) } : {}),
   };
   await writeConversation(tx, conversation, patch, role);
   return sequence;

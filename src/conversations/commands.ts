@@ -20,7 +20,7 @@ import { createContactFor, findRecipient } from "../contacts/index.ts";
 import { beginConversation, findConversation, isActive } from "./begin.ts";
 import { noteResource, showConversation } from "./show.ts";
 import { conversationById, type ConversationRow, notes } from "./rows.ts";
-import { changeStatus, statusPatch } from "./rules.ts";
+import { changeStatus, readAtNow, statusPatch } from "./rules.ts";
 import { type ById, byIdSchema, type GenerateId, invalid, millis } from "../kernel/index.ts";
 import { changeConversation, findOwnConversation, supersededError } from "./write.ts";
 import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
@@ -97,7 +97,12 @@ export const markConversationRead: Command<ById, Conversation> = {
   status: 200,
   shows: showsOutput,
   run: (tx, { id }, { services }) =>
-    changeReadState(tx, id, services, () => ({ unread_count: 0, unread: null })),
+    changeReadState(tx, id, services, (row) => ({
+      unread_count: 0,
+      unread: null,
+      // Without unread messages nothing changes, so no event is published.
+      read_at: row.unread_count === 0 ? row.read_at : readAtNow(row, tx.now),
+    })),
 };
 
 /** Marks a conversation as unread, so that it counts at least one unread message. */
@@ -118,7 +123,7 @@ async function changeReadState(
   tx: Tx,
   id: string,
   { drawId }: Services,
-  patch: (row: ConversationRow) => Pick<ConversationRow, "unread_count" | "unread">,
+  patch: (row: ConversationRow) => Partial<ConversationRow>,
 ): Promise<Conversation> {
   const conversation = await findOwnConversation(tx, id);
   const changed = await changeConversation(tx, drawId, conversation, patch(conversation));

@@ -47,6 +47,11 @@ export const conversations = scoped("conversations", {
    */
   unread: nullable(boolean<true>()),
   opt_out_suspected: nullable(boolean<true>()),
+  /**
+   * Until when people have read: the contact's messages that were created by then, and no others.
+   * Null before the first time.
+   */
+  read_at: nullable(time()),
   /** Whether the contact has written in this conversation. */
   contact_wrote: boolean(),
   /** `rules.ts` derives this column and the next two. */

@@ -136,6 +136,22 @@ export function attentionOf(
   return { unassigned, waiting_for: isQueued ? "handoff" : "reply", waiting_since };
 }
 
+/** The columns that say until when people have read. */
+interface Reading {
+  readonly read_at: number | null;
+  readonly last_activity_at: number;
+}
+
+/** Returns `read_at` when somebody reads now. Another engine's clock may be ahead of this one. */
+export function readAtNow({ last_activity_at }: Reading, now: number): number {
+  return Math.max(last_activity_at, now);
+}
+
+/** Returns `read_at` after a message of the contact. The message is new, whatever the clocks say. */
+export function readAtAfterMessage({ read_at }: Reading, now: number): number | null {
+  return read_at === null ? null : Math.min(read_at, now - 1);
+}
+
 /**
  * Returns the handler after an assignment. A conversation that waits for a person keeps waiting
  * when the assignee is removed.

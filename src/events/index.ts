@@ -5,12 +5,14 @@ export {
   eventResource,
   type EventRow,
   events,
+  eventsByPosition,
   eventsOfAccount,
   eventsOfContact,
   handoffEventId,
   receivedEventId,
 } from "./rows.ts";
 export { EventBus } from "./bus.ts";
+export { LiveSignals } from "./live-signals.ts";
 export { EventFeed } from "./event-feed.ts";
 export { LogWatcher } from "./log-watcher.ts";
 export { consumerEventOf, consumerEvents, consumers } from "./consumer-reader.ts";
@@ -23,7 +25,7 @@ export type {
 } from "./consumer-types.ts";
 export { type Consumer, Consumers } from "./consumers.ts";
 export { eventRoutes } from "./descriptor.ts";
-export { eventStream, follow, type StreamBatch, type StreamEvents } from "./stream.ts";
+export { eventStream, follow, type StreamBatch, type StreamEvents, typingItem } from "./stream.ts";
 export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { eventReaper } from "./reap-events.ts";

@@ -6,8 +6,11 @@ import { Follower, type Step } from "./follower.ts";
 interface WatchedLog<R extends { readonly position: number }> {
   /** The rows of all scopes in commit order. */
   readonly byPosition: Index<R>;
-  /** Returns the key of the streams that wait for a row: its scope or its mailbox. */
-  readonly keyOf: (row: R) => string;
+  /**
+   * Returns the key of the streams that wait for a row: its scope, its mailbox or its contact.
+   * Undefined if no stream waits for such rows.
+   */
+  readonly keyOf: (row: R) => string | undefined;
 }
 
 interface LogWatcherOptions<R extends { readonly position: number }> extends WatchedLog<R> {
@@ -73,7 +76,8 @@ export class LogWatcher<R extends { readonly position: number }> {
     const keys = new Set<string>();
     for (const write of writes) {
       if (write.kind === "insert" && write.collection === byPosition.collection) {
-        keys.add(keyOf(write.row as unknown as R));
+        const key = keyOf(write.row as unknown as R);
+        if (key !== undefined) keys.add(key);
       }
     }
     for (const key of keys) this.#wake(key);
@@ -126,7 +130,7 @@ export class LogWatcher<R extends { readonly position: number }> {
     });
     if (rows.length < maxExamined) {
       scanner.position = rows.at(-1)?.position ?? scanner.position;
-      for (const key of new Set(rows.map(keyOf))) this.#wake(key);
+      for (const key of new Set(rows.map(keyOf))) if (key !== undefined) this.#wake(key);
       return "wait";
     }
     // Most of these rows are this process's own. Reading them all would cost more than waking all.

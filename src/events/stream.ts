@@ -1,16 +1,18 @@
 import { z } from "zod";
 import { eventResource, eventById, type EventRow, eventsOfAccount } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypeSchema } from "./types.ts";
-import { invalid, reference } from "../kernel/index.ts";
+import { invalid, queryBoolean, reference } from "../kernel/index.ts";
 import type {
   EventStream,
   LiveItem,
   LiveSubscription,
+  PassingItem,
   StreamEvent,
   StreamFilter,
   StreamItem,
   StreamPlace,
   StreamSources,
+  TypingSignal,
 } from "../operations/index.ts";
 import { type Reads, type Scan, scan } from "../store/index.ts";
 import { newestPosition } from "./event-feed.ts";
@@ -23,6 +25,11 @@ export interface StreamEvents {
   readonly conversation_id?: string | undefined;
   /** Starts after this event. By default only new events are sent. */
   readonly last_event_id?: string | undefined;
+  /**
+   * Also tells who is typing on webchat, in events of the type `typing` without an id. Default:
+   * false.
+   */
+  readonly typing?: boolean | undefined;
 }
 
 const typeList: z.ZodType<EventType[]> = z
@@ -39,6 +46,12 @@ export const streamEventsSchema = z.strictObject({
   last_event_id: reference
     .optional()
     .describe("Starts after this event. By default only new events are sent."),
+  typing: queryBoolean
+    .optional()
+    .describe(
+      "Also tells who is typing on webchat, in events of the type `typing` without an id. " +
+        "Default: false.",
+    ),
 });
 
 /** Rows per read. */
@@ -52,21 +65,35 @@ export const eventStream: EventStream<StreamEvents, AnyEvent> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
-  async open(sources, { last_event_id, ...filter }, _call, signal) {
+  async open(sources, { last_event_id, typing, ...filter }, _call, signal) {
     const place = await sources.join();
+    const wake = (): void => place.signal.raise();
     try {
       const from = await positionOf(sources.reads, last_event_id);
-      const reader = new EventReader(sources, filter, from, () => place.signal.raise());
-      return follow(
-        { ...sources, place, next: () => reader.next(), close: () => reader.close() },
-        signal,
-      );
+      const reader = new EventReader(sources, filter, from, wake);
+      const { conversation_id } = filter;
+      const signals = typing === true ? sources.listen({ conversation_id }, wake) : undefined;
+      const next = async (): Promise<StreamBatch<AnyEvent>> => {
+        const { events, more } = await reader.next();
+        // A message ends its author's typing, so it comes after.
+        return { events: [...(signals?.take().map(typingItem) ?? []), ...events], more };
+      };
+      const close = (): void => {
+        signals?.leave();
+        reader.close();
+      };
+      return follow({ ...sources, place, next, close }, signal);
     } catch (error) {
       place.leave();
       throw error;
     }
   },
 };
+
+/** Who is typing, as the streams of an account show it. */
+export function typingItem({ conversation_id, author }: TypingSignal): PassingItem {
+  return { event: "typing", passing: { conversation_id, author } };
+}
 
 async function positionOf(reads: Reads, last_event_id: string | undefined): Promise<number> {
   if (last_event_id === undefined) return newestPosition(reads);

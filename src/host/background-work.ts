@@ -25,7 +25,7 @@ import { type Action, analyzerName, type Clock } from "../ports/index.ts";
 import type { KeyObject } from "node:crypto";
 import { contactActivity } from "../conversations/index.ts";
 import { type GenerateId, hourMs } from "../kernel/index.ts";
-import type { HookHandler, HostPolicies, Services } from "../operations/index.ts";
+import type { HookHandler, HostPolicies, Services, Signals } from "../operations/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -202,6 +202,7 @@ interface RuntimeOptions {
   readonly consumers: Consumers;
   readonly hookHandlers: readonly HookHandler[];
   readonly secret: KeyObject;
+  readonly signals: Signals;
 }
 
 /** Builds the dependencies of operations and jobs from the settings, once the storage is open. */
@@ -213,6 +214,7 @@ export function engineRuntime({
   consumers,
   hookHandlers,
   secret,
+  signals,
 }: RuntimeOptions): EngineRuntime {
   const { random, limits, transports, routes, sentiment, webchat, consent } = settings;
   const { quietHours, language, timeZone, reopenHours, http, agents, historyChunks } = settings;
@@ -240,5 +242,6 @@ export function engineRuntime({
     historyChunks,
   };
   const factsByTransport = readTransportFacts(transports);
-  return { ...settings, store, drawId, services, hostPolicies, factsByTransport, consumers };
+  const own = { store, drawId, services, hostPolicies, factsByTransport, consumers, signals };
+  return { ...settings, ...own };
 }

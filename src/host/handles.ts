@@ -119,7 +119,10 @@ export interface Events {
    * `options.signal` aborts, or when the engine stops.
    * @throws TidingsError `validation_failed` when the event `last_event_id` is no longer kept
    */
-  stream(input?: StreamEvents, options?: StreamOptions): Promise<AsyncIterable<Event>>;
+  stream(
+    input?: Omit<StreamEvents, "typing">,
+    options?: StreamOptions,
+  ): Promise<AsyncIterable<Event>>;
 }
 
 /** Endpoints that the engine posts events to, and the deliveries to them. */

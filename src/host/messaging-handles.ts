@@ -40,13 +40,17 @@ import type { AddObservation, Observation } from "../observations/index.ts";
 import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
 import type {
   OpenWebchatSession,
+  ShowTyping,
   StreamedWebchatMessage,
+  Typing,
   VisitorMark,
   VisitorMessage,
   VisitorStream,
+  WatchTyping,
   WebchatMessage,
   WebchatMessagePage,
   WebchatSession,
+  WebchatSignal,
 } from "../webchat/index.ts";
 import type { Page, PageQuery } from "../kernel/index.ts";
 import type { Changes, CommandOptions, KeyOptions, StreamOptions } from "../operations/index.ts";
@@ -265,6 +269,18 @@ export interface Conversations {
    * @throws TidingsError `conflict` when the conversation is closed
    */
   handBack(id: string, options?: CommandOptions): Promise<Conversation>;
+  /**
+   * Tells the visitor of a webchat conversation, and colleagues, that a person is typing. It holds
+   * for 6 seconds, or until the person's message: repeat it every 3 seconds meanwhile. Nothing is
+   * stored. Agents do it by themselves.
+   * @throws TidingsError `not_found`; `validation_failed` when the conversation is not on webchat
+   */
+  typing(id: string, input?: Changes<ShowTyping>): Promise<void>;
+  /**
+   * Opens a stream of who is typing on webchat: visitors, people and agents. The stream ends when
+   * the loop is left, when `options.signal` aborts, or when the engine stops.
+   */
+  watchTyping(input?: WatchTyping, options?: StreamOptions): Promise<AsyncIterable<Typing>>;
 }
 
 /** Chats with visitors of a website. */
@@ -309,6 +325,18 @@ export interface Webchat {
     input?: Changes<VisitorStream>,
     options?: StreamOptions,
   ): Promise<AsyncIterable<StreamedWebchatMessage>>;
+  /**
+   * Opens a stream of what the visitor sees besides messages: the state of the conversation, at
+   * once and after each change, and who is typing. It counts and ends as `stream` does.
+   * @throws TidingsError `not_found` when the session does not exist or has expired; `overloaded`
+   */
+  signals(id: string, options?: StreamOptions): Promise<AsyncIterable<WebchatSignal>>;
+  /**
+   * Tells people that the visitor is typing, as the visitor's browser does. It has no effect before
+   * the visitor's first message. Nothing is stored.
+   * @throws TidingsError `not_found` when the session does not exist or has expired
+   */
+  typeAsVisitor(id: string): Promise<void>;
 }
 
 /** The addresses that the account sends from and receives at. */

@@ -14,6 +14,7 @@ import {
   type Executor,
   type HandleTable,
   inputSchema,
+  type PassingItem,
   type RowProcedure,
   type ScopedRunner,
   type StreamEvent,
@@ -102,6 +103,10 @@ export class OperationRunner {
         const parsed = parse(inputSchema(query, limits), input);
         return (await this.#executorFor(scope)).query(query, parsed, context(undefined));
       },
+      signal: async (operation, input) => {
+        const parsed = parse(inputSchema(operation, limits), input);
+        await (await this.#executorFor(scope)).signal(operation, parsed, context(undefined));
+      },
       open: async (stream, input, options = {}) => {
         const parsed = parse(inputSchema(stream, limits), input);
         checkStreamOptions(options);
@@ -134,8 +139,8 @@ export class OperationRunner {
 /** Yields the items of a stream, without the notices for its connection. */
 async function* itemsOf<Item>(
   events: AsyncIterable<StreamEvent<Item>>,
-): AsyncGenerator<StreamItem<Item>, void> {
-  for await (const event of events) if ("value" in event) yield event;
+): AsyncGenerator<StreamItem<Item> | PassingItem, void> {
+  for await (const event of events) if ("value" in event || "passing" in event) yield event;
 }
 
 const commandOptions = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];

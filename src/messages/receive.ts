@@ -118,6 +118,7 @@ export async function receiveMessage(
       id,
       direction: "inbound",
       role: effect.keyword === null ? "asks" : "neither",
+      isByReader: false,
     }),
     created_at: tx.now,
     updated_at: tx.now,

@@ -142,6 +142,7 @@ export async function writeMessage(
       direction: "outbound",
       // The engine's own texts, such as the answer to a keyword, answer nobody's question.
       role: author.type === "system" ? "neither" : "answers",
+      isByReader: author.type === "human" || author.type === "agent",
     }),
     direction: "outbound",
     channel,

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { type ErrorCode, errorCodes } from "../kernel/index.ts";
-import type { Command, KeyScope, Procedure, Query, RowProcedure } from "./operation.ts";
+import type {
+  Command,
+  KeyScope,
+  Procedure,
+  Query,
+  RowProcedure,
+  SignalOperation,
+} from "./operation.ts";
 import type { EventStream } from "./event-stream.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -83,7 +90,10 @@ export type ApiRoute =
   | (RouteFacts & {
       readonly scopes: readonly KeyScope[];
       readonly operation:
-        Command<unknown, unknown> | Procedure<unknown, unknown> | Query<unknown, unknown>;
+        | Command<unknown, unknown>
+        | Procedure<unknown, unknown>
+        | Query<unknown, unknown>
+        | SignalOperation<unknown>;
       /** The schema of the response. Absent if the response has no body. */
       readonly response?: z.ZodType;
       /** `batch`: accepts a body up to the limit `batchBodyBytes`. */
@@ -102,7 +112,10 @@ export type ApiRoute =
        */
       readonly visitor: true;
       readonly operation:
-        Command<unknown, unknown> | Query<unknown, unknown> | EventStream<unknown, unknown>;
+        | Command<unknown, unknown>
+        | Query<unknown, unknown>
+        | EventStream<unknown, unknown>
+        | SignalOperation<unknown>;
       readonly response?: z.ZodType;
     })
   | (RouteFacts & { readonly operation: Callback })

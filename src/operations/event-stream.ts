@@ -1,8 +1,9 @@
 import type { z } from "zod";
-import type { Limits, WebchatSessionId } from "../kernel/index.ts";
+import type { ContactId, Limits, WebchatSessionId } from "../kernel/index.ts";
 import type { Signal } from "../queue/index.ts";
 import type { Reads } from "../store/index.ts";
 import type { Call, Command } from "./operation.ts";
+import type { SignalFilter, SignalSubscription } from "./signals.ts";
 
 /**
  * A stream of events from now on, or from where the caller left off. Input errors are thrown before
@@ -33,11 +34,21 @@ export interface StreamSources {
   readonly join: (mailbox?: Mailbox) => Promise<StreamPlace>;
   /** Subscribes to the events of the scope that match the filter. */
   readonly subscribe: (filter: StreamFilter, wake: () => void) => Promise<LiveSubscription>;
+  /** Subscribes to signals that match the filter. */
+  readonly listen: (filter: SignalFilter, wake: () => void) => SignalSubscription;
+  /**
+   * Calls `wake` when a contact's conversations may have changed. Resolves when no later change can
+   * be missed. Returns a function that ends it.
+   */
+  readonly watchContact: (contact_id: ContactId, wake: () => void) => Promise<() => void>;
   /** Whether the stream may continue. False if the engine stops or the caller's key has expired. */
   readonly mayContinue: () => Promise<boolean>;
   /** Yields to the event loop, which the reads of an embedded storage do not. */
   readonly yieldToEventLoop: () => Promise<void>;
 }
+
+/** The sources that depend on the caller and on the other streams of the process. */
+export type OpenSources = Omit<StreamSources, "reads" | "now" | "yieldToEventLoop">;
 
 /** A mailbox, and the session that reads it. */
 export interface Mailbox {
@@ -80,8 +91,18 @@ export interface LiveItem {
   readonly item: StreamItem<unknown>;
 }
 
-/** An item of a stream, or a notice for its connection, which has no meaning in process. */
-export type StreamEvent<Item> = StreamItem<Item> | ConnectionNotice;
+/**
+ * An item of a stream, a passing item, or a notice for its connection, which has no meaning in
+ * process.
+ */
+export type StreamEvent<Item> = StreamItem<Item> | PassingItem | ConnectionNotice;
+
+/** What holds only for now. It has no id, so a stream that resumes does not repeat it. */
+export interface PassingItem {
+  /** The name of the event over HTTP. */
+  readonly event: string;
+  readonly passing: object;
+}
 
 export interface StreamItem<Item> {
   /** The place of the item. A stream that is opened with this `last_event_id` begins after it. */

@@ -30,9 +30,12 @@ import type {
   Procedure,
   Query,
   RowProcedure,
+  SignalOperation,
   Steps,
 } from "./operation.ts";
-import type { EventStream, StreamEvent, StreamSources } from "./event-stream.ts";
+import { RecentSignals, type Signals } from "./signals.ts";
+import type { EventStream, OpenSources, StreamEvent } from "./event-stream.ts";
+import { authorOf } from "./caller.ts";
 import type { HostVerdicts } from "../ports/index.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Tx } from "../store/index.ts";
@@ -52,6 +55,7 @@ export interface Context {
 interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
   /** How long an idempotency key is remembered, in hours. */
   readonly idempotencyHours: number;
+  readonly signals: Signals;
 }
 
 /** A command's claim of an idempotency key. */
@@ -69,9 +73,11 @@ type Settled<Output> =
 
 export class Executor {
   readonly #runtime: ExecutorRuntime;
+  readonly #recentSignals: RecentSignals;
 
   constructor(runtime: ExecutorRuntime) {
     this.#runtime = runtime;
+    this.#recentSignals = new RecentSignals(runtime.clock);
   }
 
   /** Runs a command with parsed input. Resolves when it is committed. */
@@ -171,7 +177,7 @@ export class Executor {
     stream: EventStream<Input, Item>,
     input: Input,
     context: Context,
-    sources: Pick<StreamSources, "join" | "subscribe" | "mayContinue">,
+    sources: OpenSources,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent<Item>>> {
     const { store, services, clock } = this.#runtime;
@@ -190,6 +196,25 @@ export class Executor {
       { ...context, services, hostVerdicts: noVerdicts },
       signal,
     );
+  }
+
+  /** Passes a signal on to streams. Stores nothing. */
+  async signal<Input>(
+    operation: SignalOperation<Input>,
+    input: Input,
+    context: Context,
+  ): Promise<void> {
+    const { store, clock, services, signals } = this.#runtime;
+    const { scope, caller } = context;
+    const { account_id, mode } = scope;
+    const key = JSON.stringify([account_id, mode, operation.name, input, authorOf(caller)]);
+    if (this.#recentSignals.has(key)) return;
+    const call: Call = { ...context, services, hostVerdicts: noVerdicts };
+    const signal = await operation.run(store.reads(scope), input, call, clock.now());
+    // An equal call may have been faster.
+    if (this.#recentSignals.has(key)) return;
+    this.#recentSignals.add(key);
+    if (signal !== undefined) signals.publish(scope, signal);
   }
 
   /**

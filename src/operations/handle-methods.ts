@@ -1,6 +1,6 @@
 import type { ById } from "../kernel/index.ts";
-import type { Command, Procedure, Query, RowProcedure } from "./operation.ts";
-import type { EventStream, StreamItem } from "./event-stream.ts";
+import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
+import type { EventStream, PassingItem, StreamItem } from "./event-stream.ts";
 
 /** Defines a method of the handles. Called once for each handle. */
 export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;
@@ -123,10 +123,11 @@ export interface ScopedRunner {
     procedure: RowProcedure<Report, Total>,
     rows: Iterable<unknown> | AsyncIterable<unknown>,
   ) => AsyncGenerator<Report, Total>;
+  readonly signal: <Input>(operation: SignalOperation<Input>, input: unknown) => Promise<void>;
   /** Resolves when the stream is open. */
   readonly open: <Input, Item>(
     stream: EventStream<Input, Item>,
     input: unknown,
     options: StreamOptions | undefined,
-  ) => Promise<AsyncIterable<StreamItem<Item>>>;
+  ) => Promise<AsyncIterable<StreamItem<Item> | PassingItem>>;
 }

@@ -21,6 +21,8 @@ export type {
   LiveItem,
   LiveSubscription,
   Mailbox,
+  OpenSources,
+  PassingItem,
   StreamEvent,
   StreamFilter,
   StreamItem,
@@ -44,6 +46,7 @@ export {
   type Query,
   type RowProcedure,
   showsOutput,
+  type SignalOperation,
   type Steps,
   type VisitorCaller,
 } from "./operation.ts";
@@ -91,4 +94,5 @@ export {
   type Services,
   standardHistoryChunks,
 } from "./runtime.ts";
+export type { SignalFilter, Signals, SignalSubscription, TypingSignal } from "./signals.ts";
 export { freeOrdinal } from "./free-ordinal.ts";

@@ -13,6 +13,7 @@ import type {
   WebchatSessionId,
 } from "../kernel/index.ts";
 import type { Services } from "./runtime.ts";
+import type { TypingSignal } from "./signals.ts";
 import type { Reads, Tx } from "../store/index.ts";
 
 /** The scopes of API keys. No scope includes another. */
@@ -164,6 +165,19 @@ export interface Query<Input, Output> {
   readonly input: (limits: Limits) => z.ZodType<Input>;
   /** `now` is in milliseconds. */
   run(reads: Reads, input: Input, call: Call, now: number): Promise<Output>;
+}
+
+/**
+ * An operation that only tells streams something. Within a second, only the first of equal calls
+ * has an effect.
+ */
+export interface SignalOperation<Input> {
+  readonly kind: "signal";
+  readonly name: string;
+  readonly input: (limits: Limits) => z.ZodType<Input>;
+  readonly status: 204;
+  /** Returns the signal, or undefined if nobody can see it. `now` is in milliseconds. */
+  run(reads: Reads, input: Input, call: Call, now: number): Promise<TypingSignal | undefined>;
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
   Transport,
 } from "../ports/index.ts";
 import type { Reads, Store, Tx } from "../store/index.ts";
+import type { Signals } from "./signals.ts";
 import type { ConsentSettings, HostPolicies, QuietHours } from "./host-policies.ts";
 
 /**
@@ -37,6 +38,8 @@ export interface Runtime {
   readonly services: Services;
   /** Evaluates the host application's policies. */
   readonly hostPolicies: HostPolicies;
+  /** Tells streams what is not stored. */
+  readonly signals: Signals;
 }
 
 /** The handler of a higher module for a hook. It runs in the transaction that runs the hook. */

@@ -1,1 +1,2 @@
 export type { Operator, SaveOperator } from "./types.ts";
+export { operatorById } from "./rows.ts";

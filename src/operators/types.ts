@@ -12,7 +12,7 @@ const operatorId = name(200);
 export interface Operator {
   /** The host application's id of the person. */
   readonly id: string;
-  /** The name that colleagues see. */
+  /** The name that colleagues and webchat visitors see. */
   readonly name: string;
   /** The URL of a picture. Null if there is none. */
   readonly avatar_url: string | null;
@@ -25,7 +25,7 @@ export interface Operator {
 export const operatorSchema = z
   .strictObject({
     id: z.string().describe("The host application's id of the person."),
-    name: z.string().describe("The name that colleagues see."),
+    name: z.string().describe("The name that colleagues and webchat visitors see."),
     avatar_url: z.string().nullable().describe("The URL of a picture. Null if there is none."),
     created_at: timestamp.describe("When the operator was added."),
     updated_at: timestamp.describe("When the operator last changed."),
@@ -41,7 +41,7 @@ export const operatorSchema = z
 export interface SaveOperator {
   /** The host application's id of the person, at most 200 characters. */
   readonly id: string;
-  /** The name that colleagues see, at most 200 characters. */
+  /** The name that colleagues and webchat visitors see, at most 200 characters. */
   readonly name: string;
   /** The http or https URL of a picture. By default there is none. */
   readonly avatar_url?: string | null | undefined;
@@ -50,7 +50,9 @@ export interface SaveOperator {
 export const saveOperatorSchema = z
   .strictObject({
     id: operatorId.describe("The host application's id of the person, at most 200 characters."),
-    name: name(200).describe("The name that colleagues see, at most 200 characters."),
+    name: name(200).describe(
+      "The name that colleagues and webchat visitors see, at most 200 characters.",
+    ),
     avatar_url: webUrl
       .nullable()
       .optional()

@@ -111,6 +111,7 @@ export {
   type Row,
   type Search,
   type SearchedWord,
+  type SignalLine,
   type StorageCapabilities,
   StorageConflict,
   type StoragePort,

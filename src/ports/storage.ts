@@ -232,6 +232,13 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    */
   watch?(listener: () => void, onDamage?: (error: TidingsError) => void): () => void;
   /**
+   * Carries short texts between the engines of a storage. Nothing is stored. Calls `listener` with
+   * each text that another engine sends from now on, soon, at most once, and in the order of its
+   * sender. Texts are lost while the connection is down or when too many wait, and equal texts at
+   * the same time may arrive as one. Without this method, signals stay within an engine.
+   */
+  signals?(listener: (text: string) => void): SignalLine;
+  /**
    * Yields to the event loop. Resolves after pending timers, sockets and other work had a chance to
    * run.
    */
@@ -240,6 +247,14 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    * Closes after open groups end. Idempotent. If several engines share it, the last one closes it.
    */
   close(): Promise<void>;
+}
+
+/** One engine's connection to the others. */
+export interface SignalLine {
+  /** Sends a text of at most 4,000 bytes in UTF-8, without NUL. Never throws and never waits. */
+  send(text: string): void;
+  /** Receives and sends no more. */
+  leave(): void;
 }
 
 /** Reads committed rows. */

@@ -1,4 +1,14 @@
-import { markWebchatMessage, receiveWebchatMessage, webchatStream } from "./visitor-messages.ts";
+import { markWebchatMessage, receiveWebchatMessage } from "./visitor-messages.ts";
+import { webchatStream } from "./visitor-stream.ts";
+import { showTyping, showVisitorTyping, typingStream } from "./typing.ts";
+import type {
+  ShowTyping,
+  Typing,
+  WatchTyping,
+  WebchatSignal,
+  WebchatState,
+  WebchatTyping,
+} from "./signal-types.ts";
 import { openWebchatSession } from "./sessions.ts";
 import { listVisitorMessages } from "./visitor-history.ts";
 import {
@@ -17,6 +27,7 @@ import {
   type CommandOptions,
   method,
   type Module,
+  type PassingItem,
   queryByIdAndInput,
   type StreamItem,
   type StreamOptions,
@@ -25,6 +36,10 @@ import { mail, mailboxes, webchatSessions } from "./rows.ts";
 
 const tag = "Webchat";
 const visitor = { tag, visitor: true } as const;
+
+const typingDescription =
+  "It holds for 6 seconds, or until the message arrives: repeat it every 3 seconds while the " +
+  "person types. Nothing is stored. More than one in a second have the effect of one.";
 
 const webchatRoutes: readonly ApiRoute[] = [
   {
@@ -77,7 +92,27 @@ const webchatRoutes: readonly ApiRoute[] = [
       "Sends each message once and in order, also across reconnections. An event's `data` is a " +
       "`WebchatMessage`, and its `id` is the message's number in the mailbox. When a browser " +
       "reconnects with an id, all messages up to it count as delivered. An address can have five " +
-      "streams. One more ends the oldest.",
+      "streams. One more ends the oldest. Events without an id tell what holds now. " +
+      "`event: state` has a `WebchatState`: when the stream opens, and after each change. " +
+      "`event: typing` has the `author` (`human` or `agent`) and the `author_name` of somebody " +
+      "who is typing. It holds for 6 seconds, or until the message arrives.",
+  },
+  {
+    ...visitor,
+    method: "POST",
+    path: "/v1/webchat/sessions/:id/typing",
+    operation: showVisitorTyping,
+    summary: "Tell that the visitor is typing",
+    description: typingDescription,
+  },
+  {
+    tag: "Conversations",
+    scopes: ["conversations:write"],
+    method: "POST",
+    path: "/v1/conversations/:id/typing",
+    operation: showTyping,
+    summary: "Tell that a person is typing",
+    description: `On webchat only. ${typingDescription} Agents do it by themselves.`,
   },
 ];
 
@@ -91,18 +126,57 @@ const webchatHandles = {
     messages: queryByIdAndInput(listVisitorMessages),
     sendAsVisitor: commandByIdAndInput(receiveWebchatMessage),
     mark: commandByIdAndInput(markWebchatMessage),
+    typeAsVisitor: method(
+      ({ signal }) =>
+        (id: string) =>
+          signal(showVisitorTyping, { id }),
+    ),
     stream: method(
       ({ open }) =>
         async (id: string, input: Changes<VisitorStream> = {}, options?: StreamOptions) =>
           messagesOf(await open(webchatStream, { ...input, id }, options)),
     ),
+    signals: method(
+      ({ open }) =>
+        async (id: string, options?: StreamOptions) =>
+          signalsOf(await open(webchatStream, { id }, options)),
+    ),
+  },
+  conversations: {
+    typing: method(
+      ({ signal }) =>
+        (id: string, input: Changes<ShowTyping> = {}) =>
+          signal(showTyping, { ...input, id }),
+    ),
+    watchTyping: method(
+      ({ open }) =>
+        async (input: WatchTyping = {}, options?: StreamOptions) =>
+          typingOf(await open(typingStream, input, options)),
+    ),
   },
 };
 
+type Items<Item> = AsyncIterable<StreamItem<Item> | PassingItem>;
+
 async function* messagesOf(
-  items: AsyncIterable<StreamItem<WebchatMessage>>,
+  items: Items<WebchatMessage>,
 ): AsyncGenerator<StreamedWebchatMessage, void> {
-  for await (const { id, value } of items) yield { id, message: value };
+  for await (const item of items) if ("value" in item) yield { id: item.id, message: item.value };
+}
+
+/** The casts are safe: the visitor's stream has two kinds of passing items. */
+async function* signalsOf(items: Items<WebchatMessage>): AsyncGenerator<WebchatSignal, void> {
+  for await (const item of items) {
+    if ("value" in item) continue;
+    const { event, passing } = item;
+    if (event === "state") yield { type: "state", state: passing as WebchatState };
+    else yield { type: "typing", typing: passing as WebchatTyping };
+  }
+}
+
+/** The cast is safe: the stream has one kind of items. */
+async function* typingOf(items: Items<never>): AsyncGenerator<Typing, void> {
+  for await (const item of items) if ("passing" in item) yield item.passing as Typing;
 }
 
 export const webchatModule: Module<object, typeof webchatHandles> = {

@@ -1,6 +1,15 @@
 export { forgetVisitor } from "./sessions.ts";
 export { authenticateVisitor, type Visitor } from "./visitors.ts";
 export type {
+  ShowTyping,
+  Typing,
+  WatchTyping,
+  WebchatAssignee,
+  WebchatSignal,
+  WebchatState,
+  WebchatTyping,
+} from "./signal-types.ts";
+export type {
   WebchatOptions,
   OpenWebchatSession,
   StreamedWebchatMessage,

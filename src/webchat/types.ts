@@ -19,6 +19,7 @@ import {
 } from "../kernel/index.ts";
 import { mediaSchema, type Message } from "../messages/index.ts";
 import type { Media } from "../ports/index.ts";
+import { type WebchatState, webchatStateSchema } from "./signal-types.ts";
 
 /** A new session for a visitor. */
 export interface OpenWebchatSession {
@@ -140,6 +141,8 @@ export interface WebchatMessage {
    * the contact. `system`: the engine, for example its answer to a keyword.
    */
   readonly author: Author["type"];
+  /** The name of the agent or of the operator. Null if it is not known, and for other authors. */
+  readonly author_name: string | null;
   /** When the message was created. */
   readonly created_at: string;
 }
@@ -153,6 +156,12 @@ export const webchatMessageSchema = z
       .array(mediaSchema)
       .describe("The files of the message, as URLs. Empty after redaction."),
     author: authorSchema.shape.type,
+    author_name: z
+      .string()
+      .nullable()
+      .describe(
+        "The name of the agent or of the operator. Null if it is not known, and for other authors.",
+      ),
     created_at: timestamp.describe("When the message was created."),
   })
   .meta({
@@ -246,6 +255,8 @@ export interface WebchatMessagePage extends Page<WebchatMessage> {
    * with it as `last_event_id` continues the list. Null if nothing was sent to the visitor yet.
    */
   last_event_id: string | null;
+  /** The state of the conversation, as the stream tells it. */
+  state: WebchatState;
 }
 
 export const webchatMessagePageSchema = z
@@ -259,6 +270,7 @@ export const webchatMessagePageSchema = z
           "opened with it as `last_event_id` continues the list. Null if nothing was sent to the " +
           "visitor yet.",
       ),
+    state: webchatStateSchema.describe("The state of the conversation, as the stream tells it."),
   })
   .meta({
     id: "WebchatMessagePage",
@@ -273,16 +285,12 @@ export interface StreamedWebchatMessage {
   readonly message: WebchatMessage;
 }
 
-/** Leaves out the host application's metadata and the author's identity. */
-export function webchatMessage({
-  id,
-  direction,
-  body,
-  media,
-  author,
-  created_at,
-}: Message): WebchatMessage {
-  return { id, direction, body, media, author: author.type, created_at };
+/** Leaves out the host application's metadata and the author's id. */
+export function webchatMessage(
+  { id, direction, body, media, author, created_at }: Message,
+  author_name: string | null,
+): WebchatMessage {
+  return { id, direction, body, media, author: author.type, author_name, created_at };
 }
 
 /** Options of webchat. */

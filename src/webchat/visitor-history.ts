@@ -5,6 +5,7 @@ import {
   type WebchatMessagePage,
 } from "./types.ts";
 import { mailboxByAddress, mailOfMessage, webchatSessionById } from "./rows.ts";
+import { readNames, readState } from "./state.ts";
 import { identityByAddress } from "../contacts/index.ts";
 import { notFound } from "../kernel/index.ts";
 import {
@@ -48,10 +49,19 @@ export const listVisitorMessages: Query<VisitorHistory, WebchatMessagePage> = {
     } as const;
     const found = await page(reads, walk, call);
     const shown = await visibleTo(reads, address, found.data);
+    const messages = shown.map(messageResource);
+    const [nameOf, state] = await Promise.all([
+      readNames(
+        reads,
+        messages.map(({ author }) => author),
+      ),
+      readState(reads, contact_id),
+    ]);
     return {
       ...found,
-      data: shown.map((row) => webchatMessage(messageResource(row))),
+      data: messages.map((message) => webchatMessage(message, nameOf(message.author))),
       last_event_id: mailbox === undefined ? null : String(mailbox.last_number),
+      state,
     };
   },
 };

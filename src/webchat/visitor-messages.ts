@@ -17,24 +17,14 @@ import {
 } from "./types.ts";
 import {
   mailboxByAddress,
-  mailboxName,
   mailByNumber,
   mailOfMessage,
   type MailRow,
-  webchatSessionById,
-  type WebchatSessionRow,
   webchatSessions,
 } from "./rows.ts";
 import { notFound, TidingsError, ulidOf } from "../kernel/index.ts";
-import { follow, type StreamBatch } from "../events/index.ts";
-import {
-  type Command,
-  type EventStream,
-  type Services,
-  showsOutput,
-  type StreamItem,
-} from "../operations/index.ts";
-import type { Reads, Tx } from "../store/index.ts";
+import { type Command, type Services, showsOutput } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
 import { senderById } from "../senders/index.ts";
 import { findSession } from "./sessions.ts";
 
@@ -73,7 +63,8 @@ export const receiveWebchatMessage: Command<VisitorMessage, WebchatMessage> = {
       media: [],
       at: tx.now,
     } as const;
-    return webchatMessage(messageResource(await receiveMessage(tx, services, inbox, inbound)));
+    const message = await receiveMessage(tx, services, inbox, inbound);
+    return webchatMessage(messageResource(message), null);
   },
 };
 
@@ -121,7 +112,7 @@ export const markWebchatMessage: Command<VisitorMark, void> = {
  * count as delivered, starting at the first number of the session, or at the number of its first
  * connection if an older session had left it. Returns whether more messages remain to be marked.
  */
-const markWebchatMail: Command<VisitorStream, boolean> = {
+export const markWebchatMail: Command<VisitorStream, boolean> = {
   kind: "command",
   name: "webchat.mail.mark",
   input: () => visitorStreamSchema,
@@ -161,70 +152,4 @@ async function receipt(
   if (attempt !== undefined) {
     await applyReceipts(tx, services, message, attempt, [{ status, at: tx.now }]);
   }
-}
-
-/** Entries per read. */
-const pageSize = 100;
-/** The browser's reconnection delay, in milliseconds. */
-const retryMs = 2_000;
-
-/**
- * Streams a mailbox's messages in order, each with its number as the event id. A browser that
- * reconnects to any process continues after its last number. Ends with the session.
- */
-export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
-  kind: "stream",
-  name: "webchat.stream",
-  input: () => visitorStreamSchema,
-  before: markWebchatMail,
-  async open(sources, { id, last_event_id }, _call, signal) {
-    const { reads, now } = sources;
-    const key = [id] as const;
-    const session = await reads.get(webchatSessionById, key);
-    if (session === undefined || session.expires_at <= now()) throw notFound("webchat session");
-    const place = await sources.join({ name: mailboxName(session), session_id: session.id });
-    let after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
-    let isFirst = true;
-    const next = async (): Promise<StreamBatch<WebchatMessage> | undefined> => {
-      const latest = await reads.get(webchatSessionById, key);
-      if (latest === undefined || latest.expires_at <= now()) return undefined;
-      const entries = await entriesAfter(reads, session, after);
-      after = entries.at(-1)?.number ?? after;
-      const events = await eventsOf(reads, entries);
-      // The first event shows the browser that it is connected, and sets its reconnection delay.
-      const greeting = isFirst ? [{ retry: retryMs }] : [];
-      isFirst = false;
-      return { events: [...greeting, ...events], more: entries.length === pageSize };
-    };
-    return follow({ ...sources, place, next, endsAt: session.expires_at }, signal);
-  },
-};
-
-function entriesAfter(
-  reads: Reads,
-  { address }: WebchatSessionRow,
-  number: number,
-): Promise<readonly MailRow[]> {
-  return reads.range({
-    index: mailByNumber,
-    prefix: [address],
-    order: "ascending",
-    after: [number],
-    limit: pageSize,
-  });
-}
-
-/** Uses the current messages: a redacted message has no body, and an erased one is skipped. */
-async function eventsOf(
-  reads: Reads,
-  entries: readonly MailRow[],
-): Promise<StreamItem<WebchatMessage>[]> {
-  if (entries.length === 0) return [];
-  const keys = entries.map(({ message_id }) => [message_id] as const);
-  const found = new Map((await reads.getAll(messageById, keys)).map((row) => [row.id, row]));
-  return entries.flatMap(({ number, message_id }) => {
-    const message = found.get(message_id);
-    if (message === undefined) return [];
-    return [{ id: String(number), value: webchatMessage(messageResource(message)) }];
-  });
 }

@@ -27,6 +27,7 @@ import {
   type Query,
   queryById,
   queryByIdAndInput,
+  type PassingItem,
   type StreamItem,
   type StreamOptions,
 } from "../operations/index.ts";
@@ -170,7 +171,7 @@ const webhookHandles = {
     list: query(listEvents as Query<ListEvents, Page<Event>>),
     stream: method(
       ({ open }) =>
-        async (input: StreamEvents = {}, options?: StreamOptions) =>
+        async (input: Omit<StreamEvents, "typing"> = {}, options?: StreamOptions) =>
           eventsOf(
             await open(eventStream as EventStream<StreamEvents, Event>, joined(input), options),
           ),
@@ -184,8 +185,10 @@ function joined(input: unknown): unknown {
   return isList && Array.isArray(input.types) ? { ...input, types: input.types.join(",") } : input;
 }
 
-async function* eventsOf(items: AsyncIterable<StreamItem<Event>>): AsyncGenerator<Event, void> {
-  for await (const { value } of items) yield value;
+async function* eventsOf(
+  items: AsyncIterable<StreamItem<Event> | PassingItem>,
+): AsyncGenerator<Event, void> {
+  for await (const item of items) if ("value" in item) yield item.value;
 }
 
 export const webhooksModule: Module<typeof webhookJobs, typeof webhookHandles> = {

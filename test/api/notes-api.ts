@@ -346,6 +346,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     },
     runRows: (procedure, lines) => procedure.run(unused, lines, unused),
     query: (operation, input) => operation.run(unused, input, unused, 0),
+    signal: () => Promise.reject(notFound("signal")),
     open: (operation, input, _context, _sources, signal) =>
       operation.open(unused, input, unused, signal),
   };

@@ -143,6 +143,7 @@ export async function fill(
       assignee_id: assignee,
       labels,
       priority,
+      read_at: null,
       contact_wrote: true,
       unassigned: wish.unassigned ? true : null,
       waiting_for: wait?.for ?? null,

@@ -53,7 +53,13 @@ async function operationsInProcess(): Promise<Set<unknown>> {
     ran.add(operation);
     throw new Error("recorded");
   };
-  const runner: ScopedRunner = { change: record, read: record, rows: record, open: record };
+  const runner: ScopedRunner = {
+    change: record,
+    read: record,
+    rows: record,
+    signal: record,
+    open: record,
+  };
   const callAll = async (methods: object): Promise<void> => {
     for (const value of Object.values(methods) as unknown[]) {
       if (typeof value === "object" && value !== null) await callAll(value);

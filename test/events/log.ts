@@ -134,6 +134,8 @@ export function streamProcess(port: StoragePort): StreamProcess {
         now: () => clock.now(),
         join: () => streams.join(opening),
         subscribe: (filter, wake) => streams.subscribe(opening, filter, wake, full),
+        listen: (filter, wake) => streams.listen(opening, filter, wake),
+        watchContact: (contact_id, wake) => streams.watchContact(opening, contact_id, wake),
         mayContinue: () => Promise.resolve(!streams.closed),
         yieldToEventLoop: () => (yields++, port.yieldToEventLoop()),
       };

@@ -9,7 +9,9 @@ import { MessagingEngine } from "../../adapters/entry.ts";
 import { expressHandler } from "../../adapters/http/express.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { widgetHandler } from "../../adapters/web/widget/server/index.ts";
+import { keyScopes } from "../../src/operations/operation.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -27,6 +29,9 @@ const html = `<!doctype html>
 <main><h1>Shop</h1><p>Shoes and more.</p></main>
 <script src="/chat/widget.js" data-session-url="/chat/session" data-text-human="Support" async></script>
 `;
+
+/** The person who answers. */
+export const anna = { id: "anna", name: "Anna Berg" };
 
 /** The chat in one tab. */
 export interface Tab {
@@ -50,6 +55,8 @@ export interface Tab {
 export interface WidgetSite {
   readonly engine: MessagingEngine;
   openTab(): Promise<Tab>;
+  /** Opens the inbox, with an operator signed in. */
+  openInbox(): Promise<Page>;
   /** Sends a message to the visitor, as the host application does. */
   say(body: string): Promise<void>;
   /** Sends a reply as a person does. */
@@ -70,6 +77,9 @@ export async function widgetSite(context: BrowserContext): Promise<WidgetSite> {
   await engine.start();
   const app = express();
   app.use("/chat", expressHandler(widgetHandler(engine)));
+  const { account_id, mode } = engine.account().scope;
+  const authorize = () => ({ account_id, mode, operator: anna, may: [...keyScopes] });
+  app.use("/desk", expressHandler(inboxHandler(engine, { authorize })));
   app.get("/", (_, response) => {
     response.type("html").set("Content-Security-Policy", policy).send(html);
   });
@@ -96,6 +106,12 @@ export async function widgetSite(context: BrowserContext): Promise<WidgetSite> {
       onTestFinished(() => page.close());
       await page.setViewportSize({ width: 1_000, height: 720 });
       return tabOf(page, `http://localhost:${(server.address() as AddressInfo).port}/`);
+    },
+    async openInbox() {
+      const page = await context.newPage();
+      onTestFinished(() => page.close());
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/desk/`);
+      return page;
     },
     async say(body) {
       await engine.messages.send({ to: await contact(), channel: "webchat", body });

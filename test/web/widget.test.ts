@@ -4,7 +4,9 @@ import { createRequire } from "node:module";
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Tab, widgetSite } from "./widget-site.ts";
+import { runs } from "../support/runs.ts";
+import { anna, type Tab, widgetSite } from "./widget-site.ts";
+import { drawRandomTrees, loadView } from "./widget-view.ts";
 
 const chromium = sharedChromium();
 
@@ -49,7 +51,7 @@ test("a chat survives a lost line, a lost answer, a reload and a second tab, eac
   await one.panel.getByText("Sent").waitFor();
   await site.reply("Hi! I am Anna.");
   await one.shows(["> Hello", "Hi! I am Anna."]);
-  await one.panel.getByText("Support").waitFor();
+  await one.panel.locator(".author", { hasText: "Support" }).waitFor();
 
   site.unplug();
   await one.write("Written offline");
@@ -191,4 +193,56 @@ test("texts of strangers stay text, and axe finds nothing in either scheme", asy
   expect(await violations(tab)).toEqual([]);
   expect(tab.complaints.filter((text) => !text.includes("ran"))).toEqual([]);
   expect(tab.complaints.join()).not.toContain("ran");
+});
+
+test("a visitor and a person see each other type, and the visitor sees what was read and by whom", async ({
+  skip,
+}) => {
+  const site = await widgetSite(await chromium(skip));
+  await site.engine.operators.save(anna.id, { name: anna.name });
+  const visitor = await site.openTab();
+  const other = await site.openTab();
+  await visitor.write("Hello");
+  await visitor.panel.getByText("Sent").waitFor();
+
+  // The tabs of a website share a stream.
+  await other.launcher.click();
+  await other.shows(["> Hello"]);
+
+  const desk = await site.openInbox();
+  await desk.getByRole("link", { name: /Hello/ }).click();
+  const composer = desk.getByRole("textbox", { name: /Reply to/ });
+  await composer.waitFor();
+  // Whoever opens a conversation reads it.
+  for (const { panel } of [visitor, other]) await panel.getByText("Read").waitFor();
+
+  await visitor.field.fill("How much is");
+  const visitorTypes = desk.getByText(/ is typing$/);
+  await visitorTypes.waitFor();
+  await composer.fill("Hi");
+  const personTypes = [visitor, other].map(({ panel }) => panel.getByText("Anna Berg is typing"));
+  for (const each of personTypes) await each.waitFor();
+  await composer.press("Control+Enter");
+  await visitor.shows(["> Hello", "Hi"]);
+  for (const each of personTypes) await each.waitFor({ state: "detached" });
+  expect(await visitor.panel.locator("header p").textContent()).toBe(anna.name);
+  expect(await visitor.panel.locator(".author").allTextContents()).toEqual([anna.name]);
+
+  await visitor.field.press("Enter");
+  await desk.getByRole("log").getByText("How much is").waitFor();
+  await visitorTypes.waitFor({ state: "detached" });
+  expect([...visitor.complaints, ...other.complaints]).toEqual([]);
+});
+
+test("a drawing over another is the same as a new one, and keeps elements and their focus", async ({
+  skip,
+}) => {
+  const context = await chromium(skip);
+  const page = await context.newPage();
+  await page.evaluate(loadView());
+  expect(await page.evaluate(`(${drawRandomTrees})(${runs(300)})`)).toEqual({
+    faults: [],
+    shown: ["TYPED", true, "<textarea></textarea><u></u><i></i>"],
+  });
+  await page.close();
 });

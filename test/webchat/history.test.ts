@@ -53,7 +53,7 @@ describe.each(storages)("a visitor's history on $name", ({ open }) => {
       };
       for (const each of data) {
         expect(Object.keys(each).toSorted()).toEqual(
-          ["author", "body", "created_at", "direction", "id", "media"].toSorted(),
+          ["author", "author_name", "body", "created_at", "direction", "id", "media"].toSorted(),
         );
         paged.push(each.body);
       }

@@ -72,7 +72,11 @@ describe.each(storages)("a chat in process on $name", ({ open }) => {
       path: `/v1/webchat/sessions/${id}/stream?token=${session.token}`,
     });
     if (typeof text !== "object" || text === null || text instanceof Uint8Array) expect.fail();
-    const chunks = await take(4, text);
+    const [greeting, state, ...chunks] = await take(5, text);
+    expect([greeting, state]).toEqual([
+      "retry: 2000\n\n",
+      `event: state\ndata: ${JSON.stringify({ read_at: null, assignee: null })}\n\n`,
+    ]);
     expect(chunks.flatMap((chunk) => /^data: (.*)$/m.exec(chunk)?.[1] ?? [])).toEqual(
       seen.map((each) => JSON.stringify(each.message)),
     );
@@ -133,6 +137,7 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     });
     expect(Object.keys(jsonOf(answer)).toSorted()).toEqual([
       "author",
+      "author_name",
       "body",
       "created_at",
       "direction",
@@ -270,8 +275,8 @@ describe.each(storages)("webchat sessions on $name", ({ open }) => {
     await clock.settle();
     expect(isOver).toBe(true);
     await read;
-    // A heartbeat every 15 seconds.
-    expect(chunks).toHaveLength(1 + 239);
+    // The beginning, and a heartbeat every 15 seconds.
+    expect(chunks).toHaveLength(2 + 239);
     expect(jsonOf(await call(one.api, { path }))).toMatchObject({
       status: 401,
       code: "expired_visitor_token",

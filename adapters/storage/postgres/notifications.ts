@@ -1,12 +1,14 @@
 /**
- * Notifies processes of each other's commits, with LISTEN and NOTIFY. NOTIFY makes the transactions
- * of the whole server commit one at a time, so it is not part of a group's commit. A small separate
- * transaction announces all commits since the last one. If a process or a connection fails,
- * notifications are lost; polling then finds the changes.
+ * Notifies processes of each other's commits, and carries their signals, with LISTEN and NOTIFY.
+ * NOTIFY makes the transactions of the whole server commit one at a time, so it is not part of a
+ * group's commit. A small separate transaction announces all commits since the last one, and sends
+ * the signals since then. If a process or a connection fails, notifications are lost; polling then
+ * finds the changes.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
+import type { SignalLine } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
 import { literal, type Names, quoted } from "./tables.ts";
 import type { ConnectionPool, PooledConnection } from "./pool.ts";
@@ -18,14 +20,21 @@ const firstPauseMs = 100;
 const maxPauseMs = 5_000;
 /** How often to query the server, to detect a connection that broke silently. */
 const keepAliveMs = 30_000;
+/** Signals that may wait for the next notification. Later ones are dropped. */
+const maxSignals = 100;
+/** Begins the payload of a signal. The sender's id and the text follow. */
+const signalMark = "signal ";
 
-/** Sends and receives notifications of commits. */
+/** Sends and receives notifications of commits, and signals. */
 export class Notifications {
   readonly #pool: ConnectionPool;
   readonly #channel: string;
   /** The payload of this process's notifications, to recognise and ignore them. */
   readonly #id = randomUUID();
   readonly #listeners = new Set<() => void>();
+  readonly #members = new Set<(text: string) => void>();
+  /** The texts that wait for the next notification. */
+  #signals: string[] = [];
   #stopListening: (() => void) | undefined;
   readonly #closing = new AbortController();
   #notifying: Promise<void> | undefined;
@@ -51,15 +60,42 @@ export class Notifications {
     this.#stopListening ??= this.#listen();
     return () => {
       this.#listeners.delete(own);
-      if (this.#listeners.size > 0) return;
-      this.#stopListening?.();
-      this.#stopListening = undefined;
+      this.#leave();
+    };
+  }
+
+  /** Connects an engine to the others, of this process too. */
+  join(listener: (text: string) => void): SignalLine {
+    const own = (text: string): void => listener(text);
+    this.#members.add(own);
+    this.#stopListening ??= this.#listen();
+    return {
+      send: (text) => {
+        if (!this.#members.has(own) || this.#signals.length >= maxSignals) return;
+        for (const member of this.#members) if (member !== own) member(text);
+        this.#signals.push(text);
+        this.#notifySoon();
+      },
+      leave: () => {
+        this.#members.delete(own);
+        this.#leave();
+      },
     };
   }
 
   /** Notifies other processes of a commit, soon. */
   notify(): void {
     this.#isPending = true;
+    this.#notifySoon();
+  }
+
+  #leave(): void {
+    if (this.#listeners.size + this.#members.size > 0) return;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  #notifySoon(): void {
     this.#notifying ??= this.#notify().finally(() => {
       this.#notifying = undefined;
     });
@@ -68,20 +104,26 @@ export class Notifications {
   /** Sends a pending notification first. */
   async close(): Promise<void> {
     this.#listeners.clear();
+    this.#members.clear();
     this.#stopListening?.();
     this.#closing.abort();
     await this.#notifying;
   }
 
   async #notify(): Promise<void> {
-    while (this.#isPending) {
+    while (this.#isPending || this.#signals.length > 0) {
+      const payloads = [
+        ...(this.#isPending ? [this.#id] : []),
+        ...this.#signals.map((text) => `${signalMark}${this.#id} ${text}`),
+      ];
       this.#isPending = false;
+      this.#signals = [];
       const asynchronousCommit = {
         text: "SELECT set_config('synchronous_commit', 'off', true)",
         values: [],
       };
       await this.#pool
-        .atomic([asynchronousCommit, notification(this.#channel, this.#id)])
+        .atomic([asynchronousCommit, ...payloads.map((each) => notification(this.#channel, each))])
         .catch(() => {});
       await pause(minIntervalMs, this.#closing.signal);
     }
@@ -114,9 +156,7 @@ export class Notifications {
     connection.on("error", end);
     connection.on("end", end);
     connection.on("notification", (message) => {
-      if (isOnChannel(this.#channel, message) && message.payload !== this.#id) {
-        this.#callListeners();
-      }
+      if (isOnChannel(this.#channel, message)) this.#take(message.payload);
     });
     try {
       await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
@@ -135,6 +175,17 @@ export class Notifications {
     }
   }
 
+  #take(payload: string): void {
+    if (!payload.startsWith(signalMark)) {
+      if (payload !== this.#id) this.#callListeners();
+      return;
+    }
+    const sender = payload.slice(signalMark.length, signalMark.length + this.#id.length);
+    if (sender === this.#id) return;
+    const text = payload.slice(signalMark.length + this.#id.length + 1);
+    for (const member of this.#members) member(text);
+  }
+
   #callListeners(): void {
     for (const listener of this.#listeners) listener();
   }
@@ -144,9 +195,10 @@ function notification(channel: string, payload: string): Statement {
   return { text: `SELECT pg_notify(${literal(channel)}, $1::text)::text`, values: [payload] };
 }
 
-function isOnChannel(channel: string, message: unknown): message is { readonly payload: unknown } {
+function isOnChannel(channel: string, message: unknown): message is { readonly payload: string } {
   if (typeof message !== "object" || message === null) return false;
-  return "channel" in message && message.channel === channel && "payload" in message;
+  const { channel: on, payload }: { channel?: unknown; payload?: unknown } = message;
+  return on === channel && typeof payload === "string";
 }
 
 /** Waits, without keeping the process alive. */

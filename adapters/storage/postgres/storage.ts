@@ -6,6 +6,7 @@ import {
   type AdmissionRequest,
   type Group,
   type Schema,
+  type SignalLine,
   type StorageCapabilities,
   StorageConflict,
   type StoragePort,
@@ -121,6 +122,10 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
 
   watch(listener: () => void): () => void {
     return this.#shared.get().notifications.watch(listener);
+  }
+
+  signals(listener: (text: string) => void): SignalLine {
+    return this.#shared.get().notifications.join(listener);
   }
 
   async yieldToEventLoop(): Promise<void> {

@@ -40,7 +40,7 @@ async function idsIn(port: StoragePort): Promise<unknown[]> {
 }
 
 /** A port with an optional method; `undefined` when the storage does not have it. */
-async function portWith<V extends "transaction" | "admit" | "watch">(
+async function portWith<V extends "transaction" | "admit" | "signals">(
   ports: OpenPorts,
   verb: V,
 ): Promise<(StoragePort & Required<Pick<StoragePort, V>>) | undefined> {
@@ -144,6 +144,40 @@ export const sharingCases: Cases = {
     });
     await conflicted;
     same(await idsIn(port), ["a", "d"], "rows at the end");
+  },
+
+  "signals reach every other engine in their order, and are not stored": async (ports) => {
+    const port = await portWith(ports, "signals");
+    const other = await portWith(ports, "signals");
+    if (port === undefined || other === undefined) return;
+    const heard: string[][] = [[], [], []];
+    const lines = [port, port, other].map((each, i) =>
+      each.signals((text) => void heard[i]?.push(text)),
+    );
+    const [first, , third] = lines;
+    // A connection that is being made misses what is sent meanwhile.
+    for (let round = 0; heard.some((texts, i) => i !== 0 && texts.length === 0); round++) {
+      first?.send(`begin ${round}`);
+      await port.yieldToEventLoop();
+    }
+    const hasAll = async (i: number, last: string): Promise<void> => {
+      while (heard[i]?.at(-1) !== last) await port.yieldToEventLoop();
+    };
+    await hasAll(2, heard[1]?.at(-1) ?? "");
+    same(heard[0], [], "what the sender hears of itself");
+    for (const texts of heard) texts.length = 0;
+    const long = "\u{1F600}".repeat(1_000);
+    const texts = ["", "two\nlines", '"quoted" \\ ', long, "last"];
+    for (const text of texts) first?.send(text);
+    await Promise.all([hasAll(1, "last"), hasAll(2, "last")]);
+    third?.send("back");
+    await Promise.all([hasAll(0, "back"), hasAll(1, "back")]);
+    same(heard, [["back"], [...texts, "back"], texts], "what each engine heard");
+    lines[1]?.leave();
+    third?.send("later");
+    await hasAll(0, "later");
+    same(heard[1]?.at(-1), "back", "what an engine heard last that has left");
+    for (const line of lines) line.leave();
   },
 
   "the limit of admitted requests applies to all connections together": async (ports) => {

@@ -143,6 +143,7 @@ export const t = defineTexts({
   waitsSince: "Waits for a person since {time}",
   take: "Take it",
   takenBy: "{name} took this conversation.",
+  typing: { one: "{name} is typing", other: "{name} are typing" },
   agentAnswers: "{name} answers here. Your reply takes the conversation over.",
   closedNotice: "This conversation is closed. A reply opens it again.",
   snoozedNotice: "Snoozed until {time}.",

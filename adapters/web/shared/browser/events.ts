@@ -3,7 +3,7 @@
  * it and passes the events on. When that tab closes, the next one gets the lock and resumes.
  */
 import { signal } from "@preact/signals";
-import type { Event, EventType } from "../../../../src/index.ts";
+import type { Event, EventType, Typing } from "../../../../src/index.ts";
 import { addressOf, errorOf, noteUnreached, pageHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { eventParser } from "./sse.ts";
@@ -16,6 +16,8 @@ export interface EventListener {
   readonly channel: string;
   /** Called with each event once, in order. */
   readonly onEvent: (event: Event) => void;
+  /** Called when somebody is typing on webchat. All tabs of a page have it, or none. */
+  readonly onTyping?: (typing: Typing) => void;
   /** Called when events may have been missed: the page reads again what it shows. */
   readonly onGap: () => void;
 }
@@ -27,6 +29,7 @@ export const streamState = signal<StreamState>("connecting");
 
 type Passed =
   | { readonly kind: "event"; readonly event: Event }
+  | { readonly kind: "typing"; readonly typing: Typing }
   | { readonly kind: "state"; readonly state: StreamState }
   | { readonly kind: "gap" }
   | { readonly kind: "hello" };
@@ -87,6 +90,7 @@ class SharedStream {
 
   private receive(passed: Passed): void {
     if (passed.kind === "event") this.take(passed.event);
+    else if (passed.kind === "typing") this.listener.onTyping?.(passed.typing);
     else if (passed.kind === "state") streamState.value = passed.state;
     else if (passed.kind === "gap") this.listener.onGap();
     else if (this.leads) this.pass({ kind: "state", state: streamState.value });
@@ -144,7 +148,10 @@ class SharedStream {
     try {
       notSilent();
       const response = await fetch(
-        addressOf("v1/events/stream", { types: this.listener.types?.join(",") }),
+        addressOf("v1/events/stream", {
+          types: this.listener.types?.join(","),
+          typing: this.listener.onTyping && true,
+        }),
         {
           headers,
           credentials: "same-origin",
@@ -159,7 +166,10 @@ class SharedStream {
         this.listener.onGap();
         this.pass({ kind: "gap" });
       }
-      const parse = eventParser(({ data }) => this.takeText(data));
+      const parse = eventParser(({ type, data }) => {
+        if (type === "typing") this.takeTyping(data);
+        else this.takeText(data);
+      });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
@@ -176,6 +186,12 @@ class SharedStream {
     const event = JSON.parse(data) as Event;
     this.take(event);
     this.pass({ kind: "event", event });
+  }
+
+  private takeTyping(data: string): void {
+    const typing = JSON.parse(data) as Typing;
+    this.listener.onTyping?.(typing);
+    this.pass({ kind: "typing", typing });
   }
 
   private take(event: Event): void {

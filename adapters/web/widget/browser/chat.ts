@@ -1,14 +1,20 @@
 /** The chat: its messages, what is still to be sent, and its connection. */
-import type { WebchatMessage, WebchatMessagePage } from "../../../../src/index.ts";
+import type {
+  WebchatMessage,
+  WebchatMessagePage,
+  WebchatState,
+  WebchatTyping,
+} from "../../../../src/index.ts";
 import { Listeners } from "./listeners.ts";
 import type { ChatOptions } from "./options.ts";
 import { Outbox, type Pending } from "./outbox.ts";
 import { mayRecover, Patience } from "./patience.ts";
 import { Receipts } from "./receipts.ts";
 import { Sender } from "./sender.ts";
-import { type Arrival, readStream } from "./stream.ts";
+import { type Arrival, readStream, type Told } from "./stream.ts";
 import { type Passed, Tabs } from "./tabs.ts";
 import { maxMessages, Thread } from "./thread.ts";
+import { Typing } from "./typing.ts";
 import { type Session, VisitorApi } from "./visitor-api.ts";
 
 /** What the view shows. */
@@ -25,6 +31,10 @@ export interface ChatState {
   readonly unread: number;
   /** The message that arrived last, for screen readers. */
   readonly latest: WebchatMessage | undefined;
+  /** Who answers, and what was read. */
+  readonly conversation: WebchatState;
+  /** Who is typing to the visitor. */
+  readonly typing: WebchatTyping | undefined;
 }
 
 const pageSize = 30;
@@ -39,6 +49,7 @@ export class Chat {
   readonly #sender: Sender;
   readonly #receipts: Receipts;
   readonly #tabs: Tabs;
+  readonly #typing: Typing;
   readonly #draw: () => void;
   #stop: AbortController | undefined;
   #phase: ChatState["phase"] = "new";
@@ -50,6 +61,8 @@ export class Chat {
   #latest: WebchatMessage | undefined;
   /** Whose messages are shown. */
   #contact: string | undefined;
+  /** The number of states that the stream has told. */
+  #states = 0;
 
   /** `draw` is called after each change. */
   constructor(options: ChatOptions, draw: () => void) {
@@ -58,6 +71,7 @@ export class Chat {
     this.#api = new VisitorApi(options);
     this.#outbox = new Outbox(this.#api.memory);
     this.#receipts = new Receipts(this.#api);
+    this.#typing = new Typing(this.#api, draw);
     this.#tabs = new Tabs(`tidings-chat:${options.sessionUrl}:${options.visitor}`);
     this.#sender = new Sender(this.#api, this.#outbox, this.#patience, {
       change: draw,
@@ -79,6 +93,8 @@ export class Chat {
       hasOlder: this.#thread.older !== null,
       unread: this.#unread,
       latest: this.#latest,
+      conversation: this.#thread.state,
+      typing: this.#typing.now,
     };
   }
 
@@ -115,8 +131,14 @@ export class Chat {
   }
 
   send(body: string): void {
+    this.#typing.sent();
     this.#outbox.add(body);
     this.#sendAll();
+  }
+
+  /** The visitor is typing. */
+  type(): void {
+    this.#typing.report();
   }
 
   /** Sends a message again that the server refused, or of which no answer came. */
@@ -219,6 +241,7 @@ export class Chat {
   }
 
   async #load(session: Session): Promise<void> {
+    const states = this.#states;
     const page = await this.#page(session);
     if (this.#contact !== undefined && this.#contact !== session.contact_id) {
       // The host application takes the visitor for another one, or has erased what it knew.
@@ -227,6 +250,8 @@ export class Chat {
     }
     this.#contact = session.contact_id;
     this.#thread.addNewest(page);
+    // What the stream told meanwhile is newer.
+    if (states === this.#states) this.#thread.state = page.state;
     this.#phase = "ready";
     this.#isInterrupted = false;
     this.#readShown();
@@ -260,6 +285,10 @@ export class Chat {
           this.#tabs.tell({ kind: "arrival", ...arrival });
           this.#arrive(arrival);
         },
+        onTold: (told) => {
+          this.#tabs.tell({ kind: "told", told });
+          this.#hear(told);
+        },
       });
     });
     return false;
@@ -271,6 +300,9 @@ export class Chat {
         // Numbers have no gaps but for erased messages.
         if (passed.number > this.#thread.number + 1) this.#catchUp();
         this.#arrive(passed);
+        break;
+      case "told":
+        this.#hear(passed.told);
         break;
       case "sent":
         this.#sent(passed.client_id, passed.message);
@@ -289,7 +321,18 @@ export class Chat {
     this.#draw();
   }
 
+  #hear(told: Told): void {
+    if (told.type === "typing") this.#typing.show(told.typing);
+    else {
+      this.#states++;
+      this.#thread.state = told.state;
+    }
+    this.#draw();
+  }
+
   #arrive({ number, message }: Arrival): void {
+    // Whoever was typing has sent it.
+    this.#typing.show(undefined);
     const isNew = !this.#thread.has(message.id);
     this.#thread.number = Math.max(this.#thread.number, number);
     this.#thread.add([message]);

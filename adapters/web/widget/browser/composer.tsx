@@ -80,7 +80,10 @@ export class Composer extends Component<ComposerProps, ComposerState> {
           aria-label={texts.placeholder}
           aria-invalid={left < 0}
           enterkeyhint="send"
-          onInput={({ currentTarget }) => this.#set(currentTarget.value)}
+          onInput={({ currentTarget: { value } }) => {
+            this.#set(value);
+            if (value.trim() !== "") this.props.chat.type();
+          }}
           onKeyDown={this.#onKeyDown}
         />
         <button

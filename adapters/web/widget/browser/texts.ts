@@ -11,11 +11,13 @@ export const defaultTexts = {
   you: "You",
   agent: "Assistant",
   human: "Team",
-  joined: "A person has joined the chat",
-  returned: "The assistant has taken over",
+  joined: "{name} has joined the chat",
+  returned: "{name} has taken over",
+  typing: "{name} is typing",
   sending: "Sending",
   waiting: "Waiting for a connection",
   sent: "Sent",
+  read: "Read",
   failed: "Not sent.",
   unconfirmed: "It is not certain that this was sent.",
   retry: "Try again",
@@ -37,3 +39,11 @@ export type Texts = Readonly<Record<keyof typeof defaultTexts, string>>;
 
 export const withCount = (text: string, count: number): string =>
   text.replace("{count}", () => String(count));
+
+/** Puts in a name. The texts `agent` and `human` stand for those without one. */
+export const withName = (
+  text: string,
+  texts: Texts,
+  author: "agent" | "human",
+  name: string | null,
+): string => text.replace("{name}", () => name ?? texts[author]);

@@ -1,5 +1,5 @@
 /** The messages that are shown, each once and in order of time. */
-import type { WebchatMessage, WebchatMessagePage } from "../../../../src/index.ts";
+import type { WebchatMessage, WebchatMessagePage, WebchatState } from "../../../../src/index.ts";
 
 /** Sorts messages. Both parts have a fixed length. */
 export const placeOf = ({ created_at, id }: WebchatMessage): string => `${created_at} ${id}`;
@@ -7,10 +7,13 @@ export const placeOf = ({ created_at, id }: WebchatMessage): string => `${create
 /** With more, the next page leaves only the newest. */
 export const maxMessages = 1_000;
 
+const noState: WebchatState = { read_at: null, assignee: null };
+
 export class Thread {
   messages: readonly WebchatMessage[] = [];
   /** The number of the last message that came from the visitor's mailbox. */
   number = 0;
+  state = noState;
   /** Where earlier messages continue. Null if there are none. */
   older: string | null = null;
 
@@ -40,5 +43,6 @@ export class Thread {
     this.messages = [];
     this.number = 0;
     this.older = null;
+    this.state = noState;
   }
 }

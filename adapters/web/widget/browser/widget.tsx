@@ -39,7 +39,7 @@ export function Widget({ chat, state, drafts, texts }: WidgetProps): JSX.Element
         {latest !== undefined && (
           <p key={latest.id}>
             {latest.author === "agent" || latest.author === "human"
-              ? `${texts[latest.author]}: `
+              ? `${latest.author_name ?? texts[latest.author]}: `
               : ""}
             {latest.body ?? texts.file}
           </p>
@@ -50,7 +50,9 @@ export function Widget({ chat, state, drafts, texts }: WidgetProps): JSX.Element
 }
 
 function Panel({ chat, state, drafts, texts }: WidgetProps): JSX.Element {
-  const { phase, isInterrupted, mayWrite } = state;
+  const { phase, isInterrupted, mayWrite, conversation } = state;
+  const { assignee } = conversation;
+  const subtitle = assignee === null ? texts.subtitle : (assignee.name ?? texts[assignee.type]);
   return (
     <div
       class="panel"
@@ -64,7 +66,11 @@ function Panel({ chat, state, drafts, texts }: WidgetProps): JSX.Element {
         </span>
         <div>
           <h2>{texts.title}</h2>
-          {texts.subtitle !== "" && <p>{texts.subtitle}</p>}
+          {subtitle !== "" && (
+            <p>
+              <bdi>{subtitle}</bdi>
+            </p>
+          )}
         </div>
         <button type="button" aria-label={texts.close} onClick={() => chat.close()}>
           <CloseIcon />

@@ -24,6 +24,7 @@ import {
 import { placeNow } from "./order.ts";
 import { nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
+import { forgetReported } from "./typing.ts";
 
 /** Shows a change at once, makes it, and takes it back if the server refuses it. */
 async function change(
@@ -166,6 +167,7 @@ export function sendDraft(id: string): void {
     at: new Date().toISOString(),
   };
   setOutgoing(id, message);
+  forgetReported();
   setDraft(id, { ...emptyDraft, mode: draft.mode, from: draft.from });
   void deliver(id, message);
 }

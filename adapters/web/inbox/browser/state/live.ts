@@ -7,6 +7,7 @@ import { t } from "../texts.ts";
 import { notify } from "./notifications.ts";
 import { loadPeople, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
+import { endTyping, showTyping } from "./typing.ts";
 import { countOf, type View } from "./views.ts";
 
 const types: readonly EventType[] = [
@@ -55,6 +56,7 @@ export function follow(): () => void {
         types,
         channel: `inbox:${account_id}:${mode}:${location.pathname}`,
         onEvent,
+        onTyping: showTyping,
         onGap: readAgain,
       })
     : () => {};
@@ -81,6 +83,7 @@ function onEvent(event: Event): void {
       const { conversation_id, message_id } = event.data;
       const last = conversationNow(conversation_id)?.last_message?.id;
       if (last === undefined || last < message_id) fetchSoon(conversation_id);
+      endTyping(conversation_id, "us");
       const open = thread.peek();
       if (open?.id === conversation_id) void open.refreshMessage(message_id);
       break;
@@ -108,6 +111,7 @@ function onEvent(event: Event): void {
 function received(event: Event<"message.received">): void {
   const { message_id, conversation_id, body, contact } = event.data;
   const row = conversationNow(conversation_id);
+  endTyping(conversation_id, "contact");
   const open = thread.peek();
   if (open?.id === conversation_id) void open.refreshMessage(message_id);
   notify({ id: conversation_id, name: contact.name, body });

@@ -16,6 +16,7 @@ import {
 import { sendDraft } from "../state/actions.ts";
 import { type Draft, keptOf, setDraft } from "../state/drafts.ts";
 import { nameOfAssignee } from "../state/people.ts";
+import { reportTyping } from "../state/typing.ts";
 import { smsSize } from "../encoding.ts";
 import { t } from "../texts.ts";
 import { Tools } from "./composer-tools.tsx";
@@ -86,7 +87,10 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
         aria-label={label}
         placeholder={isNote ? t("notePlaceholder") : t("replyPlaceholder")}
         value={draft.body}
-        onInput={({ currentTarget }) => setDraft(id, { body: currentTarget.value })}
+        onInput={({ currentTarget: { value: body } }) => {
+          setDraft(id, { body });
+          if (!isNote) reportTyping(row, body);
+        }}
         onKeyDown={(event) => {
           if (event.key === "Escape") event.currentTarget.blur();
         }}

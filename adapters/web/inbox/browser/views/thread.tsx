@@ -12,6 +12,8 @@ import {
 } from "../../../shared/browser/index.ts";
 import { keptOf } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
+import { nameOfAuthor } from "../state/people.ts";
+import { typingIn } from "../state/typing.ts";
 import { type Entry, type Thread, thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { MessageBubble, NoteCard, OutgoingBubble } from "./message.tsx";
@@ -58,12 +60,25 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
           ))}
         </div>
       </div>
+      <Typists row={row} />
       {unseen > 0 && (
         <Button class="thread-jump" isSmall kind="primary" onClick={jump}>
           {t("newMessages", { count: unseen })}
         </Button>
       )}
     </div>
+  );
+}
+
+/** Who is typing. It is always there, so that screen readers notice its text. */
+function Typists({ row }: { readonly row: Conversation }): JSX.Element {
+  const names = typingIn(row.id).map((author) => nameOfAuthor(author, row.contact.name));
+  return (
+    <p class="thread-typing muted truncate" role="status">
+      {names.length > 0 && (
+        <bdi>{t("typing", { count: names.length, name: names.join(", ") })}</bdi>
+      )}
+    </p>
   );
 }
 

@@ -1,0 +1,117 @@
+/** What streams tell besides messages: the state of a conversation, and who is typing. */
+import { z } from "zod";
+import { person } from "../conversations/index.ts";
+import { type Author, type ConversationId, reference, timestamp } from "../kernel/index.ts";
+
+/** The person or AI agent who has a visitor's conversation. */
+export interface WebchatAssignee {
+  /** `human`: a person of the host application. `agent`: an AI agent. */
+  readonly type: "human" | "agent";
+  /** The name of the agent or of the operator. Null if it is not known. */
+  readonly name: string | null;
+}
+
+export const webchatAssigneeSchema = z
+  .strictObject({
+    type: z
+      .enum(["human", "agent"])
+      .describe("`human`: a person of the host application. `agent`: an AI agent."),
+    name: z
+      .string()
+      .nullable()
+      .describe("The name of the agent or of the operator. Null if it is not known."),
+  })
+  .meta({
+    id: "WebchatAssignee",
+    description: "The person or AI agent who has a visitor's conversation.",
+  });
+
+/** What a visitor sees of the conversation besides its messages. */
+export interface WebchatState {
+  /**
+   * The visitor's messages that were created by then have been read by a person, or answered by a
+   * person or an AI agent. Null if none has.
+   */
+  readonly read_at: string | null;
+  /** Who has the conversation. Null while nobody has it, as after a hand-off. */
+  readonly assignee: WebchatAssignee | null;
+}
+
+export const webchatStateSchema = z
+  .strictObject({
+    read_at: timestamp
+      .nullable()
+      .describe(
+        "The visitor's messages that were created by then have been read by a person, or " +
+          "answered by a person or an AI agent. Null if none has.",
+      ),
+    assignee: webchatAssigneeSchema
+      .nullable()
+      .describe("Who has the conversation. Null while nobody has it, as after a hand-off."),
+  })
+  .meta({
+    id: "WebchatState",
+    description: "What a visitor sees of the conversation besides its messages.",
+  });
+
+/** Somebody is typing to the visitor now. It holds for 6 seconds, or until the message arrives. */
+export interface WebchatTyping {
+  /** `human`: a person of the host application. `agent`: an AI agent. */
+  readonly author: "human" | "agent";
+  /** The name of the agent or of the operator. Null if it is not known. */
+  readonly author_name: string | null;
+}
+
+/** What a visitor's stream tells besides messages. */
+export type WebchatSignal =
+  | {
+      /** The state of the conversation: first when the stream opens, then after each change. */
+      readonly type: "state";
+      /** The state now. */
+      readonly state: WebchatState;
+    }
+  | {
+      /** Somebody is typing. */
+      readonly type: "typing";
+      /** Who is typing. */
+      readonly typing: WebchatTyping;
+    };
+
+/** Somebody is typing in a webchat conversation now. It holds for 6 seconds. */
+export interface Typing {
+  /** The conversation. */
+  readonly conversation_id: ConversationId;
+  /** Who is typing: the contact, a person or an AI agent. */
+  readonly author: Author;
+}
+
+/** Tells that a person is typing. */
+export interface ShowTyping {
+  /** The id of the conversation, which must be on webchat. */
+  readonly id: string;
+  /** The host application's id of the person. Operators of pages must leave it out. */
+  readonly author_id?: string | undefined;
+}
+
+export const showTypingSchema = z
+  .strictObject({
+    id: reference.describe("The id of the conversation, which must be on webchat."),
+    author_id: person
+      .optional()
+      .describe("The host application's id of the person. Operators of pages must leave it out."),
+  })
+  .meta({ id: "ShowTyping", description: "Tells that a person is typing." });
+
+/** Which conversations to watch. */
+export interface WatchTyping {
+  /** Only this conversation. All conversations by default. */
+  readonly conversation_id?: string | undefined;
+}
+
+export const watchTypingSchema = z
+  .strictObject({
+    conversation_id: reference
+      .optional()
+      .describe("Only this conversation. All conversations by default."),
+  })
+  .describe("Which conversations to watch.");

@@ -1,0 +1,71 @@
+import { readNames } from "./state.ts";
+import {
+  type ShowTyping,
+  showTypingSchema,
+  type WatchTyping,
+  watchTypingSchema,
+} from "./signal-types.ts";
+import { webchatSessionById } from "./rows.ts";
+import { identityByAddress } from "../contacts/index.ts";
+import { conversationById, currentConversation } from "../conversations/index.ts";
+import { follow, typingItem } from "../events/index.ts";
+import { type ById, byIdSchema, invalid, notFound } from "../kernel/index.ts";
+import { type EventStream, personOf, type SignalOperation } from "../operations/index.ts";
+
+/** Shows the visitor, and colleagues, that a person is typing. */
+export const showTyping: SignalOperation<ShowTyping> = {
+  kind: "signal",
+  name: "conversations.typing",
+  input: () => showTypingSchema,
+  status: 204,
+  async run(reads, { id, author_id }, { caller }) {
+    const person = personOf(caller, author_id);
+    const conversation = await reads.get(conversationById, [id]);
+    if (conversation === undefined) throw notFound("conversation");
+    const { id: conversation_id, contact_id, medium } = conversation;
+    if (medium !== "webchat") {
+      const message = `names a conversation on ${medium}. Only webchat shows who is typing`;
+      throw invalid([{ parameter: "id", code: "not_webchat", message }]);
+    }
+    const author = { type: "human", ...(person === undefined ? {} : { id: person }) } as const;
+    const nameOf = await readNames(reads, [author]);
+    return { conversation_id, contact_id, author, author_name: nameOf(author) };
+  },
+};
+
+/** Shows people that the visitor is typing, once there is a conversation. */
+export const showVisitorTyping: SignalOperation<ById> = {
+  kind: "signal",
+  name: "webchat.typing",
+  input: () => byIdSchema,
+  status: 204,
+  async run(reads, { id }, _call, now) {
+    const session = await reads.get(webchatSessionById, [id]);
+    if (session === undefined || session.expires_at <= now) throw notFound("webchat session");
+    const identity = await reads.get(identityByAddress, ["webchat", session.address]);
+    if (identity === undefined) throw notFound("webchat session");
+    const { contact_id } = identity;
+    const conversation = await reads.get(currentConversation, [contact_id, "webchat"]);
+    return (
+      conversation && {
+        conversation_id: conversation.id,
+        contact_id,
+        author: { type: "contact", id: contact_id },
+        author_name: null,
+      }
+    );
+  },
+};
+
+/** Who is typing in the conversations of an account, in process. Over HTTP, event streams tell it. */
+export const typingStream: EventStream<WatchTyping, never> = {
+  kind: "stream",
+  name: "conversations.watchTyping",
+  input: () => watchTypingSchema,
+  async open(sources, filter, _call, signal) {
+    const place = await sources.join();
+    const signals = sources.listen(filter, () => place.signal.raise());
+    const next = () => Promise.resolve({ events: signals.take().map(typingItem), more: false });
+    return follow({ ...sources, place, next, close: signals.leave }, signal);
+  },
+};

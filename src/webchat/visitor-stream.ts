@@ -1,0 +1,173 @@
+import { identityByAddress } from "../contacts/index.ts";
+import { follow, type StreamBatch } from "../events/index.ts";
+import { type ContactId, notFound } from "../kernel/index.ts";
+import { messageById, messageResource } from "../messages/index.ts";
+import type {
+  EventStream,
+  PassingItem,
+  SignalSubscription,
+  StreamItem,
+  StreamPlace,
+  StreamSources,
+  TypingSignal,
+} from "../operations/index.ts";
+import type { Reads } from "../store/index.ts";
+import {
+  mailboxName,
+  mailByNumber,
+  type MailRow,
+  webchatSessionById,
+  type WebchatSessionRow,
+} from "./rows.ts";
+import { readNames, readState } from "./state.ts";
+import {
+  type VisitorStream,
+  visitorStreamSchema,
+  webchatMessage,
+  type WebchatMessage,
+} from "./types.ts";
+import { markWebchatMail } from "./visitor-messages.ts";
+
+/** Entries per read. */
+const pageSize = 100;
+/** The browser's reconnection delay, in milliseconds. */
+const retryMs = 2_000;
+
+/**
+ * Streams a mailbox's messages in order, each with its number as the event id. A browser that
+ * reconnects to any process continues after its last number. Between the messages it tells the
+ * state of the conversation and who is typing. Ends with the session.
+ */
+export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
+  kind: "stream",
+  name: "webchat.stream",
+  input: () => visitorStreamSchema,
+  before: markWebchatMail,
+  async open(sources, { id, last_event_id }, _call, signal) {
+    const { reads, now } = sources;
+    const session = await reads.get(webchatSessionById, [id]);
+    if (session === undefined || session.expires_at <= now()) throw notFound("webchat session");
+    const place = await sources.join({ name: mailboxName(session), session_id: session.id });
+    const after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
+    const reader = new VisitorReader(sources, session, place, after);
+    const [next, close] = [() => reader.next(), () => reader.close()];
+    return follow({ ...sources, place, next, close, endsAt: session.expires_at }, signal);
+  },
+};
+
+/** A contact whose conversations are watched. */
+interface Watched {
+  readonly contact_id: ContactId;
+  readonly signals: SignalSubscription;
+  readonly unwatch: () => void;
+}
+
+/** Returns what a visitor's stream shows. */
+class VisitorReader {
+  readonly #sources: StreamSources;
+  readonly #session: WebchatSessionRow;
+  readonly #wake: () => void;
+  /** The number of the last message that was read. */
+  #after: number;
+  #isFirst = true;
+  /** The visitor's contact. A merge replaces it. */
+  #watched: Watched | undefined;
+  /** The state that was told last, as JSON. */
+  #told: string | undefined;
+
+  constructor(
+    sources: StreamSources,
+    session: WebchatSessionRow,
+    { signal }: StreamPlace,
+    after: number,
+  ) {
+    this.#sources = sources;
+    this.#session = session;
+    this.#wake = () => signal.raise();
+    this.#after = after;
+  }
+
+  /** Returns the next events, or undefined if the session has ended. */
+  async next(): Promise<StreamBatch<WebchatMessage> | undefined> {
+    const { reads, now } = this.#sources;
+    const latest = await reads.get(webchatSessionById, [this.#session.id]);
+    if (latest === undefined || latest.expires_at <= now()) return undefined;
+    const state = await this.#changedState();
+    const entries = await entriesAfter(reads, this.#session, this.#after);
+    this.#after = entries.at(-1)?.number ?? this.#after;
+    const messages = await messagesOf(reads, entries);
+    // The first event shows the browser that it is connected, and sets its reconnection delay.
+    const greeting = this.#isFirst ? [{ retry: retryMs }] : [];
+    this.#isFirst = false;
+    // A message ends its author's typing, so it comes after.
+    const typing = this.#watched?.signals.take().map(typingItem) ?? [];
+    const events = [...greeting, ...state, ...typing, ...messages];
+    return { events, more: entries.length === pageSize };
+  }
+
+  close(): void {
+    this.#watched?.signals.leave();
+    this.#watched?.unwatch();
+    this.#watched = undefined;
+  }
+
+  /** Returns the state of the conversation, unless it was told already. */
+  async #changedState(): Promise<PassingItem[]> {
+    const { reads } = this.#sources;
+    const identity = await reads.get(identityByAddress, ["webchat", this.#session.address]);
+    // The contact is being erased, which ends the session.
+    if (identity === undefined) return [];
+    const { contact_id } = identity;
+    if (this.#watched?.contact_id !== contact_id) await this.#watch(contact_id);
+    const state = await readState(reads, contact_id);
+    const text = JSON.stringify(state);
+    if (text === this.#told) return [];
+    this.#told = text;
+    return [{ event: "state", passing: state }];
+  }
+
+  async #watch(contact_id: ContactId): Promise<void> {
+    this.close();
+    const { listen, watchContact } = this.#sources;
+    const unwatch = await watchContact(contact_id, this.#wake);
+    this.#watched = { contact_id, unwatch, signals: listen({ contact_id }, this.#wake) };
+  }
+}
+
+function typingItem({ author, author_name }: TypingSignal): PassingItem {
+  return { event: "typing", passing: { author: author.type, author_name } };
+}
+
+function entriesAfter(
+  reads: Reads,
+  { address }: WebchatSessionRow,
+  number: number,
+): Promise<readonly MailRow[]> {
+  return reads.range({
+    index: mailByNumber,
+    prefix: [address],
+    order: "ascending",
+    after: [number],
+    limit: pageSize,
+  });
+}
+
+/** Uses the current messages: a redacted message has no body, and an erased one is skipped. */
+async function messagesOf(
+  reads: Reads,
+  entries: readonly MailRow[],
+): Promise<StreamItem<WebchatMessage>[]> {
+  if (entries.length === 0) return [];
+  const keys = entries.map(({ message_id }) => [message_id] as const);
+  const rows = await reads.getAll(messageById, keys);
+  const found = new Map(rows.map((row) => [row.id, messageResource(row)]));
+  const nameOf = await readNames(
+    reads,
+    [...found.values()].map(({ author }) => author),
+  );
+  return entries.flatMap(({ number, message_id }) => {
+    const message = found.get(message_id);
+    if (message === undefined) return [];
+    return [{ id: String(number), value: webchatMessage(message, nameOf(message.author)) }];
+  });
+}
