@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { checkMount, isOwnPath, type MountOptions, stripBasePath } from "./mount.ts";
 import { NodeRequest, send } from "./node-http.ts";
+import { isBehindOthers, othersSent } from "./pipelining.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */
 export interface KoaContext {
@@ -49,6 +50,10 @@ export function koaHandler(
     const target = strip(context.url);
     if (target === null || !isOwnPath(engine, target)) {
       await next();
+      return;
+    }
+    if (isBehindOthers(context.res) && !(await othersSent(context.res))) {
+      context.respond = false;
       return;
     }
     const { body, rawBody } = context.request;

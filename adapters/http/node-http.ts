@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
+import { isBehindOthers, othersSent } from "./pipelining.ts";
 
 /** What an earlier body parser left on the framework's request. */
 export interface Parsed {
@@ -167,8 +168,9 @@ function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
 }
 
 /**
- * Handles a request and writes the response. Never rejects: a failure half-way destroys the socket,
- * so that the client does not take a part of the response for all of it.
+ * Handles a request when the responses before it on its connection are sent, and writes the
+ * response. Never rejects: a failure half-way destroys the socket, so that the client does not take
+ * a part of the response for all of it.
  */
 export async function respond(
   api: ApiHandler,
@@ -176,6 +178,7 @@ export async function respond(
   response: ServerResponse,
 ): Promise<void> {
   try {
+    if (isBehindOthers(response) && !(await othersSent(response))) return;
     await send(await api.handle(request), response);
   } catch {
     response.destroy();
