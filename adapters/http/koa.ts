@@ -70,8 +70,8 @@ export function koaHandler(
       response.body === null
     ) {
       // The body comes first, because setting it also sets a status and a content type.
-      context.body =
-        response.body instanceof Uint8Array ? Buffer.from(response.body) : response.body;
+      const { body: sent } = response;
+      context.body = sent instanceof Uint8Array ? bufferOf(sent) : sent;
       context.status = response.status;
       context.set({ ...response.headers });
       return;
@@ -81,3 +81,7 @@ export function koaHandler(
     await send(response, context.res).catch(() => context.res.destroy());
   };
 }
+
+/** Koa takes bytes only as a Buffer. It shares the memory. */
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

@@ -1,9 +1,14 @@
 /** The built script, in the encodings that browsers take. */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
-import { type ApiResponse, type Exchange, headerOf } from "../../../../src/api/index.ts";
+import {
+  type ApiResponse,
+  type Exchange,
+  hasCurrent,
+  headerOf,
+  tagOf,
+} from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 
 /** The package's folder, from the built file or from this source. */
@@ -29,8 +34,7 @@ export class WidgetScript {
         { detail: `${subject}: the widget has not been built.`, cause },
       );
     }
-    const digest = createHash("sha256").update(this.#bytes).digest("base64url");
-    this.#tag = digest.slice(0, 16);
+    this.#tag = tagOf(this.#bytes);
   }
 
   /** The address of the script never changes, so browsers ask whether they have the newest. */
@@ -41,7 +45,7 @@ export class WidgetScript {
         accepted,
       ),
     );
-    const tag = `"${this.#tag}${encoding === undefined ? "" : `-${encoding}`}"`;
+    const tag = encoding === undefined ? this.#tag : `${this.#tag.slice(0, -1)}-${encoding}"`;
     const own = {
       ...headers,
       ETag: tag,
@@ -50,9 +54,7 @@ export class WidgetScript {
       "Cross-Origin-Resource-Policy": "cross-origin",
       Vary: "Accept-Encoding",
     };
-    if (headerOf(request.headers, "if-none-match")?.includes(tag) === true) {
-      return { status: 304, headers: own, body: null };
-    }
+    if (hasCurrent(request.headers, tag)) return { status: 304, headers: own, body: null };
     const typed = { ...own, "Content-Type": "text/javascript; charset=utf-8" };
     if (encoding === undefined) return { status: 200, headers: typed, body: this.#bytes };
     const body = await this.#encode(encoding);
