@@ -85,9 +85,7 @@ export class NodeRequest implements ApiRequest {
     // Some parsers set a body on requests that they skip. Only `readableDidRead` says whether the
     // bytes are gone.
     if (!this.#message.readableDidRead) {
-      const bytes = this.#message.readableEnded
-        ? new Uint8Array()
-        : await readAll(this.#message, limit);
+      const bytes = readArrived(this.#message, limit) ?? (await readAll(this.#message, limit));
       return { kind: "bytes", bytes };
     }
     const bytes = bytesOf(this.#parsed.rawBody) ?? bytesOf(this.#parsed.body);
@@ -134,6 +132,21 @@ function discardRest(message: IncomingMessage): Promise<void> {
 function bytesOf(body: unknown): Uint8Array | undefined {
   if (typeof body === "string") return Buffer.from(body);
   return body instanceof Uint8Array ? body : undefined;
+}
+
+const noBytes = new Uint8Array();
+
+/**
+ * Returns the body if all of it has arrived, as a small one usually has. To read it so is cheaper
+ * than to wait for the events of a stream. Returns undefined if it must be read in another way.
+ */
+function readArrived(message: IncomingMessage, limit: number): Uint8Array | undefined {
+  const { readableEnded, readableLength, destroyed, headers } = message;
+  if (readableEnded) return noBytes;
+  // Node accepts no other number of bytes than this header declares.
+  const hasArrived = readableLength === Number(headers["content-length"]);
+  if (!hasArrived || destroyed || readableLength > limit) return undefined;
+  return (message.read() as Buffer | null) ?? noBytes;
 }
 
 /** Reads the body. Rejects with `body_too_large` above `limit` bytes. Node discards the rest. */
