@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- sends express streams delivery webhooks agents search import browser postgres]`
- * runs all benchmarks, or the named ones, and prints the results. Nothing is asserted.
+ * `npm run bench` runs all benchmarks and prints the results. Nothing is asserted. `npm run bench --
+ * sends express` runs the named ones. The names are in `benchmarks`.
  *
  * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
  * benchmark quickly; `TIDINGS_BENCH_CONTACTS` is the number of contacts in `search` (default
@@ -11,6 +11,7 @@ import { browser } from "./browser.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
 import { imports } from "./import.ts";
+import { pipelining } from "./pipelining.ts";
 import { postgres } from "./postgres.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
@@ -20,6 +21,7 @@ import { webhooks } from "./webhooks.ts";
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   sends,
   express,
+  pipelining,
   streams,
   delivery,
   webhooks,

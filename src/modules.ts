@@ -70,10 +70,10 @@ const tags: readonly Tag[] = [
 
 /** All routes of `/v1`. The OpenAPI document is built once, at the first request for it. */
 export function apiRoutes(limits: Limits): readonly ApiRoute[] {
-  let document: object | undefined;
+  let document: string | undefined;
   const routes: readonly ApiRoute[] = [
     ...descriptors.flatMap((module) => module.routes ?? []),
-    ...serviceRoutes(() => (document ??= openApiDocument(routes, tags, limits))),
+    ...serviceRoutes(() => (document ??= JSON.stringify(openApiDocument(routes, tags, limits)))),
   ];
   return routes;
 }

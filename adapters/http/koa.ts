@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { checkMount, isOwnPath, type MountOptions, stripBasePath } from "./mount.ts";
 import { NodeRequest, send } from "./node-http.ts";
+import { isBehindOthers, othersSent } from "./pipelining.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */
 export interface KoaContext {
@@ -51,6 +52,10 @@ export function koaHandler(
       await next();
       return;
     }
+    if (isBehindOthers(context.res) && !(await othersSent(context.res))) {
+      context.respond = false;
+      return;
+    }
     const { body, rawBody } = context.request;
     const request = new NodeRequest(context.req, context.res, {
       url: context.originalUrl,
@@ -65,8 +70,8 @@ export function koaHandler(
       response.body === null
     ) {
       // The body comes first, because setting it also sets a status and a content type.
-      context.body =
-        response.body instanceof Uint8Array ? Buffer.from(response.body) : response.body;
+      const { body: sent } = response;
+      context.body = sent instanceof Uint8Array ? bufferOf(sent) : sent;
       context.status = response.status;
       context.set({ ...response.headers });
       return;
@@ -76,3 +81,7 @@ export function koaHandler(
     await send(response, context.res).catch(() => context.res.destroy());
   };
 }
+
+/** Koa takes bytes only as a Buffer. It shares the memory. */
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
+import { isBehindOthers, othersSent } from "./pipelining.ts";
 
 /** What an earlier body parser left on the framework's request. */
 export interface Parsed {
@@ -84,9 +85,7 @@ export class NodeRequest implements ApiRequest {
     // Some parsers set a body on requests that they skip. Only `readableDidRead` says whether the
     // bytes are gone.
     if (!this.#message.readableDidRead) {
-      const bytes = this.#message.readableEnded
-        ? new Uint8Array()
-        : await readAll(this.#message, limit);
+      const bytes = readArrived(this.#message, limit) ?? (await readAll(this.#message, limit));
       return { kind: "bytes", bytes };
     }
     const bytes = bytesOf(this.#parsed.rawBody) ?? bytesOf(this.#parsed.body);
@@ -135,6 +134,21 @@ function bytesOf(body: unknown): Uint8Array | undefined {
   return body instanceof Uint8Array ? body : undefined;
 }
 
+const noBytes = new Uint8Array();
+
+/**
+ * Returns the body if all of it has arrived, as a small one usually has. To read it so is cheaper
+ * than to wait for the events of a stream. Returns undefined if it must be read in another way.
+ */
+function readArrived(message: IncomingMessage, limit: number): Uint8Array | undefined {
+  const { readableEnded, readableLength, destroyed, headers } = message;
+  if (readableEnded) return noBytes;
+  // Node accepts no other number of bytes than this header declares.
+  const hasArrived = readableLength === Number(headers["content-length"]);
+  if (!hasArrived || destroyed || readableLength > limit) return undefined;
+  return (message.read() as Buffer | null) ?? noBytes;
+}
+
 /** Reads the body. Rejects with `body_too_large` above `limit` bytes. Node discards the rest. */
 function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -167,8 +181,9 @@ function readAll(message: IncomingMessage, limit: number): Promise<Uint8Array> {
 }
 
 /**
- * Handles a request and writes the response. Never rejects: a failure half-way destroys the socket,
- * so that the client does not take a part of the response for all of it.
+ * Handles a request when the responses before it on its connection are sent, and writes the
+ * response. Never rejects: a failure half-way destroys the socket, so that the client does not take
+ * a part of the response for all of it.
  */
 export async function respond(
   api: ApiHandler,
@@ -176,6 +191,7 @@ export async function respond(
   response: ServerResponse,
 ): Promise<void> {
   try {
+    if (isBehindOthers(response) && !(await othersSent(response))) return;
     await send(await api.handle(request), response);
   } catch {
     response.destroy();

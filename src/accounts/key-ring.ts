@@ -77,9 +77,11 @@ export class KeyRing {
 
   /** @throws TidingsError `invalid_api_key` or `expired_api_key` */
   async authenticate(text: string): Promise<Authenticated> {
-    const hash = parseKey(text) === null ? undefined : hashKey(text);
-    const known = hash === undefined ? undefined : await this.#find(hash);
-    if (hash === undefined || known === undefined) {
+    const hash = hashKey(text);
+    // The checksum spares the storage look-ups of mistyped keys. A cached key needs none.
+    const known =
+      this.#cached(hash) ?? (parseKey(text) === null ? undefined : await this.#look(hash));
+    if (known === undefined) {
       throw new TidingsError("invalid_api_key", "The API key is not valid.");
     }
     const { key, requests_per_second } = known;
@@ -102,7 +104,7 @@ export class KeyRing {
 
   /** Whether the key of an authenticated caller is still valid. */
   async isValid({ secret_hash }: KeyCaller): Promise<boolean> {
-    const known = await this.#find(secret_hash);
+    const known = this.#cached(secret_hash) ?? (await this.#look(secret_hash));
     return (
       known !== undefined && checkKey(known.key, secret_hash, this.#options.clock.now()) === "valid"
     );
@@ -124,11 +126,16 @@ export class KeyRing {
     this.#pending.clear();
   }
 
-  async #find(hash: string): Promise<CachedKey | undefined> {
+  #cached(hash: string): CachedKey | undefined {
     const known = this.#cache.get(hash);
-    const age = known === undefined ? Infinity : this.#options.clock.now() - known.read_at;
+    if (known?.generation !== this.#generation) return undefined;
+    const age = this.#options.clock.now() - known.read_at;
     // A negative age means that the clock was set back. The entry's true age is then unknown.
-    if (known?.generation === this.#generation && age >= 0 && age < cacheMs) return known;
+    return age >= 0 && age < cacheMs ? known : undefined;
+  }
+
+  /** Looks a key up in the storage. Callers that look for the same key share one look-up. */
+  async #look(hash: string): Promise<CachedKey | undefined> {
     const shared = this.#pending.get(hash);
     if (shared !== undefined) return shared;
     const reading = this.#read(hash);

@@ -46,6 +46,7 @@ import {
 } from "./http.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { type Match, router } from "./router.ts";
+import { SharedDocuments } from "./shared-body.ts";
 import {
   encodeEvents,
   eventStreamHeaders,
@@ -73,6 +74,7 @@ export class RequestHandler implements ApiHandler {
   readonly #backend: ApiBackend;
   readonly #match: (method: string, path: string) => Match;
   readonly #refusals: RefusalLog;
+  readonly #documents = new SharedDocuments();
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
     this.#backend = backend;
@@ -130,8 +132,11 @@ export class RequestHandler implements ApiHandler {
     }
     if (route.operation.kind === "callback") return this.#receiveCallback(exchange, params);
 
-    const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
-    const { status, body } = await route.operation.answer(this.#backend, mount);
+    if (route.operation.kind === "document") {
+      const mount = request.url.slice(0, Math.max(0, request.url.indexOf(request.path)));
+      return this.#documents.respond(exchange, route.operation, mount);
+    }
+    const { status, body } = await route.operation.answer(this.#backend);
     exchange.headers["Content-Type"] = json;
     return { status, headers: exchange.headers, body };
   }

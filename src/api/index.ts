@@ -12,6 +12,13 @@ export {
   headersByName,
   type Mountable,
 } from "./http.ts";
+export {
+  hasCurrent,
+  respondWithShared,
+  sharedBody,
+  type SharedBody,
+  tagOf,
+} from "./shared-body.ts";
 export { openApiDocument } from "./openapi.ts";
 export { serviceRoutes } from "./service-routes.ts";
 export { LiveStreams } from "./live-streams.ts";

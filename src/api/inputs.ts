@@ -45,7 +45,7 @@ export async function readJson(
       { pointer: "", code: "invalid_type", message: "The body must be a JSON object." },
     ]);
   }
-  return { ...value };
+  return value as JsonObject;
 }
 
 /**

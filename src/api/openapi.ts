@@ -15,7 +15,10 @@ const securityOf = (route: Guarded): readonly object[] =>
     ? [{ visitorToken: [] }, { visitorTokenInQuery: [] }]
     : [{ apiKey: route.scopes }];
 
-/** Builds the document of the routes from the schemas that validate their requests. */
+/**
+ * Builds the document of the routes from the schemas that validate their requests. It has no
+ * `servers`, because the path of the mount is known only from a request.
+ */
 export function openApiDocument(
   routes: readonly ApiRoute[],
   tags: readonly Tag[],
@@ -42,7 +45,6 @@ export function openApiDocument(
   return {
     openapi: "3.1.0",
     info,
-    servers: [{ url: "/" }],
     tags: tags.filter(({ name }) => used.has(name)),
     security: [{ apiKey: [] }],
     paths,
@@ -193,10 +195,7 @@ const linesOf = (route: ApiRoute): object =>
 
 function success(route: ApiRoute, schemas: Schemas): object {
   const { operation } = route;
-  const headers = answerHeaders(
-    isGuarded(route),
-    changes(operation) && operation.kind !== "signal",
-  );
+  const headers = answerHeaders(route);
   if (operation.kind === "stream") {
     return {
       200: {
@@ -221,6 +220,9 @@ function success(route: ApiRoute, schemas: Schemas): object {
   return {
     [status]: { description: statusText[status], headers, content },
     ...(mayBeUnavailable ? { 503: { description: "Not ready.", headers, content } } : {}),
+    ...(operation.kind === "document"
+      ? { 304: { description: "The client has the current document.", headers } }
+      : {}),
   };
 }
 
@@ -239,16 +241,19 @@ const statusText = {
   202: "Accepted. Processing continues after this response.",
 } as const;
 
-const answerHeaders = (limited: boolean, replayable: boolean): object => ({
+const answerHeaders = (route: ApiRoute): object => ({
   "Request-Id": ref("headers", "RequestId"),
-  ...(limited
-    ? {
-        "RateLimit-Policy": ref("headers", "RateLimitPolicy"),
-        RateLimit: ref("headers", "RateLimit"),
-      }
+  ...(isGuarded(route) ? rateLimitHeaders : {}),
+  ...(changes(route.operation) && route.operation.kind !== "signal"
+    ? { "Idempotent-Replayed": ref("headers", "IdempotentReplayed") }
     : {}),
-  ...(replayable ? { "Idempotent-Replayed": ref("headers", "IdempotentReplayed") } : {}),
+  ...(route.operation.kind === "document" ? { ETag: ref("headers", "ETag") } : {}),
 });
+
+const rateLimitHeaders = {
+  "RateLimit-Policy": ref("headers", "RateLimitPolicy"),
+  RateLimit: ref("headers", "RateLimit"),
+};
 
 const securitySchemes = {
   apiKey: {
@@ -305,6 +310,9 @@ const sharedHeaders = {
     type: "string",
     const: "true",
   }),
+  ETag: header("Names this version. With `If-None-Match`, an unchanged document is a 304.", {
+    type: "string",
+  }),
   WwwAuthenticate: header("`Bearer` with the error of the key (RFC 6750).", { type: "string" }),
 };
 
@@ -320,7 +328,7 @@ function errorResponses(schemas: Schemas): object {
     },
     RateLimited: {
       description: "Too many requests. The request had no effect.",
-      headers: { ...answerHeaders(true, false), "Retry-After": ref("headers", "RetryAfter") },
+      headers: { ...requestId, ...rateLimitHeaders, "Retry-After": ref("headers", "RetryAfter") },
       content,
     },
   };

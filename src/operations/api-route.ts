@@ -55,16 +55,21 @@ export interface Service {
   health(): Promise<Health>;
 }
 
-/** An operation that needs no key. `mount` is the path above `/v1`. */
+/** An operation that needs no key. */
 export interface PublicOperation {
   readonly kind: "open";
   readonly name: string;
   /** Whether it may respond with 503, with a body of the same schema. */
   readonly mayBeUnavailable?: boolean;
-  answer(
-    service: Service,
-    mount: string,
-  ): Promise<{ readonly status: 200 | 503; readonly body: string }>;
+  answer(service: Service): Promise<{ readonly status: 200 | 503; readonly body: string }>;
+}
+
+/** A document that is the same for every caller. It needs no key. */
+export interface PublicDocument {
+  readonly kind: "document";
+  readonly name: string;
+  /** Returns the document of an API that is mounted at this path, such as `/api` or "". */
+  readonly json: (mount: string) => string;
 }
 
 /** A carrier's callback. Its signature covers the bytes of the body, so the body is not parsed. */
@@ -119,7 +124,10 @@ export type ApiRoute =
       readonly response?: z.ZodType;
     })
   | (RouteFacts & { readonly operation: Callback })
-  | (RouteFacts & { readonly operation: PublicOperation; readonly response: z.ZodType });
+  | (RouteFacts & {
+      readonly operation: PublicOperation | PublicDocument;
+      readonly response: z.ZodType;
+    });
 
 /** A route that needs a key or a token. Its operation has an input. */
 export type Guarded = Extract<

@@ -6,6 +6,7 @@ export {
   healthSchema,
   isGuarded,
   type Method,
+  type PublicDocument,
   type Service,
 } from "./api-route.ts";
 export {

@@ -108,6 +108,17 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     );
   });
 
+  it("that are mistyped are not looked up", async () => {
+    const { engine } = world();
+    const { storage, count } = counted(open().connect());
+    const one = engine(storage);
+    const { key } = await tenant(one);
+    const before = count("api_keys");
+    const last = key.endsWith("a") ? "b" : "a";
+    expect(await ask(one, key.slice(0, -1) + last)).toBe(401);
+    expect(count("api_keys") - before).toBe(0);
+  });
+
   it("cannot create a key that outlives them", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());

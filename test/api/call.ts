@@ -37,5 +37,7 @@ export function call(
 
 const never = new AbortController().signal;
 
-export const jsonOf = ({ body }: ApiResponse): Record<string, unknown> =>
-  JSON.parse(typeof body === "string" ? body : "null") as Record<string, unknown>;
+export function jsonOf({ body }: ApiResponse): Record<string, unknown> {
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : body;
+  return JSON.parse(typeof text === "string" ? text : "null") as Record<string, unknown>;
+}

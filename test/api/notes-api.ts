@@ -5,7 +5,12 @@ import { z } from "zod";
 import type { ApiBackend } from "../../src/api/backend.ts";
 import { RequestHandler } from "../../src/api/handler.ts";
 import type { ApiHandler } from "../../src/api/http.ts";
-import type { ApiRoute, Callback, PublicOperation } from "../../src/operations/api-route.ts";
+import type {
+  ApiRoute,
+  Callback,
+  PublicDocument,
+  PublicOperation,
+} from "../../src/operations/api-route.ts";
 import {
   invalid,
   notFound,
@@ -48,6 +53,8 @@ export interface Notes {
   /** The log at error level. */
   readonly errors: unknown[];
   readonly streams: { open: number; pulled: number };
+  /** The mounts for which the guide was written. */
+  readonly guides: readonly string[];
   readonly callbacks: {
     readonly url: string;
     readonly body: string;
@@ -75,6 +82,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const errors: unknown[] = [];
   const streams = { open: 0, pulled: 0 };
   const callbacks: Notes["callbacks"] = [];
+  const guides: string[] = [];
   let count = 0;
   let left = requests;
 
@@ -180,9 +188,17 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const health: PublicOperation = {
     kind: "open",
     name: "health.get",
-    answer: async (backend, mount) => {
+    answer: async (backend) => {
       const { status } = await backend.health();
-      return { status: 200, body: JSON.stringify({ status, mount }) };
+      return { status: 200, body: JSON.stringify({ status }) };
+    },
+  };
+  const guide: PublicDocument = {
+    kind: "document",
+    name: "guide.get",
+    json: (mount) => {
+      guides.push(mount);
+      return JSON.stringify({ mount });
     },
   };
 
@@ -270,6 +286,14 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
       summary: "Health",
       operation: health,
       response: z.object({ status: z.string() }),
+    },
+    {
+      ...facts,
+      method: "GET",
+      path: "/v1/guide.json",
+      summary: "Guide",
+      operation: guide,
+      response: z.object({ mount: z.string() }),
     },
   ];
 
@@ -382,7 +406,15 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
     streamSources: () => unused,
     health: () => Promise.resolve({ status: "ok", reasons: [] }),
   };
-  return { api: new RequestHandler(backend, routes), rows, routes, errors, streams, callbacks };
+  return {
+    api: new RequestHandler(backend, routes),
+    rows,
+    routes,
+    errors,
+    streams,
+    guides,
+    callbacks,
+  };
 }
 
 /**

@@ -114,10 +114,30 @@ describe.each(mountings)("$name", (mounting) => {
     expect(engine.callbacks[0]?.url).toBe(`${prefix}/v1/transports/twilio/callbacks?x=1`);
   });
 
-  test("reports its mount path", async () => {
-    await using running = await serve(mounting, notes());
-    const answer = await ask(running.port, { path: `${prefix}/v1/health` });
-    expect(JSON.parse(answer.body)).toEqual({ status: "ok", mount: prefix });
+  test("writes a document once for its path, and sends it only to clients without it", async () => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    const fetchGuide = async (tag?: string): Promise<RawAnswer> =>
+      ask(running.port, {
+        path: `${prefix}/v1/guide.json`,
+        headers: tag === undefined ? [] : [["If-None-Match", tag]],
+      });
+    const first = await fetchGuide();
+    expect(JSON.parse(first.body)).toEqual({ mount: prefix });
+    expect(first.headers).toMatchObject({
+      "content-type": "application/json",
+      "cache-control": "no-cache",
+      etag: expect.stringMatching(/^"[\w-]{43}"$/) as unknown,
+    });
+    const { etag = "" } = first.headers;
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const { status, headers, body } = await fetchGuide(known);
+      expect([known, status, headers["etag"], body]).toEqual([known, 304, etag, ""]);
+    }
+    for (const unknown of ['"other"', etag.slice(1, -1), ""]) {
+      expect([unknown, (await fetchGuide(unknown)).body]).toEqual([unknown, first.body]);
+    }
+    expect(engine.guides).toEqual([prefix]);
   });
 });
 

@@ -84,6 +84,16 @@ describe.each(mountings)("a page on $name", (mounting) => {
     expect(reply.json()).toMatchObject({ author: { type: "human", id: "anna" } });
   });
 
+  it("is not sent again to a browser that has it", async () => {
+    const site = await siteOf(pageOf(engineOf(), { authorize }), mounting);
+    const { etag = "", "content-security-policy": policy } = (await site.ask({ path: "/" }))
+      .headers;
+    const again = await site.ask({ path: "/", headers: { "If-None-Match": etag } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+    expect(again.headers["content-security-policy"]).toBe(policy);
+    expect((await site.ask({ path: "/", headers: { "If-None-Match": '"old"' } })).status).toBe(200);
+  });
+
   it("streams events as they are committed", async () => {
     const engine = engineOf();
     const site = await siteOf(pageOf(engine, { authorize }), mounting);

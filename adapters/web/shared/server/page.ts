@@ -9,6 +9,9 @@ import {
   type OperatorAccess,
   readJson,
   RequestHandler,
+  respondWithShared,
+  type SharedBody,
+  sharedBody,
 } from "../../../../src/api/index.ts";
 import {
   memberOf,
@@ -87,7 +90,7 @@ class PageHandler implements ApiHandler {
   readonly #settings: PageSettings;
   readonly #kind: PageKind;
   readonly #assets: Assets;
-  readonly #document: string;
+  readonly #document: SharedBody;
   readonly #version = packageVersion();
   readonly #pageHeaders: Readonly<Record<string, string>>;
   readonly #media: MediaFetcher;
@@ -99,7 +102,7 @@ class PageHandler implements ApiHandler {
     this.#settings = settings;
     this.#kind = kind;
     this.#assets = new Assets(kind.subject, kind.folder ?? builtPage(kind.name));
-    this.#document = documentOf(kind.title, this.#assets);
+    this.#document = sharedBody(documentOf(kind.title, this.#assets));
     this.#pageHeaders = pageHeaders(settings);
     this.#media = new MediaFetcher(api.ports);
     this.#local = settings.authorize === undefined ? LocalAccess.of(api) : undefined;
@@ -126,28 +129,29 @@ class PageHandler implements ApiHandler {
     return this.#api.respondTo(exchange, await this.#access(request));
   }
 
-  #respondWithPage({ request, headers }: Exchange): ApiResponse {
+  #respondWithPage(exchange: Exchange): ApiResponse {
+    const { request, headers } = exchange;
     const [asked = "", ...query] = request.url.split("?");
     // A handler that gets every request passes one outside its mount point with an empty path.
     if (request.path === "" && asked !== (request.basePath ?? asked)) throw noSuchPath(request);
     allowOnly(["GET", "HEAD"], request, headers);
-    const own = { ...headers, ...this.#pageHeaders, "Cache-Control": "no-cache" };
-    const html = { ...own, "Content-Type": "text/html; charset=utf-8" };
+    Object.assign(headers, this.#pageHeaders, { "Cache-Control": "no-cache" });
     if (!asked.endsWith("/")) {
       // A relative reference, because a proxy may have changed the path.
       const last = asked.slice(asked.lastIndexOf("/") + 1);
-      const target = [`./${last}/`, ...query].join("?");
-      return { status: 307, headers: { ...own, Location: target }, body: null };
+      headers["Location"] = [`./${last}/`, ...query].join("?");
+      return { status: 307, headers, body: null };
     }
-    if (this.#local === undefined) return { status: 200, headers: html, body: this.#document };
+    const html = "text/html; charset=utf-8";
     try {
-      refuseRemote(request, this.#kind.subject);
+      if (this.#local !== undefined) refuseRemote(request, this.#kind.subject);
     } catch (error) {
       if (!(error instanceof TidingsError)) throw error;
       const { title } = this.#kind;
-      return { status: error.status, headers: html, body: refusalDocument(title, error.detail) };
+      headers["Content-Type"] = html;
+      return { status: error.status, headers, body: refusalDocument(title, error.detail) };
     }
-    return { status: 200, headers: html, body: this.#document };
+    return respondWithShared(exchange, this.#document, html);
   }
 
   async #respondWithAsset({ request, headers }: Exchange): Promise<ApiResponse> {

@@ -1,7 +1,6 @@
 /** The built script, in the encodings that browsers take. */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type ApiResponse, type Exchange, headerOf } from "../../../../src/api/index.ts";
+import { type ApiResponse, type Exchange, hasCurrent, tagOf } from "../../../../src/api/index.ts";
 import { builtPage, notBuilt } from "../../shared/server/assets.ts";
 import { Compressible, preferredEncoding } from "../../shared/server/compressible.ts";
 
@@ -22,14 +21,13 @@ export class WidgetScript {
       throw notBuilt(subject, folder, "its file widget.js is missing", cause);
     }
     this.#compressible = new Compressible(this.#bytes, brotliQuality);
-    const digest = createHash("sha256").update(this.#bytes).digest("base64url");
-    this.#tag = digest.slice(0, 16);
+    this.#tag = tagOf(this.#bytes);
   }
 
   /** The address of the script never changes, so browsers ask whether they have the newest. */
   async respond({ request, headers }: Exchange): Promise<ApiResponse> {
     const encoding = preferredEncoding(request);
-    const tag = `"${this.#tag}${encoding === undefined ? "" : `-${encoding}`}"`;
+    const tag = encoding === undefined ? this.#tag : `${this.#tag.slice(0, -1)}-${encoding}"`;
     const own = {
       ...headers,
       ETag: tag,
@@ -38,9 +36,7 @@ export class WidgetScript {
       "Cross-Origin-Resource-Policy": "cross-origin",
       Vary: "Accept-Encoding",
     };
-    if (headerOf(request.headers, "if-none-match")?.includes(tag) === true) {
-      return { status: 304, headers: own, body: null };
-    }
+    if (hasCurrent(request.headers, tag)) return { status: 304, headers: own, body: null };
     const typed = { ...own, "Content-Type": "text/javascript; charset=utf-8" };
     if (encoding === undefined) return { status: 200, headers: typed, body: this.#bytes };
     const body = await this.#compressible.in(encoding);

@@ -1,0 +1,72 @@
+/** Bodies that are the same for every client: made once, and not sent to a client that has them. */
+import { hash } from "node:crypto";
+import { boundedCache } from "../kernel/index.ts";
+import type { PublicDocument } from "../operations/index.ts";
+import { type ApiResponse, type Exchange, headerOf } from "./http.ts";
+
+/** Bytes with their entity tag (RFC 9110, section 8.8.3). */
+export interface SharedBody {
+  readonly bytes: Uint8Array;
+  readonly tag: string;
+}
+
+const utf8 = new TextEncoder();
+
+export function sharedBody(text: string): SharedBody {
+  const bytes = utf8.encode(text);
+  return { bytes, tag: tagOf(bytes) };
+}
+
+/** Returns the strong entity tag of a body. Other bytes have another tag. */
+export function tagOf(bytes: Uint8Array): string {
+  return `"${hash("sha256", bytes, "base64url")}"`;
+}
+
+/**
+ * Responds with a body, or with 304 if the client has it. The client may store it, and has to ask
+ * each time whether it is current.
+ */
+export function respondWithShared(
+  { request, headers }: Exchange,
+  { bytes, tag }: SharedBody,
+  type: string,
+): ApiResponse {
+  headers["Cache-Control"] = "no-cache";
+  headers["ETag"] = tag;
+  if (hasCurrent(request.headers, tag)) return { status: 304, headers, body: null };
+  headers["Content-Type"] = type;
+  return { status: 200, headers, body: bytes };
+}
+
+/**
+ * Whether the client of a GET or HEAD has the body with this tag (`If-None-Match`: RFC 9110,
+ * section 13.1.2). A proxy that compresses responses makes their tags weak. The comparison ignores
+ * that.
+ */
+export function hasCurrent(headers: readonly string[], tag: string): boolean {
+  const known = headerOf(headers, "if-none-match");
+  if (known === undefined) return false;
+  return known.split(",").some((each) => {
+    const one = each.trim();
+    return one === "*" || one === tag || one === `W/${tag}`;
+  });
+}
+
+/**
+ * How many documents are kept. There is one for each document and path that the API is mounted at.
+ * Express matches paths in any case, so a client can ask for more.
+ */
+const maxDocuments = 20;
+
+/** The documents of an API, which are made at their first use. */
+export class SharedDocuments {
+  readonly #bodies = boundedCache<string, SharedBody>(maxDocuments);
+
+  /** Responds with a document. `mount` is the path that the API is mounted at. */
+  respond(exchange: Exchange, { name, json }: PublicDocument, mount: string): ApiResponse {
+    const key = `${name} ${mount}`;
+    let body = this.#bodies.get(key);
+    if (body === undefined) this.#bodies.set(key, (body = sharedBody(json(mount))));
+    return respondWithShared(exchange, body, "application/json");
+  }
+}
