@@ -12,7 +12,15 @@ import {
   readyLane,
   remoteOf,
 } from "./job.ts";
-import { finish, type JobRow, jobs, lease, type StoredJobName, storedName } from "./rows.ts";
+import {
+  finish,
+  type JobRow,
+  jobs,
+  lease,
+  pauseAfter,
+  type StoredJobName,
+  storedName,
+} from "./rows.ts";
 import type { Clock, Logger, Random, Write } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
@@ -24,6 +32,8 @@ interface DispatcherOptions extends SlotsOptions, Runnable {
   readonly random: Random;
   readonly logger: Logger;
   readonly handlers: JobHandlers;
+  /** The id of this engine for leases (`EngineRegister`). */
+  readonly leasedBy: () => string | null;
 }
 
 /**
@@ -45,12 +55,8 @@ const extraMs = 1_000;
 const continueMs = 25;
 /** The maximum number of jobs in `#armed`. A search finds the others. */
 const maxArmed = 256;
-/**
- * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause
- * of a job doubles with each further failure.
- */
+/** The pause after a failed search, in milliseconds. */
 const pauseMs = 1_000;
-const maxPauseMs = 300_000;
 
 /** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
 export class Dispatcher {
@@ -88,22 +94,24 @@ export class Dispatcher {
 
   /**
    * Takes no more jobs and waits up to `deadlineMs` for the running ones. Then it aborts them and
-   * waits until their handlers have ended. Unfinished jobs are due again when their leases expire.
+   * waits until their handlers have ended. Returns whether none was aborted: an aborted job is due
+   * again when its lease ends.
    */
-  async stop(deadlineMs: number): Promise<void> {
+  async stop(deadlineMs: number): Promise<boolean> {
     this.#stopping = true;
     this.#unsubscribe();
     this.#wake.raise();
     await this.#loop;
-    const ended = Promise.all(this.#running.values()).then(() => {});
-    await withDeadline(
+    const ended = Promise.all(this.#running.values()).then(() => true);
+    const inTime = await withDeadline(
       this.#options.clock,
       deadlineMs,
       () => ended,
-      () => {},
+      () => false,
     );
     this.#abort.abort();
     await ended;
+    return inTime;
   }
 
   async #run(): Promise<void> {
@@ -173,7 +181,8 @@ export class Dispatcher {
     let claim: Claim | undefined;
     try {
       const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      claim = await store.commitUnscoped((tx) => lease(tx, job, leaseMs, fence), {
+      const order = { leaseMs, fence, leasedBy: this.#options.leasedBy() };
+      claim = await store.commitUnscoped((tx) => lease(tx, job, order), {
         isBackground: true,
         claims: true,
       });
@@ -228,8 +237,7 @@ export class Dispatcher {
     } catch (error) {
       const job = nameOf(storedName(claim));
       logger.error({ err: error, job }, "a job failed; retrying");
-      const pause = Math.min(pauseMs * 2 ** claim.failures, maxPauseMs);
-      const again = { againAt: clock.now() + pause, failed: true };
+      const again = { againAt: clock.now() + pauseAfter(claim.failures), failed: true };
       await store
         .commitUnscoped((tx) => finish(tx, claim, again), background)
         .catch((unfinished: unknown) => {
