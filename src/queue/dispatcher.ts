@@ -24,7 +24,7 @@ import {
 import type { Clock, Logger, Random, Write } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
-import { type DueJob, DueJobs, type Runnable } from "./due-jobs.ts";
+import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable {
   readonly store: Store;
@@ -115,23 +115,39 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
+    let isPolling = false;
     while (!this.#stopping) {
       this.#wake.lower();
       let wait = pollMs;
       try {
         const now = this.#options.clock.now();
-        const started = await this.#startDue(now);
-        if (started > 0) continue;
-        wait = await this.#untilNext(now);
+        wait = isPolling ? await this.#untilFirst(now) : 0;
+        if (wait === 0) {
+          isPolling = false;
+          const started = await this.#startDue(now);
+          if (started > 0) continue;
+          wait = await this.#untilNext(now);
+        }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
         wait = pauseMs;
       }
       if (this.#stopping) break;
       this.#sleepsUntil = this.#options.clock.now() + wait;
-      await this.#wake.wait(wait);
+      const isWoken = await this.#wake.wait(wait);
+      isPolling = !isWoken && wait === pollMs;
       this.#sleepsUntil = Infinity;
     }
+  }
+
+  /**
+   * Returns how long to wait if no job is due, in milliseconds, at most `pollMs`. Returns 0 if one
+   * may be due. A poll of an idle engine makes this one read instead of a search.
+   */
+  async #untilFirst(now: number): Promise<number> {
+    const { store, pools } = this.#options;
+    const first = (await firstDueAt(store.unscopedReads, pools)) ?? Infinity;
+    return Math.min(Math.max(first - now, 0), pollMs);
   }
 
   /** Leases and starts as many due jobs as there is room for. Returns how many. */
