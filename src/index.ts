@@ -252,6 +252,8 @@ export {
   type DestinationOptions,
   destinations,
   type Destinations,
+  type EngineLock,
+  type EngineLocks,
   type Language,
   type Logger,
   type Passage,

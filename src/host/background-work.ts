@@ -1,6 +1,7 @@
 import {
   arm,
   Dispatcher,
+  EngineRegister,
   findIdleJob,
   firstDueAt,
   type JobHandlers,
@@ -56,9 +57,12 @@ export async function startWork(
   await store.commitUnscoped((tx) => arm(tx, reapJob(tx.now)));
   await consumers.open();
   await startTransports(transports, runtime);
+  const register = new EngineRegister({ store, clock, logger, locks: storage.engineLocks });
+  await register.start();
   const dispatcher = new Dispatcher({
     ...runtime,
     handlers: createHandlers(runtime),
+    leasedBy: () => register.leasedBy,
     ...runnableJobs(runtime, consumers),
     consumerConcurrency: store.hasTransactions
       ? storage.capabilities.transactions
@@ -74,7 +78,8 @@ export async function startWork(
     },
     async stop(deadlineMs) {
       await webhookWaker.stop();
-      await dispatcher.stop(deadlineMs);
+      const isIdle = await dispatcher.stop(deadlineMs);
+      await register.stop({ isIdle });
     },
   };
 }

@@ -19,6 +19,7 @@ export type {
   ModelTurn,
 } from "./agent-model.ts";
 export {
+  added,
   boolean,
   collection,
   integer,
@@ -73,6 +74,7 @@ export {
   type HttpResponse,
   maxHeaderBytes,
 } from "./http-client.ts";
+export type { EngineLock, EngineLocks } from "./engine-locks.ts";
 export {
   type Clock,
   errorFacts,

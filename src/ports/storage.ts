@@ -11,6 +11,7 @@
  */
 import type { TidingsError } from "../kernel/index.ts";
 import type { Collection, Index, KeyValue, Schema, WordIndex } from "./collection.ts";
+import type { EngineLocks } from "./engine-locks.ts";
 
 /** A row as the adapter passes it: every column by name, and `version`, which counters lack. */
 export type Row = { readonly [column: string]: unknown };
@@ -223,6 +224,11 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    * one result per request, in order. Without this method each process counts its own requests.
    */
   admit?(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]>;
+  /**
+   * Shows which engines are alive. Without it, the running jobs of an engine that crashed wait
+   * until their leases expire.
+   */
+  readonly engineLocks?: EngineLocks;
   /** Reads committed rows, on a separate connection. */
   readonly reader: Reader;
   /**

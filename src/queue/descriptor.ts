@@ -1,5 +1,6 @@
+import { engines } from "./engine-register.ts";
 import { jobs } from "./rows.ts";
 
 export const queueModule = {
-  collections: [jobs],
+  collections: [jobs, engines],
 } as const;

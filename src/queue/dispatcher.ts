@@ -12,11 +12,19 @@ import {
   readyLane,
   remoteOf,
 } from "./job.ts";
-import { finish, type JobRow, jobs, lease, type StoredJobName, storedName } from "./rows.ts";
+import {
+  finish,
+  type JobRow,
+  jobs,
+  lease,
+  pauseAfter,
+  type StoredJobName,
+  storedName,
+} from "./rows.ts";
 import type { Clock, Logger, Random, Write } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
-import { type DueJob, DueJobs, type Runnable } from "./due-jobs.ts";
+import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable {
   readonly store: Store;
@@ -24,6 +32,8 @@ interface DispatcherOptions extends SlotsOptions, Runnable {
   readonly random: Random;
   readonly logger: Logger;
   readonly handlers: JobHandlers;
+  /** The id of this engine for leases (`EngineRegister`). */
+  readonly leasedBy: () => string | null;
 }
 
 /**
@@ -45,12 +55,8 @@ const extraMs = 1_000;
 const continueMs = 25;
 /** The maximum number of jobs in `#armed`. A search finds the others. */
 const maxArmed = 256;
-/**
- * The pause after a failed search, and after the first failure of a job, in milliseconds. The pause
- * of a job doubles with each further failure.
- */
+/** The pause after a failed search, in milliseconds. */
 const pauseMs = 1_000;
-const maxPauseMs = 300_000;
 
 /** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
 export class Dispatcher {
@@ -88,42 +94,60 @@ export class Dispatcher {
 
   /**
    * Takes no more jobs and waits up to `deadlineMs` for the running ones. Then it aborts them and
-   * waits until their handlers have ended. Unfinished jobs are due again when their leases expire.
+   * waits until their handlers have ended. Returns whether none was aborted: an aborted job is due
+   * again when its lease ends.
    */
-  async stop(deadlineMs: number): Promise<void> {
+  async stop(deadlineMs: number): Promise<boolean> {
     this.#stopping = true;
     this.#unsubscribe();
     this.#wake.raise();
     await this.#loop;
-    const ended = Promise.all(this.#running.values()).then(() => {});
-    await withDeadline(
+    const ended = Promise.all(this.#running.values()).then(() => true);
+    const inTime = await withDeadline(
       this.#options.clock,
       deadlineMs,
       () => ended,
-      () => {},
+      () => false,
     );
     this.#abort.abort();
     await ended;
+    return inTime;
   }
 
   async #run(): Promise<void> {
+    let isPolling = false;
     while (!this.#stopping) {
       this.#wake.lower();
       let wait = pollMs;
       try {
         const now = this.#options.clock.now();
-        const started = await this.#startDue(now);
-        if (started > 0) continue;
-        wait = await this.#untilNext(now);
+        wait = isPolling ? await this.#untilFirst(now) : 0;
+        if (wait === 0) {
+          isPolling = false;
+          const started = await this.#startDue(now);
+          if (started > 0) continue;
+          wait = await this.#untilNext(now);
+        }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
         wait = pauseMs;
       }
       if (this.#stopping) break;
       this.#sleepsUntil = this.#options.clock.now() + wait;
-      await this.#wake.wait(wait);
+      const isWoken = await this.#wake.wait(wait);
+      isPolling = !isWoken && wait === pollMs;
       this.#sleepsUntil = Infinity;
     }
+  }
+
+  /**
+   * Returns how long to wait if no job is due, in milliseconds, at most `pollMs`. Returns 0 if one
+   * may be due. A poll of an idle engine makes this one read instead of a search.
+   */
+  async #untilFirst(now: number): Promise<number> {
+    const { store, pools } = this.#options;
+    const first = (await firstDueAt(store.unscopedReads, pools)) ?? Infinity;
+    return Math.min(Math.max(first - now, 0), pollMs);
   }
 
   /** Leases and starts as many due jobs as there is room for. Returns how many. */
@@ -173,7 +197,8 @@ export class Dispatcher {
     let claim: Claim | undefined;
     try {
       const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      claim = await store.commitUnscoped((tx) => lease(tx, job, leaseMs, fence), {
+      const order = { leaseMs, fence, leasedBy: this.#options.leasedBy() };
+      claim = await store.commitUnscoped((tx) => lease(tx, job, order), {
         isBackground: true,
         claims: true,
       });
@@ -228,8 +253,7 @@ export class Dispatcher {
     } catch (error) {
       const job = nameOf(storedName(claim));
       logger.error({ err: error, job }, "a job failed; retrying");
-      const pause = Math.min(pauseMs * 2 ** claim.failures, maxPauseMs);
-      const again = { againAt: clock.now() + pause, failed: true };
+      const again = { againAt: clock.now() + pauseAfter(claim.failures), failed: true };
       await store
         .commitUnscoped((tx) => finish(tx, claim, again), background)
         .catch((unfinished: unknown) => {

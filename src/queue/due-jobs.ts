@@ -49,12 +49,13 @@ export interface Runnable {
   readonly serves: (lane: Lane) => boolean;
 }
 
-/** Returns when the first job of these pools is due, leased jobs included. */
+/** Returns when the first job of these pools is due, leased jobs included. Makes one round trip. */
 export async function firstDueAt(
   reads: UnscopedReads,
   pools: readonly Pool[],
 ): Promise<number | undefined> {
-  const first = await Promise.all(pools.map((pool) => readInOrder(reads, { pool, limit: 1 })));
+  const keys = pools.map((pool) => [pool]);
+  const first = await reads.lists(jobsByDueTime, keys, 1);
   const times = first.flat().map(({ due_at }) => due_at);
   return times.length === 0 ? undefined : Math.min(...times);
 }

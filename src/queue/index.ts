@@ -1,5 +1,6 @@
 export { Semaphore, Signal } from "./concurrency.ts";
 export { Dispatcher, leaseMs } from "./dispatcher.ts";
+export { EngineRegister } from "./engine-register.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry } from "./handlers.ts";
 export {

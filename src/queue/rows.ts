@@ -1,10 +1,11 @@
 /**
  * The life cycle of a job. `arm` sets its due time. When the job is due, a dispatcher leases it,
  * runs it and finishes it: the job is removed or gets a new due time. A leased job is due when its
- * lease expires, so a crash needs no clean-up. A job that is armed while it is leased remains due
- * after it is finished.
+ * lease expires, so a crash needs no clean-up. The register of engines ends the leases of a crashed
+ * engine earlier. A job that is armed while it is leased remains due after it is finished.
  */
 import {
+  added,
   boolean,
   collection,
   integer,
@@ -32,6 +33,12 @@ import {
   readyLane,
 } from "./job.ts";
 
+/**
+ * The pause after the first failure of a job, in milliseconds. It doubles with each further failure.
+ */
+const pauseMs = 1_000;
+const maxPauseMs = 300_000;
+
 /** A job's name as it is stored. */
 export interface StoredJobName {
   readonly kind: JobKind;
@@ -57,6 +64,11 @@ export const jobs = collection("jobs", {
   /** The earliest due time that the job was armed with while it was leased. */
   rearmed_at: nullable(time()),
   failures: integer(),
+  /**
+   * The id in `engines` of the engine that leased the job last. Null if its lease can end only by
+   * its expiry.
+   */
+  leased_by: added(2, nullable(text())),
 });
 export interface JobRow extends RowOf<typeof jobs> {}
 
@@ -105,7 +117,13 @@ export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
 export function armNew(within: AnyTx, order: JobOrder): void {
   checkOwner(within, order);
   const { kind, account_id, mode, lane, due_at } = order;
-  const state = { leased: false, fence: 0, rearmed_at: null, failures: 0 } as const;
+  const state = {
+    leased: false,
+    fence: 0,
+    rearmed_at: null,
+    failures: 0,
+    leased_by: null,
+  } as const;
   const key = encodeJobKey(order);
   unscoped(within).insert(jobs, {
     kind,
@@ -127,21 +145,60 @@ export async function disarm(within: AnyTx, name: JobName): Promise<void> {
   if (job !== undefined) tx.remove(jobs, job);
 }
 
+/** A lease to be taken. */
+interface LeaseOrder {
+  readonly leaseMs: number;
+  /**
+   * Random for each lease. A counter in the row would restart when the job is finished and armed
+   * again, and a stalled holder of an old lease could pass for the new one.
+   */
+  readonly fence: number;
+  readonly leasedBy: string | null;
+}
+
 /**
  * Leases a due job. Returns undefined if the job is gone or not due any more, usually because
- * another dispatcher was faster. `fence` is random for each lease. A counter in the row would
- * restart when the job is finished and armed again, and a stalled holder of an old lease could pass
- * for the new one.
+ * another dispatcher was faster.
  */
 export async function lease(
   tx: UnscopedTx,
   { kind, key }: StoredJobName,
-  leaseMs: number,
-  fence: number,
+  { leaseMs, fence, leasedBy }: LeaseOrder,
 ): Promise<Claim | undefined> {
   const job = await tx.get(jobByName, [kind, key], { claim: true });
   if (job === undefined || job.due_at > tx.now) return undefined;
-  return claimOf(tx.update(jobs, job, { leased: true, fence, due_at: tx.now + leaseMs }));
+  const due_at = tx.now + leaseMs;
+  return claimOf(tx.update(jobs, job, { leased: true, fence, due_at, leased_by: leasedBy }));
+}
+
+/**
+ * Ends those of these leases that an engine which is gone still has: the jobs are due. Returns how
+ * many. A job that was interrupted before, since it last ended a run, waits longer each time, but
+ * at most until its lease expires. If its own handler ends the process each time, other jobs can
+ * run in between.
+ */
+export async function endLeases(
+  tx: UnscopedTx,
+  engine: string,
+  names: readonly StoredJobName[],
+): Promise<number> {
+  const found = await Promise.all(names.map(({ kind, key }) => tx.get(jobByName, [kind, key])));
+  let ended = 0;
+  for (const job of found) {
+    if (job?.leased !== true || job.leased_by !== engine || job.due_at <= tx.now) continue;
+    const pause = job.failures === 0 ? 0 : pauseAfter(job.failures);
+    tx.update(jobs, job, {
+      due_at: Math.min(job.due_at, tx.now + pause),
+      failures: job.failures + 1,
+    });
+    ended++;
+  }
+  return ended;
+}
+
+/** The pause after a failure of a job that follows `before` others, in milliseconds. */
+export function pauseAfter(before: number): number {
+  return Math.min(pauseMs * 2 ** before, maxPauseMs);
 }
 
 /** The part of a claim that proves its lease. */

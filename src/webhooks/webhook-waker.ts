@@ -30,6 +30,11 @@ const pageSize = 500;
 export class WebhookWaker {
   readonly #store: Store;
   readonly #follower: Follower;
+  /**
+   * The stored cursor as this engine last read or moved it. It only moves forward, so if there are
+   * no deliveries after this position, there is nothing to do and the cursor need not be read.
+   */
+  #cursor: number | undefined;
   #unsubscribe = (): void => {};
 
   constructor({ store, clock, logger }: WebhookWakerOptions) {
@@ -62,27 +67,42 @@ export class WebhookWaker {
   }
 
   async #step(): Promise<Step> {
-    const reads = this.#store.unscopedReads;
-    const from = (await reads.get(cursorByName, ["deliveries"]))?.position ?? 0;
-    const range = {
-      index: deliveriesByPosition,
-      prefix: [],
-      order: "ascending",
-      limit: pageSize,
-    } as const;
-    const found = await reads.range({ ...range, after: [from] });
+    this.#cursor ??= await this.#readCursor();
+    let found = await this.#readAfter(this.#cursor);
+    if (found.length === 0) return "wait";
+    const from = await this.#readCursor();
+    if (from !== this.#cursor) {
+      this.#cursor = from;
+      found = await this.#readAfter(from);
+    }
     const last = found.at(-1);
     if (last === undefined) return "wait";
     const webhooks = new Map(
       found.map(({ account_id, mode, webhook_id }) => [webhook_id, { account_id, mode }]),
     );
-    await this.#store.commitUnscoped(
+    const isMoved = await this.#store.commitUnscoped(
       (tx) => moveCursor(tx, { from, to: last.position, webhooks }),
       {
         isBackground: true,
       },
     );
+    this.#cursor = isMoved ? last.position : undefined;
     return found.length === pageSize ? "more" : "wait";
+  }
+
+  async #readCursor(): Promise<number> {
+    const cursor = await this.#store.unscopedReads.get(cursorByName, ["deliveries"]);
+    return cursor?.position ?? 0;
+  }
+
+  #readAfter(position: number): Promise<readonly DeliveryRow[]> {
+    return this.#store.unscopedReads.range({
+      index: deliveriesByPosition,
+      prefix: [],
+      order: "ascending",
+      after: [position],
+      limit: pageSize,
+    });
   }
 }
 
@@ -98,11 +118,11 @@ interface CursorMove {
  * Moves the cursor along the log of deliveries and arms the jobs of the webhooks that have new
  * deliveries. When several engines read the same range, only the first one moves the cursor. The
  * others find a changed cursor and write nothing. A webhook that is not enabled gets no job.
- * Enabling it arms the job.
+ * Enabling it arms the job. Returns whether the cursor was moved.
  */
-async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): Promise<void> {
+async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): Promise<boolean> {
   const cursor = await tx.get(cursorByName, ["deliveries"]);
-  if ((cursor?.position ?? 0) !== from) return;
+  if ((cursor?.position ?? 0) !== from) return false;
   const columns = { position: to, moved_at: tx.now };
   if (cursor === undefined) tx.insert(cursors, { name: "deliveries", ...columns });
   else tx.update(cursors, cursor, columns);
@@ -117,6 +137,7 @@ async function moveCursor(tx: UnscopedTx, { from, to, webhooks }: CursorMove): P
       await arm(tx, deliverJob(webhook, Math.max(tx.now, webhook.paused_until ?? 0)));
     }),
   );
+  return true;
 }
 
 /**

@@ -24,5 +24,6 @@ export function job(key: string, remote: string, due_at: number): JobRow {
     fence: 0,
     rearmed_at: null,
     failures: 0,
+    leased_by: null,
   };
 }

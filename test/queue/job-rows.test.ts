@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { consumeJob } from "../../src/events/consumer-reader.ts";
-import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../src/queue/rows.ts";
+import {
+  arm,
+  disarm,
+  endLeases,
+  finish,
+  jobByName,
+  lease,
+  renew,
+  storedName,
+} from "../../src/queue/rows.ts";
 import type { Claim, JobOrder, Lane } from "../../src/queue/job.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
@@ -14,7 +23,8 @@ const leaseMs = 60_000;
 
 type Step =
   | { readonly kind: "arm"; readonly in: number }
-  | { readonly kind: "lease" }
+  | { readonly kind: "lease"; readonly by: string }
+  | { readonly kind: "end"; readonly of: string }
   | { readonly kind: "renew"; readonly nth: number }
   | {
       readonly kind: "finish";
@@ -24,6 +34,8 @@ type Step =
     }
   | { readonly kind: "pass"; readonly ms: number };
 
+const engine = fc.constantFrom("engine one", "engine two");
+
 /** Mostly the last claim, sometimes an older one. */
 const nth = fc.constantFrom(0, 0, 0, 1, 2);
 
@@ -32,7 +44,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     kind: fc.constant("arm" as const),
     in: fc.constantFrom(-1_000, 0, 500, 30_000, 90_000),
   }),
-  fc.record({ kind: fc.constant("lease" as const) }),
+  fc.record({ kind: fc.constant("lease" as const), by: engine }),
+  fc.record({ kind: fc.constant("end" as const), of: engine }),
   fc.record({ kind: fc.constant("renew" as const), nth }),
   fc.record({
     kind: fc.constant("finish" as const),
@@ -60,7 +73,9 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
         const key = `job ${++run}`;
         const order = (due_at: number): JobOrder => consumeJob({ consumer: "c", key }, due_at);
         const claims: Claim[] = [];
-        let holder: { readonly claim: Claim; until: number } | undefined;
+        let holder: { readonly claim: Claim; readonly by: string; until: number } | undefined;
+        /** Failed and interrupted runs since the last successful one. */
+        let failures = 0;
         /** The earliest time it was armed for since its last run began, or null. */
         let wanted: number | null = null;
         /** When its holder or its lapsed lease makes it due again. */
@@ -75,7 +90,11 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             wanted = Math.min(wanted ?? Infinity, now + step.in);
           } else if (step.kind === "lease") {
             const claim = await store.commitUnscoped((tx) =>
-              lease(tx, storedName(order(now)), leaseMs, 1_000 + claims.length),
+              lease(tx, storedName(order(now)), {
+                leaseMs,
+                fence: 1_000 + claims.length,
+                leasedBy: step.by,
+              }),
             );
             const due =
               holder === undefined ? Math.min(wanted ?? Infinity, again ?? Infinity) : holder.until;
@@ -87,7 +106,17 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
             claims.push(claim);
             // The next run also covers what was armed during a run that never finished.
             [wanted, again] = [holder === undefined ? null : wanted, null];
-            holder = { claim, until: now + leaseMs };
+            holder = { claim, by: step.by, until: now + leaseMs };
+          } else if (step.kind === "end") {
+            const count = await store.commitUnscoped((tx) =>
+              endLeases(tx, step.of, [storedName(order(now))]),
+            );
+            const isEnded = holder?.by === step.of && holder.until > now;
+            expect(count, "Only the lease of that engine ends.").toBe(isEnded ? 1 : 0);
+            if (holder === undefined || !isEnded) continue;
+            const pause = failures === 0 ? 0 : Math.min(1_000 * 2 ** failures, 300_000);
+            holder.until = Math.min(holder.until, now + pause);
+            failures++;
           } else {
             const claim = pick(step.nth);
             if (claim === undefined) continue;
@@ -105,6 +134,8 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
               );
               if (holds) {
                 holder = undefined;
+                const isRemoved = step.again === null && wanted === null;
+                failures = step.failed && !isRemoved ? failures + 1 : 0;
                 again = step.again === null ? null : now + step.again;
               }
             }
@@ -136,7 +167,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         (n % 2 === 0 ? store : other).commitUnscoped((tx) =>
-          lease(tx, storedName(order), leaseMs, n),
+          lease(tx, storedName(order), { leaseMs, fence: n, leasedBy: null }),
         ),
       ),
     );
@@ -150,7 +181,7 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const lanes: Lane[] = [];
     for (const [n, failed] of [true, true, false, false].entries()) {
       const claim = await store.commitUnscoped((tx) =>
-        lease(tx, storedName(order), leaseMs, n + 1),
+        lease(tx, storedName(order), { leaseMs, fence: n + 1, leasedBy: null }),
       );
       if (claim === undefined) throw new Error("not leased");
       lanes.push(claim.lane);
@@ -166,7 +197,9 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const { clock, store } = await stored();
     const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
     await store.commitUnscoped((tx) => arm(tx, order));
-    const claim = await store.commitUnscoped((tx) => lease(tx, storedName(order), leaseMs, 1));
+    const claim = await store.commitUnscoped((tx) =>
+      lease(tx, storedName(order), { leaseMs, fence: 1, leasedBy: null }),
+    );
     if (claim === undefined) throw new Error("not leased");
     await store.commitUnscoped((tx) => disarm(tx, order));
     await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));

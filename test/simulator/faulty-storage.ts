@@ -8,6 +8,7 @@ import {
 import { maxDelayMs } from "./faults.ts";
 import { type Lifetime, never } from "./lifetime.ts";
 import { describeWrites, idsIn } from "./describe-writes.ts";
+import { SimulatedLocks } from "./simulated-locks.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -41,7 +42,11 @@ export function faultyStorage(
       world.onCommit(lifetime, writes);
     },
   });
-  void lifetime.ended.then(() => connection.disconnect());
+  const locks = new SimulatedLocks(world, lifetime);
+  void lifetime.ended.then(() => {
+    connection.disconnect();
+    locks.lose();
+  });
 
   const note = (writes: readonly Write[], text: string): void =>
     world.trace.note(
@@ -57,6 +62,7 @@ export function faultyStorage(
       cutUntil = clock.now() + dice.between(1, maxDelayMs.outage);
       lifetime.outages.push({ from: clock.now(), until: cutUntil });
       connection.disconnect();
+      locks.loseUntil(cutUntil);
       world.trace.note([lifetime.name], `${lifetime.name} loses its connection`);
       throw unavailable("The connection was lost.");
     }
@@ -132,6 +138,10 @@ export function faultyStorage(
         world.storageWatchers.delete(lifetime);
         stop?.();
       };
+    },
+    engineLocks: {
+      take: () => lifetime.guard(read(() => locks.take())),
+      findFree: (ids) => lifetime.guard(read(() => locks.findFree(ids))),
     },
     yieldToEventLoop: () =>
       lifetime.isAlive ? lifetime.guard(database.yieldToEventLoop()) : never(),

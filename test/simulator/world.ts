@@ -56,6 +56,8 @@ export class World {
   readonly hasReceipts: boolean;
   /** The share of receipts that name the attempt instead of the carrier's own message id. */
   readonly attemptIdShare: number;
+  /** The ids of the locks of engines that are held, as the storage sees it. */
+  readonly heldLocks = new Set<string>();
   /** The engine processes that watch the storage. */
   readonly storageWatchers = new Set<Lifetime>();
   faults: Faults;

@@ -1,4 +1,5 @@
 /** A storage whose calls take real time. The virtual clock stands still during each call. */
+import type { EngineLocks } from "../../src/ports/engine-locks.ts";
 import type { Group, StoragePort, Write } from "../../src/ports/storage.ts";
 import { holdTime } from "../../adapters/testing/simulated.ts";
 
@@ -53,8 +54,21 @@ export function realTimeStorage<Tx extends object | undefined>(
       search: (searches) => held(port.reader.search(searches)),
     },
     watch,
+    ...(port.engineLocks === undefined ? {} : { engineLocks: locks(port.engineLocks) }),
     yieldToEventLoop: () => port.yieldToEventLoop(),
     close: () => held(port.close()),
+  };
+}
+
+function locks(inner: EngineLocks): EngineLocks {
+  return {
+    take: async () => {
+      const lock = await held(inner.take());
+      return (
+        lock && { id: lock.id, isHeld: () => lock.isHeld(), release: () => held(lock.release()) }
+      );
+    },
+    findFree: (ids) => held(inner.findFree(ids)),
   };
 }
 

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { refuseArguments, TidingsError } from "../../../src/kernel/index.ts";
 import {
   columnsOf,
+  type EngineLocks,
   type Group,
   type Lookup,
   type Range,
@@ -37,6 +38,8 @@ class MemoryStorage implements StoragePort<undefined> {
     synchronous: true,
   } as const;
   readonly #listeners = new Set<() => void>();
+  readonly #locks = new Set<string>();
+  #lastLock = 0;
   #tables = new Map<string, Table>();
   #version = 0;
   #position = 0;
@@ -48,6 +51,19 @@ class MemoryStorage implements StoragePort<undefined> {
       this.#table(range.index.collection.name).range(range),
     search: async (searches: readonly Search[]): Promise<readonly (readonly Row[])[]> =>
       searches.map((search) => this.#table(search.index.collection.name).search(search)),
+  };
+
+  readonly engineLocks: EngineLocks = {
+    take: async () => {
+      const id = String(++this.#lastLock);
+      this.#locks.add(id);
+      return {
+        id,
+        isHeld: () => this.#locks.has(id),
+        release: async () => void this.#locks.delete(id),
+      };
+    },
+    findFree: async (ids) => ids.filter((id) => !this.#locks.has(id)),
   };
 
   async open(schema: Schema): Promise<void> {

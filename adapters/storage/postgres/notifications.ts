@@ -6,20 +6,15 @@
  * finds the changes.
  */
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import pRetry from "p-retry";
 import type { SignalLine } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
+import type { Connection } from "./connection.ts";
+import { pause, type Session } from "./session.ts";
 import { literal, type Names, quoted } from "./tables.ts";
-import type { ConnectionPool, PooledConnection } from "./pool.ts";
+import type { ConnectionPool } from "./pool.ts";
 
 /** The least time between two notifications. The first one is sent at once. */
 const minIntervalMs = 20;
-/** The pauses before a new connection is tried: the first, and the longest after failures. */
-const firstPauseMs = 100;
-const maxPauseMs = 5_000;
-/** How often to query the server, to detect a connection that broke silently. */
-const keepAliveMs = 30_000;
 /** Signals that may wait for the next notification. Later ones are dropped. */
 const maxSignals = 100;
 /** Begins the payload of a signal. The sender's id and the text follow. */
@@ -28,6 +23,7 @@ const signalMark = "signal ";
 /** Sends and receives notifications of commits, and signals. */
 export class Notifications {
   readonly #pool: ConnectionPool;
+  readonly #session: Session;
   readonly #channel: string;
   /** The payload of this process's notifications, to recognise and ignore them. */
   readonly #id = randomUUID();
@@ -35,13 +31,16 @@ export class Notifications {
   readonly #members = new Set<(text: string) => void>();
   /** The texts that wait for the next notification. */
   #signals: string[] = [];
-  #stopListening: (() => void) | undefined;
+  readonly #listening = { begin: (connection: Connection) => this.#listen(connection) };
+  /** The last connection that was told to listen. It may be in use for other things, too. */
+  #listensOn: Connection | undefined;
   readonly #closing = new AbortController();
   #notifying: Promise<void> | undefined;
   #isPending = false;
 
-  constructor(pool: ConnectionPool, { channel }: Names) {
+  constructor(pool: ConnectionPool, session: Session, { channel }: Names) {
     this.#pool = pool;
+    this.#session = session;
     this.#channel = channel;
   }
 
@@ -57,7 +56,7 @@ export class Notifications {
     // Wrapped, so that one function can be registered twice.
     const own = (): void => listener();
     this.#listeners.add(own);
-    this.#stopListening ??= this.#listen();
+    void this.#session.join(this.#listening);
     return () => {
       this.#listeners.delete(own);
       this.#leave();
@@ -68,7 +67,7 @@ export class Notifications {
   join(listener: (text: string) => void): SignalLine {
     const own = (text: string): void => listener(text);
     this.#members.add(own);
-    this.#stopListening ??= this.#listen();
+    void this.#session.join(this.#listening);
     return {
       send: (text) => {
         if (!this.#members.has(own) || this.#signals.length >= maxSignals) return;
@@ -90,9 +89,7 @@ export class Notifications {
   }
 
   #leave(): void {
-    if (this.#listeners.size + this.#members.size > 0) return;
-    this.#stopListening?.();
-    this.#stopListening = undefined;
+    if (this.#listeners.size + this.#members.size === 0) this.#session.leave(this.#listening);
   }
 
   #notifySoon(): void {
@@ -105,7 +102,7 @@ export class Notifications {
   async close(): Promise<void> {
     this.#listeners.clear();
     this.#members.clear();
-    this.#stopListening?.();
+    this.#session.leave(this.#listening);
     this.#closing.abort();
     await this.#notifying;
   }
@@ -129,50 +126,15 @@ export class Notifications {
     }
   }
 
-  #listen(): () => void {
-    const stop = new AbortController();
-    void this.#keepListening(stop.signal);
-    return () => stop.abort();
-  }
-
-  async #keepListening(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pRetry(async () => this.#receive(await this.#pool.take(), signal), {
-        retries: Infinity,
-        minTimeout: firstPauseMs,
-        maxTimeout: maxPauseMs,
-        unref: true,
-        signal,
-      }).catch(() => {});
-      await pause(firstPauseMs, signal);
-    }
-  }
-
-  /** Listens on one connection until it ends. Rejects if it cannot listen. */
-  async #receive({ connection, release }: PooledConnection, signal: AbortSignal): Promise<void> {
-    const ended = new AbortController();
-    const end = (): void => ended.abort();
-    signal.addEventListener("abort", end);
-    connection.on("error", end);
-    connection.on("end", end);
+  async #listen(connection: Connection): Promise<void> {
+    if (this.#listensOn === connection) return;
+    this.#listensOn = connection;
     connection.on("notification", (message) => {
       if (isOnChannel(this.#channel, message)) this.#take(message.payload);
     });
-    try {
-      await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
-      // Earlier notifications were missed.
-      this.#callListeners();
-      while (!signal.aborted && !ended.signal.aborted) {
-        await pause(keepAliveMs, ended.signal);
-        if (ended.signal.aborted) break;
-        await connection.run([{ text: "SELECT 1", values: [] }]).catch(end);
-      }
-    } finally {
-      signal.removeEventListener("abort", end);
-      // A listening connection must not go back to the pool.
-      connection.lose();
-      release();
-    }
+    await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
+    // Earlier notifications were missed.
+    this.#callListeners();
   }
 
   #take(payload: string): void {
@@ -199,9 +161,4 @@ function isOnChannel(channel: string, message: unknown): message is { readonly p
   if (typeof message !== "object" || message === null) return false;
   const { channel: on, payload }: { channel?: unknown; payload?: unknown } = message;
   return on === channel && typeof payload === "string";
-}
-
-/** Waits, without keeping the process alive. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { ref: false, signal }).catch(() => {});
 }

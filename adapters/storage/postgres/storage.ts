@@ -4,6 +4,7 @@ import {
   type Access,
   type Admission,
   type AdmissionRequest,
+  type EngineLocks,
   type Group,
   type Schema,
   type SignalLine,
@@ -16,6 +17,7 @@ import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
 import type { Statement } from "./batch.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
+import { AdvisoryLocks } from "./engine-locks.ts";
 import { Groups } from "./groups.ts";
 import { HostTransactions } from "./host.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
@@ -31,12 +33,14 @@ import {
   type StorageContext,
 } from "./pool.ts";
 import { PostgresReader } from "./reads.ts";
+import { Session } from "./session.ts";
 
 interface Open extends StorageContext, Opened {
   readonly groups: Groups;
   readonly hosts: HostTransactions;
   readonly admissions: Admissions;
   readonly notifications: Notifications;
+  readonly engineLocks: AdvisoryLocks;
   /** The connections with open transactions of the host application. */
   readonly transactions: Set<PooledConnection>;
 }
@@ -54,6 +58,11 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   readonly #names: Names;
   readonly #migrate: boolean;
   readonly #shared = new RefCounted<Open>();
+
+  readonly engineLocks: EngineLocks = {
+    take: async () => this.#shared.get().engineLocks.take(),
+    findFree: async (ids) => this.#shared.get().engineLocks.findFree(ids).catch(asUnavailable),
+  };
 
   constructor(pool: PostgresPool, names: Names, migrate: boolean) {
     const transactions = Math.max(1, (pool.options?.max ?? defaultPoolSize) - reservedConnections);
@@ -146,12 +155,15 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     });
     await pool.readDefaults();
     const context: StorageContext = { pool, names, table };
-    const notifications = new Notifications(pool, names);
+    const session = new Session(pool);
+    const notifications = new Notifications(pool, session, names);
+    const engineLocks = new AdvisoryLocks(pool, session, names);
     const groups = new Groups(context, () => notifications.notify());
     const transactions = new Set<PooledConnection>();
     return {
       ...context,
       notifications,
+      engineLocks,
       groups,
       transactions,
       hosts: new HostTransactions(context, id, notifications.hostNotification),
@@ -162,6 +174,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
           connection.lose();
           release();
         }
+        await engineLocks.close();
         await notifications.close();
       },
     };

@@ -33,11 +33,14 @@ export class Names {
   readonly channel: string;
   /** The first half of the keys of advisory locks, which the whole database shares too. */
   readonly #locks: number;
+  /** The same for the locks of engines. Their ids are the second half. */
+  readonly engineLocks: number;
 
   constructor(schema: string) {
     this.schema = schema;
     const digest = createHash("sha256").update(`tidings ${schema}`).digest();
     this.#locks = digest.readInt32BE(0);
+    this.engineLocks = digest.readInt32BE(8);
     this.channel = `${prefix}${digest.toString("hex", 0, 8)}`;
   }
 

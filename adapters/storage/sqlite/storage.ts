@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   Access,
+  EngineLocks,
   Group,
   Lookup,
   Range,
@@ -22,6 +23,7 @@ import {
 import { connect } from "./connect.ts";
 import { Connection, fileOf, readerSettings } from "./connection.ts";
 import { checkPages, fileCheckMs, OpenFiles } from "./damage.ts";
+import { FileLocks } from "./engine-locks.ts";
 import { whenUnlocked } from "./errors.ts";
 import { HostTransactions } from "./host.ts";
 import { ensureSchema, migrationSql } from "./migrations.ts";
@@ -39,6 +41,7 @@ interface Open extends Opened {
   readonly path: string;
   readonly files: OpenFiles;
   readonly transactions: Transactions;
+  readonly locks: FileLocks;
 }
 
 /** Options of the storage. */
@@ -84,6 +87,11 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
         searches.map((each) => search(reading, table(each.index.collection.name), each)),
       );
     },
+  };
+
+  readonly engineLocks: EngineLocks = {
+    take: async () => this.#shared.get().locks.take(),
+    findFree: async (ids) => this.#shared.get().locks.findFree(ids),
   };
 
   constructor(options: SqliteStorageOptions) {
@@ -184,6 +192,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       const files = new OpenFiles(path, () => saveLog(writing));
       const writer = new Writer(new Connection(writing), reads, table, background, files);
       const transactions = new Transactions(path, () => connect(this.#file));
+      const locks = new FileLocks(path);
       return {
         writer,
         reading: new Connection(reading),
@@ -192,8 +201,10 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
         path,
         files,
         transactions,
+        locks,
         idle: () => writer.idle(),
         close: async () => {
+          locks.close();
           transactions.close();
           await writer.close();
           closeAll();

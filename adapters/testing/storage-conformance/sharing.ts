@@ -1,5 +1,6 @@
 import {
   type AdmissionRequest,
+  type EngineLocks,
   StorageConflict,
   type StoragePort,
   type Write,
@@ -48,6 +49,10 @@ async function portWith<V extends "transaction" | "admit" | "signals">(
   return port[verb] === undefined
     ? undefined
     : (port as StoragePort & Required<Pick<StoragePort, V>>);
+}
+
+async function locksOf(ports: OpenPorts): Promise<EngineLocks | undefined> {
+  return (await ports.port()).engineLocks;
 }
 
 /** What the storage guarantees between processes. Optional methods are tested when present. */
@@ -224,5 +229,40 @@ export const sharingCases: Cases = {
       [false, true, false, true],
       "requests of several keys, and under another limit",
     );
+  },
+
+  "a lock of an engine is held until it is released, and every connection sees that": async (
+    ports,
+  ) => {
+    const [locks, others] = [await locksOf(ports), await locksOf(ports)];
+    if (locks === undefined || others === undefined) return;
+    const [a, b, c] = [await locks.take(), await locks.take(), await others.take()];
+    if (a === undefined || b === undefined || c === undefined) return;
+    same(new Set([a.id, b.id, c.id]).size, 3, "different ids");
+    same(
+      [a, b, c].map((lock) => lock.isHeld()),
+      [true, true, true],
+      "held",
+    );
+    same(await others.findFree([a.id, b.id, c.id]), [], "free locks while all are held");
+    await a.release();
+    await a.release();
+    same([a.isHeld(), b.isHeld()], [false, true], "held after one is released");
+    const all = [a.id, b.id, c.id];
+    const found = await Promise.all([locks.findFree(all), others.findFree(all)]);
+    same(found, [[a.id], [a.id]], "the released lock, as both connections see it");
+    const again = await locks.take();
+    holds(again !== undefined && !all.includes(again.id), "a new id", again?.id);
+  },
+
+  "a connection that closes releases its engines' locks": async (ports) => {
+    const port = await ports.port();
+    const locks = await locksOf(ports);
+    const lock = await port.engineLocks?.take();
+    if (locks === undefined || lock === undefined || !port.capabilities.durable) return;
+    same(await locks.findFree([lock.id]), [], "free locks before");
+    await port.close();
+    same(lock.isHeld(), false, "held after the close");
+    same(await locks.findFree([lock.id]), [lock.id], "free locks after");
   },
 };

@@ -45,7 +45,7 @@ export class Peer {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor(part: "open" | "count", file: string, ...more: string[]) {
+  constructor(part: "open" | "count" | "lock", file: string, ...more: string[]) {
     const script = new URL("./sqlite-peer.ts", import.meta.url).pathname;
     this.#process = spawn(process.execPath, [script, part, file, ...more], {
       stdio: ["pipe", "pipe", "inherit"],
@@ -66,5 +66,10 @@ export class Peer {
 
   async ended(): Promise<void> {
     if (this.#process.exitCode === null) await once(this.#process, "exit");
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.ended();
   }
 }

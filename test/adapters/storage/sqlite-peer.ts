@@ -1,4 +1,7 @@
-/** Another process on the same file: `open <file> <schema version>` or `count <file> <times>`. */
+/**
+ * Another process on the same file: `open <file> <schema version>`, `count <file> <times>`, or
+ * `lock <file>`, which prints the id of an engine's lock and keeps it.
+ */
 import { once } from "node:events";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { silent } from "../../../src/ports/environment.ts";
@@ -11,6 +14,7 @@ process.stdout.write("ready\n");
 await once(process.stdin, "data");
 try {
   if (part === "open") await open();
+  else if (part === "lock") await lock();
   else await count();
   process.stdout.write("done\n");
 } catch (error) {
@@ -22,6 +26,15 @@ async function open(): Promise<void> {
   const port = sqlite({ file });
   await port.open(number === "1" ? firstSchema : secondSchema);
   await port.close();
+}
+
+async function lock(): Promise<void> {
+  const port = sqlite({ file });
+  await port.open(firstSchema);
+  const taken = await port.engineLocks?.take();
+  process.stdout.write(`${String(taken?.id)}\n`);
+  // Until the process is killed.
+  await once(process.stdin, "data");
 }
 
 /** Adds one to a shared row the given number of times, and inserts a row each time. */

@@ -1,0 +1,129 @@
+/**
+ * The locks of engines: advisory locks that the session of the storage holds. The server releases
+ * them when the process ends, since that closes its connections. It also releases them when only
+ * the connection ends: by a restart of the server, a failover or an administrator. The engine then
+ * lives and takes its lock again on its next connection.
+ */
+import { randomInt } from "node:crypto";
+import type { EngineLock, EngineLocks } from "../../../src/ports/index.ts";
+import type { Statement } from "./batch.ts";
+import type { Connection } from "./connection.ts";
+import type { ConnectionPool } from "./pool.ts";
+import { pause, type Session, type SessionUser } from "./session.ts";
+import type { Names } from "./tables.ts";
+
+/**
+ * How long a lock has to be free. A living engine needs less to connect and to take its lock again,
+ * also after a restart of the server, which frees all locks at once.
+ */
+const graceMs = 1_000;
+/** How long a release waits for the server. A broken connection must not delay the engine's stop. */
+const releaseMs = 1_000;
+/** Ids are 32-bit integers, as half a key of an advisory lock. */
+const idBound = 2 ** 31;
+
+/** Takes the locks of the engines of one storage on its session. */
+export class AdvisoryLocks implements EngineLocks {
+  readonly #pool: ConnectionPool;
+  readonly #session: Session;
+  readonly #names: Names;
+  readonly #locks = new Set<AdvisoryLock>();
+  readonly #closing = new AbortController();
+
+  constructor(pool: ConnectionPool, session: Session, names: Names) {
+    this.#pool = pool;
+    this.#session = session;
+    this.#names = names;
+  }
+
+  /** If there is no connection now, the lock is taken as soon as there is one. */
+  async take(): Promise<EngineLock> {
+    const lock = new AdvisoryLock(this.#session, this.#names, () => this.#locks.delete(lock));
+    this.#locks.add(lock);
+    await this.#session.join(lock);
+    return lock;
+  }
+
+  async findFree(ids: readonly string[]): Promise<readonly string[]> {
+    const free = await this.#readFree(ids);
+    if (free.length === 0) return free;
+    await pause(graceMs, this.#closing.signal);
+    return this.#closing.signal.aborted ? [] : this.#readFree(free);
+  }
+
+  /** Releases all locks. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#locks].map((lock) => lock.release()));
+  }
+
+  /** Tries the locks. The end of the transaction releases those that it got. */
+  async #readFree(ids: readonly string[]): Promise<readonly string[]> {
+    const { engineLocks } = this.#names;
+    const text =
+      "SELECT id::text FROM unnest($1::integer[]) AS id " +
+      `WHERE pg_try_advisory_xact_lock_shared(${engineLocks}, id)`;
+    const [found] = await this.#pool.atomic([{ text, values: [`{${ids.join(",")}}`] }]);
+    return (found?.rows ?? []).map(([id]) => String(id));
+  }
+}
+
+class AdvisoryLock implements EngineLock, SessionUser {
+  readonly id = String(randomInt(-idBound, idBound));
+  readonly #session: Session;
+  readonly #names: Names;
+  readonly #released: () => void;
+  /** The connection that holds the lock. */
+  #holder: Connection | undefined;
+  #isReleased = false;
+
+  constructor(session: Session, names: Names, released: () => void) {
+    this.#session = session;
+    this.#names = names;
+    this.#released = released;
+  }
+
+  isHeld(): boolean {
+    return this.#holder !== undefined;
+  }
+
+  async release(): Promise<void> {
+    const holder = this.#holder;
+    this.#holder = undefined;
+    this.#isReleased = true;
+    this.#released();
+    if (holder !== undefined) {
+      // Others may need the connection, so it may stay open.
+      const unlocked = holder.run([this.#statement("pg_advisory_unlock")]).catch(() => {});
+      const settled = new AbortController();
+      await Promise.race([unlocked, pause(releaseMs, settled.signal)]);
+      settled.abort();
+    }
+    this.#session.leave(this);
+  }
+
+  /**
+   * Tries to take the lock. If the server has not noticed yet that the former connection broke, that
+   * one still holds the lock. Leases then name no lock, and `keepAlive` tries again.
+   */
+  async begin(connection: Connection): Promise<void> {
+    if (this.#isReleased) return;
+    const [taken] = await connection.run([this.#statement("pg_try_advisory_lock")]);
+    if (taken?.rows[0]?.[0] === "true") this.#holder = connection;
+  }
+
+  async keepAlive(connection: Connection): Promise<void> {
+    if (!this.isHeld()) await this.begin(connection);
+  }
+
+  end(): void {
+    this.#holder = undefined;
+  }
+
+  #statement(name: string): Statement {
+    return {
+      text: `SELECT ${name}(${this.#names.engineLocks}, $1::integer)::text`,
+      values: [this.id],
+    };
+  }
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pRetry from "p-retry";
+import type { Connection } from "./connection.ts";
+import type { ConnectionPool, PooledConnection } from "./pool.ts";
+
+/**
+ * The pauses before a new connection is tried: the first, and the longest after failures. The
+ * longest is well below the time in which an engine has to take its lock again.
+ */
+const firstPauseMs = 100;
+const maxPauseMs = 400;
+/** How often to query the server, to detect a connection that broke silently. */
+const keepAliveMs = 30_000;
+
+/** What needs one connection for a long time: notifications, and the locks of engines. */
+export interface SessionUser {
+  /** Called with each new connection. When it rejects, another connection is tried. */
+  begin(connection: Connection): Promise<void>;
+  /** Called with the connection every 30 seconds. */
+  keepAlive?(connection: Connection): Promise<void>;
+  /** Called when the connection has ended. */
+  end?(): void;
+}
+
+interface Current {
+  readonly connection: Connection;
+  readonly end: () => void;
+}
+
+/** Keeps a connection of its own while it has users, and replaces it when it ends. */
+export class Session {
+  readonly #pool: ConnectionPool;
+  readonly #users = new Set<SessionUser>();
+  #closing: AbortController | undefined;
+  #current: Current | undefined;
+  /** Called when the next attempt to connect has succeeded or failed. */
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(pool: ConnectionPool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * Adds a user. Resolves when the user has begun, or after an attempt to connect has failed.
+   * Further attempts follow. Never rejects.
+   */
+  async join(user: SessionUser): Promise<void> {
+    if (this.#users.has(user)) return;
+    this.#users.add(user);
+    if (this.#current !== undefined) {
+      await user.begin(this.#current.connection).catch(this.#current.end);
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#closing !== undefined) return;
+      this.#closing = new AbortController();
+      void this.#keep(this.#closing.signal);
+    });
+  }
+
+  /** Removes a user. Ends the connection when no user is left. */
+  leave(user: SessionUser): void {
+    this.#users.delete(user);
+    if (this.#users.size > 0) return;
+    this.#closing?.abort();
+    this.#closing = undefined;
+    this.#current = undefined;
+  }
+
+  async #keep(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pRetry(() => this.#connect(signal), {
+        retries: Infinity,
+        minTimeout: firstPauseMs,
+        maxTimeout: maxPauseMs,
+        unref: true,
+        signal,
+      }).catch(() => {});
+      await pause(firstPauseMs, signal);
+    }
+  }
+
+  /** Keeps one connection until it ends. Rejects if the users cannot begin. */
+  async #connect(signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    signal.addEventListener("abort", end);
+    let pooled: PooledConnection | undefined;
+    try {
+      pooled = await this.#pool.take();
+      const { connection } = pooled;
+      connection.on("error", end);
+      connection.on("end", end);
+      // Includes users that join meanwhile.
+      for (const user of this.#users) await user.begin(connection);
+      if (!signal.aborted) this.#current = { connection, end };
+      this.#attempted();
+      while (!ended.signal.aborted) {
+        await pause(keepAliveMs, ended.signal);
+        if (!ended.signal.aborted) await this.#keepAlive(connection).catch(end);
+      }
+    } finally {
+      signal.removeEventListener("abort", end);
+      if (!signal.aborted) this.#ended();
+      // A connection that listens or holds locks must not go back to the pool.
+      pooled?.connection.lose();
+      pooled?.release();
+      this.#attempted();
+    }
+  }
+
+  #ended(): void {
+    this.#current = undefined;
+    for (const user of this.#users) user.end?.();
+  }
+
+  #attempted(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  async #keepAlive(connection: Connection): Promise<void> {
+    await connection.run([{ text: "SELECT 1", values: [] }]);
+    for (const user of this.#users) await user.keepAlive?.(connection);
+  }
+}
+
+/** Waits, without keeping the process alive. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { ref: false, signal }).catch(() => {});
+}

@@ -1,0 +1,195 @@
+/**
+ * The register of started engines. Each engine holds a lock of the storage while it lives, has a row
+ * here, and writes the lock's id into its leases. When nobody holds the lock of a row, its engine
+ * has crashed or stopped. Its leases then end before they expire, so that its work continues at
+ * once.
+ *
+ * A free lock does not prove that its engine is gone: a broken connection can free the lock of an
+ * engine that lives. Nothing depends on that. A lease never protects a job by its time alone,
+ * because a process can stall for longer. Its fence does:
+ * - Ending a lease changes only when the job is due. Until another engine leases the job, its
+ *   handler can renew it.
+ * - Each lease writes a new fence to the row of the job. A handler reads that row in each
+ *   transaction that begins a step, such as a hand-over, and guards its version. Of two engines that
+ *   believe to have the job, only the one whose fence is in the row can commit.
+ * - A call that was under way ends under a lost lease, as after a stall: its message is ambiguous
+ *   until the answer arrives, which still counts, or until a look-up. Look-ups wait until the call
+ *   must have ended (`leased_until` of the attempt), whenever the lease ended.
+ */
+import {
+  type Clock,
+  collection,
+  type EngineLock,
+  type EngineLocks,
+  type KeyValue,
+  type Logger,
+  text,
+  time,
+} from "../ports/index.ts";
+import { background, type Scan, scan, type Store } from "../store/index.ts";
+import { Signal } from "./concurrency.ts";
+import { type Pool, pools } from "./job.ts";
+import { endLeases, type JobRow, jobsByDueTime } from "./rows.ts";
+
+export const engines = collection(
+  "engines",
+  {
+    /** The id of the engine's lock. */
+    id: text(),
+    started_at: time(),
+  },
+  { since: 2 },
+);
+export const engineById = engines.key("id");
+
+interface EngineRegisterOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Undefined if the storage has no locks of engines. The register then does nothing. */
+  readonly locks: EngineLocks | undefined;
+}
+
+/** The time between two checks, in milliseconds. The first is made at the start. */
+const pollMs = 5_000;
+/** The maximum number of engines that one check reads. */
+const maxEngines = 1_000;
+/** How many leases one transaction ends. */
+const chunk = 100;
+/**
+ * A time that is longer than every lease, in milliseconds. An agent's turn can have one of five
+ * minutes.
+ */
+const longestLeaseMs = 600_000;
+
+/** Registers one engine, and ends the leases of engines that are gone. */
+export class EngineRegister {
+  readonly #options: EngineRegisterOptions;
+  readonly #wake: Signal;
+  #lock: EngineLock | undefined;
+  #loop: Promise<void> | undefined;
+  #stopping = false;
+
+  constructor(options: EngineRegisterOptions) {
+    this.#options = options;
+    this.#wake = new Signal(options.clock);
+  }
+
+  /** Registers the engine, and begins to look for engines that are gone. */
+  async start(): Promise<void> {
+    const { locks } = this.#options;
+    if (locks === undefined) return;
+    this.#lock = await locks.take();
+    try {
+      await this.#register();
+    } catch (error) {
+      await this.#lock?.release();
+      throw error;
+    }
+    this.#loop = this.#run(locks);
+  }
+
+  /**
+   * The id to write into leases. Null while the lock is not held: the leases then end only when
+   * they expire.
+   */
+  get leasedBy(): string | null {
+    return this.#lock?.isHeld() === true ? this.#lock.id : null;
+  }
+
+  /**
+   * Releases the lock. `isIdle` says that no job of this engine is leased. Otherwise the row stays,
+   * so that another engine ends the leases.
+   */
+  async stop({ isIdle }: { readonly isIdle: boolean }): Promise<void> {
+    this.#stopping = true;
+    this.#wake.raise();
+    await this.#loop;
+    const lock = this.#lock;
+    if (lock === undefined) return;
+    // If this fails, another engine removes the row.
+    if (isIdle) await this.#remove(lock.id).catch(() => {});
+    await lock.release();
+  }
+
+  async #run(locks: EngineLocks): Promise<void> {
+    while (!this.#stopping) {
+      this.#wake.lower();
+      try {
+        await this.#check(locks);
+      } catch (error) {
+        this.#options.logger.warn({ err: error }, "crashed engines could not be found; retrying");
+      }
+      if (this.#stopping) return;
+      await this.#wake.wait(pollMs);
+    }
+  }
+
+  async #check(locks: EngineLocks): Promise<void> {
+    const rows = await this.#options.store.unscopedReads.range({
+      index: engineById,
+      prefix: [],
+      order: "ascending",
+      limit: maxEngines,
+    });
+    const own = this.leasedBy;
+    // Another engine removed the row while this one had lost its lock.
+    if (own !== null && !rows.some(({ id }) => id === own)) await this.#register();
+    const others = rows.map(({ id }) => id).filter((id) => id !== this.#lock?.id);
+    if (others.length === 0) return;
+    for (const id of await locks.findFree(others)) await this.#endLeases(id);
+  }
+
+  /**
+   * Ends the leases of an engine. Its row is removed when none is left. Otherwise the next check
+   * looks again, since a commit of the engine may have been under way when it crashed.
+   */
+  async #endLeases(id: string): Promise<void> {
+    let ended = 0;
+    for (const pool of pools) ended += await this.#endLeasesIn(pool, id);
+    if (this.#stopping) return;
+    if (ended === 0) await this.#remove(id);
+    else this.#options.logger.info({ jobs: ended }, "the jobs of a crashed engine continue");
+  }
+
+  /** A lease is in the order of the due times, at its expiry. */
+  async #endLeasesIn(pool: Pool, id: string): Promise<number> {
+    const { store, clock } = this.#options;
+    const now = clock.now();
+    let ended = 0;
+    let after: readonly KeyValue[] | undefined = [now];
+    while (after !== undefined && !this.#stopping) {
+      const found: Scan<JobRow> = await scan(store.unscopedReads, {
+        index: jobsByDueTime,
+        prefix: [pool],
+        order: "ascending",
+        after,
+        until: [now + longestLeaseMs],
+        where: { leased: true, leased_by: id },
+        limit: chunk,
+      });
+      if (found.rows.length > 0) {
+        ended += await store.commitUnscoped((tx) => endLeases(tx, id, found.rows), background);
+      }
+      after = found.more ? found.last : undefined;
+      await store.yieldToEventLoop();
+    }
+    return ended;
+  }
+
+  async #register(): Promise<void> {
+    const lock = this.#lock;
+    if (lock === undefined) return;
+    await this.#options.store.commitUnscoped(async (tx) => {
+      if ((await tx.get(engineById, [lock.id])) !== undefined) return;
+      tx.insert(engines, { id: lock.id, started_at: tx.now });
+    }, background);
+  }
+
+  async #remove(id: string): Promise<void> {
+    await this.#options.store.commitUnscoped(async (tx) => {
+      const row = await tx.get(engineById, [id]);
+      if (row !== undefined) tx.remove(engines, row);
+    }, background);
+  }
+}

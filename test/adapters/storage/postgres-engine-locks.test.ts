@@ -1,0 +1,55 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { eventually } from "../../support/eventually.ts";
+import { database } from "../../support/postgres.ts";
+import { client, opened } from "./postgres-rows.ts";
+
+/** The sessions of this database that hold locks of engines. */
+const holders =
+  "pg_locks WHERE locktype = 'advisory' AND database = " +
+  "(SELECT oid FROM pg_database WHERE datname = current_database())";
+
+describe("the lock of an engine on PostgreSQL", () => {
+  it("is taken again when its connection is lost, before others find it free", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    const lock = await one.engineLocks.take();
+    const admin = await client(where);
+    await eventually(async () => {
+      await admin.query(`SELECT pg_terminate_backend(pid, 10000) FROM ${holders}`);
+      expect(await two.engineLocks.findFree([lock?.id ?? ""])).toEqual([]);
+    });
+    expect(lock?.isHeld()).toBe(true);
+  });
+
+  it("is free and not held while the server cannot be reached, and is taken again afterwards", async () => {
+    const where = await database();
+    const proxy = await where.proxy();
+    const one = await opened(where, { connectionString: proxy.url });
+    const two = await opened(where);
+    // Listens on the same connection.
+    let heard = 0;
+    onTestFinished(one.watch(() => void heard++));
+    const lock = await one.engineLocks.take();
+    const id = lock?.id ?? "";
+    proxy.refuses = true;
+    proxy.cut();
+    await eventually(() => expect(lock?.isHeld()).toBe(false));
+    await eventually(async () => expect(await two.engineLocks.findFree([id])).toEqual([id]));
+    const before = heard;
+    proxy.refuses = false;
+    await eventually(() => expect(lock?.isHeld()).toBe(true));
+    expect(await two.engineLocks.findFree([id])).toEqual([]);
+    expect(heard).toBeGreaterThan(before);
+  });
+
+  it("is released while its connection continues to listen", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    onTestFinished(one.watch(() => {}));
+    const [lock, other] = [await one.engineLocks.take(), await one.engineLocks.take()];
+    await lock?.release();
+    expect(await two.engineLocks.findFree([lock?.id ?? "", other?.id ?? ""])).toEqual([lock?.id]);
+    const admin = await client(where);
+    expect((await admin.query(`SELECT 1 FROM ${holders}`)).rowCount).toBe(1);
+  });
+});
