@@ -5,11 +5,12 @@
  * lives and takes its lock again on its next connection.
  */
 import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineLock, EngineLocks } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionPool } from "./pool.ts";
-import { pause, type Session, type SessionUser } from "./session.ts";
+import type { Session, SessionUser } from "./session.ts";
 import type { Names } from "./tables.ts";
 
 /**
@@ -47,7 +48,7 @@ export class AdvisoryLocks implements EngineLocks {
   async findFree(ids: readonly string[]): Promise<readonly string[]> {
     const free = await this.#readFree(ids);
     if (free.length === 0) return free;
-    await pause(graceMs, this.#closing.signal);
+    await sleep(graceMs, undefined, { signal: this.#closing.signal }).catch(() => {});
     return this.#closing.signal.aborted ? [] : this.#readFree(free);
   }
 
@@ -96,7 +97,8 @@ class AdvisoryLock implements EngineLock, SessionUser {
       // Others may need the connection, so it may stay open.
       const unlocked = holder.run([this.#statement("pg_advisory_unlock")]).catch(() => {});
       const settled = new AbortController();
-      await Promise.race([unlocked, pause(releaseMs, settled.signal)]);
+      const late = sleep(releaseMs, undefined, { signal: settled.signal }).catch(() => {});
+      await Promise.race([unlocked, late]);
       settled.abort();
     }
     this.#session.leave(this);

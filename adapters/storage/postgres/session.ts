@@ -33,7 +33,9 @@ export class Session {
   readonly #users = new Set<SessionUser>();
   #closing: AbortController | undefined;
   #current: Current | undefined;
-  /** Called when the next attempt to connect has succeeded or failed. */
+  /** Whether an attempt to connect is under way. Between attempts there are pauses. */
+  #isConnecting = false;
+  /** Called when the attempt to connect has succeeded or failed. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(pool: ConnectionPool) {
@@ -41,8 +43,8 @@ export class Session {
   }
 
   /**
-   * Adds a user. Resolves when the user has begun, or after an attempt to connect has failed.
-   * Further attempts follow. Never rejects.
+   * Adds a user. Resolves when the user has begun, or when it cannot begin now: an attempt to
+   * connect has failed, and further attempts follow. Never rejects.
    */
   async join(user: SessionUser): Promise<void> {
     if (this.#users.has(user)) return;
@@ -51,12 +53,13 @@ export class Session {
       await user.begin(this.#current.connection).catch(this.#current.end);
       return;
     }
-    await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
-      if (this.#closing !== undefined) return;
+    if (this.#closing === undefined) {
       this.#closing = new AbortController();
+      this.#isConnecting = true;
       void this.#keep(this.#closing.signal);
-    });
+    }
+    // The timer of a pause does not keep the process alive, so nobody may wait for its end.
+    if (this.#isConnecting) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Removes a user. Ends the connection when no user is left. */
@@ -66,6 +69,7 @@ export class Session {
     this.#closing?.abort();
     this.#closing = undefined;
     this.#current = undefined;
+    this.#attempted();
   }
 
   async #keep(signal: AbortSignal): Promise<void> {
@@ -87,6 +91,7 @@ export class Session {
     const end = (): void => ended.abort();
     signal.addEventListener("abort", end);
     let pooled: PooledConnection | undefined;
+    this.#isConnecting = true;
     try {
       pooled = await this.#pool.take();
       const { connection } = pooled;
@@ -102,20 +107,21 @@ export class Session {
       }
     } finally {
       signal.removeEventListener("abort", end);
-      if (!signal.aborted) this.#ended();
       // A connection that listens or holds locks must not go back to the pool.
       pooled?.connection.lose();
       pooled?.release();
-      this.#attempted();
+      if (!signal.aborted) this.#ended();
     }
   }
 
   #ended(): void {
     this.#current = undefined;
     for (const user of this.#users) user.end?.();
+    this.#attempted();
   }
 
   #attempted(): void {
+    this.#isConnecting = false;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
