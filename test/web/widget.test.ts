@@ -178,9 +178,12 @@ test("texts of strangers stay text, and axe finds nothing in either scheme", asy
   await tab.page.setViewportSize({ width: 320, height: 640 });
   // The focus stays in the panel, which covers a small screen.
   const inside = `document.activeElement.shadowRoot?.activeElement?.closest(".panel") !== null`;
+  const rings = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("*")]
+    .filter((each) => getComputedStyle(each).outlineStyle !== "none").length`;
   for (let i = 0; i < 8; i++) {
     await tab.page.keyboard.press("Tab");
     expect(await tab.page.evaluate(inside)).toBe(true);
+    expect(await tab.page.evaluate(rings)).toBe(1);
   }
   site.unplug();
   await tab.write("Later");

@@ -129,8 +129,8 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
   const { mode, operator } = current.value ?? {};
   const activePart = parts.find(({ id }) => id === active);
   return (
-    <header class="sidebar">
-      <div class="sidebar-brand">
+    <header class="rail">
+      <div class="rail-brand">
         <Brand>{t("title")}</Brand>
         {mode !== undefined && (
           <Badge tone={mode === "sandbox" ? "warn" : "good"}>
@@ -138,11 +138,11 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
           </Badge>
         )}
       </div>
-      <nav class="sidebar-parts" aria-label={t("pages")}>
+      <nav class="rail-places" aria-label={t("pages")}>
         {parts.map(({ id, name, icon }) => (
           <a
             key={id}
-            class="sidebar-part"
+            class="rail-place"
             href={linkTo([id])}
             aria-current={id === active ? "page" : undefined}
           >
@@ -151,7 +151,7 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
           </a>
         ))}
       </nav>
-      <div class="sidebar-choice">
+      <div class="rail-choice">
         <Menu
           label={t("pages")}
           icon={activePart?.icon ?? "dots"}
@@ -165,9 +165,9 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
           {activePart?.name()}
         </Menu>
       </div>
-      <div class="sidebar-end">
+      <div class="rail-end">
         <StreamState />
-        <span class="sidebar-operator truncate">
+        <span class="rail-operator truncate">
           <bdi>{operator?.name}</bdi>
         </span>
         <IconButton icon="terminal" label={t("requests")} onClick={onRequests} />

@@ -1,8 +1,10 @@
-import { defineTexts } from "../../shared/browser/index.ts";
+import { defineTexts, messageTexts } from "../../shared/browser/index.ts";
 import { setupTexts } from "./texts-of-setup.ts";
 
 /** The texts of the console. The host application can override each by its key. */
 export const t = defineTexts({
+  ...messageTexts,
+
   title: "Console",
   documentTitle: "{page} · Console",
   modeSandbox: "Sandbox",
@@ -40,22 +42,9 @@ export const t = defineTexts({
   copyCurl: "Copy as curl",
   curlLabel: "curl command of {method} {path}",
 
-  statusScheduled: "Scheduled",
-  statusQueued: "Queued",
-  statusSending: "Sending",
-  statusCanceled: "Canceled",
-  statusExpired: "Expired",
-  statusFailed: "Failed",
   statusAmbiguous: "Ambiguous",
-  statusSent: "Sent",
   statusUnconfirmed: "Unconfirmed",
   statusUndelivered: "Undelivered",
-  statusDelivered: "Delivered",
-  statusRead: "Read",
-  statusReceived: "Received",
-  channelSms: "SMS",
-  channelMms: "MMS",
-  channelWebchat: "Webchat",
   redacted: "Content removed",
   authorAgent: "agent",
 

@@ -38,9 +38,6 @@ export function shownStatus(status: Message["status"]): Shown {
   );
 }
 
-export const channelName = (channel: Message["channel"]): string =>
-  ({ sms: t("channelSms"), mms: t("channelMms"), webchat: t("channelWebchat") })[channel];
-
 /** `+15005550001` as `+1 500 555 0001`, which is easier to read. Other addresses stay. */
 export const shownAddress = (address: string): string =>
   address.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3");

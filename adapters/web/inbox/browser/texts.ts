@@ -1,7 +1,9 @@
-import { defineTexts } from "../../shared/browser/index.ts";
+import { defineTexts, messageTexts } from "../../shared/browser/index.ts";
 
 /** The texts of the inbox. The host application can override each by its key. */
 export const t = defineTexts({
+  ...messageTexts,
+
   title: "Inbox",
   titleUnread: "({count}) Inbox",
   sandbox: "Sandbox",
@@ -56,9 +58,6 @@ export const t = defineTexts({
   optOutSuspected: "Opt-out?",
 
   channelText: "Text",
-  channelSms: "SMS",
-  channelMms: "MMS",
-  channelWebchat: "Webchat",
   priorityLow: "Low",
   priorityNormal: "Normal",
   priorityHigh: "High",
@@ -94,19 +93,10 @@ export const t = defineTexts({
   messageCanceled: "The message was canceled.",
   messageAgain: "Write again",
 
-  statusScheduled: "Scheduled for {time}",
-  statusQueued: "Queued",
-  statusSending: "Sending",
-  statusCanceled: "Canceled",
-  statusExpired: "Expired",
-  statusFailed: "Failed",
+  statusScheduledFor: "Scheduled for {time}",
   statusAmbiguous: "Unknown whether sent",
-  statusSent: "Sent",
   statusUnconfirmed: "Sent, not confirmed",
   statusUndelivered: "Not delivered",
-  statusDelivered: "Delivered",
-  statusRead: "Read",
-  statusReceived: "Received",
   pending: "Sending",
 
   close: "Close",

@@ -17,9 +17,6 @@ export const priorityTone = (priority: Priority): Tone =>
 export const mediumName = (medium: Conversation["medium"]): string =>
   medium === "webchat" ? t("channelWebchat") : t("channelText");
 
-export const channelName = (channel: Message["channel"]): string =>
-  ({ sms: t("channelSms"), mms: t("channelMms"), webchat: t("channelWebchat") })[channel];
-
 /** How a status is shown. */
 export interface ShownStatus {
   readonly label: string;
@@ -50,9 +47,9 @@ export function shownStatus({ status, send_at }: Pick<Message, "status" | "send_
   const shown = (statuses as Partial<typeof statuses>)[status]?.();
   if (shown === undefined) return { label: status, icon: "info", tone: "neutral" };
   if (status !== "scheduled" || send_at === null) return shown;
-  return { ...shown, label: t("statusScheduled", { time: dayAndTime(send_at) }) };
+  return { ...shown, label: t("statusScheduledFor", { time: dayAndTime(send_at) }) };
 }
 
 /** The same by the status alone. */
 export const statusName = (status: Message["status"]): string =>
-  shownStatus({ status, send_at: null }).label.replace(/\s*\{time\}/, "");
+  shownStatus({ status, send_at: null }).label;

@@ -18,6 +18,7 @@ export * from "./events.ts";
 export * from "./formats.ts";
 export * from "./http.ts";
 export * from "./local.ts";
+export * from "./message-words.ts";
 export * from "./problem.ts";
 export * from "./resource.ts";
 export * from "./router.ts";

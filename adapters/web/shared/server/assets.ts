@@ -1,10 +1,9 @@
 /** The built files of a page. */
 import { readFileSync } from "node:fs";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
 import { z } from "zod";
-import { type ApiRequest, type ApiResponse, headerOf } from "../../../../src/api/index.ts";
+import type { ApiRequest, ApiResponse } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
+import { Compressible, preferredEncoding } from "./compressible.ts";
 
 /** The package's folder, from the built file or from this source. */
 const root = new URL(import.meta.url.endsWith(".ts") ? "../../../../" : "../", import.meta.url);
@@ -42,15 +41,14 @@ const types: Readonly<Record<string, string>> = {
 };
 
 const compressed = new Set(["js", "css", "svg"]);
+const brotliQuality = 9;
 
 interface Asset {
   readonly type: string;
   readonly bytes: Uint8Array;
-  /** Makes a compressed form at its first use. Absent if compression does not help. */
-  readonly encoded?: (encoding: Encoding) => Promise<Uint8Array>;
+  /** Absent if compression does not help. */
+  readonly compressible?: Compressible;
 }
-
-type Encoding = "br" | "gzip";
 
 /** The built files of a page, which are read once. Only the files in the manifest are served. */
 export class Assets {
@@ -85,28 +83,26 @@ export class Assets {
    * there is no such file.
    */
   async respond(
-    { headers }: ApiRequest,
+    request: ApiRequest,
     path: string,
     pageHeaders: Readonly<Record<string, string>>,
   ): Promise<ApiResponse | undefined> {
     const asset = this.#files.get(path);
     if (asset === undefined) return undefined;
-    const encoding =
-      asset.encoded === undefined ? undefined : preferred(headerOf(headers, "accept-encoding"));
-    const body =
-      encoding === undefined ? asset.bytes : await (asset.encoded?.(encoding) ?? asset.bytes);
-    return {
-      status: 200,
-      headers: {
-        ...pageHeaders,
-        "Content-Type": asset.type,
-        // The name contains a hash of the content.
-        "Cache-Control": "public, max-age=31536000, immutable",
-        Vary: "Accept-Encoding",
-        ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
-      },
-      body,
+    const { type, bytes, compressible } = asset;
+    const headers = {
+      ...pageHeaders,
+      "Content-Type": type,
+      // The name contains a hash of the content.
+      "Cache-Control": "public, max-age=31536000, immutable",
+      Vary: "Accept-Encoding",
     };
+    const encoding = preferredEncoding(request);
+    if (compressible === undefined || encoding === undefined) {
+      return { status: 200, headers, body: bytes };
+    }
+    const body = await compressible.in(encoding);
+    return { status: 200, headers: { ...headers, "Content-Encoding": encoding }, body };
   }
 }
 
@@ -137,31 +133,11 @@ function readAsset(subject: string, folder: URL, path: string, type: string): As
     throw notBuilt(subject, folder, `its file ${path} is missing`, cause);
   }
   if (!compressed.has(extensionOf(path))) return { type, bytes };
-  const made = new Map<Encoding, Promise<Uint8Array>>();
-  const encoded = (encoding: Encoding): Promise<Uint8Array> => {
-    let bytesOf = made.get(encoding);
-    if (bytesOf === undefined) made.set(encoding, (bytesOf = compress(bytes, encoding)));
-    return bytesOf;
-  };
-  return { type, bytes, encoded };
+  return { type, bytes, compressible: new Compressible(bytes, brotliQuality) };
 }
 
-const brotli = promisify(brotliCompress);
-const deflate = promisify(gzip);
-
-const compress = (bytes: Uint8Array, encoding: Encoding): Promise<Uint8Array> =>
-  encoding === "br"
-    ? brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })
-    : deflate(bytes);
-
-/** Returns the best encoding that the client takes. */
-function preferred(accepted: string | undefined): Encoding | undefined {
-  const taken = (accepted ?? "").split(",").filter((each) => !/;\s*q=0(?:\.0*)?\s*$/.test(each));
-  const names = new Set(taken.map((each) => each.split(";", 1).join("").trim().toLowerCase()));
-  return (["br", "gzip"] as const).find((each) => names.has(each));
-}
-
-function notBuilt(subject: string, folder: URL, why: string, cause?: unknown): TidingsError {
+/** The error that a page or one of its files has not been built. */
+export function notBuilt(subject: string, folder: URL, why: string, cause?: unknown): TidingsError {
   return new TidingsError(
     "not_configured",
     `${subject}: the page is not in ${folder.href}: ${why}. The published package contains it. ` +

@@ -1,46 +1,34 @@
 /** The built script, in the encodings that browsers take. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
 import { type ApiResponse, type Exchange, headerOf } from "../../../../src/api/index.ts";
-import { TidingsError } from "../../../../src/kernel/index.ts";
+import { builtPage, notBuilt } from "../../shared/server/assets.ts";
+import { Compressible, preferredEncoding } from "../../shared/server/compressible.ts";
 
-/** The package's folder, from the built file or from this source. */
-const root = new URL(import.meta.url.endsWith(".ts") ? "../../../../" : "../", import.meta.url);
-
-const encoders = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const;
+/** The script is small, and visitors of other websites wait for it. */
+const brotliQuality = 11;
 
 export class WidgetScript {
   readonly #bytes: Uint8Array;
+  readonly #compressible: Compressible;
   readonly #tag: string;
-  readonly #encoded = new Map<keyof typeof encoders, Promise<Uint8Array>>();
 
   /** @throws TidingsError `not_configured` when the widget has not been built */
   constructor(subject: string) {
-    const file = new URL("dist/web/widget/widget.js", root);
+    const folder = builtPage("widget");
     try {
-      this.#bytes = readFileSync(file);
+      this.#bytes = readFileSync(new URL("widget.js", folder));
     } catch (cause) {
-      throw new TidingsError(
-        "not_configured",
-        `${subject}: the widget is not in ${file.href}. The published package contains it. In a ` +
-          "copy of the repository, run `npm run compile`.",
-        { detail: `${subject}: the widget has not been built.`, cause },
-      );
+      throw notBuilt(subject, folder, "its file widget.js is missing", cause);
     }
+    this.#compressible = new Compressible(this.#bytes, brotliQuality);
     const digest = createHash("sha256").update(this.#bytes).digest("base64url");
     this.#tag = digest.slice(0, 16);
   }
 
   /** The address of the script never changes, so browsers ask whether they have the newest. */
   async respond({ request, headers }: Exchange): Promise<ApiResponse> {
-    const accepted = headerOf(request.headers, "accept-encoding") ?? "";
-    const encoding = (["br", "gzip"] as const).find((name) =>
-      new RegExp(`(?:^|[,\\s])${name}(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|$))(?:[,;\\s]|$)`).test(
-        accepted,
-      ),
-    );
+    const encoding = preferredEncoding(request);
     const tag = `"${this.#tag}${encoding === undefined ? "" : `-${encoding}`}"`;
     const own = {
       ...headers,
@@ -55,16 +43,7 @@ export class WidgetScript {
     }
     const typed = { ...own, "Content-Type": "text/javascript; charset=utf-8" };
     if (encoding === undefined) return { status: 200, headers: typed, body: this.#bytes };
-    const body = await this.#encode(encoding);
+    const body = await this.#compressible.in(encoding);
     return { status: 200, headers: { ...typed, "Content-Encoding": encoding }, body };
-  }
-
-  #encode(encoding: keyof typeof encoders): Promise<Uint8Array> {
-    let encoded = this.#encoded.get(encoding);
-    if (encoded === undefined) {
-      encoded = encoders[encoding](this.#bytes);
-      this.#encoded.set(encoding, encoded);
-    }
-    return encoded;
   }
 }

@@ -5,6 +5,7 @@ import {
   api,
   Badge,
   Button,
+  channelName,
   Checkbox,
   EmptyState,
   Menu,
@@ -18,7 +19,7 @@ import { PagedList } from "../paged.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
-import { channelName, shownAddress } from "../words.ts";
+import { shownAddress } from "../words.ts";
 
 type Channel = Sender["channels"][number];
 const channels: readonly Channel[] = ["sms", "mms", "webchat"];

@@ -4,29 +4,23 @@ import type { Agent, Run } from "../../../../../src/index.ts";
 import {
   api,
   Button,
+  channelName,
   current,
   EmptyState,
-  ErrorState,
-  go,
   linkTo,
   may,
   place,
   Resource,
-  Select,
-  Skeleton,
-  toast,
-  toastError,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
-import { Card, Facts, Paged, PageView } from "../parts/layout.tsx";
-import { Json } from "../parts/json.tsx";
+import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
+import { AsJson } from "../parts/json.tsx";
 import { Copied } from "../parts/values.tsx";
 import { Handset } from "../phones/handset.ts";
 import { HandsetView } from "../phones/handset-view.tsx";
 import { t } from "../texts.ts";
-import { channelName } from "../words.ts";
-import { EnabledBadge, runName, runStatuses, RunTable } from "./states.tsx";
+import { EnableButton, EnabledBadge, runName, runStatuses, RunTable } from "./states.tsx";
 
 const refreshDelayMs = 300;
 
@@ -57,56 +51,25 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   const { data, error } = agent.state.value;
   const back = { href: linkTo(["agents"]), label: t("agents") };
   if (data === undefined) {
+    const title = t("agent");
     return (
-      <PageView title={t("agent")} back={back}>
-        {error === undefined ? (
-          <Skeleton />
-        ) : (
-          <ErrorState error={error} onRetry={() => void agent.reload()} />
-        )}
-      </PageView>
+      <LoadingPage title={title} back={back} error={error} onRetry={() => void agent.reload()} />
     );
   }
-  const toggle = async (): Promise<void> => {
-    try {
-      agent.set(await api.patch<Agent>(path, { enabled: !data.enabled }));
-      toast({ message: t(data.enabled ? "agentDisabled" : "agentEnabled") });
-    } catch (failure) {
-      toastError(failure);
-    }
-  };
+  const said = { on: t("agentEnabled"), off: t("agentDisabled") };
   return (
     <PageView
       title={data.name}
       back={back}
       badge={<EnabledBadge enabled={data.enabled} />}
-      actions={
-        may("agents:write") && (
-          <Button icon={data.enabled ? "pause" : "play"} onClick={() => void toggle()}>
-            {t(data.enabled ? "disable" : "enable")}
-          </Button>
-        )
-      }
+      actions={<EnableButton path={path} resource={agent} enabled={data.enabled} said={said} />}
     >
       <div class="agent-page">
         <div class="agent-main">
           <Card
             title={t("runs")}
             isFlush
-            actions={
-              <Select
-                label={t("columnStatus")}
-                isLabelHidden
-                value={status ?? ""}
-                options={[
-                  { value: "", label: t("runsAll") },
-                  ...runStatuses.map((value) => ({ value, label: runName(value) })),
-                ]}
-                onChange={({ currentTarget }) =>
-                  go(linkTo(["agents", id], { status: currentTarget.value }), true)
-                }
-              />
-            }
+            actions={<StatusFilter statuses={runStatuses} nameOf={runName} all={t("runsAll")} />}
           >
             <Paged
               state={runs.state.value}
@@ -156,10 +119,7 @@ function Settings({ agent }: { readonly agent: Agent }): JSX.Element {
           [t("fieldId"), <Copied key="id" value={agent.id} />],
         ]}
       />
-      <details class="raw">
-        <summary>{t("messageRaw")}</summary>
-        <Json value={agent} label={t("messageRaw")} />
-      </details>
+      <AsJson value={agent} />
     </Card>
   );
 }

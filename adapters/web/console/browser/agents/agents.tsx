@@ -3,6 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Agent, Page, Playbook, Run } from "../../../../../src/index.ts";
 import {
   api,
+  channelName,
   EmptyState,
   linkTo,
   number,
@@ -15,7 +16,6 @@ import { PagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { channelName } from "../words.ts";
 import { AgentPage } from "./agent.tsx";
 import { PlaybookPage } from "./playbook.tsx";
 import { RunPage } from "./run.tsx";

@@ -3,24 +3,18 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Playbook, PlaybookStep, Run } from "../../../../../src/index.ts";
 import {
   api,
-  Button,
-  ErrorState,
   Icon,
   type IconName,
   linkTo,
-  may,
   place,
   Resource,
-  Skeleton,
-  toast,
-  toastError,
 } from "../../../shared/browser/index.ts";
-import { Json } from "../parts/json.tsx";
-import { Card, Facts, PageView } from "../parts/layout.tsx";
+import { AsJson } from "../parts/json.tsx";
+import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { type GraphEdge, graphOf, nodeHeight, nodeWidth } from "./graph.ts";
-import { EnabledBadge } from "./states.tsx";
+import { EnableButton, EnabledBadge } from "./states.tsx";
 
 /** One playbook: its steps as a graph, and its questions. */
 export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
@@ -42,38 +36,19 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
   const { data, error } = resource.state.value;
   const back = { href: linkTo(["agents"]), label: t("agents") };
   if (data === undefined) {
+    const title = t("playbook");
     return (
-      <PageView title={t("playbook")} back={back}>
-        {error === undefined ? (
-          <Skeleton />
-        ) : (
-          <ErrorState error={error} onRetry={() => void resource.reload()} />
-        )}
-      </PageView>
+      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
     );
   }
-  const toggle = async (): Promise<void> => {
-    try {
-      resource.set(await api.patch<Playbook>(path, { enabled: !data.enabled }));
-    } catch (failure) {
-      toastError(failure);
-      return;
-    }
-    toast({ message: t(data.enabled ? "playbookDisabled" : "playbookEnabled") });
-  };
+  const said = { on: t("playbookEnabled"), off: t("playbookDisabled") };
   return (
     <PageView
       title={data.name}
       about={data.description}
       back={back}
       badge={<EnabledBadge enabled={data.enabled} />}
-      actions={
-        may("agents:write") && (
-          <Button icon={data.enabled ? "pause" : "play"} onClick={() => void toggle()}>
-            {t(data.enabled ? "disable" : "enable")}
-          </Button>
-        )
-      }
+      actions={<EnableButton path={path} resource={resource} enabled={data.enabled} said={said} />}
     >
       <div class="message-page">
         <Card title={t("columnSteps")}>
@@ -86,12 +61,7 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
           <Slots playbook={data} />
         </div>
       </div>
-      <details class="raw">
-        <summary>
-          <Icon name="code" /> {t("messageRaw")}
-        </summary>
-        <Json value={data} label={t("messageRaw")} />
-      </details>
+      <AsJson value={data} />
     </PageView>
   );
 }

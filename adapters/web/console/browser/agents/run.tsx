@@ -5,20 +5,18 @@ import {
   api,
   Button,
   dateTime,
-  ErrorState,
   Icon,
   type IconName,
   linkTo,
   may,
   number,
   Resource,
-  Skeleton,
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { Json } from "../parts/json.tsx";
-import { Card, Facts, PageView } from "../parts/layout.tsx";
+import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { span } from "../words.ts";
@@ -60,14 +58,9 @@ export function RunPage({ id, agentId }: RunPageProps): JSX.Element {
   const { data: run, error } = resource.state.value;
   const back = { href: linkTo(["agents", agentId]), label: t("agent") };
   if (run === undefined) {
+    const title = t("run");
     return (
-      <PageView title={t("run")} back={back}>
-        {error === undefined ? (
-          <Skeleton />
-        ) : (
-          <ErrorState error={error} onRetry={() => void resource.reload()} />
-        )}
-      </PageView>
+      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
     );
   }
   return (

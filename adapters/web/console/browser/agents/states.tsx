@@ -1,7 +1,19 @@
 /** How runs and agents are shown. */
 import type { JSX } from "preact";
-import type { Run } from "../../../../../src/index.ts";
-import { Badge, linkTo, number, Table, type Tone } from "../../../shared/browser/index.ts";
+import type { Agent, Playbook, Run } from "../../../../../src/index.ts";
+import {
+  api,
+  Badge,
+  Button,
+  linkTo,
+  may,
+  number,
+  type Resource,
+  Table,
+  toast,
+  toastError,
+  type Tone,
+} from "../../../shared/browser/index.ts";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { span } from "../words.ts";
@@ -84,3 +96,32 @@ export function RunTable({ rows }: { readonly rows: readonly Run[] }): JSX.Eleme
 export const EnabledBadge = ({ enabled }: { readonly enabled: boolean }): JSX.Element => (
   <Badge tone={enabled ? "good" : "neutral"}>{t(enabled ? "enabled" : "disabled")}</Badge>
 );
+
+interface EnableButtonProps<Data> {
+  readonly path: string;
+  readonly resource: Resource<Data>;
+  readonly enabled: boolean;
+  /** What is said when it was enabled or disabled. */
+  readonly said: { readonly on: string; readonly off: string };
+}
+
+/** Enables or disables an agent or a playbook. */
+export function EnableButton<Data extends Agent | Playbook>(
+  props: EnableButtonProps<Data>,
+): JSX.Element | null {
+  const { path, resource, enabled, said } = props;
+  if (!may("agents:write")) return null;
+  const toggle = async (): Promise<void> => {
+    try {
+      resource.set(await api.patch<Data>(path, { enabled: !enabled }));
+      toast({ message: enabled ? said.off : said.on });
+    } catch (failure) {
+      toastError(failure);
+    }
+  };
+  return (
+    <Button icon={enabled ? "pause" : "play"} onClick={() => void toggle()}>
+      {t(enabled ? "disable" : "enable")}
+    </Button>
+  );
+}

@@ -10,6 +10,7 @@ import {
   go,
   Icon,
   linkTo,
+  NewRows,
   place,
   Resource,
   Select,
@@ -150,11 +151,7 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
       onPointerLeave={() => tail.hold(false)}
     >
       {waiting > 0 && (
-        <div class="tail-waiting">
-          <Button isSmall kind="primary" onClick={() => tail.show()}>
-            {t("eventsWaiting", { count: waiting })}
-          </Button>
-        </div>
+        <NewRows onShow={() => tail.show()}>{t("eventsWaiting", { count: waiting })}</NewRows>
       )}
       <VirtualList
         label={t("events")}

@@ -4,24 +4,23 @@ import type { Message, Timeline } from "../../../../../src/index.ts";
 import {
   api,
   Button,
+  channelName,
   dateTime,
-  ErrorState,
   Icon,
   linkTo,
   may,
   Resource,
   SafeLink,
-  Skeleton,
   StrangerText,
   toast,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
-import { Json } from "../parts/json.tsx";
-import { Card, Facts, PageView } from "../parts/layout.tsx";
+import { AsJson } from "../parts/json.tsx";
+import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { channelName, shownAddress, span } from "../words.ts";
+import { shownAddress, span } from "../words.ts";
 import { hasEnded, lifeOf } from "./life.ts";
 import { LifeDiagram, LifeList } from "./life-view.tsx";
 
@@ -60,14 +59,9 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
   const { data, error } = resource.state.value;
   const back = { href: linkTo(["messages"]), label: t("messages") };
   if (data === undefined) {
+    const title = t("message");
     return (
-      <PageView title={t("message")} back={back}>
-        {error === undefined ? (
-          <Skeleton rows={5} />
-        ) : (
-          <ErrorState error={error} onRetry={() => void resource.reload()} />
-        )}
-      </PageView>
+      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
     );
   }
   const { message, timeline } = data;
@@ -93,12 +87,7 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
           </Card>
         </div>
       </div>
-      <details class="raw">
-        <summary>
-          <Icon name="code" /> {t("messageRaw")}
-        </summary>
-        <Json value={message} label={t("messageRaw")} />
-      </details>
+      <AsJson value={message} />
     </PageView>
   );
 }

@@ -5,6 +5,7 @@ import type { Message } from "../../../../../src/index.ts";
 import {
   api,
   Button,
+  channelName,
   dateTime,
   EmptyState,
   go,
@@ -20,7 +21,7 @@ import { PagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { StatusBadge, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { channelName, shownAddress, shownStatus, statusNames } from "../words.ts";
+import { shownAddress, shownStatus, statusNames } from "../words.ts";
 import { MessagePage } from "./message.tsx";
 
 const pageSize = 50;

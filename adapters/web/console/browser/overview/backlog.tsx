@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import type { Backlog, ErrorCounts, WorkKind } from "../../../../../src/index.ts";
 import {
   api,
   dateTime,
@@ -14,7 +15,6 @@ import {
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
 import { shownAddress, span } from "../words.ts";
-import type { Backlog, ErrorCounts } from "./counts.ts";
 
 interface VersionProps {
   /** Increases when the numbers are to be read again. */
@@ -63,14 +63,15 @@ const Nothing = ({ text }: { readonly text: string }): JSX.Element => (
   </p>
 );
 
-const kindName = (kind: string): string => {
-  const names: Partial<Record<string, string>> = {
+/** A kind that a later version adds is shown as it is. */
+const kindName = (kind: WorkKind): string => {
+  const names: { readonly [known in WorkKind]: string } = {
     send: t("workSend"),
     follow_up: t("workFollowUp"),
     score: t("workScore"),
     turn: t("workTurn"),
   };
-  return names[kind] ?? kind;
+  return (names as Partial<typeof names>)[kind] ?? kind;
 };
 
 const age = (at: string): JSX.Element => (

@@ -1,54 +1,5 @@
-/** What the overview reads, and the series that its charts show. */
-import type { Message } from "../../../../../src/index.ts";
-
-type Channel = Message["channel"];
-
-/** The messages of a channel in one hour. */
-export interface HourCount {
-  readonly hour: string;
-  readonly channel: Channel;
-  readonly accepted: number;
-  readonly delivered: number;
-  readonly failed: number;
-  readonly received: number;
-  readonly delivery_times: readonly number[];
-}
-
-/** The answer of `GET /v1/usage/hours`. */
-export interface HourlyUsage {
-  readonly from: string;
-  readonly to: string;
-  /** The bounds of `delivery_times`, in seconds. */
-  readonly delivery_bounds: readonly number[];
-  readonly data: readonly HourCount[];
-}
-
-/** The answer of `GET /v1/usage/errors`. */
-export interface ErrorCounts {
-  readonly data: readonly {
-    readonly sender: string;
-    readonly code: string;
-    readonly messages: number;
-  }[];
-}
-
-/** The answer of `GET /v1/backlog`. */
-export interface Backlog {
-  readonly work: readonly {
-    readonly kind: string;
-    readonly transport: string | null;
-    readonly due: number;
-    readonly later: number;
-    readonly running: number;
-    readonly oldest_due_at: string | null;
-  }[];
-  readonly webhooks: readonly {
-    readonly webhook_id: string;
-    readonly status: string;
-    readonly oldest_created_at: string;
-    readonly next_attempt_at: string | null;
-  }[];
-}
+/** The series that the charts of the overview show. */
+import type { HourlyUsage } from "../../../../../src/index.ts";
 
 /** The numbers that the overview counts. */
 export const measures = ["accepted", "delivered", "failed", "received"] as const;

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { HourlyUsage } from "../../../../../src/index.ts";
 import {
   api,
+  channelName,
   ErrorState,
   go,
   linkTo,
@@ -15,10 +17,10 @@ import { useCoalesced, useLive } from "../live.ts";
 import { Card, PageView } from "../parts/layout.tsx";
 import { Figure } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { channelName, span } from "../words.ts";
+import { span } from "../words.ts";
 import { Waiting, Errors } from "./backlog.tsx";
 import { Chart } from "./chart.tsx";
-import { type HourlyUsage, type Measure, measures, type Series, seriesOf } from "./counts.ts";
+import { type Measure, measures, type Series, seriesOf } from "./counts.ts";
 
 /** The time ranges, and how many hours each point of their charts sums. */
 const ranges = {

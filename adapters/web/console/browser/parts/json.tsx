@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { CopyButton } from "../../../shared/browser/index.ts";
+import { CopyButton, Icon } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
 const maxCharacters = 50_000;
@@ -15,6 +15,18 @@ interface JsonProps {
 /** A JSON value with its kinds of tokens in colors, and a button that copies it. */
 export function Json({ value, label }: JsonProps): JSX.Element {
   return <Code label={label} text={JSON.stringify(value, null, 2) ?? ""} isJson />;
+}
+
+/** A resource as the API returns it, which is shown when a person asks for it. */
+export function AsJson({ value }: { readonly value: unknown }): JSX.Element {
+  return (
+    <details class="raw">
+      <summary>
+        <Icon name="code" /> {t("messageRaw")}
+      </summary>
+      <Json value={value} label={t("messageRaw")} />
+    </details>
+  );
 }
 
 interface CodeProps {

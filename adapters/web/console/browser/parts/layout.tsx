@@ -5,8 +5,12 @@ import {
   Button,
   EmptyState,
   ErrorState,
+  go,
   Icon,
+  linkTo,
   may,
+  place,
+  Select,
   Skeleton,
 } from "../../../shared/browser/index.ts";
 import type { PagedRows } from "../paged.ts";
@@ -54,6 +58,23 @@ export function PageView(props: PageViewProps): JSX.Element {
       </header>
       {children}
     </div>
+  );
+}
+
+interface LoadingPageProps {
+  readonly title: string;
+  readonly back: NonNullable<PageViewProps["back"]>;
+  /** Why the page could not be loaded. Undefined while it loads. */
+  readonly error: unknown;
+  readonly onRetry: () => void;
+}
+
+/** A page whose content is not there yet, or could not be loaded. */
+export function LoadingPage({ title, back, error, onRetry }: LoadingPageProps): JSX.Element {
+  return (
+    <PageView title={title} back={back}>
+      {error === undefined ? <Skeleton /> : <ErrorState error={error} onRetry={onRetry} />}
+    </PageView>
   );
 }
 
@@ -131,6 +152,31 @@ export function Paged<Row>(props: PagedProps<Row>): JSX.Element {
         </div>
       )}
     </>
+  );
+}
+
+interface StatusFilterProps<Status extends string> {
+  readonly statuses: readonly Status[];
+  readonly nameOf: (status: Status) => string;
+  /** The choice of every status, in words. */
+  readonly all: string;
+}
+
+/** Chooses the status of the rows to show. The choice is in the address of the page. */
+export function StatusFilter<Status extends string>(props: StatusFilterProps<Status>): JSX.Element {
+  const { statuses, nameOf, all } = props;
+  const { path, query } = place.value;
+  return (
+    <Select
+      label={t("columnStatus")}
+      isLabelHidden
+      value={query["status"] ?? ""}
+      options={[
+        { value: "", label: all },
+        ...statuses.map((value) => ({ value, label: nameOf(value) })),
+      ]}
+      onChange={({ currentTarget }) => go(linkTo(path, { status: currentTarget.value }), true)}
+    />
   );
 }
 

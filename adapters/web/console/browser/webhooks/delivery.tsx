@@ -6,16 +6,14 @@ import {
   Badge,
   Button,
   dateTime,
-  ErrorState,
   linkTo,
   may,
   Resource,
-  Skeleton,
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
 import { Code, Json } from "../parts/json.tsx";
-import { Card, Facts, PageView } from "../parts/layout.tsx";
+import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { DeliveryStatus, Response } from "./states.tsx";
@@ -51,14 +49,9 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
   const { data, error } = resource.state.value;
   const back = { href: linkTo(["webhooks", webhookId]), label: t("webhook") };
   if (data === undefined) {
+    const title = t("delivery");
     return (
-      <PageView title={t("delivery")} back={back}>
-        {error === undefined ? (
-          <Skeleton />
-        ) : (
-          <ErrorState error={error} onRetry={() => void resource.reload()} />
-        )}
-      </PageView>
+      <LoadingPage title={title} back={back} error={error} onRetry={() => void resource.reload()} />
     );
   }
   const redeliver = async (): Promise<void> => {

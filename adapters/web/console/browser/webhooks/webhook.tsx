@@ -6,19 +6,15 @@ import {
   Button,
   dateTime,
   EmptyState,
-  ErrorState,
-  go,
   linkTo,
   number,
   place,
   Resource,
-  Select,
-  Skeleton,
   Table,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
-import { Card, Facts, Paged, PageView } from "../parts/layout.tsx";
+import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../parts/layout.tsx";
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { span } from "../words.ts";
@@ -60,11 +56,8 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
   const { data, error } = webhook.state.value;
   const back = { href: linkTo(["webhooks"]), label: t("webhooks") };
   if (data === undefined) {
-    return (
-      <PageView title={t("webhook")} back={back}>
-        {error === undefined ? <Skeleton /> : <ErrorState error={error} onRetry={reload} />}
-      </PageView>
-    );
+    const title = t("webhook");
+    return <LoadingPage title={title} back={back} error={error} onRetry={reload} />;
   }
   const { rows } = list.state.value;
   return (
@@ -85,18 +78,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
         isFlush
         actions={
           <>
-            <Select
-              label={t("columnStatus")}
-              isLabelHidden
-              value={status ?? ""}
-              options={[
-                { value: "", label: t("deliveriesAll") },
-                ...statuses.map((value) => ({ value, label: deliveryName(value) })),
-              ]}
-              onChange={({ currentTarget }) =>
-                go(linkTo(["webhooks", id], { status: currentTarget.value }), true)
-              }
-            />
+            <StatusFilter statuses={statuses} nameOf={deliveryName} all={t("deliveriesAll")} />
             <Button icon="refresh" onClick={reload}>
               {t("reload")}
             </Button>

@@ -12,13 +12,21 @@ import {
   place,
   useShortcuts,
 } from "../../../shared/browser/index.ts";
-import { closeConversation, handBack, markUnread, reopen, setPriority } from "../state/actions.ts";
+import {
+  closeConversation,
+  handBack,
+  markUnread,
+  reopen,
+  setPriority,
+  snooze,
+} from "../state/actions.ts";
 import { list } from "../state/conversations.ts";
 import { isView } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
-import { HandOffDialog, SnoozeDialog } from "./action-dialogs.tsx";
 import { AssignPicker, LabelPicker, SnoozePicker } from "./action-pickers.tsx";
+import { HandOffDialog } from "./hand-off-dialog.tsx";
+import { TimeDialog } from "./time-dialog.tsx";
 
 type Opened = "assign" | "label" | "snooze" | "handoff" | "snooze-at" | undefined;
 
@@ -79,7 +87,15 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
           onAt={() => setOpened("snooze-at")}
         />
       )}
-      {opened === "snooze-at" && <SnoozeDialog id={id} onClose={close} />}
+      {opened === "snooze-at" && (
+        <TimeDialog
+          title={t("snoozeUntil")}
+          label={t("snoozeCustom")}
+          confirm={t("snooze")}
+          onPick={(at) => void snooze(id, at.toISOString())}
+          onClose={close}
+        />
+      )}
       {opened === "handoff" && <HandOffDialog id={id} onClose={close} />}
     </div>
   );

@@ -15,6 +15,7 @@ import {
 import { type Draft, setDraft } from "../state/drafts.ts";
 import { t } from "../texts.ts";
 import { snoozeChoices } from "../times.ts";
+import { TimeDialog } from "./time-dialog.tsx";
 
 const maxMedia = 10;
 
@@ -72,7 +73,15 @@ export function Tools({ row, draft }: ToolsProps): JSX.Element {
           }}
         />
       )}
-      {opened === "schedule-at" && <ScheduleDialog id={row.id} onClose={close} />}
+      {opened === "schedule-at" && (
+        <TimeDialog
+          title={t("scheduleFor")}
+          label={t("scheduleFor")}
+          confirm={t("schedule")}
+          onPick={(at) => setDraft(row.id, { sendAt: at.toISOString() })}
+          onClose={close}
+        />
+      )}
     </div>
   );
 }
@@ -100,16 +109,14 @@ function useSenders({ medium }: Conversation): readonly Sender[] {
   return senders;
 }
 
-interface DialogProps {
+interface AttachDialogProps {
+  /** The id of the conversation. */
   readonly id: string;
+  readonly draft: Draft;
   readonly onClose: () => void;
 }
 
-function AttachDialog({
-  id,
-  draft,
-  onClose,
-}: DialogProps & { readonly draft: Draft }): JSX.Element {
+function AttachDialog({ id, draft, onClose }: AttachDialogProps): JSX.Element {
   const [url, setUrl] = useState("");
   const [problem, setProblem] = useState<string>();
   const add = (): void => {
@@ -142,36 +149,6 @@ function AttachDialog({
         onKeyDown={(event) => {
           if (event.key === "Enter") add();
         }}
-      />
-    </Dialog>
-  );
-}
-
-function ScheduleDialog({ id, onClose }: DialogProps): JSX.Element {
-  const [at, setAt] = useState("");
-  const isLater = Date.parse(at) > Date.now();
-  return (
-    <Dialog
-      title={t("scheduleFor")}
-      onClose={onClose}
-      actions={
-        <Button
-          kind="primary"
-          disabled={!isLater}
-          onClick={() => {
-            setDraft(id, { sendAt: new Date(at).toISOString() });
-            onClose();
-          }}
-        >
-          {t("schedule")}
-        </Button>
-      }
-    >
-      <TextField
-        label={t("scheduleFor")}
-        type="datetime-local"
-        value={at}
-        onInput={({ currentTarget }) => setAt(currentTarget.value)}
       />
     </Dialog>
   );

@@ -4,14 +4,14 @@ import type { Conversation } from "../../../../../src/index.ts";
 import {
   Avatar,
   Badge,
-  Button,
+  dayAndTime,
   duration,
   EmptyState,
   ErrorState,
   Icon,
   linkTo,
+  NewRows,
   shortTime,
-  dayAndTime,
   Skeleton,
   VirtualList,
 } from "../../../shared/browser/index.ts";
@@ -44,11 +44,9 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
   return (
     <div class="list" ref={box}>
       {list.heldBack.value > 0 && (
-        <div class="list-held">
-          <Button isSmall kind="primary" onClick={() => list.showHeld()}>
-            {t("showNew", { count: list.heldBack.value })}
-          </Button>
-        </div>
+        <NewRows onShow={() => list.showHeld()}>
+          {t("showNew", { count: list.heldBack.value })}
+        </NewRows>
       )}
       {isEmpty && error !== undefined && <ErrorState error={error} onRetry={() => list.retry()} />}
       {isEmpty && error === undefined && list.isLoading.value && <Skeleton rows={7} />}

@@ -4,6 +4,7 @@ import type { Message, Page, Run, RunStep, TimelineEntry } from "../../../../../
 import {
   api,
   Badge,
+  channelName,
   CopyButton,
   dateTime,
   Dialog,
@@ -14,7 +15,7 @@ import {
   type Tone,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { channelName, shownStatus, statusName } from "../words.ts";
+import { shownStatus, statusName } from "../words.ts";
 
 interface MessageDialogProps {
   readonly message: Message;

@@ -50,13 +50,13 @@ export function ViewRail({ view }: { readonly view: View }): JSX.Element {
         <Brand>{t("title")}</Brand>
         {current.value?.mode === "sandbox" && <Badge tone="warn">{t("sandbox")}</Badge>}
       </div>
-      <nav class="rail-views" aria-label={t("views")}>
+      <nav class="rail-places" aria-label={t("views")}>
         {views.map((each) => {
           const count = counts.value[each] ?? 0;
           return (
             <a
               key={each}
-              class="rail-view"
+              class="rail-place"
               href={linkTo([each])}
               aria-current={each === view ? "page" : undefined}
             >
@@ -71,7 +71,7 @@ export function ViewRail({ view }: { readonly view: View }): JSX.Element {
           );
         })}
       </nav>
-      <div class="rail-settings">
+      <div class="rail-end">
         <Operator />
         <ThemeMenu />
         <Settings />

@@ -7,6 +7,7 @@ import {
 } from "@tanstack/virtual-core";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 
 interface VirtualListProps {
   readonly label: string;
@@ -82,6 +83,23 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         ))}
       </div>
       {footer}
+    </div>
+  );
+}
+
+interface NewRowsProps {
+  readonly onShow: () => void;
+  /** How many rows wait, in words. */
+  readonly children: ComponentChildren;
+}
+
+/** A button over a list, for rows that wait so that nothing moves under the pointer. */
+export function NewRows({ onShow, children }: NewRowsProps): JSX.Element {
+  return (
+    <div class="new-rows">
+      <Button isSmall kind="primary" onClick={onShow}>
+        {children}
+      </Button>
     </div>
   );
 }

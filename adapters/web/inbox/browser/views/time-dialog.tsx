@@ -1,0 +1,46 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { Button, Dialog, TextField } from "../../../shared/browser/index.ts";
+
+interface TimeDialogProps {
+  readonly title: string;
+  /** The name of the field. */
+  readonly label: string;
+  /** What the button does. */
+  readonly confirm: string;
+  /** Gets a later time than now. */
+  readonly onPick: (at: Date) => void;
+  readonly onClose: () => void;
+}
+
+/** Asks for a later date and time. */
+export function TimeDialog(props: TimeDialogProps): JSX.Element {
+  const { title, label, confirm, onPick, onClose } = props;
+  const [at, setAt] = useState("");
+  const isLater = Date.parse(at) > Date.now();
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <Button
+          kind="primary"
+          disabled={!isLater}
+          onClick={() => {
+            onPick(new Date(at));
+            onClose();
+          }}
+        >
+          {confirm}
+        </Button>
+      }
+    >
+      <TextField
+        label={label}
+        type="datetime-local"
+        value={at}
+        onInput={({ currentTarget }) => setAt(currentTarget.value)}
+      />
+    </Dialog>
+  );
+}
