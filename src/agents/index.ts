@@ -24,7 +24,8 @@ export { agents, agentSessionOf, agentSessions, agentTriggers, agentVersions } f
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
-export type { Run, RunStatus, RunStep, RunTrigger, RunUsage } from "./runs/types.ts";
+export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
+export type { Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";
 export type { HandoffCause, HandoffRule, HandoffRuleInput } from "./settings/handoff-rule-types.ts";
 export type {
