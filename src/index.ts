@@ -86,6 +86,8 @@ export type {
 } from "./webhooks/index.ts";
 export type {
   Agent,
+  AgentAction,
+  AgentActions,
   AgentGuideline,
   AgentGuidelineInput,
   AgentHandoff,
@@ -104,6 +106,7 @@ export type {
   ConversationHandoffData,
   CreateAgent,
   CreatePlaybook,
+  GetPlaybook,
   HandoffCause,
   HandoffRule,
   HandoffRuleInput,

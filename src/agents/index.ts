@@ -7,11 +7,13 @@ export {
   type ConversationHandoffData,
 } from "./events.ts";
 export { runResource, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
+export type { AgentAction, AgentActions } from "./list-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./actions.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export type { Slot } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
+export type { GetPlaybook } from "./playbooks/read-inputs.ts";
 export type {
   CreatePlaybook,
   Playbook,

@@ -1,11 +1,4 @@
-import {
-  type ById,
-  byIdSchema,
-  iso,
-  notFound,
-  type Page,
-  type PlaybookId,
-} from "../../kernel/index.ts";
+import { iso, notFound, type Page, type PlaybookId } from "../../kernel/index.ts";
 import {
   boolean,
   integer,
@@ -17,11 +10,12 @@ import {
   time,
 } from "../../ports/index.ts";
 import {
+  type GetPlaybook,
+  getPlaybookSchema,
   type ListPlaybooks,
   listPlaybooksSchema,
-  type Playbook,
-  type PlaybookDefinition,
-} from "./types.ts";
+} from "./read-inputs.ts";
+import type { Playbook, PlaybookDefinition } from "./types.ts";
 import { mapPage, page, type Query } from "../../operations/index.ts";
 
 export const playbooks = scoped("playbooks", {
@@ -70,14 +64,18 @@ export const playbookVersionsByUse = playbookVersions.acrossScopes.index(
   { where: { column: "last_used_at", present: true } },
 );
 
-export const getPlaybook: Query<ById, Playbook> = {
+export const getPlaybook: Query<GetPlaybook, Playbook> = {
   kind: "query",
   name: "playbooks.get",
-  input: () => byIdSchema,
-  async run(reads, { id }) {
+  input: () => getPlaybookSchema,
+  async run(reads, { id, version }) {
     const playbook = await reads.get(playbookById, [id]);
     if (playbook === undefined) throw notFound("playbook");
-    return playbookResource(playbook);
+    if (version === undefined || version === playbook.revision) return playbookResource(playbook);
+    const old = await reads.get(playbookVersionOf, [playbook.id, version]);
+    if (old === undefined) throw notFound("version of the playbook");
+    const { revision, definition, created_at: updated_at } = old;
+    return playbookResource({ ...playbook, revision, definition, updated_at });
   },
 };
 
@@ -99,6 +97,11 @@ export const listPlaybooks: Query<ListPlaybooks, Page<Playbook>> = {
   },
 };
 
+type Shown = Pick<
+  PlaybookRow,
+  "id" | "enabled" | "revision" | "definition" | "created_at" | "updated_at"
+>;
+
 export function playbookResource({
   id,
   enabled,
@@ -106,7 +109,7 @@ export function playbookResource({
   definition,
   created_at,
   updated_at,
-}: PlaybookRow): Playbook {
+}: Shown): Playbook {
   const { name, description, ...others } = definition;
   return {
     id,

@@ -3,8 +3,6 @@ import { z } from "zod";
 import {
   ids,
   name,
-  pageFields,
-  type PageQuery,
   pageSchema,
   type PlaybookId,
   reference,
@@ -359,9 +357,6 @@ export const updatePlaybookSchema = z
     id: "UpdatePlaybook",
     description: "Absent fields keep their values. Null removes a field.",
   });
-
-export const listPlaybooksSchema = z.strictObject(pageFields);
-export interface ListPlaybooks extends PageQuery {}
 
 /**
  * A conversation's position in a playbook. The frame of a called playbook lies above its caller's
