@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Agent, Page, Playbook, Run } from "../../../../../src/index.ts";
+import type { Agent, Playbook } from "../../../../../src/index.ts";
 import {
   api,
   channelName,
@@ -8,18 +8,17 @@ import {
   linkTo,
   number,
   place,
-  Resource,
   Table,
 } from "../../../shared/browser/index.ts";
-import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { AgentPage } from "./agent.tsx";
+import { Approvals } from "./approvals.tsx";
 import { PlaybookPage } from "./playbook.tsx";
 import { RunPage } from "./run.tsx";
-import { EnabledBadge, RunTable } from "./states.tsx";
+import { EnabledBadge } from "./states.tsx";
 
 /** The agents and playbooks, or one of them, or a run. */
 export function AgentsPage(): JSX.Element {
@@ -31,9 +30,6 @@ export function AgentsPage(): JSX.Element {
   if (second === undefined) return <AgentPage key={first} id={first} />;
   return <RunPage key={second} id={second} agentId={first} />;
 }
-
-const maxAgentsAsked = 20;
-const refreshDelayMs = 400;
 
 function AgentList(): JSX.Element {
   const agents = useMemo(
@@ -86,35 +82,6 @@ function AgentList(): JSX.Element {
         </Paged>
       </Card>
     </PageView>
-  );
-}
-
-/** The runs that wait for a person's decision. */
-function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Element | null {
-  const ids = agents.slice(0, maxAgentsAsked).map(({ id }) => id);
-  const waiting = useMemo(
-    () =>
-      new Resource<readonly Run[]>(async (signal) => {
-        const query = { status: "awaiting_approval", limit: 20 };
-        const pages = await Promise.all(
-          ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
-        );
-        return pages.flatMap(({ data }) => data);
-      }),
-    [ids.join(" ")],
-  );
-  const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
-  useEffect(() => {
-    refresh();
-    return () => waiting.stop();
-  }, [waiting]);
-  useLive({ onEvent: refresh, onGap: refresh });
-  const rows = waiting.data ?? [];
-  if (rows.length === 0) return null;
-  return (
-    <Card title={t("approvals")} isFlush>
-      <RunTable rows={rows} />
-    </Card>
   );
 }
 
