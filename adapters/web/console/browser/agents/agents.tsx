@@ -3,15 +3,19 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Agent, Playbook } from "../../../../../src/index.ts";
 import {
   api,
+  Button,
   channelName,
   EmptyState,
+  go,
   linkTo,
+  may,
   number,
   place,
+  Resource,
   Table,
 } from "../../../shared/browser/index.ts";
 import { PagedList } from "../paged.ts";
-import { Card, Paged, PageView } from "../parts/layout.tsx";
+import { Card, LoadingPage, Needs, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { AgentPage } from "./agent.tsx";
@@ -20,15 +24,49 @@ import { PlaybookPage } from "./playbook.tsx";
 import { RunPage } from "./run.tsx";
 import { EnabledBadge } from "./states.tsx";
 
-/** The agents and playbooks, or one of them, or a run. */
+/** The agents and playbooks, or one of them, a form for one, or a run. */
 export function AgentsPage(): JSX.Element {
-  const [, first, second] = place.value.path;
+  const [, first, second, third] = place.value.path;
   if (first === undefined) return <AgentList />;
   if (first === "playbooks") {
-    return second === undefined ? <AgentList /> : <PlaybookPage key={second} id={second} />;
+    if (second === undefined) return <AgentList />;
+    const isForm = second === "new" || third === "edit";
+    return isForm ? (
+      <FormPage key={second} kind="playbooks" id={second === "new" ? undefined : second} />
+    ) : (
+      <PlaybookPage key={second} id={second} />
+    );
   }
+  if (first === "new") return <FormPage key={first} kind="agents" id={undefined} />;
+  if (second === "edit") return <FormPage key={first} kind="agents" id={first} />;
   if (second === undefined) return <AgentPage key={first} id={first} />;
   return <RunPage key={second} id={second} agentId={first} />;
+}
+
+const editors = new Resource(() => import("./edit/editors.tsx"));
+
+interface FormPageProps {
+  readonly kind: "agents" | "playbooks";
+  readonly id: string | undefined;
+}
+
+/** A form, whose code is loaded when it is opened. */
+function FormPage({ kind, id }: FormPageProps): JSX.Element {
+  const load = (): void => void editors.reload();
+  useEffect(() => {
+    if (editors.state.peek().data === undefined) load();
+  }, []);
+  const { data, error } = editors.state.value;
+  const title = t(kind === "agents" ? "agent" : "playbook");
+  const back = { href: linkTo(["agents"]), label: t("agents") };
+  if (data === undefined) {
+    return <LoadingPage title={title} back={back} error={error} onRetry={load} />;
+  }
+  return (
+    <Needs scopes={["agents:write"]}>
+      <data.EditorPage kind={kind} id={id} />
+    </Needs>
+  );
 }
 
 function AgentList(): JSX.Element {
@@ -53,7 +91,11 @@ function AgentList(): JSX.Element {
   return (
     <PageView title={t("agents")} about={t("agentsAbout")}>
       <Approvals agents={agents.state.value.rows ?? []} />
-      <Card title={t("agents")} isFlush>
+      <Card
+        title={t("agents")}
+        isFlush
+        actions={<NewButton path={["agents", "new"]}>{t("agentAdd")}</NewButton>}
+      >
         <Paged
           state={agents.state.value}
           onRetry={() => void agents.reload()}
@@ -67,7 +109,11 @@ function AgentList(): JSX.Element {
           {(rows) => <AgentTable rows={rows} />}
         </Paged>
       </Card>
-      <Card title={t("playbooks")} isFlush>
+      <Card
+        title={t("playbooks")}
+        isFlush
+        actions={<NewButton path={["agents", "playbooks", "new"]}>{t("playbookAdd")}</NewButton>}
+      >
         <Paged
           state={playbooks.state.value}
           onRetry={() => void playbooks.reload()}
@@ -84,6 +130,18 @@ function AgentList(): JSX.Element {
     </PageView>
   );
 }
+
+interface NewButtonProps {
+  readonly path: readonly string[];
+  readonly children: string;
+}
+
+const NewButton = ({ path, children }: NewButtonProps): JSX.Element | null =>
+  may("agents:write") ? (
+    <Button icon="plus" onClick={() => go(linkTo(path))}>
+      {children}
+    </Button>
+  ) : null;
 
 function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element {
   return (

@@ -48,6 +48,8 @@ const passWidth = 24;
 /** Room beside the boxes for the curves of loops. */
 const margin = 12;
 const loopGap = 14;
+/** The room of a label beside a box. */
+const labelWidth = 112;
 
 /** A way between two places in the list of steps. */
 interface Way {
@@ -98,13 +100,15 @@ export function graphOf(steps: readonly PlaybookStep[]): Graph {
     ...named(route.way),
     ...curve(pointsOf(route, routes, left)),
   }));
+  const isLabelled = [...loops].some(({ kind }) => kind !== "next");
+  const labelRoom = isLabelled ? labelWidth / 2 : 0;
   const up = [...loops].map((way, lane) => {
     const [from, to] = [nodes[way.from], nodes[way.to]];
-    const x = right + (lane + 1) * loopGap;
+    const x = right + labelRoom + (lane + 1) * loopGap;
     return { ...named(way), ...loop(from ?? origin, to ?? origin, x) };
   });
   const height = layers.length * (nodeHeight + gapY) - gapY;
-  const width = right + margin + loops.size * loopGap;
+  const width = right + labelRoom + margin + loops.size * loopGap;
   return { nodes, edges: [...down, ...up], width, height: Math.max(0, height) };
 }
 
@@ -318,5 +322,5 @@ function loop(from: Point, to: Point, right: number): Pick<GraphEdge, "path" | "
   const path =
     `M${from.x + nodeWidth} ${y1}H${right - turn}Q${right} ${y1} ${right} ${y1 - turn}` +
     `V${y2 + turn}Q${right} ${y2} ${right - turn} ${y2}H${end}`;
-  return { path, middle: { x: from.x + nodeWidth + 28, y: y1 } };
+  return { path, middle: { x: from.x + nodeWidth + labelWidth / 2, y: y1 } };
 }

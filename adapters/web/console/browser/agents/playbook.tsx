@@ -8,7 +8,7 @@ import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { PlayedGraph } from "./played-graph.tsx";
 import { useRun } from "./run-resource.ts";
-import { EnableButton, EnabledBadge } from "./states.tsx";
+import { EditButtons, EnableButton, EnabledBadge } from "./states.tsx";
 import { StepGraph } from "./step-graph.tsx";
 import { playedIn } from "./way.ts";
 
@@ -38,7 +38,18 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
       about={data.description}
       back={back}
       badge={<EnabledBadge enabled={data.enabled} />}
-      actions={<EnableButton path={path} resource={resource} enabled={data.enabled} said={said} />}
+      actions={
+        <>
+          <EnableButton path={path} resource={resource} enabled={data.enabled} said={said} />
+          <EditButtons
+            path={path}
+            form={["agents", "playbooks", id, "edit"]}
+            name={data.name}
+            hint={t("playbookDeleteHint")}
+            said={t("playbookDeleted")}
+          />
+        </>
+      }
     >
       <div class="message-page">
         {run === undefined || played === undefined ? (

@@ -12,12 +12,15 @@ interface StepGraphProps {
   readonly way?: Way | undefined;
   /** The places of the steps that have a problem. */
   readonly faulty?: ReadonlySet<number>;
+  /** The place of the step that is marked. */
+  readonly selected?: number | undefined;
   /** Makes the boxes buttons. */
   readonly onPick?: (index: number) => void;
 }
 
 /** The graph. The steps are a list for screen readers. */
-export function StepGraph({ steps, way, faulty, onPick }: StepGraphProps): JSX.Element {
+export function StepGraph(props: StepGraphProps): JSX.Element {
+  const { steps, way, faulty, selected, onPick } = props;
   const { nodes, edges, width, height } = useMemo(() => graphOf(steps), [JSON.stringify(steps)]);
   const id = useId();
   // What is taken is drawn above the rest.
@@ -54,6 +57,7 @@ export function StepGraph({ steps, way, faulty, onPick }: StepGraphProps): JSX.E
               node={node}
               way={way}
               isFaulty={faulty?.has(node.index) === true}
+              isSelected={selected === node.index}
               onPick={onPick}
             />
           ))}
@@ -83,10 +87,12 @@ interface BoxProps {
   readonly node: GraphNode;
   readonly way: Way | undefined;
   readonly isFaulty: boolean;
+  readonly isSelected: boolean;
   readonly onPick: ((index: number) => void) | undefined;
 }
 
-function Box({ node: { step, index, x, y }, way, isFaulty, onPick }: BoxProps): JSX.Element {
+function Box({ node, way, isFaulty, isSelected, onPick }: BoxProps): JSX.Element {
+  const { step, index, x, y } = node;
   const isPresent = way?.present === step.id;
   const state = isPresent
     ? "is-present"
@@ -107,7 +113,7 @@ function Box({ node: { step, index, x, y }, way, isFaulty, onPick }: BoxProps): 
       {state === "is-entered" && <span class="visually-hidden">{t("stepEntered")}</span>}
     </>
   );
-  const box = `graph-node is-${step.type} ${state}`;
+  const box = `graph-node is-${step.type} ${state} ${isSelected ? "is-selected" : ""}`;
   const style = {
     left: `${x}px`,
     top: `${y}px`,
