@@ -13,7 +13,7 @@ export interface AgentSectionProps {
 }
 
 export const hint = (path: string): string | undefined => hintOf("CreateAgent", path);
-export const standard = (path: string): string | undefined => defaultOf("CreateAgent", path);
+export const standard = (path: string): string => defaultOf("CreateAgent", path);
 
 export function Replies({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
   return (
@@ -38,7 +38,6 @@ export function Replies({ form: { values, set, problems } }: AgentSectionProps):
           set={set}
           label={e("maxChars")}
           inputMode="numeric"
-          placeholder={standard("reply/max_chars")}
           hint={hint("reply/max_chars")}
           problem={problems.of("/reply/max_chars")}
         />
@@ -48,7 +47,6 @@ export function Replies({ form: { values, set, problems } }: AgentSectionProps):
           set={set}
           label={e("debounce")}
           inputMode="numeric"
-          placeholder={standard("reply/debounce_ms")}
           hint={hint("reply/debounce_ms")}
           problem={problems.of("/reply/debounce_ms")}
         />
@@ -68,7 +66,6 @@ export function Replies({ form: { values, set, problems } }: AgentSectionProps):
         set={set}
         label={e("fallback")}
         rows={2}
-        placeholder={standard("fallback_text")}
         hint={hint("fallback_text")}
         problem={problems.of("/fallback_text")}
       />
@@ -133,7 +130,6 @@ export function Handoff({ form: { values, set, problems } }: AgentSectionProps):
         label={e("handoffMessage")}
         rows={2}
         isOptional
-        placeholder={standard("handoff/message")}
         hint={e("handoffMessageHint")}
         problem={problems.of("/handoff/message")}
       />
@@ -208,7 +204,6 @@ export function Limits({ form: { values, set, problems } }: AgentSectionProps): 
             set={(change) => set({ limits: { ...values.limits, ...change } })}
             label={limitNames[name]()}
             inputMode="numeric"
-            placeholder={standard(`limits/${name}`)}
             hint={hint(`limits/${name}`)}
             problem={problems.of(`/limits/${name}`)}
           />

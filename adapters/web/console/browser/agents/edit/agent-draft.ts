@@ -58,13 +58,13 @@ export const numberCauses: ReadonlySet<HandoffCause> = new Set([
   "failed_attempts",
 ]);
 
-/** The form of a new agent. What is empty gets the default of the API. */
-export const newAgent: AgentDraft = {
+/** The form of a new agent, which begins with the defaults of the API. */
+export const newAgent = (standard: (path: string) => string): AgentDraft => ({
   name: "",
   enabled: true,
   channels: ["sms"],
   senders: "",
-  role: "",
+  role: standard("persona/role"),
   tone: "",
   language: "",
   instructions: "",
@@ -73,24 +73,24 @@ export const newAgent: AgentDraft = {
   playbook_ids: [],
   actions: [],
   mode: "generated",
-  max_chars: "",
-  debounce_ms: "",
+  max_chars: standard("reply/max_chars"),
+  debounce_ms: standard("reply/debounce_ms"),
   signature: "",
   rules: [{ on: "customer_request", value: "" }],
-  message: "",
+  message: standard("handoff/message"),
   queue_timeout_seconds: "",
   on_no_humans: "leave_message",
   resume_after_human: true,
   limits: {
-    max_ai_turns: "",
-    max_steps_per_turn: "",
-    max_tokens_per_conversation: "",
-    timeout_ms: "",
-    max_replies_per_minute: "",
-    max_triggers_per_minute: "",
+    max_ai_turns: standard("limits/max_ai_turns"),
+    max_steps_per_turn: standard("limits/max_steps_per_turn"),
+    max_tokens_per_conversation: standard("limits/max_tokens_per_conversation"),
+    timeout_ms: standard("limits/timeout_ms"),
+    max_replies_per_minute: standard("limits/max_replies_per_minute"),
+    max_triggers_per_minute: standard("limits/max_triggers_per_minute"),
   },
-  fallback_text: "",
-};
+  fallback_text: standard("fallback_text"),
+});
 
 export function agentDraftOf(agent: Agent): AgentDraft {
   const { persona, reply, handoff, limits } = agent;
@@ -135,17 +135,10 @@ export function agentDraftOf(agent: Agent): AgentDraft {
 const textOfRule = (value: HandoffRule["value"]): string =>
   Array.isArray(value) ? value.join("\n") : String(value ?? "");
 
-/** A setting of the form, or what an empty field means: null removes, undefined is left out. */
-type Setting = string | number | null | undefined;
-
-/**
- * The body of a request. A new agent leaves empty fields out, so that they get their defaults. In a
- * changed agent null empties what can be empty, and elsewhere the server names the problem.
- */
-export function agentBody(draft: AgentDraft, isNew: boolean): Body {
-  const empty = isNew ? undefined : null;
-  const number = (text: string): Setting => numberIn(text) ?? empty;
-  const text = (given: string): Setting => textIn(given) ?? empty;
+/** The body of a request. Null empties what can be empty. Elsewhere the server says what is missing. */
+export function agentBody(draft: AgentDraft): Body {
+  const number = (text: string): string | number | null => numberIn(text) ?? null;
+  const text = (given: string): string | null => textIn(given) ?? null;
   const senders = linesIn(draft.senders);
   return {
     name: draft.name,
@@ -174,7 +167,7 @@ export function agentBody(draft: AgentDraft, isNew: boolean): Body {
     limits: Object.fromEntries(
       Object.entries(draft.limits).map(([name, limit]) => [name, number(limit)]),
     ),
-    fallback_text: isNew ? textIn(draft.fallback_text) : draft.fallback_text,
+    fallback_text: draft.fallback_text,
   };
 }
 

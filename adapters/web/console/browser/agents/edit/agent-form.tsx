@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Agent, AgentAction, Playbook } from "../../../../../../src/index.ts";
 import {
   api,
@@ -11,7 +11,6 @@ import {
   toast,
   type Tone,
 } from "../../../../shared/browser/index.ts";
-import { loadDocument } from "../../reference/document.ts";
 import { t } from "../../texts.ts";
 import {
   type AgentSectionProps,
@@ -36,18 +35,17 @@ interface AgentFormProps {
 
 /** Creates an agent, or a new version of one. */
 export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.Element {
-  useEffect(loadDocument, []);
-  const saved = agent === undefined ? newAgent : agentDraftOf(agent);
+  const [saved] = useState(() => (agent === undefined ? newAgent(standard) : agentDraftOf(agent)));
   const form = useForm<AgentDraft>({
     id: agent?.id ?? "agent",
     saved,
     onSave: async (draft, key) => {
       if (agent === undefined) {
-        const { id } = await api.post<Agent>("v1/agents", agentBody(draft, true), { key });
+        const { id } = await api.post<Agent>("v1/agents", agentBody(draft), { key });
         toast({ message: e("agentCreated") });
         return go(linkTo(["agents", id]));
       }
-      const changes = changedFields(agentBody(saved, false), agentBody(draft, false));
+      const changes = changedFields(agentBody(saved), agentBody(draft));
       const { version } = await api.patch<Agent>(`v1/agents/${agent.id}`, changes, { key });
       toast({ message: e("agentSaved", { version }) });
       return go(linkTo(["agents", agent.id]));
@@ -123,7 +121,6 @@ function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.El
           name="role"
           set={set}
           label={e("role")}
-          placeholder={standard("persona/role")}
           problem={problems.of("/persona/role")}
         />
         <Input

@@ -10,6 +10,7 @@ import type {
 } from "../../../../../../src/index.ts";
 import { api, linkTo, Resource } from "../../../../shared/browser/index.ts";
 import { LoadingPage } from "../../parts/layout.tsx";
+import { waitForDocument } from "../../reference/document.ts";
 import { t } from "../../texts.ts";
 import { AgentForm } from "./agent-form.tsx";
 import { PlaybookForm } from "./playbook-form.tsx";
@@ -41,6 +42,7 @@ async function load({ kind, id }: EditorProps, signal: AbortSignal): Promise<Loa
     own<Playbook>("playbooks"),
     allPlaybooks(signal),
     api.get<AgentActions>("v1/actions", {}, { signal }),
+    waitForDocument(),
   ]);
   return { agent, playbook, playbooks, actions };
 }

@@ -3,7 +3,6 @@ import { useEffect, useState } from "preact/hooks";
 import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../src/index.ts";
 import { api, Checkbox, go, linkTo, toast } from "../../../../shared/browser/index.ts";
 import { Card } from "../../parts/layout.tsx";
-import { loadDocument } from "../../reference/document.ts";
 import { t } from "../../texts.ts";
 import { StepGraph } from "../step-graph.tsx";
 import { Target } from "./choice.tsx";
@@ -31,7 +30,6 @@ interface PlaybookFormProps {
 
 /** Creates a playbook, or a new version of one. The graph beside the steps follows each change. */
 export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps): JSX.Element {
-  useEffect(loadDocument, []);
   const saved = playbook === undefined ? newPlaybook : playbookDraftOf(playbook);
   const form = useForm<PlaybookDraft>({
     id: playbook?.id ?? "playbook",

@@ -13,12 +13,22 @@ function fieldOf(name: string, path: string): Schema | undefined {
   return schema && { ...resolved(document, schema), ...schema };
 }
 
-/** What a field means, in the words of the API. Its default is the placeholder of the field. */
-export const hintOf = (name: string, path: string): string | undefined =>
-  fieldOf(name, path)?.description?.split(" By default ")[0];
+/** The document states the default of a field at the end of its description. */
+const defaultMark = " By default ";
 
-/** The default of a field as a text. Undefined if it has none. */
-export function defaultOf(name: string, path: string): string | undefined {
-  const value = fieldOf(name, path)?.default;
-  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+const descriptionOf = (name: string, path: string): readonly string[] =>
+  fieldOf(name, path)?.description?.split(defaultMark) ?? [];
+
+/** What a field means, in the words of the API. */
+export const hintOf = (name: string, path: string): string | undefined =>
+  descriptionOf(name, path)[0];
+
+/** The default of a field, as a form has it. Empty if it has none. */
+export function defaultOf(name: string, path: string): string {
+  const stated = descriptionOf(name, path)[1]?.replace(/\.$/, "");
+  try {
+    return String(JSON.parse(stated ?? '""'));
+  } catch {
+    return "";
+  }
 }
