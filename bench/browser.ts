@@ -1,6 +1,6 @@
 /** The pages in a real browser: their sizes, and how smooth the inbox is. */
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
@@ -101,15 +101,22 @@ export async function browser(): Promise<string> {
   );
 }
 
-/** The sum of a page's scripts in KB. Undefined if the page is not built. */
+/**
+ * The scripts that a page loads before it shows anything, in KB. What it imports later is left out.
+ * Undefined if the page is not built.
+ */
 function compressedSize(page: string): number | undefined {
   const folder = new URL(`../dist/web/${page}/`, import.meta.url);
   if (!existsSync(folder)) return undefined;
-  const scripts = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith(".js"),
-  );
-  const bytes = scripts.map((name) => gzipSync(readFileSync(new URL(name, folder))).length);
-  return bytes.reduce((sum, each) => sum + each, 0) / 1_000;
+  const sizeOf = (name: string): number => gzipSync(readFileSync(new URL(name, folder))).length;
+  const manifest = JSON.parse(readFileSync(new URL("manifest.json", folder), "utf8")) as Readonly<
+    Record<string, { readonly file: string; readonly imports?: readonly string[] }>
+  >;
+  const loaded = new Set(["main.tsx"]);
+  // The loop also visits the files that it adds.
+  for (const name of loaded) for (const each of manifest[name]?.imports ?? []) loaded.add(each);
+  const files = [...loaded].flatMap((name) => manifest[name]?.file ?? []);
+  return files.reduce((sum, file) => sum + sizeOf(file), 0) / 1_000;
 }
 
 const server = createServer();

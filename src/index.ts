@@ -93,6 +93,8 @@ export type {
 } from "./webhooks/index.ts";
 export type {
   Agent,
+  AgentAction,
+  AgentActions,
   AgentGuideline,
   AgentGuidelineInput,
   AgentHandoff,
@@ -111,6 +113,7 @@ export type {
   ConversationHandoffData,
   CreateAgent,
   CreatePlaybook,
+  GetPlaybook,
   HandoffCause,
   HandoffRule,
   HandoffRuleInput,
@@ -118,9 +121,11 @@ export type {
   Playbook,
   PlaybookStep,
   PlaybookStepInput,
+  PlaybookStepOutcome,
   PlaybookTrigger,
   PlaybookTriggerInput,
   Run,
+  RunPlaybookStep,
   RunStatus,
   RunStep,
   RunTrigger,

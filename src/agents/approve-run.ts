@@ -4,9 +4,9 @@ import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./runs/inputs.ts";
 import { runById, runResource, type RunRow, runs } from "./runs/rows.ts";
-import { turnJob } from "./runs/rules.ts";
+import { approvalStep, turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";
-import { iso, notFound, TidingsError } from "../kernel/index.ts";
+import { notFound, TidingsError } from "../kernel/index.ts";
 import { type Command, personOf, showsOutput } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { agentToChange } from "./reads.ts";
@@ -42,15 +42,7 @@ export const approveRun: Command<ApproveRun, Run> = {
     if (decision === "approve" && run.request?.type !== "action") {
       await checkAgentHandles(tx, run, agent);
     }
-    const step = {
-      type: "approval",
-      name: call.action,
-      input: { call_id: call.id, author_id: person ?? null },
-      output: decision,
-      error: null,
-      started_at: iso(tx.now),
-      duration_ms: 0,
-    };
+    const step = approvalStep(call, { decision, author_id: person ?? null, at: tx.now });
     const outcome =
       decision === "approve"
         ? { status: "approved" as const }

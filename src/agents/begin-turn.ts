@@ -70,7 +70,7 @@ async function denyOverdue(tx: Tx, { id }: ConversationRow): Promise<number> {
   for (const run of waiting) {
     if (run.approve_by === null || run.approve_by > tx.now) return run.approve_by ?? Infinity;
     tx.update(runs, run, {
-      ...denyWaitingCalls(run),
+      ...denyWaitingCalls(run, tx.now),
       status: "running",
       open: true,
       approve_by: null,

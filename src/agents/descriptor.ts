@@ -1,3 +1,4 @@
+import { agentActionsSchema, listActions } from "./list-actions.ts";
 import { approveRun } from "./approve-run.ts";
 import { assignConversation, handBackConversation, handOffConversation } from "./change-handler.ts";
 import { getPlaybook, listPlaybooks, playbooks, playbookVersions } from "./playbooks/rows.ts";
@@ -171,6 +172,18 @@ const agentRoutes: readonly ApiRoute[] = [
   },
 ];
 
+const actionRoutes: readonly ApiRoute[] = [
+  {
+    ...read,
+    method: "GET",
+    path: "/v1/actions",
+    operation: listActions,
+    summary: "List the actions",
+    description: "The functions of the application that agents and playbooks can call.",
+    response: agentActionsSchema,
+  },
+];
+
 const playbookTag = "Playbooks";
 const readPlaybooks = { tag: playbookTag, scopes: ["agents:read"] } as const;
 const writePlaybooks = { tag: playbookTag, scopes: ["agents:write"] } as const;
@@ -200,6 +213,7 @@ const playbookRoutes: readonly ApiRoute[] = [
     path: "/v1/playbooks/:id",
     operation: getPlaybook,
     summary: "Get a playbook",
+    description: "In its current version, or in the given one.",
     response: playbookSchema,
   },
   {
@@ -239,6 +253,11 @@ const agentHandles = {
         (id: string, run_id: string) =>
           read(getRun, { id, run_id }),
     ),
+    actions: method(
+      ({ read }) =>
+        () =>
+          read(listActions, {}),
+    ),
     approve: method(
       ({ change }) =>
         (
@@ -252,7 +271,7 @@ const agentHandles = {
   },
   playbooks: {
     create: command(createPlaybook),
-    get: queryById(getPlaybook),
+    get: queryByIdAndInput(getPlaybook),
     list: query(listPlaybooks),
     update: commandByIdAndInput(updatePlaybook),
     remove: commandById(removePlaybook),
@@ -297,7 +316,7 @@ export const agentsModule: Module<typeof agentJobs, typeof agentHandles> = {
     },
     { name: "Playbooks", description: "Scripts that agents follow step by step." },
   ],
-  routes: [...agentRoutes, ...playbookRoutes],
+  routes: [...agentRoutes, ...actionRoutes, ...playbookRoutes],
   handles: agentHandles,
   hookHandlers: agentHookHandlers,
 };

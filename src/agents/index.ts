@@ -7,11 +7,13 @@ export {
   type ConversationHandoffData,
 } from "./events.ts";
 export { runResource, type RunRow, runs, runsOfConversation } from "./runs/rows.ts";
+export type { AgentAction, AgentActions } from "./list-actions.ts";
 export type { AgentOptions, AgentRuntime, AgentSettings } from "./actions.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export type { Slot } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
+export type { GetPlaybook } from "./playbooks/read-inputs.ts";
 export type {
   CreatePlaybook,
   Playbook,
@@ -31,7 +33,8 @@ export {
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
-export type { Run, RunStatus, RunStep, RunTrigger, RunUsage } from "./runs/types.ts";
+export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
+export type { Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";
 export type { HandoffCause, HandoffRule, HandoffRuleInput } from "./settings/handoff-rule-types.ts";
 export type {

@@ -2,9 +2,10 @@ import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.t
 import { modelTurn, validateAnswer } from "./model-turn.ts";
 import { maySend } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
-import { iso, storable, withDeadline } from "../kernel/index.ts";
+import { storable, withDeadline } from "../kernel/index.ts";
 import type { Claim } from "../queue/index.ts";
-import type { ModelResult, Move, MoveResult, RunStep } from "./runs/types.ts";
+import { RunSteps } from "./run-steps.ts";
+import type { ModelResult, Move, MoveResult } from "./runs/types.ts";
 import type { AgentRuntime, AgentSettings } from "./actions.ts";
 import {
   type Json,
@@ -26,9 +27,6 @@ interface TurnRunOptions {
   readonly abort: AbortSignal;
 }
 
-/** The maximum number of steps that are kept of a run. Later ones are dropped. */
-const maxSteps = 100;
-
 type Act = Extract<Move, { readonly do: "act" }>;
 type Think = Extract<Move, { readonly do: "think" }>;
 
@@ -36,7 +34,7 @@ type Think = Extract<Move, { readonly do: "think" }>;
 export class TurnRun {
   readonly #options: TurnRunOptions;
   readonly #deadline: number;
-  readonly #steps: RunStep[];
+  readonly #steps: RunSteps;
   readonly #calls: ActionCalls;
   #input_tokens: number;
   #output_tokens: number;
@@ -50,7 +48,7 @@ export class TurnRun {
     const { run, agent } = begun;
     this.#options = options;
     this.#deadline = clock.now() + agent.limits.timeout_ms;
-    this.#steps = [...run.steps];
+    this.#steps = new RunSteps(clock, run.steps);
     this.#calls = new ActionCalls({
       ...options,
       left: () => this.#left(),
@@ -94,7 +92,7 @@ export class TurnRun {
 
   #progress(): Progress {
     return {
-      steps: this.#steps.slice(0, maxSteps),
+      steps: this.#steps.all,
       calls: this.#calls.all,
       usage: {
         input_tokens: this.#input_tokens,
@@ -104,8 +102,19 @@ export class TurnRun {
     };
   }
 
-  #do(move: Move): Promise<MoveResult | undefined> {
-    return move.do === "think" ? this.#think(move) : this.#act(move);
+  async #do(move: Move): Promise<MoveResult | undefined> {
+    switch (move.do) {
+      case "think":
+        return this.#think(move);
+      case "act":
+        return this.#act(move);
+      case "enter":
+        this.#steps.enter(move);
+        return { done: "noted" };
+      case "leave":
+        this.#steps.leave(move);
+        return { done: "noted" };
+    }
   }
 
   async #think({ task, ...leave }: Think): Promise<ModelResult> {
@@ -114,14 +123,14 @@ export class TurnRun {
     const thought = await this.#ask(task, leave);
     const { text, intent, confidence, handoff, playbook_id, calls } = thought.answer ?? {};
     const output = { text, intent, confidence, handoff, playbook_id, calls };
-    this.#note(
-      "model",
-      task.type,
-      null,
-      thought.answer && jsonOf(output),
-      thought.failure,
+    this.#steps.add({
+      type: "model",
+      name: task.type,
+      input: null,
+      output: thought.answer && jsonOf(output),
+      error: thought.failure,
       started_at,
-    );
+    });
     return thought;
   }
 
@@ -176,33 +185,16 @@ export class TurnRun {
     const { outcome, isKnown } = made;
     const output = outcome.status === "done" ? outcome.output : null;
     const error = outcome.status === "failed" ? outcome.error : null;
-    if (!isKnown) this.#note("action", move.action, move.input, output, error, started_at);
+    if (!isKnown) {
+      const { action: name, input } = move;
+      this.#steps.add({ type: "action", name, input, output, error, started_at });
+    }
     return { done: "acted", outcome };
   }
 
   /** Returns how much of the turn's time is left, in milliseconds. */
   #left(): number {
     return Math.max(0, this.#deadline - this.#options.runtime.clock.now());
-  }
-
-  #note(
-    type: string,
-    name: string,
-    input: Json,
-    output: Json,
-    error: string | null,
-    started_at: number,
-  ): void {
-    const duration_ms = Math.max(0, this.#options.runtime.clock.now() - started_at);
-    this.#steps.push({
-      type,
-      name,
-      input,
-      output,
-      error,
-      started_at: iso(started_at),
-      duration_ms,
-    });
   }
 }
 

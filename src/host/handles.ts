@@ -15,9 +15,11 @@ import type {
 } from "../accounts/index.ts";
 import type {
   Agent,
+  AgentActions,
   ApproveRun,
   CreateAgent,
   CreatePlaybook,
+  GetPlaybook,
   ListRuns,
   Playbook,
   Run,
@@ -224,6 +226,8 @@ export interface Agents {
    *   conversation is closed or another agent has it, and for a playbook also when people have it
    */
   trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
+  /** Lists the application's actions, which agents and playbooks can call. */
+  actions(): Promise<AgentActions>;
   /** Lists the runs of the agent, newest first. */
   runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
   /**
@@ -250,10 +254,10 @@ export interface Playbooks {
   /** Creates a playbook, disabled by default. All its steps are checked when it is enabled. */
   create(input: CreatePlaybook, options?: CommandOptions): Promise<Playbook>;
   /**
-   * Returns a playbook.
-   * @throws TidingsError `not_found`
+   * Returns a playbook, in its current version or in the given one.
+   * @throws TidingsError `not_found`, also when the version is not kept any more
    */
-  get(id: string): Promise<Playbook>;
+  get(id: string, query?: Changes<GetPlaybook>): Promise<Playbook>;
   /** Lists playbooks, newest first. */
   list(page?: PageQuery): Promise<Page<Playbook>>;
   /**

@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { agentVersions } from "../../src/agents/rows.ts";
 import type { Agent, CreateAgent, UpdateAgent } from "../../src/agents/types.ts";
 import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { action } from "../../src/ports/action.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { runs } from "../support/runs.ts";
@@ -286,6 +288,16 @@ describe("a playbook", () => {
     ]);
   });
 
+  it("can be read in each version that is kept", async () => {
+    const { playbooks } = world().engine(memory(), thinking);
+    const first = await playbooks.create(greeting);
+    const second = await playbooks.update(first.id, { name: "Welcome" });
+    expect(await playbooks.get(first.id)).toEqual(second);
+    expect(await playbooks.get(first.id, { version: 2 })).toEqual(second);
+    expect(await playbooks.get(first.id, { version: 1 })).toEqual(first);
+    expect(await outcome(playbooks.get(first.id, { version: 3 }))).toBe("not_found");
+  });
+
   it("is rejected if its steps call missing playbooks or actions; a called playbook cannot be removed", async () => {
     const { playbooks, agents } = world().engine(memory(), thinking);
     const { id } = await playbooks.create(greeting);
@@ -316,4 +328,30 @@ describe("a playbook", () => {
     await playbooks.remove(id);
     expect((await playbooks.list()).data).toEqual([]);
   });
+});
+
+it("the actions can be listed by name, with the input that they take", async () => {
+  const pay = action({
+    name: "pay",
+    description: "Pays.",
+    input: z.strictObject({ amount: z.number() }),
+    risk: "approval",
+    idempotent: false,
+    timeout_ms: 5_000,
+    execute: () => null,
+  });
+  const look = action({ ...pay, name: "look", risk: "read", input: z.strictObject({}) });
+  const engine = world().engine(memory(), { agents: { model: () => ({}), actions: [pay, look] } });
+  const listed = await engine.agents.actions();
+  expect(listed.data.map(({ name }) => name)).toEqual(["look", "pay"]);
+  expect(listed.data[1]).toEqual({
+    name: "pay",
+    description: "Pays.",
+    risk: "approval",
+    idempotent: false,
+    timeout_ms: 5_000,
+    input_schema: expect.objectContaining({ required: ["amount"] }) as unknown,
+  });
+  const bare = world().engine(memory());
+  expect(await bare.agents.actions()).toEqual({ data: [] });
 });

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { percentile, seriesOf } from "../../adapters/web/console/browser/overview/counts.ts";
 import { graphOf, nodeHeight, nodeWidth } from "../../adapters/web/console/browser/agents/graph.ts";
-import type { PlaybookStep } from "../../src/index.ts";
+import { playedIn, wayOf } from "../../adapters/web/console/browser/agents/way.ts";
+import type { Json, PlaybookStep, PlaybookStepOutcome, RunStep } from "../../src/index.ts";
 
 const bounds = [1, 5, 30];
 
@@ -74,4 +75,58 @@ test("the graph of a playbook has each step once, apart from the others, and eac
       expect(edges.filter(({ kind }) => kind === "fail")).toHaveLength(failing.length);
     }),
   );
+});
+
+const at = (
+  id: string,
+  outcome: PlaybookStepOutcome,
+  next: string | null,
+  output: Json = null,
+) => ({
+  type: "playbook",
+  name: id,
+  input: null,
+  output,
+  error: null,
+  started_at: "2026-03-02T09:00:00.000Z",
+  duration_ms: 0,
+  playbook: { id: pinned.id, version: pinned.version, outcome, next },
+});
+const pinned = { id: "pb_00000000000000000000000001", version: 2 } as const;
+
+test("the highlighted way of a run is the one that it took, between steps with several ways", () => {
+  const steps: PlaybookStep[] = [
+    { id: "ask", type: "ask", slot: "guests", retries: 0, on_fail: "person" },
+    {
+      id: "size",
+      type: "branch",
+      cases: [
+        { when: "guests > 8", next: "person" },
+        { when: "guests < 1", next: "person" },
+      ],
+      next: "person",
+    },
+    { id: "person", type: "ask", slot: "why", retries: 0 },
+  ];
+  const { edges } = graphOf(steps);
+  const taken = (run: readonly RunStep[]): unknown[] => {
+    const way = wayOf(run, pinned);
+    return edges.flatMap((edge) =>
+      way.isTaken(edge) ? [[edge.from, edge.kind, edge.label ?? null]] : [],
+    );
+  };
+  const said = at("ask", "answered", "size", 9);
+  const decided = at("size", "condition", "person", "guests > 8");
+  const asked = at("person", "asked", null);
+  const other = { ...asked, playbook: { ...asked.playbook, version: 1 } };
+  expect(taken([said, decided, asked])).toEqual([
+    ["ask", "next", null],
+    ["size", "case", "guests > 8"],
+  ]);
+  expect(taken([at("ask", "limit", "person"), asked])).toEqual([["ask", "fail", null]]);
+  expect(taken([at("size", "otherwise", "person")])).toEqual([["size", "next", null]]);
+  expect(wayOf([said, decided, asked], pinned).present).toBe("person");
+  // Another version of the playbook is another graph.
+  expect(wayOf([said, other], pinned)).toMatchObject({ present: undefined });
+  expect(playedIn([said, other, asked])).toMatchObject([{ version: 2 }, { version: 1 }]);
 });

@@ -105,11 +105,15 @@ test("a secret is shown once, and each page fits 320 pixels without a fault", as
   expect(await page.getByText(/tdg_test_\w{38}/).count()).toBe(0);
 
   const { data: agents } = await shop.agents.list();
+  const { data: playbooks } = await shop.playbooks.list();
   const places = {
     "#/phones": ".handset",
     "#/messages": ".table",
     "#/webhooks": ".state",
     [`#/agents/${agents[0]?.id}`]: ".try-out",
+    [`#/agents/${agents[0]?.id}/edit`]: ".editor",
+    [`#/agents/playbooks/${playbooks[0]?.id}`]: ".graph",
+    [`#/agents/playbooks/${playbooks[0]?.id}/edit`]: ".step-card",
     "#/access/consent": ".consent",
     "#/api/messagesSend": ".operation",
   };
@@ -121,4 +125,83 @@ test("a secret is shown once, and each page fits 320 pixels without a fault", as
     expect(await accessibilityFaults(page), place).toEqual([]);
   }
   expect(faults).toEqual([]);
+});
+
+test("an agent's form has a problem beside its field, keeps what was typed, and saves versions", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  await page.goto(`${url}#/agents`);
+  await page.getByRole("button", { name: "New agent" }).click();
+  const field = (name: string) => page.getByRole("textbox", { name });
+  await field("Name").fill("Ada");
+  await field("Instructions").fill("Be brief.");
+  await field("Time of a turn (ms)").fill("soon");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  const time = page.locator(".field", { has: field("Time of a turn (ms)") });
+  await time.locator(".field-problem", { hasText: "expected number" }).waitFor();
+  expect(await field("Time of a turn (ms)").getAttribute("aria-invalid")).toBe("true");
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.reload();
+  await page.getByText("What you typed earlier and did not save is back.").waitFor();
+  expect(await field("Instructions").inputValue()).toBe("Be brief.");
+  await field("Time of a turn (ms)").fill("30000");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.getByRole("heading", { name: "Ada" }).waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await field("Role").fill("host");
+  await page.getByRole("button", { name: "Save as version 2" }).click();
+  await page.getByText("The agent is saved as version 2").waitFor();
+  const [ada] = (await shop.agents.list()).data;
+  expect(ada).toMatchObject({ version: 2, persona: { role: "host" }, instructions: "Be brief." });
+  expect(ada?.limits).toMatchObject({ timeout_ms: 30_000, max_ai_turns: 20 });
+});
+
+test("a playbook's graph follows its steps, marks wrong ones, and shows where a run waits", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openConsole(skip);
+  const survey = await shop.playbooks.create({
+    name: "Survey",
+    enabled: true,
+    trigger: { keywords: ["survey"] },
+    slots: [{ name: "mark", type: "number", required: true, prompt: "From 1 to 5?" }],
+    steps: [
+      { id: "hello", type: "send", text: "Gladly." },
+      { id: "ask", type: "ask", slot: "mark" },
+    ],
+  });
+  await page.goto(`${url}#/agents/playbooks/${survey.id}/edit`);
+  const graph = page.getByRole("region", { name: "Graph of the steps" });
+  await expect.poll(() => graph.getByRole("button").count()).toBe(2);
+  await page.getByRole("button", { name: "Add step" }).click();
+  await page.getByRole("menuitem", { name: "Resolve" }).click();
+  await expect.poll(() => graph.getByRole("button").count()).toBe(3);
+  // The new step follows the open first one, and nothing leads to the last one.
+  await page.getByRole("button", { name: "Save as version 2" }).click();
+  const faulty = page.locator(".step-card.is-faulty", { hasText: "ask" });
+  await faulty.getByText("No other step leads to this step.").waitFor();
+  await graph.locator(".graph-node.is-faulty", { hasText: "ask" }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Step resolve" }).click();
+  await page.getByRole("menuitem", { name: "Move down" }).click();
+  await page.getByRole("button", { name: "Save as version 2" }).click();
+  await page.getByText("The playbook is saved as version 2").waitFor();
+
+  const agent = await shop.agents.create({
+    name: "Ada",
+    channels: ["sms"],
+    playbook_ids: [survey.id],
+    reply: { debounce_ms: 0 },
+  });
+  await shop.sandbox.inbound({ from: "+15005550101", body: "survey please" });
+  await show(page, `#/agents/${agent.id}`);
+  await page.getByRole("link", { name: "Message of the contact" }).click();
+  await page.getByText("Waits for the answer").waitFor();
+  await page.getByText("survey please").waitFor();
+  await page.locator(".graph-node.is-present", { hasText: "ask" }).waitFor();
+  await page.locator(".graph-node.is-entered", { hasText: "hello" }).waitFor();
+  expect(await page.locator(".graph-edge.is-taken").count()).toBe(1);
+  expect(await accessibilityFaults(page)).toEqual([]);
 });

@@ -5,6 +5,7 @@
 import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
 import type { PlaybookStep } from "./step-types.ts";
 import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./types.ts";
+import type { PlaybookStepOutcome } from "../runs/step-types.ts";
 import type { ModelFailure } from "../runs/types.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
@@ -143,10 +144,22 @@ export interface Stage {
 
 type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots">>;
 
+/** Why a step is left, as the run records it. */
+export interface Left {
+  readonly outcome: PlaybookStepOutcome;
+  readonly output?: Json;
+  readonly error?: string | null;
+}
+
 /** The outcome of a step. */
 export type Outcome =
   /** Goes to the named step, or else to the one that follows by default. */
-  | { readonly go: "next"; readonly to?: string | undefined; readonly changes?: Changes }
+  | {
+      readonly go: "next";
+      readonly to?: string | undefined;
+      readonly changes?: Changes;
+      readonly left: Left;
+    }
   | { readonly go: "stay"; readonly end: PlayEnd; readonly changes?: Changes }
   | { readonly go: "call"; readonly playbook_id: PlaybookId }
   | { readonly go: "call_off" }

@@ -3,10 +3,12 @@
  * the contact or an approval, or ends. It yields moves for everything else, so after a crash it can
  * run again with the recorded results.
  */
+import { note } from "../runs/rules.ts";
 import type { TurnMoves } from "../runs/types.ts";
 import {
   beginFrame,
   frameDefinition,
+  type Left,
   type Library,
   maxFrames,
   nextOf,
@@ -39,56 +41,125 @@ export function* play(
   options: PlayOptions,
 ): TurnMoves<Played> {
   const texts: string[] = [];
-  const ended = (end: PlayEnd, frames: readonly Frame[] = []): Played => ({ texts, frames, end });
-  const guarded = (reason: string): Played => ended({ type: "stuck", cause: "guardrail", reason });
-
   let stack =
     contactText === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
+  yield* enter(stack);
+  function* end(end: PlayEnd, left = leftOf(end)): TurnMoves<Played> {
+    yield* leaveAll(stack, left);
+    return { texts, frames: [], end };
+  }
+  const stop = (reason: string, outcome: "limit" | "failed"): TurnMoves<Played> =>
+    end({ type: "stuck", cause: "guardrail", reason }, { outcome, error: reason });
+
   if (stack.some((frame) => exceedsTurns(frame, library))) {
-    return ended({
-      type: "stuck",
-      cause: "max_turns",
-      reason: "The playbook exceeded its max_turns.",
-    });
+    const reason = "The playbook exceeded its max_turns.";
+    return yield* end({ type: "stuck", cause: "max_turns", reason });
   }
   for (let taken = 0; ; taken++) {
     const frame = stack.at(-1);
-    if (frame === undefined) return ended({ type: "over" });
-    if (taken >= options.steps) return guarded("The playbook exceeded the step limit of a turn.");
+    if (frame === undefined) return { texts, frames: [], end: { type: "over" } };
+    if (taken >= options.steps) {
+      return yield* stop("The playbook exceeded the step limit of a turn.", "limit");
+    }
     const definition = frameDefinition(frame, library);
     const step = stepOf(frame, definition);
     if (definition === undefined || step === undefined) {
-      return guarded(`The playbook has no step "${frame.step}".`);
+      return yield* stop(`The playbook has no step "${frame.step}".`, "failed");
     }
     const below = stack.slice(0, -1);
     const outcome = yield* takeStep(step, { frame, definition, contactText, texts, options });
     switch (outcome.go) {
       case "next": {
         const to = outcome.to ?? nextOf(definition, step);
-        stack = moveToStep(below, { ...frame, ...outcome.changes }, to, library, options);
+        const changed = { ...frame, ...outcome.changes };
+        const moved = moveToStep(below, changed, to, library, options);
+        yield* moveOn(stack, moved, outcome.left);
+        stack = moved;
         break;
       }
       case "call": {
         const called = library(outcome.playbook_id);
         if (called === undefined) {
-          return guarded("The called playbook was deleted or disabled.");
+          return yield* stop("The called playbook was deleted or disabled.", "failed");
         }
         if (stack.length >= maxFrames) {
-          return guarded("Calls of playbooks are nested too deep.");
+          return yield* stop("Calls of playbooks are nested too deep.", "limit");
         }
-        stack = [...stack, beginFrame(called, frame.slots, options)];
+        const begun = beginFrame(called, frame.slots, options);
+        yield* enter([begun]);
+        stack = [...stack, begun];
         break;
       }
       case "call_off": {
         const remaining = callOff(stack, library, options);
-        if (remaining === undefined) return ended({ type: "called_off" });
+        if (remaining === undefined) return yield* end({ type: "called_off" });
+        yield* moveOn(stack, remaining, { outcome: "canceled" });
         stack = remaining;
         break;
       }
       case "stay":
-        return ended(outcome.end, [...below, { ...frame, ...outcome.changes }]);
+        yield* leaveAll(stack, leftOf(outcome.end), "called");
+        return { texts, frames: [...below, { ...frame, ...outcome.changes }], end: outcome.end };
       case "end":
-        return ended(outcome.end);
+        return yield* end(outcome.end);
+    }
+  }
+}
+
+/** Notes that the steps of frames are entered, outermost first. */
+function* enter(frames: readonly Frame[]): TurnMoves<void> {
+  for (const { playbook_id, revision, step } of frames) {
+    yield* note({ do: "enter", playbook_id, revision, step });
+  }
+}
+
+function leave({ outcome, output = null, error = null }: Left, next: string | null) {
+  return note({ do: "leave", outcome, next, output, error });
+}
+
+/**
+ * Notes that the innermost step is left for another one. Calling steps whose playbook ended thereby
+ * are left too.
+ */
+function* moveOn(before: readonly Frame[], after: readonly Frame[], left: Left): TurnMoves<void> {
+  const moved = after.at(-1);
+  const ended = before.length - after.length;
+  const outer: Left = { outcome: left.outcome === "canceled" ? "canceled" : "done" };
+  for (let place = 0; place < ended; place++) yield* leave(place === 0 ? left : outer, null);
+  if (moved === undefined) return;
+  yield* leave(ended === 0 ? left : outer, moved.step);
+  yield* enter([moved]);
+}
+
+/** Notes that nothing follows the innermost step in this turn, nor the steps that called it. */
+function* leaveAll(
+  stack: readonly Frame[],
+  left: Left,
+  callers: Left["outcome"] = left.outcome,
+): TurnMoves<void> {
+  for (const [place] of stack.entries()) {
+    yield* leave(place === 0 ? left : { outcome: callers }, null);
+  }
+}
+
+/** Returns why the last step was left. */
+function leftOf(end: PlayEnd): Left {
+  switch (end.type) {
+    case "asks":
+      return { outcome: end.understood ? "asked" : "asked_again" };
+    case "waits":
+      return { outcome: "awaiting_approval" };
+    case "over":
+      return { outcome: "done" };
+    case "called_off":
+      return { outcome: "canceled" };
+    case "handoff":
+      return { outcome: "handed_off" };
+    case "resolved":
+      return { outcome: "resolved" };
+    case "stuck": {
+      const isLimit = end.cause === "max_turns" || end.cause === "failed_attempts";
+      return { outcome: isLimit ? "limit" : "failed", error: end.reason };
     }
   }
 }

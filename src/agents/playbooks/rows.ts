@@ -1,4 +1,4 @@
-import { type ById, byIdSchema, iso, notFound, type PlaybookId } from "../../kernel/index.ts";
+import { iso, notFound, type PlaybookId } from "../../kernel/index.ts";
 import {
   boolean,
   integer,
@@ -9,7 +9,8 @@ import {
   text,
   time,
 } from "../../ports/index.ts";
-import { type Playbook, type PlaybookDefinition } from "./types.ts";
+import { type GetPlaybook, getPlaybookSchema } from "./read-inputs.ts";
+import type { Playbook, PlaybookDefinition } from "./types.ts";
 import { listQuery, type Query } from "../../operations/index.ts";
 
 export const playbooks = scoped("playbooks", {
@@ -58,14 +59,18 @@ export const playbookVersionsByUse = playbookVersions.acrossScopes.index(
   { where: { column: "last_used_at", present: true } },
 );
 
-export const getPlaybook: Query<ById, Playbook> = {
+export const getPlaybook: Query<GetPlaybook, Playbook> = {
   kind: "query",
   name: "playbooks.get",
-  input: () => byIdSchema,
-  async run(reads, { id }) {
+  input: () => getPlaybookSchema,
+  async run(reads, { id, version }) {
     const playbook = await reads.get(playbookById, [id]);
     if (playbook === undefined) throw notFound("playbook");
-    return playbookResource(playbook);
+    if (version === undefined || version === playbook.revision) return playbookResource(playbook);
+    const old = await reads.get(playbookVersionOf, [playbook.id, version]);
+    if (old === undefined) throw notFound("version of the playbook");
+    const { revision, definition, created_at: updated_at } = old;
+    return playbookResource({ ...playbook, revision, definition, updated_at });
   },
 };
 
@@ -77,6 +82,11 @@ export const listPlaybooks = listQuery({
   show: (rows) => rows.map(playbookResource),
 });
 
+type Shown = Pick<
+  PlaybookRow,
+  "id" | "enabled" | "revision" | "definition" | "created_at" | "updated_at"
+>;
+
 export function playbookResource({
   id,
   enabled,
@@ -84,7 +94,7 @@ export function playbookResource({
   definition,
   created_at,
   updated_at,
-}: PlaybookRow): Playbook {
+}: Shown): Playbook {
   const { name, description, ...others } = definition;
   return {
     id,

@@ -1,5 +1,5 @@
 import { holds, parseCondition } from "./condition.ts";
-import { type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.ts";
+import { type Left, type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.ts";
 import { namesRead } from "./names.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
@@ -16,18 +16,19 @@ export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> 
   switch (step.type) {
     case "send":
       stage.texts.push(render(step.text, lookUp, language));
-      return { go: "next" };
+      return { go: "next", left: done };
     case "ask":
       return yield* takeAsk(step, stage, lookUp);
     case "set":
       return {
         go: "next",
+        left: done,
         changes: { slots: { ...stage.frame.slots, ...slotValuesOf(step.values, stage, lookUp) } },
       };
     case "run":
       return yield* takeRun(step, stage, lookUp);
     case "branch":
-      return { go: "next", to: step.cases.find(({ when }) => isTrue(when, lookUp))?.next };
+      return takeBranch(step, lookUp);
     case "instruct":
       return yield* takeInstruct(step.text, stage, lookUp);
     case "call":
@@ -37,6 +38,15 @@ export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> 
     case "resolve":
       return { go: "end", end: { type: "resolved" } };
   }
+}
+
+const done: Left = { outcome: "done" };
+
+function takeBranch({ cases }: Extract<PlaybookStep, { type: "branch" }>, lookUp: LookUp): Outcome {
+  const found = cases.find(({ when }) => isTrue(when, lookUp));
+  const left: Left =
+    found === undefined ? { outcome: "otherwise" } : { outcome: "condition", output: found.when };
+  return { go: "next", to: found?.next, left };
 }
 
 function slotLookUp({ frame: { slots }, options }: Stage): LookUp {
@@ -79,16 +89,24 @@ function* takeRun(
   const outcome = yield* act(step.action, input);
   switch (outcome.status) {
     case "done":
-      return { go: "next", changes: { slots: withOutput(step.id, outcome.output, stage) } };
+      return {
+        go: "next",
+        left: done,
+        changes: { slots: withOutput(step.id, outcome.output, stage) },
+      };
     case "awaiting_approval":
       return { go: "stay", end: { type: "waits" } };
     case "failed":
-      if (step.on_error !== undefined) return { go: "next", to: step.on_error };
-      return {
-        go: "end",
-        end: { type: "stuck", cause: "action_failure", reason: `${step.action} failed.` },
-      };
+      return takeFailure(step);
   }
+}
+
+/** Continues after a failed action. */
+function takeFailure({ action, on_error }: Extract<PlaybookStep, { type: "run" }>): Outcome {
+  const reason = `${action} failed.`;
+  return on_error === undefined
+    ? { go: "end", end: { type: "stuck", cause: "action_failure", reason } }
+    : { go: "next", to: on_error, left: { outcome: "failed", error: reason } };
 }
 
 /**
@@ -127,7 +145,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
       },
     };
   }
-  if (answer === null) return { go: "next" };
+  if (answer === null) return { go: "next", left: { outcome: "failed", error: failure } };
   if (answer.text !== undefined && answer.text.trim() !== "") stage.texts.push(answer.text);
   if (answer.handoff !== undefined) {
     return { go: "end", end: { type: "handoff", reason: answer.handoff.reason } };
@@ -135,6 +153,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
   const found = allowedValues(definition.slots, answer.slots ?? {}, options.mayFillSlot);
   return {
     go: "next",
+    left: done,
     changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
   };
 }
@@ -157,9 +176,10 @@ function* takeAsk(
   }
   const question = render(slot.prompt, lookUp, options.language);
   const visited = [...new Set([...frame.visited, step.id])];
-  const moveOnWith = (value: Json, to?: string): Outcome => ({
+  const moveOnWith = (value: Json, left: Left, to?: string): Outcome => ({
     go: "next",
     to,
+    left,
     changes: { visited, slots: { ...frame.slots, [slot.name]: value } },
   });
 
@@ -167,7 +187,7 @@ function* takeAsk(
     const isFilled = (lookUp(slot.name) ?? null) !== null;
     // A step that is reached again asks again. Otherwise a loop through it could run for ever.
     if (!frame.asked && isFilled && !frame.visited.includes(step.id)) {
-      return { go: "next", changes: { visited } };
+      return { go: "next", left: { outcome: "filled" }, changes: { visited } };
     }
     texts.push(question);
     return { go: "stay", end: { type: "asks", understood: true }, changes: { asked: true } };
@@ -180,7 +200,10 @@ function* takeAsk(
     return { go: "call_off" };
   }
   const { value, failure } = yield* valueIn(contactText, slot, question, options);
-  if (value !== undefined) return moveOnWith(value);
+  if (value !== undefined) {
+    const outcome = value === null ? "skipped" : "answered";
+    return moveOnWith(value, { outcome, output: value });
+  }
   if (failure != null && options.stopsOn(failure)) {
     return {
       go: "end",
@@ -192,8 +215,10 @@ function* takeAsk(
     texts.push(question);
     return { go: "stay", end: { type: "asks", understood: false }, changes: { tries } };
   }
-  if (step.on_fail !== undefined || !slot.required) return moveOnWith(null, step.on_fail);
   const reason = `No answer to "${slot.name}" was valid.`;
+  if (step.on_fail !== undefined || !slot.required) {
+    return moveOnWith(null, { outcome: "limit", error: reason }, step.on_fail);
+  }
   return { go: "end", end: { type: "stuck", cause: "failed_attempts", reason } };
 }
 

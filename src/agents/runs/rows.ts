@@ -20,7 +20,8 @@ import {
   text,
   time,
 } from "../../ports/index.ts";
-import type { ActionCall, Run, RunRequest, RunStatus, RunStep } from "./types.ts";
+import type { RunStep } from "./step-types.ts";
+import type { ActionCall, Run, RunRequest, RunStatus } from "./types.ts";
 import { agentById } from "../rows.ts";
 import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "./inputs.ts";
 import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";

@@ -1,9 +1,17 @@
 import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
-import { type ConversationId, minuteMs, type Scope, dayMs } from "../../kernel/index.ts";
+import { type ConversationId, dayMs, iso, minuteMs, type Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
 import type { RunRow } from "./rows.ts";
-import type { ActionCall, TurnMoves, RunRequest, RunStep, ModelResult } from "./types.ts";
+import type { RunStep } from "./step-types.ts";
+import type {
+  ActionCall,
+  EnterStep,
+  LeaveStep,
+  ModelResult,
+  RunRequest,
+  TurnMoves,
+} from "./types.ts";
 
 /**
  * Calls an action.
@@ -41,6 +49,11 @@ export function* think(
     throw new TypeError("the answer of a model was expected");
   }
   return given;
+}
+
+/** Notes a step of a playbook in the run. */
+export function* note(move: EnterStep | LeaveStep): TurnMoves<void> {
+  yield move;
 }
 
 /** Returns the job that runs an agent's turn in a conversation. */
@@ -111,15 +124,53 @@ export function withCall(calls: readonly ActionCall[], call: ActionCall): readon
   return i === -1 ? [...calls, call] : calls.with(i, call);
 }
 
-/** Returns a run's calls with the waiting ones denied. */
-export function denyWaitingCalls({ calls }: { readonly calls: readonly ActionCall[] }): {
-  readonly calls: ActionCall[];
-} {
+/** Returns a run's calls and steps after nobody decided about its waiting calls in time. */
+export function denyWaitingCalls(
+  { calls, steps }: Pick<RunRow, "calls" | "steps">,
+  at: number,
+): Pick<RunRow, "calls" | "steps"> {
+  const isWaiting = ({ status }: ActionCall): boolean => status === "awaiting_approval";
+  const late = { decision: "deny", author_id: null, error: "approval_timeout", at } as const;
   return {
     calls: calls.map((call) =>
-      call.status === "awaiting_approval" ? { ...call, status: "denied", error: "denied" } : call,
+      isWaiting(call) ? { ...call, status: "denied", error: "denied" } : call,
     ),
+    steps: [...steps, ...calls.filter(isWaiting).map((call) => approvalStep(call, late))],
   };
+}
+
+interface Decision {
+  readonly decision: "approve" | "deny";
+  readonly author_id: string | null;
+  /** Why nobody decided. */
+  readonly error?: string;
+  readonly at: number;
+}
+
+/** Returns the step of a run that records the decision about a call. */
+export function approvalStep(
+  { id, action }: ActionCall,
+  { decision, author_id, error, at }: Decision,
+): RunStep {
+  return {
+    type: "approval",
+    name: action,
+    input: { call_id: id, author_id },
+    output: decision,
+    error: error ?? null,
+    started_at: iso(at),
+    duration_ms: 0,
+  };
+}
+
+/**
+ * Returns the recorded steps without the path of a turn that did not conclude. Such a turn is taken
+ * again from where the session stands, and its path is recorded anew. An approval can only follow a
+ * turn that has concluded, so the path before it stays.
+ */
+export function concludedSteps(steps: readonly RunStep[]): RunStep[] {
+  const last = steps.findLastIndex(({ type }) => type === "approval");
+  return steps.filter(({ type }, place) => place < last || type !== "playbook");
 }
 
 /** How long an action waits for an approval before it is denied, in milliseconds: one day. */

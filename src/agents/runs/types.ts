@@ -11,6 +11,7 @@ import {
   timestamp,
 } from "../../kernel/index.ts";
 import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.ts";
+import { type PlaybookStepOutcome, type RunStep, runStepSchema } from "./step-types.ts";
 
 /** Values from the host application and the model can be any JSON. */
 
@@ -35,78 +36,6 @@ const runStatuses = [
 ] as const;
 
 export const runStatusSchema = z.enum(runStatuses);
-
-/** One step of a run: a call of the model or of an action, or a decision about an action. */
-export interface RunStep {
-  /**
-   * `model`: the model was called. `action`: an action was called. `approval`: a person decided
-   * about an action.
-   */
-  readonly type: string;
-  /**
-   * The name of the action. For `model`, the task: `answer`, `instruct` (a playbook's instruction)
-   * or `extract` (finding the value of a slot).
-   */
-  readonly name: string | null;
-  /**
-   * The input of the action, or who decided about which call. Null for `model`, in events, and
-   * after a redaction.
-   */
-  readonly input: Json;
-  /**
-   * What the model or the action returned, or the decision. Null if there is nothing, in events,
-   * and after a redaction.
-   */
-  readonly output: Json;
-  /**
-   * Why the step failed: an error message, or a code such as `model_timeout`. Null if it did not,
-   * and after a redaction.
-   */
-  readonly error: string | null;
-  /** When the step began. */
-  readonly started_at: string;
-  /** How long the step took, in milliseconds. */
-  readonly duration_ms: number;
-}
-
-export const runStepSchema = z
-  .strictObject({
-    type: z
-      .string()
-      .describe(
-        "`model`: the model was called. `action`: an action was called. `approval`: a person " +
-          "decided about an action.",
-      ),
-    name: z
-      .string()
-      .nullable()
-      .describe(
-        "The name of the action. For `model`, the task: `answer`, `instruct` (a playbook's " +
-          "instruction) or `extract` (finding the value of a slot).",
-      ),
-    input: json.describe(
-      "The input of the action, or who decided about which call. Null for `model`, in events, " +
-        "and after a redaction.",
-    ),
-    output: json.describe(
-      "What the model or the action returned, or the decision. Null if there is nothing, in " +
-        "events, and after a redaction.",
-    ),
-    error: z
-      .string()
-      .nullable()
-      .describe(
-        "Why the step failed: an error message, or a code such as `model_timeout`. Null if it " +
-          "did not, and after a redaction.",
-      ),
-    started_at: timestamp.describe("When the step began."),
-    duration_ms: z.int().min(0).describe("How long the step took, in milliseconds."),
-  })
-  .meta({
-    id: "RunStep",
-    description:
-      "One step of a run: a call of the model or of an action, or a decision about an action.",
-  });
 
 /** What started a run. */
 export interface RunTrigger {
@@ -163,7 +92,7 @@ export interface Run {
   readonly trigger: RunTrigger;
   /** Where the run stands. */
   readonly status: RunStatus;
-  /** What was done, in order. At most 100 steps are kept. */
+  /** What was done, in order. At most 200 steps are kept. */
   readonly steps: RunStep[];
   /** The messages that the run sent to the contact, oldest first. */
   readonly message_ids: MessageId[];
@@ -195,7 +124,7 @@ export const runSchema = z
       .describe("The conversation that the agent worked on."),
     trigger: runTriggerSchema.describe("What started the run."),
     status: runStatusSchema.describe("Where the run stands."),
-    steps: z.array(runStepSchema).describe("What was done, in order. At most 100 steps are kept."),
+    steps: z.array(runStepSchema).describe("What was done, in order. At most 200 steps are kept."),
     message_ids: z
       .array(ids.message)
       .describe("The messages that the run sent to the contact, oldest first."),
@@ -257,7 +186,27 @@ export type Move =
       readonly task: ModelTask;
       readonly acts: boolean;
       readonly isFree: boolean;
-    };
+    }
+  | EnterStep
+  | LeaveStep;
+
+/** Notes that a step of a playbook is entered, or returned to in a later turn. */
+export interface EnterStep {
+  readonly do: "enter";
+  readonly playbook_id: PlaybookId;
+  readonly revision: number;
+  /** The id of the step. */
+  readonly step: string;
+}
+
+/** Notes why the step that was entered last, and has not been left, is left. */
+export interface LeaveStep {
+  readonly do: "leave";
+  readonly outcome: PlaybookStepOutcome;
+  readonly next: string | null;
+  readonly output: Json;
+  readonly error: string | null;
+}
 
 export type ModelFailure = "model_error" | "model_timeout" | "budget" | "guardrail";
 
@@ -272,6 +221,8 @@ export interface ModelResult {
 }
 
 export type MoveResult =
-  { readonly done: "acted"; readonly outcome: ModelCall["outcome"] } | ModelResult;
+  | { readonly done: "acted"; readonly outcome: ModelCall["outcome"] }
+  | ModelResult
+  | { readonly done: "noted" };
 
 export type TurnMoves<T> = Generator<Move, T, MoveResult>;

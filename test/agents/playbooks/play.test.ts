@@ -8,8 +8,11 @@ import type {
   PinnedPlaybook,
   PlaybookDefinition,
 } from "../../../src/agents/playbooks/types.ts";
+import { playbookStepOutcomes } from "../../../src/agents/runs/step-types.ts";
 import type { MoveResult } from "../../../src/agents/runs/types.ts";
-import { definition, idOf, libraryOf, most, run, slot, type World } from "./support.ts";
+import type { PlaybookId } from "../../../src/kernel/ids.ts";
+import { pathFaults } from "./path.ts";
+import { definition, idOf, libraryOf, most, recordOf, run, slot, type World } from "./support.ts";
 
 const slots = [
   slot("a"),
@@ -202,6 +205,36 @@ it("a valid playbook asks, waits or ends within its bound for all inputs and out
     { numRuns: 600 },
   );
   expect([accepted > 100, refusedForLoops > 30]).toEqual([true, true]);
+});
+
+/** The outcomes with which a turn ends and a playbook does not. */
+const waiting = new Set<unknown>(["asked", "asked_again", "awaiting_approval", "called"]);
+
+it("the recorded steps are a path of the graphs, which ends where the playbook waits", () => {
+  const met = new Set<unknown>();
+  fc.assert(
+    fc.property(graphs, worlds, said, fc.constantFrom(5, 100), (all, givens, says, steps) => {
+      const library = libraryOf(...all);
+      const world = worldOf(givens);
+      let frames: readonly Frame[] = [beginFrame(library(idOf(0)) as PinnedPlaybook, {}, most)];
+      for (const text of [null, ...says]) {
+        const before = frames.map(({ step }) => step);
+        const { played, path } = run(play(frames, text, library, { ...most, steps }), world);
+        const recorded = recordOf(path);
+        expect(pathFaults(recorded, (id) => library(id as PlaybookId)?.definition)).toEqual([]);
+        // The turn begins where the last one ended.
+        expect(recorded.slice(0, before.length).map(({ name }) => name)).toEqual(before);
+        const waits = recorded.filter(({ playbook }) => waiting.has(playbook?.outcome));
+        expect(waits.map(({ name }) => name)).toEqual(played.frames.map(({ step }) => step));
+        for (const { playbook } of recorded) met.add(playbook?.outcome);
+        frames = played.frames;
+        if (frames.length === 0) return;
+      }
+    }),
+    { numRuns: 600 },
+  );
+  // The graphs, answers and results have led to every outcome.
+  expect(met).toEqual(new Set(playbookStepOutcomes));
 });
 
 it("a playbook with a loop is stopped at its bound", () => {

@@ -1,4 +1,7 @@
+import { simulated } from "../../../adapters/testing/index.ts";
 import { english } from "../../../adapters/language/index.ts";
+import { RunSteps } from "../../../src/agents/run-steps.ts";
+import type { RunStep } from "../../../src/agents/runs/step-types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import {
   beginFrame,
@@ -57,8 +60,13 @@ export function libraryOf(...definitions: readonly PlaybookDefinition[]): Librar
   return (id) => playbooks.find((playbook) => playbook.id === id);
 }
 
-/** Executes a move. */
-export type World = (move: Move) => MoveResult;
+/** A move that asks for something. */
+type Call = Exclude<Move, Note>;
+/** A move that records the path. */
+export type Note = Extract<Move, { readonly do: "enter" | "leave" }>;
+
+/** Makes a call. */
+export type World = (call: Call) => MoveResult;
 
 /** Every action fails, and no model answers. */
 export const failing: World = (move) =>
@@ -66,15 +74,37 @@ export const failing: World = (move) =>
     ? { done: "acted", outcome: { status: "failed", error: "no" } }
     : { done: "thought", answer: null, failure: null };
 
-/** Plays until the playbook asks, waits or ends; also returns the moves. */
-export function run(moves: TurnMoves<Played>, world: World): { played: Played; made: Move[] } {
-  const made: Move[] = [];
+const isNote = (move: Move): move is Note => move.do === "enter" || move.do === "leave";
+
+/** Plays until the playbook asks, waits or ends; also returns the calls and the path. */
+export function run(
+  moves: TurnMoves<Played>,
+  world: World,
+): { played: Played; made: Call[]; path: Note[] } {
+  const made: Call[] = [];
+  const path: Note[] = [];
   let next = moves.next();
   while (next.done !== true) {
-    made.push(next.value);
-    next = moves.next(world(next.value));
+    const move = next.value;
+    if (isNote(move)) {
+      path.push(move);
+      next = moves.next({ done: "noted" });
+    } else {
+      made.push(move);
+      next = moves.next(world(move));
+    }
   }
-  return { played: next.value, made };
+  return { played: next.value, made, path };
+}
+
+/** The steps that a run records of a path. */
+export function recordOf(path: readonly Note[]): readonly RunStep[] {
+  const steps = new RunSteps(simulated().clock, []);
+  for (const note of path) {
+    if (note.do === "enter") steps.enter(note);
+    else steps.leave(note);
+  }
+  return steps.all;
 }
 
 /** A conversation with the first playbook of a library. */

@@ -220,6 +220,7 @@ export const t = defineTexts({
   triggerInbound: "a message of the contact",
   triggerApi: "a call of the API",
   triggerHandback: "a hand-back",
+  whyPlaybook: "Playbook step {step}",
   whyModel: "Asked the model: {task}",
   whyAction: "Ran {name}",
   whyApproval: "Approval of {name}",

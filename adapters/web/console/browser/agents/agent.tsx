@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Agent, Run } from "../../../../../src/index.ts";
+import type { Agent, Page, Playbook, Run } from "../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -20,7 +20,14 @@ import { Copied } from "../parts/values.tsx";
 import { Handset } from "../phones/handset.ts";
 import { HandsetView } from "../phones/handset-view.tsx";
 import { t } from "../texts.ts";
-import { EnableButton, EnabledBadge, runName, runStatuses, RunTable } from "./states.tsx";
+import {
+  EditButtons,
+  EnableButton,
+  EnabledBadge,
+  runName,
+  runStatuses,
+  RunTable,
+} from "./states.tsx";
 
 const refreshDelayMs = 300;
 
@@ -62,7 +69,18 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
       title={data.name}
       back={back}
       badge={<EnabledBadge enabled={data.enabled} />}
-      actions={<EnableButton path={path} resource={agent} enabled={data.enabled} said={said} />}
+      actions={
+        <>
+          <EnableButton path={path} resource={agent} enabled={data.enabled} said={said} />
+          <EditButtons
+            path={path}
+            form={["agents", id, "edit"]}
+            name={data.name}
+            hint={t("agentDeleteHint")}
+            said={t("agentDeleted")}
+          />
+        </>
+      }
     >
       <div class="agent-page">
         <div class="agent-main">
@@ -92,7 +110,22 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
+/** The names of playbooks by their ids. What is not loaded has none. */
+function usePlaybookNames(): ReadonlyMap<string, string> {
+  const playbooks = useMemo(
+    () =>
+      new Resource<Page<Playbook>>((signal) => api.get("v1/playbooks", { limit: 100 }, { signal })),
+    [],
+  );
+  useEffect(() => {
+    void playbooks.reload();
+    return () => playbooks.stop();
+  }, [playbooks]);
+  return new Map(playbooks.data?.data.map(({ id, name }) => [id, name]));
+}
+
 function Settings({ agent }: { readonly agent: Agent }): JSX.Element {
+  const names = usePlaybookNames();
   const { persona, channels, instructions, fallback_text, version, playbook_ids, actions } = agent;
   return (
     <Card title={t("settings")}>
@@ -108,8 +141,8 @@ function Settings({ agent }: { readonly agent: Agent }): JSX.Element {
             playbook_ids.length > 0 && (
               <span class="chips">
                 {playbook_ids.map((each) => (
-                  <a key={each} class="mono" href={linkTo(["agents", "playbooks", each])}>
-                    {each}
+                  <a key={each} href={linkTo(["agents", "playbooks", each])}>
+                    <bdi>{names.get(each) ?? each}</bdi>
                   </a>
                 ))}
               </span>

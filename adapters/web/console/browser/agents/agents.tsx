@@ -1,39 +1,73 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Agent, Page, Playbook, Run } from "../../../../../src/index.ts";
+import type { Agent, Playbook } from "../../../../../src/index.ts";
 import {
   api,
+  Button,
   channelName,
   EmptyState,
+  go,
   linkTo,
+  may,
   number,
   place,
   Resource,
   Table,
 } from "../../../shared/browser/index.ts";
-import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
-import { Card, Paged, PageView } from "../parts/layout.tsx";
+import { Card, LoadingPage, Needs, Paged, PageView } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { AgentPage } from "./agent.tsx";
+import { Approvals } from "./approvals.tsx";
 import { PlaybookPage } from "./playbook.tsx";
 import { RunPage } from "./run.tsx";
-import { EnabledBadge, RunTable } from "./states.tsx";
+import { EnabledBadge } from "./states.tsx";
 
-/** The agents and playbooks, or one of them, or a run. */
+/** The agents and playbooks, or one of them, a form for one, or a run. */
 export function AgentsPage(): JSX.Element {
-  const [, first, second] = place.value.path;
+  const [, first, second, third] = place.value.path;
   if (first === undefined) return <AgentList />;
   if (first === "playbooks") {
-    return second === undefined ? <AgentList /> : <PlaybookPage key={second} id={second} />;
+    if (second === undefined) return <AgentList />;
+    const isForm = second === "new" || third === "edit";
+    return isForm ? (
+      <FormPage key={second} kind="playbooks" id={second === "new" ? undefined : second} />
+    ) : (
+      <PlaybookPage key={second} id={second} />
+    );
   }
+  if (first === "new") return <FormPage key={first} kind="agents" id={undefined} />;
+  if (second === "edit") return <FormPage key={first} kind="agents" id={first} />;
   if (second === undefined) return <AgentPage key={first} id={first} />;
   return <RunPage key={second} id={second} agentId={first} />;
 }
 
-const maxAgentsAsked = 20;
-const refreshDelayMs = 400;
+const editors = new Resource(() => import("./edit/editors.tsx"));
+
+interface FormPageProps {
+  readonly kind: "agents" | "playbooks";
+  readonly id: string | undefined;
+}
+
+/** A form, whose code is loaded when it is opened. */
+function FormPage({ kind, id }: FormPageProps): JSX.Element {
+  const load = (): void => void editors.reload();
+  useEffect(() => {
+    if (editors.state.peek().data === undefined) load();
+  }, []);
+  const { data, error } = editors.state.value;
+  const title = t(kind === "agents" ? "agent" : "playbook");
+  const back = { href: linkTo(["agents"]), label: t("agents") };
+  if (data === undefined) {
+    return <LoadingPage title={title} back={back} error={error} onRetry={load} />;
+  }
+  return (
+    <Needs scopes={["agents:write"]}>
+      <data.EditorPage kind={kind} id={id} />
+    </Needs>
+  );
+}
 
 function AgentList(): JSX.Element {
   const agents = useMemo(
@@ -57,7 +91,11 @@ function AgentList(): JSX.Element {
   return (
     <PageView title={t("agents")} about={t("agentsAbout")}>
       <Approvals agents={agents.state.value.rows ?? []} />
-      <Card title={t("agents")} isFlush>
+      <Card
+        title={t("agents")}
+        isFlush
+        actions={<NewButton path={["agents", "new"]}>{t("agentAdd")}</NewButton>}
+      >
         <Paged
           state={agents.state.value}
           onRetry={() => void agents.reload()}
@@ -71,7 +109,11 @@ function AgentList(): JSX.Element {
           {(rows) => <AgentTable rows={rows} />}
         </Paged>
       </Card>
-      <Card title={t("playbooks")} isFlush>
+      <Card
+        title={t("playbooks")}
+        isFlush
+        actions={<NewButton path={["agents", "playbooks", "new"]}>{t("playbookAdd")}</NewButton>}
+      >
         <Paged
           state={playbooks.state.value}
           onRetry={() => void playbooks.reload()}
@@ -89,34 +131,17 @@ function AgentList(): JSX.Element {
   );
 }
 
-/** The runs that wait for a person's decision. */
-function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Element | null {
-  const ids = agents.slice(0, maxAgentsAsked).map(({ id }) => id);
-  const waiting = useMemo(
-    () =>
-      new Resource<readonly Run[]>(async (signal) => {
-        const query = { status: "awaiting_approval", limit: 20 };
-        const pages = await Promise.all(
-          ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
-        );
-        return pages.flatMap(({ data }) => data);
-      }),
-    [ids.join(" ")],
-  );
-  const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
-  useEffect(() => {
-    refresh();
-    return () => waiting.stop();
-  }, [waiting]);
-  useLive({ onEvent: refresh, onGap: refresh });
-  const rows = waiting.data ?? [];
-  if (rows.length === 0) return null;
-  return (
-    <Card title={t("approvals")} isFlush>
-      <RunTable rows={rows} />
-    </Card>
-  );
+interface NewButtonProps {
+  readonly path: readonly string[];
+  readonly children: string;
 }
+
+const NewButton = ({ path, children }: NewButtonProps): JSX.Element | null =>
+  may("agents:write") ? (
+    <Button icon="plus" onClick={() => go(linkTo(path))}>
+      {children}
+    </Button>
+  ) : null;
 
 function AgentTable({ rows }: { readonly rows: readonly Agent[] }): JSX.Element {
   return (

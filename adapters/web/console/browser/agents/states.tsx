@@ -1,10 +1,13 @@
 /** How runs and agents are shown. */
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type { Agent, Playbook, Run } from "../../../../../src/index.ts";
 import {
   api,
   Badge,
   Button,
+  go,
+  IconButton,
   linkTo,
   may,
   number,
@@ -14,6 +17,7 @@ import {
   toastError,
   type Tone,
 } from "../../../shared/browser/index.ts";
+import { ActionDialog } from "../parts/dialogs.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { span } from "../words.ts";
@@ -123,5 +127,52 @@ export function EnableButton<Data extends Agent | Playbook>(
     <Button icon={enabled ? "pause" : "play"} onClick={() => void toggle()}>
       {t(enabled ? "disable" : "enable")}
     </Button>
+  );
+}
+
+interface EditButtonsProps {
+  /** The path in the API. */
+  readonly path: string;
+  /** The place of the form. */
+  readonly form: readonly string[];
+  readonly name: string;
+  /** What happens when it is deleted. */
+  readonly hint: string;
+  /** What is said when it was deleted. */
+  readonly said: string;
+}
+
+/** Opens the form of an agent or a playbook, or deletes it. */
+export function EditButtons(props: EditButtonsProps): JSX.Element | null {
+  const { path, form, name, hint, said } = props;
+  const [isOpen, setOpen] = useState(false);
+  if (!may("agents:write")) return null;
+  return (
+    <>
+      <Button icon="edit" onClick={() => go(linkTo(form))}>
+        {t("edit")}
+      </Button>
+      <IconButton
+        icon="trash"
+        kind="secondary"
+        label={t("deleteNamed", { name })}
+        onClick={() => setOpen(true)}
+      />
+      {isOpen && (
+        <ActionDialog
+          title={t("deleteNamed", { name })}
+          confirm={t("delete")}
+          kind="danger"
+          onClose={() => setOpen(false)}
+          onConfirm={async () => {
+            await api.delete(path);
+            toast({ message: said });
+            go(linkTo(["agents"]), true);
+          }}
+        >
+          <p>{hint}</p>
+        </ActionDialog>
+      )}
+    </>
   );
 }

@@ -19,6 +19,10 @@ export function StatusBadge({ of }: { readonly of: Message["status"] }): JSX.Ele
   );
 }
 
+/** A description, with what stands between backticks as code. */
+export const withCode = (text: string): (string | JSX.Element)[] =>
+  text.split("`").map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));
+
 /** A value of programs, with a button that copies it. */
 export const Copied = ({ value }: { readonly value: string }): JSX.Element => (
   <span class="copied">

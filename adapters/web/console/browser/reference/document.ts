@@ -57,6 +57,13 @@ export function loadDocument(): void {
   if (data === undefined && !isLoading) void apiDocument.reload();
 }
 
+/** Waits until the document is loaded. Rejects if it cannot be. */
+export async function waitForDocument(): Promise<void> {
+  if (apiDocument.data === undefined) await apiDocument.reload();
+  const { data, error } = apiDocument.state.peek();
+  if (data === undefined) throw error;
+}
+
 /** All types of events. Empty until the document is loaded. */
 export const eventTypes = (): readonly string[] =>
   (apiDocument.data?.components.schemas["EventType"]?.enum ?? []).map(String);

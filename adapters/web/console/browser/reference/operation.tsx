@@ -16,6 +16,7 @@ import {
 import { curlOf } from "../curl.ts";
 import { Code, Json } from "../parts/json.tsx";
 import { Method, statusTone } from "../parts/requests.tsx";
+import { withCode } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { span } from "../words.ts";
 import type { ApiDocument, Operation, Parameter } from "./document.ts";
@@ -92,10 +93,6 @@ export function OperationView(props: OperationViewProps): JSX.Element {
     </div>
   );
 }
-
-/** A description, with what stands between backticks as code. */
-const withCode = (text: string): (string | JSX.Element)[] =>
-  text.split("`").map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>));
 
 interface ParameterFieldProps {
   readonly parameter: Parameter;

@@ -253,6 +253,7 @@ function RunView({ run }: { readonly run: Run }): JSX.Element {
 }
 
 function stepTitle({ type, name }: RunStep): string {
+  if (type === "playbook") return t("whyPlaybook", { step: name ?? "" });
   if (type === "model") return t("whyModel", { task: name ?? "" });
   if (type === "approval") return t("whyApproval", { name: name ?? "" });
   return t("whyAction", { name: name ?? type });

@@ -1,0 +1,156 @@
+/** Actions that wait for a person's decision. */
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Agent, Page, Run, RunStep } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  Icon,
+  linkTo,
+  may,
+  Resource,
+  Table,
+  toast,
+  toastError,
+} from "../../../shared/browser/index.ts";
+import { useCoalesced, useLive } from "../live.ts";
+import { Json } from "../parts/json.tsx";
+import { Card } from "../parts/layout.tsx";
+import { When } from "../parts/values.tsx";
+import { t } from "../texts.ts";
+import { loadActions, loadedActions } from "./actions.ts";
+
+/** The call that a run asks a decision about: the oldest without one. */
+function askedCall({ steps }: Run): RunStep | undefined {
+  const risky = new Set(
+    loadedActions()?.flatMap(({ name, risk }) => (risk === "approval" ? [name] : [])),
+  );
+  const asked = steps.filter(
+    ({ type, name, output, error }) =>
+      type === "action" && output === null && error === null && risky.has(name ?? ""),
+  );
+  return asked[steps.filter(({ type }) => type === "approval").length];
+}
+
+interface ApprovalProps {
+  readonly run: Run;
+  readonly path: string;
+  readonly onDecided: (run: Run) => void;
+}
+
+/** Asks for the decision about the action that a run waits for. */
+export function Approval({ run, path, onDecided }: ApprovalProps): JSX.Element {
+  const [busy, setBusy] = useState<"approve" | "deny">();
+  useEffect(loadActions, []);
+  const decide = async (decision: "approve" | "deny"): Promise<void> => {
+    setBusy(decision);
+    try {
+      onDecided(await api.post<Run>(`${path}/approve`, { decision }));
+      toast({ message: t(decision === "approve" ? "approved" : "denied") });
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setBusy(undefined);
+    }
+  };
+  const call = askedCall(run);
+  return (
+    <section class="approval" aria-label={t("approvalTitle")}>
+      <div class="approval-head">
+        <Icon name="person" />
+        <div class="grow">
+          <h2>
+            {t("approvalTitle")} {call && <code>{call.name}</code>}
+          </h2>
+          <p>{t("approvalWaits")}</p>
+        </div>
+        {may("agents:trigger") && (
+          <div class="approval-buttons">
+            <Button
+              isBusy={busy === "deny"}
+              disabled={busy === "approve"}
+              onClick={() => void decide("deny")}
+            >
+              {t("deny")}
+            </Button>
+            <Button
+              kind="primary"
+              isBusy={busy === "approve"}
+              disabled={busy === "deny"}
+              onClick={() => void decide("approve")}
+            >
+              {t("approve")}
+            </Button>
+          </div>
+        )}
+      </div>
+      {call && <Json value={call.input} label={t("stepInput")} />}
+    </section>
+  );
+}
+
+const maxAgentsAsked = 20;
+const refreshDelayMs = 400;
+
+/** The runs that wait for a decision. */
+export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JSX.Element | null {
+  const ids = agents.slice(0, maxAgentsAsked).map(({ id }) => id);
+  const waiting = useMemo(
+    () =>
+      new Resource<readonly Run[]>(async (signal) => {
+        const query = { status: "awaiting_approval", limit: 20 };
+        const pages = await Promise.all(
+          ids.map((id) => api.get<Page<Run>>(`v1/agents/${id}/runs`, query, { signal })),
+        );
+        return pages.flatMap(({ data }) => data);
+      }),
+    [ids.join(" ")],
+  );
+  const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
+  useEffect(() => {
+    loadActions();
+    refresh();
+    return () => waiting.stop();
+  }, [waiting]);
+  useLive({ onEvent: refresh, onGap: refresh });
+  const rows = waiting.data ?? [];
+  if (rows.length === 0) return null;
+  const nameOf = (id: string): string => agents.find((each) => each.id === id)?.name ?? id;
+  return (
+    <Card title={t("approvals")} isFlush>
+      <Table
+        label={t("approvals")}
+        rows={rows}
+        keyOf={({ id }) => id}
+        linkOf={({ agent_id, id }) => linkTo(["agents", agent_id, id])}
+        columns={[
+          {
+            id: "action",
+            label: t("stepAction"),
+            cell: (run) => <code class="strong">{askedCall(run)?.name ?? t("runAwaiting")}</code>,
+          },
+          {
+            id: "input",
+            label: t("stepInput"),
+            cell: (run) => (
+              <code class="truncate muted">
+                <bdi>{JSON.stringify(askedCall(run)?.input ?? null)}</bdi>
+              </code>
+            ),
+          },
+          {
+            id: "agent",
+            label: t("agent"),
+            cell: ({ agent_id }) => <bdi class="nowrap">{nameOf(agent_id)}</bdi>,
+          },
+          {
+            id: "created",
+            label: t("columnCreated"),
+            isNumeric: true,
+            cell: ({ created_at }) => <When at={created_at} />,
+          },
+        ]}
+      />
+    </Card>
+  );
+}

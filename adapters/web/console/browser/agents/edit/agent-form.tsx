@@ -1,0 +1,287 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Agent, AgentAction, Playbook } from "../../../../../../src/index.ts";
+import {
+  api,
+  Badge,
+  channelName,
+  Checkbox,
+  go,
+  linkTo,
+  toast,
+  type Tone,
+} from "../../../../shared/browser/index.ts";
+import { t } from "../../texts.ts";
+import {
+  type AgentSectionProps,
+  Handoff,
+  hint,
+  Limits,
+  Replies,
+  standard,
+} from "./agent-behaviour.tsx";
+import { agentBody, type AgentDraft, agentDraftOf, newAgent } from "./agent-draft.ts";
+import { useForm } from "./form.ts";
+import { Choices, Editor, Input, Lines, List, Section } from "./parts.tsx";
+import { e } from "./texts.ts";
+import { changedFields } from "./values.ts";
+
+interface AgentFormProps {
+  /** The agent to change. Absent for a new one. */
+  readonly agent: Agent | undefined;
+  readonly playbooks: readonly Playbook[];
+  readonly actions: readonly AgentAction[];
+}
+
+/** Creates an agent, or a new version of one. */
+export function AgentForm({ agent, playbooks, actions }: AgentFormProps): JSX.Element {
+  const [saved] = useState(() => (agent === undefined ? newAgent(standard) : agentDraftOf(agent)));
+  const form = useForm<AgentDraft>({
+    id: agent?.id ?? "agent",
+    saved,
+    onSave: async (draft, key) => {
+      if (agent === undefined) {
+        const { id } = await api.post<Agent>("v1/agents", agentBody(draft), { key });
+        toast({ message: e("agentCreated") });
+        return go(linkTo(["agents", id]));
+      }
+      const changes = changedFields(agentBody(saved), agentBody(draft));
+      const { version } = await api.patch<Agent>(`v1/agents/${agent.id}`, changes, { key });
+      toast({ message: e("agentSaved", { version }) });
+      return go(linkTo(["agents", agent.id]));
+    },
+  });
+  const sections = { form };
+  return (
+    <Editor
+      title={agent === undefined ? e("agentNew") : e("agentEdit", { name: agent.name })}
+      back={
+        agent === undefined
+          ? { href: linkTo(["agents"]), label: t("agents") }
+          : { href: linkTo(["agents", agent.id]), label: agent.name }
+      }
+      save={
+        agent === undefined ? e("agentCreate") : e("saveVersion", { version: agent.version + 1 })
+      }
+      form={form}
+      isNew={agent === undefined}
+    >
+      <General {...sections} />
+      <Persona {...sections} />
+      <Knowledge {...sections} />
+      <Tools {...sections} playbooks={playbooks} actions={actions} />
+      <Replies {...sections} />
+      <Handoff {...sections} />
+      <Limits {...sections} />
+    </Editor>
+  );
+}
+
+const channels = ["sms", "mms", "webchat"] as const;
+
+function General({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+  return (
+    <Section title={e("sectionGeneral")}>
+      <Input of={values} name="name" set={set} label={e("name")} problem={problems.of("/name")} />
+      <Checkbox
+        label={e("enabled")}
+        checked={values.enabled}
+        onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+      />
+      <Choices
+        label={e("channels")}
+        isInline
+        options={channels.map((value) => ({ value, label: channelName(value) }))}
+        chosen={values.channels}
+        onChange={(chosen) =>
+          set({ channels: channels.filter((channel) => chosen.includes(channel)) })
+        }
+        problem={problems.in("/channels")}
+      />
+      <Lines
+        of={values}
+        name="senders"
+        set={set}
+        label={e("senders")}
+        rows={2}
+        hint={e("sendersHint")}
+        isOptional
+        problem={problems.in("/senders")}
+      />
+    </Section>
+  );
+}
+
+function Persona({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+  return (
+    <Section title={e("sectionPersona")}>
+      <div class="editor-row">
+        <Input
+          of={values}
+          name="role"
+          set={set}
+          label={e("role")}
+          problem={problems.of("/persona/role")}
+        />
+        <Input
+          of={values}
+          name="tone"
+          set={set}
+          label={e("tone")}
+          isOptional
+          problem={problems.of("/persona/tone")}
+        />
+        <Input
+          of={values}
+          name="language"
+          set={set}
+          label={e("language")}
+          isOptional
+          problem={problems.of("/persona/language")}
+        />
+      </div>
+      <Lines
+        of={values}
+        name="instructions"
+        set={set}
+        label={e("instructions")}
+        rows={6}
+        hint={hint("instructions")}
+        isOptional
+        problem={problems.of("/instructions")}
+      />
+      <h3>{e("guidelines")}</h3>
+      <List
+        items={values.guidelines}
+        onChange={(guidelines) => set({ guidelines })}
+        add={e("guidelineAdd")}
+        item={e("guideline")}
+        empty={{ when: "", what: "", priority: "" }}
+      >
+        {(guideline, change, place) => (
+          <div class="editor-row">
+            <Input
+              of={guideline}
+              name="when"
+              set={change}
+              label={e("guidelineWhen")}
+              problem={problems.of(`/guidelines/${place}/when`)}
+            />
+            <Input
+              of={guideline}
+              name="what"
+              set={change}
+              label={e("guidelineThen")}
+              problem={problems.of(`/guidelines/${place}/then`)}
+            />
+            <Input
+              of={guideline}
+              name="priority"
+              set={change}
+              label={e("priority")}
+              inputMode="numeric"
+              placeholder="0"
+              problem={problems.of(`/guidelines/${place}/priority`)}
+            />
+          </div>
+        )}
+      </List>
+    </Section>
+  );
+}
+
+function Knowledge({ form: { values, set, problems } }: AgentSectionProps): JSX.Element {
+  return (
+    <Section title={e("sectionKnowledge")} about={hint("knowledge")}>
+      <List
+        items={values.knowledge}
+        onChange={(knowledge) => set({ knowledge })}
+        add={e("knowledgeAdd")}
+        item={e("knowledge")}
+        empty={{ title: "", text: "" }}
+      >
+        {(piece, change, place) => (
+          <>
+            <Input
+              of={piece}
+              name="title"
+              set={change}
+              label={e("knowledgeTitle")}
+              problem={problems.of(`/knowledge/${place}/title`)}
+            />
+            <Lines
+              of={piece}
+              name="text"
+              set={change}
+              label={e("knowledgeText")}
+              rows={2}
+              problem={problems.of(`/knowledge/${place}/text`)}
+            />
+          </>
+        )}
+      </List>
+    </Section>
+  );
+}
+
+interface ToolsProps extends AgentSectionProps, Pick<AgentFormProps, "playbooks" | "actions"> {}
+
+function Tools({ form, playbooks, actions }: ToolsProps): JSX.Element {
+  const { values, set, problems } = form;
+  const named = playbooks.map(({ id, name, description }) => {
+    return { value: id, label: <bdi>{name}</bdi>, note: <bdi>{description}</bdi> };
+  });
+  // What was deleted or unregistered can still be deselected.
+  const gone = (chosen: readonly string[], known: readonly string[]) =>
+    chosen
+      .filter((value) => !known.includes(value))
+      .map((value) => ({ value, label: <code>{value}</code> }));
+  const callable = actions.map(({ name, description, risk }) => ({
+    value: name,
+    label: (
+      <>
+        <code class="strong">{name}</code> <Risk of={risk} />
+      </>
+    ),
+    note: <bdi>{description}</bdi>,
+  }));
+  const known = actions.map(({ name }) => name);
+  return (
+    <Section title={e("sectionTools")}>
+      <Choices
+        label={t("playbooks")}
+        hint={hint("playbook_ids")}
+        options={[
+          ...named,
+          ...gone(
+            values.playbook_ids,
+            playbooks.map(({ id }) => id),
+          ),
+        ]}
+        chosen={values.playbook_ids}
+        onChange={(playbook_ids) => set({ playbook_ids })}
+        problem={problems.in("/playbook_ids")}
+        none={e("playbooksHave")}
+      />
+      <Choices
+        label={t("agentActions")}
+        hint={hint("actions")}
+        options={[...callable, ...gone(values.actions, known)]}
+        chosen={values.actions}
+        onChange={(chosen) => set({ actions: chosen })}
+        problem={problems.in("/actions")}
+        none={e("actionsHave")}
+      />
+    </Section>
+  );
+}
+
+const riskTones = { read: "neutral", write: "accent", approval: "warn" } as const satisfies {
+  readonly [risk in AgentAction["risk"]]: Tone;
+};
+
+const Risk = ({ of }: { readonly of: AgentAction["risk"] }): JSX.Element => (
+  <Badge tone={riskTones[of]}>
+    {{ read: e("riskRead"), write: e("riskWrite"), approval: e("riskApproval") }[of]}
+  </Badge>
+);

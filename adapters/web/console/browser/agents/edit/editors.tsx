@@ -1,0 +1,85 @@
+/** The pages that create and change agents and playbooks. They are loaded when they are opened. */
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type {
+  Agent,
+  AgentAction,
+  AgentActions,
+  Page,
+  Playbook,
+} from "../../../../../../src/index.ts";
+import { api, linkTo, Resource } from "../../../../shared/browser/index.ts";
+import { LoadingPage } from "../../parts/layout.tsx";
+import { waitForDocument } from "../../reference/document.ts";
+import { t } from "../../texts.ts";
+import { AgentForm } from "./agent-form.tsx";
+import { PlaybookForm } from "./playbook-form.tsx";
+
+interface EditorProps {
+  readonly kind: "agents" | "playbooks";
+  /** What is changed. Absent for something new. */
+  readonly id: string | undefined;
+}
+
+/** What a form needs. */
+interface Loaded {
+  readonly agent: Agent | undefined;
+  readonly playbook: Playbook | undefined;
+  readonly playbooks: readonly Playbook[];
+  readonly actions: readonly AgentAction[];
+}
+
+/** The engine keeps at most 500 playbooks. */
+const maxPages = 5;
+
+async function load({ kind, id }: EditorProps, signal: AbortSignal): Promise<Loaded> {
+  const own = <Resource,>(of: EditorProps["kind"]): Promise<Resource | undefined> =>
+    id !== undefined && kind === of
+      ? api.get<Resource>(`v1/${of}/${encodeURIComponent(id)}`, {}, { signal })
+      : Promise.resolve(undefined);
+  const [agent, playbook, playbooks, { data: actions }] = await Promise.all([
+    own<Agent>("agents"),
+    own<Playbook>("playbooks"),
+    allPlaybooks(signal),
+    api.get<AgentActions>("v1/actions", {}, { signal }),
+    waitForDocument(),
+  ]);
+  return { agent, playbook, playbooks, actions };
+}
+
+async function allPlaybooks(signal: AbortSignal): Promise<readonly Playbook[]> {
+  const found: Playbook[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const query = { limit: 100, cursor };
+    const page = await api.get<Page<Playbook>>("v1/playbooks", query, { signal });
+    found.push(...page.data);
+    cursor = page.next_cursor ?? undefined;
+    if (cursor === undefined) break;
+  }
+  return found;
+}
+
+/** The form of an agent or a playbook. */
+export function EditorPage({ kind, id }: EditorProps): JSX.Element {
+  const resource = useMemo(
+    () => new Resource<Loaded>((signal) => load({ kind, id }, signal)),
+    [kind, id],
+  );
+  useEffect(() => {
+    void resource.reload();
+    return () => resource.stop();
+  }, [resource]);
+  const { data, error } = resource.state.value;
+  if (data === undefined) {
+    return (
+      <LoadingPage
+        title={t(kind === "agents" ? "agent" : "playbook")}
+        back={{ href: linkTo(["agents"]), label: t("agents") }}
+        error={error}
+        onRetry={() => void resource.reload()}
+      />
+    );
+  }
+  return kind === "agents" ? <AgentForm {...data} /> : <PlaybookForm {...data} />;
+}

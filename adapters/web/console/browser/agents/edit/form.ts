@@ -1,0 +1,97 @@
+/** A form whose content survives a reload of the page until it is saved. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { current, newKey, recall, remember } from "../../../../shared/browser/index.ts";
+import { Problems } from "./problems.ts";
+
+/** A form and what a person typed in it. */
+export interface Form<Values> {
+  readonly values: Values;
+  /** Changes some of the fields. */
+  readonly set: (change: Partial<Values>) => void;
+  /** Whether the form began with what a person typed earlier and did not save. */
+  readonly isRestored: boolean;
+  readonly isChanged: boolean;
+  /** Returns to the saved values. */
+  readonly discard: () => void;
+  readonly problems: Problems;
+  /** Why the form could not be saved. */
+  readonly error: unknown;
+  readonly isBusy: boolean;
+  readonly save: () => Promise<void>;
+}
+
+interface FormOptions<Values> {
+  /** What is edited, such as an id. */
+  readonly id: string;
+  readonly saved: Values;
+  /** Saves the values. The same values have the same key, so a repetition saves once. */
+  readonly onSave: (values: Values, key: string) => Promise<void>;
+}
+
+export function useForm<Values extends object>(options: FormOptions<Values>): Form<Values> {
+  const { id, saved, onSave } = options;
+  const place = useMemo(() => placeOf(id), [id]);
+  const [restored] = useState(() => restore(place, saved));
+  const [values, setValues] = useState(restored ?? saved);
+  const [isRestored, setRestored] = useState(restored !== undefined);
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const content = JSON.stringify(values);
+  const isChanged = content !== JSON.stringify(saved);
+  const key = useMemo(newKey, [content]);
+  const problems = useMemo(() => new Problems(error), [error]);
+  useEffect(() => {
+    if (error === undefined) return;
+    // The field that is to be mended first.
+    document
+      .querySelector<HTMLElement>(".editor :is([aria-invalid=true], [data-invalid])")
+      ?.focus();
+  }, [error]);
+  return {
+    values,
+    set: (change) => {
+      const next = { ...values, ...change };
+      setValues(next);
+      remember(place, JSON.stringify(next));
+    },
+    isRestored,
+    isChanged,
+    discard: () => {
+      setValues(saved);
+      setError(undefined);
+      setRestored(false);
+      remember(place, undefined);
+    },
+    problems,
+    error,
+    isBusy,
+    save: async () => {
+      setBusy(true);
+      try {
+        await onSave(values, key);
+        remember(place, undefined);
+      } catch (failure) {
+        setError(failure);
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+function placeOf(id: string): string {
+  const { account_id = "", mode = "", operator } = current.peek() ?? {};
+  return `form:${account_id}:${mode}:${operator?.id ?? ""}:${id}`;
+}
+
+/** What was typed and not saved, if it differs from the saved values. */
+function restore<Values extends object>(place: string, saved: Values): Values | undefined {
+  try {
+    const stored = JSON.parse(recall(place) ?? "null") as Partial<Values> | null;
+    if (stored === null) return undefined;
+    const values = { ...saved, ...stored };
+    return JSON.stringify(values) === JSON.stringify(saved) ? undefined : values;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,221 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { AgentAction, Playbook, PlaybookStep } from "../../../../../../src/index.ts";
+import { api, Checkbox, go, linkTo, toast } from "../../../../shared/browser/index.ts";
+import { Card } from "../../parts/layout.tsx";
+import { t } from "../../texts.ts";
+import { StepGraph } from "../step-graph.tsx";
+import { Target } from "./choice.tsx";
+import { type Form, useForm } from "./form.ts";
+import { Editor, Input, Lines, Section } from "./parts.tsx";
+import {
+  newPlaybook,
+  playbookBody,
+  type PlaybookDraft,
+  playbookDraftOf,
+  stepBody,
+} from "./playbook-draft.ts";
+import { defaultOf, hintOf } from "./schema.ts";
+import { SlotSection } from "./slot-section.tsx";
+import { StepList } from "./step-list.tsx";
+import { e } from "./texts.ts";
+import { changedFields } from "./values.ts";
+
+interface PlaybookFormProps {
+  /** The playbook to change. Absent for a new one. */
+  readonly playbook: Playbook | undefined;
+  readonly playbooks: readonly Playbook[];
+  readonly actions: readonly AgentAction[];
+}
+
+/** Creates a playbook, or a new version of one. The graph beside the steps follows each change. */
+export function PlaybookForm({ playbook, playbooks, actions }: PlaybookFormProps): JSX.Element {
+  const saved = playbook === undefined ? newPlaybook : playbookDraftOf(playbook);
+  const form = useForm<PlaybookDraft>({
+    id: playbook?.id ?? "playbook",
+    saved,
+    onSave: async (draft, key) => {
+      if (playbook === undefined) {
+        const body = playbookBody(draft, true);
+        const { id } = await api.post<Playbook>("v1/playbooks", body, { key });
+        toast({ message: e("playbookCreated") });
+        return go(linkTo(["agents", "playbooks", id]));
+      }
+      const changes = changedFields(playbookBody(saved, false), playbookBody(draft, false));
+      const path = `v1/playbooks/${playbook.id}`;
+      const { version } = await api.patch<Playbook>(path, changes, { key });
+      toast({ message: e("playbookSaved", { version }) });
+      return go(linkTo(["agents", "playbooks", playbook.id]));
+    },
+  });
+  return (
+    <Editor
+      title={playbook === undefined ? e("playbookNew") : e("agentEdit", { name: playbook.name })}
+      back={
+        playbook === undefined
+          ? { href: linkTo(["agents"]), label: t("agents") }
+          : { href: linkTo(["agents", "playbooks", playbook.id]), label: playbook.name }
+      }
+      save={
+        playbook === undefined
+          ? e("playbookCreate")
+          : e("saveVersion", { version: playbook.version + 1 })
+      }
+      form={form}
+      isNew={playbook === undefined}
+    >
+      <div class="editor-columns">
+        <General form={form} />
+        <Trigger form={form} />
+      </div>
+      <SlotSection form={form} />
+      <Steps
+        form={form}
+        actions={actions}
+        playbooks={playbooks.filter(({ id }) => id !== playbook?.id)}
+      />
+    </Editor>
+  );
+}
+
+interface SectionProps {
+  readonly form: Form<PlaybookDraft>;
+}
+
+const hint = (path: string): string | undefined => hintOf("CreatePlaybook", path);
+
+function General({ form: { values, set, problems } }: SectionProps): JSX.Element {
+  return (
+    <Section title={e("sectionGeneral")}>
+      <Input of={values} name="name" set={set} label={e("name")} problem={problems.of("/name")} />
+      <Lines
+        of={values}
+        name="description"
+        set={set}
+        label={e("description")}
+        rows={2}
+        isOptional
+        hint={hint("description")}
+        problem={problems.of("/description")}
+      />
+      <Checkbox
+        label={
+          <>
+            {e("enabled")} <span class="choice-note muted">{e("enabledHint")}</span>
+          </>
+        }
+        checked={values.enabled}
+        onChange={({ currentTarget }) => set({ enabled: currentTarget.checked })}
+      />
+      <div class="editor-row">
+        <Target
+          label={e("onCancel")}
+          none={e("onCancelEnd")}
+          value={values.on_cancel}
+          onChange={(on_cancel) => set({ on_cancel })}
+          ids={values.steps.map(({ id }) => id)}
+          problem={problems.of("/on_cancel")}
+        />
+        <Input
+          of={values}
+          name="max_turns"
+          set={set}
+          label={e("maxTurns")}
+          inputMode="numeric"
+          isOptional
+          problem={problems.of("/max_turns")}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function Trigger({ form: { values, set, problems } }: SectionProps): JSX.Element {
+  return (
+    <Section title={e("sectionTrigger")}>
+      <Lines
+        of={values}
+        name="keywords"
+        set={set}
+        label={e("keywords")}
+        rows={2}
+        isOptional
+        hint={e("keywordsHint")}
+        problem={problems.in("/trigger/keywords")}
+      />
+      <Lines
+        of={values}
+        name="intents"
+        set={set}
+        label={e("intents")}
+        rows={2}
+        isOptional
+        hint={e("keywordsHint")}
+        problem={problems.in("/trigger/intents")}
+      />
+      <Lines
+        of={values}
+        name="when"
+        set={set}
+        label={e("triggerWhen")}
+        rows={2}
+        isOptional
+        hint={hint("trigger/when")}
+        problem={problems.of("/trigger/when")}
+      />
+      <Input
+        of={values}
+        name="priority"
+        set={set}
+        label={e("priority")}
+        inputMode="numeric"
+        placeholder={defaultOf("CreatePlaybook", "trigger/priority")}
+        hint={hint("trigger/priority")}
+        problem={problems.of("/trigger/priority")}
+      />
+    </Section>
+  );
+}
+
+interface StepsProps extends SectionProps, Pick<PlaybookFormProps, "actions" | "playbooks"> {}
+
+function Steps({ form, actions, playbooks }: StepsProps): JSX.Element {
+  const { values, set, problems } = form;
+  const [open, setOpen] = useState<number | undefined>(0);
+  const faulty = problems.placesIn("/steps");
+  useEffect(() => {
+    const [first] = faulty;
+    if (first !== undefined) setOpen(first);
+  }, [problems]);
+  // An unfinished step has all fields that the graph reads.
+  const shown = values.steps.map((step) => stepBody(step) as unknown as PlaybookStep);
+  const context = {
+    ids: values.steps.map(({ id }) => id),
+    slots: values.slots.map(({ name }) => name),
+    actions,
+    playbooks,
+    problems,
+  };
+  return (
+    <div class="editor-steps">
+      <Section title={e("sectionSteps")}>
+        {problems.of("/steps") !== undefined && (
+          <p class="field-problem">{problems.of("/steps")}</p>
+        )}
+        <StepList
+          steps={values.steps}
+          shown={shown}
+          context={context}
+          open={open}
+          onOpen={setOpen}
+          onChange={(steps) => set({ steps })}
+        />
+      </Section>
+      <div class="editor-graph">
+        <Card title={e("graph")}>
+          <StepGraph steps={shown} faulty={faulty} selected={open} onPick={setOpen} />
+        </Card>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,158 @@
+/** The steps of a playbook as a list. One of them is open. */
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { PlaybookStep } from "../../../../../../src/index.ts";
+import { Icon, Menu, type MenuItem, Select, TextField } from "../../../../shared/browser/index.ts";
+import { stepIcons, stepName, textOf } from "../step-graph.tsx";
+import { newStep, renamed, type StepDraft, type StepType } from "./playbook-draft.ts";
+import { type StepContext, StepFields } from "./step-fields.tsx";
+import { e } from "./texts.ts";
+
+const types = Object.keys(stepIcons) as readonly StepType[];
+
+interface StepListProps {
+  readonly steps: readonly StepDraft[];
+  /** The steps as the graph shows them. */
+  readonly shown: readonly PlaybookStep[];
+  readonly context: StepContext;
+  readonly open: number | undefined;
+  readonly onOpen: (place: number | undefined) => void;
+  readonly onChange: (steps: readonly StepDraft[]) => void;
+}
+
+export function StepList(props: StepListProps): JSX.Element {
+  const { steps, shown, context, open, onOpen, onChange } = props;
+  const add = (type: StepType): void => {
+    const at = open === undefined ? steps.length : open + 1;
+    onChange(steps.toSpliced(at, 0, newStep(type, steps)));
+    onOpen(at);
+  };
+  const move = (place: number, by: number): void => {
+    const step = steps[place];
+    if (step === undefined) return;
+    onChange(steps.toSpliced(place, 1).toSpliced(place + by, 0, step));
+    onOpen(place + by);
+  };
+  const itemsOf = (place: number): readonly MenuItem[] => [
+    ...(place > 0 ? [{ label: e("moveUp"), onPick: () => move(place, -1) }] : []),
+    ...(place < steps.length - 1 ? [{ label: e("moveDown"), onPick: () => move(place, 1) }] : []),
+    {
+      label: e("duplicate"),
+      icon: "copy",
+      onPick: () => {
+        const step = steps[place];
+        if (step === undefined) return;
+        const { id } = newStep(step.type, steps);
+        onChange(steps.toSpliced(place + 1, 0, { ...step, id }));
+        onOpen(place + 1);
+      },
+    },
+    {
+      label: e("removeStep"),
+      icon: "trash",
+      isDanger: true,
+      onPick: () => {
+        onChange(steps.toSpliced(place, 1));
+        onOpen(undefined);
+      },
+    },
+  ];
+  return (
+    <div class="step-list">
+      <ol>
+        {steps.map((step, place) => (
+          <StepCard
+            key={place}
+            step={step}
+            summary={shown[place] === undefined ? "" : textOf(shown[place])}
+            place={place}
+            isOpen={open === place}
+            items={itemsOf(place)}
+            context={context}
+            onToggle={() => onOpen(open === place ? undefined : place)}
+            onSet={(change) => onChange(steps.with(place, { ...step, ...change }))}
+            onRename={(id) => onChange(renamed(steps.with(place, { ...step, id }), step.id, id))}
+          />
+        ))}
+      </ol>
+      <Menu
+        label={e("stepAdd")}
+        icon="plus"
+        kind="secondary"
+        items={types.map((type) => ({
+          label: stepName(type),
+          icon: stepIcons[type],
+          onPick: () => add(type),
+        }))}
+      >
+        {e("stepAdd")}
+      </Menu>
+    </div>
+  );
+}
+
+interface StepCardProps {
+  readonly step: StepDraft;
+  readonly summary: string;
+  readonly place: number;
+  readonly isOpen: boolean;
+  readonly items: readonly MenuItem[];
+  readonly context: StepContext;
+  readonly onToggle: () => void;
+  readonly onSet: (change: Partial<StepDraft>) => void;
+  readonly onRename: (id: string) => void;
+}
+
+function StepCard(props: StepCardProps): JSX.Element {
+  const { step, summary, place, isOpen, items, context, onToggle, onSet, onRename } = props;
+  const at = `/steps/${place}`;
+  const problem = context.problems.in(at);
+  const card = useRef<HTMLLIElement>(null);
+  useLayoutEffect(() => {
+    if (isOpen) card.current?.scrollIntoView({ block: "nearest" });
+  }, [isOpen]);
+  return (
+    <li ref={card} class={`step-card ${problem === undefined ? "" : "is-faulty"}`}>
+      <div class="step-head">
+        <button type="button" class="step-toggle" aria-expanded={isOpen} onClick={onToggle}>
+          <Icon name={problem === undefined ? stepIcons[step.type] : "alert"} />
+          <strong>{stepName(step.type)}</strong>
+          <code>{step.id}</code>
+          <bdi class="muted truncate grow">{summary}</bdi>
+          <Icon name={isOpen ? "chevron-down" : "chevron-right"} />
+        </button>
+        <Menu label={e("stepMenu", { id: step.id })} items={items} />
+      </div>
+      {isOpen && (
+        <div class="step-body">
+          <div class="editor-row">
+            <Select
+              label={e("stepType")}
+              value={step.type}
+              options={types.map((type) => ({ value: type, label: stepName(type) }))}
+              onChange={({ currentTarget }) => {
+                const type = types.find((each) => each === currentTarget.value);
+                if (type !== undefined) onSet({ type });
+              }}
+            />
+            <TextField
+              label={e("stepId")}
+              class="input mono"
+              autocomplete="off"
+              spellcheck={false}
+              value={step.id}
+              problem={context.problems.of(`${at}/id`)}
+              // References follow when the whole id is typed.
+              onChange={({ currentTarget }) => onRename(currentTarget.value)}
+            />
+          </div>
+          <StepFields step={step} set={onSet} context={context} at={at} />
+          {context.problems.of(at) !== undefined && (
+            <p class="field-problem">{context.problems.of(at)}</p>
+          )}
+        </div>
+      )}
+      {!isOpen && problem !== undefined && <p class="field-problem">{problem}</p>}
+    </li>
+  );
+}

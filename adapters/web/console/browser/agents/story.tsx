@@ -1,0 +1,210 @@
+/** What happened in a run, as one story: messages, steps of playbooks, calls and decisions. */
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Message, Run, RunStep } from "../../../../../src/index.ts";
+import {
+  api,
+  dateTime,
+  Icon,
+  type IconName,
+  linkTo,
+  may,
+  Resource,
+  type Tone,
+} from "../../../shared/browser/index.ts";
+import { Json } from "../parts/json.tsx";
+import { t } from "../texts.ts";
+import { span } from "../words.ts";
+
+/** More messages are links beside the story. */
+const maxMessages = 5;
+
+/** The story of a run. Messages are part of it if the person may read them. */
+export function Story({ run }: { readonly run: Run }): JSX.Element {
+  const read = useMessages(run.trigger.message_ids.slice(-maxMessages));
+  const sent = useMessages(run.message_ids.slice(0, maxMessages));
+  const rows: JSX.Element[] = read.map((message) => <MessageRow key={message.id} of={message} />);
+  const waiting = [...sent];
+  const tell = (message: Message | undefined): void => {
+    if (message) rows.push(<MessageRow key={message.id} of={message} />);
+  };
+  for (const [index, step] of run.steps.entries()) {
+    while (waiting[0] !== undefined && waiting[0].created_at < step.started_at) {
+      tell(waiting.shift());
+    }
+    rows.push(
+      <StepRow key={index} step={step} isLast={index === run.steps.length - 1} run={run} />,
+    );
+  }
+  for (const message of waiting) tell(message);
+  if (rows.length === 0) return <p class="muted">{t("stepsNone")}</p>;
+  return <ol class="life-list">{rows}</ol>;
+}
+
+function useMessages(ids: readonly string[]): readonly Message[] {
+  const key = ids.join(" ");
+  const messages = useMemo(
+    () =>
+      new Resource<readonly Message[]>((signal) =>
+        Promise.all(ids.map((id) => api.get<Message>(`v1/messages/${id}`, {}, { signal }))),
+      ),
+    [key],
+  );
+  useEffect(() => {
+    if (key !== "" && may("messages:read")) void messages.reload();
+    return () => messages.stop();
+  }, [messages]);
+  return messages.data ?? [];
+}
+
+function MessageRow({ of: { id, direction, body, created_at } }: { readonly of: Message }) {
+  const isIn = direction === "inbound";
+  return (
+    <li class="life-row">
+      <span class={`life-row-icon ${isIn ? "tone-neutral" : "tone-good"}`}>
+        <Icon name={isIn ? "arrow-in" : "arrow-out"} />
+      </span>
+      <span class="story-text grow">
+        <a class="strong" href={linkTo(["messages", id])}>
+          {t(isIn ? "storyRead" : "storySent")}
+        </a>
+        <bdi class="story-body">{body}</bdi>
+      </span>
+      <When at={created_at} />
+    </li>
+  );
+}
+
+const When = ({ at, ms }: { readonly at: string; readonly ms?: number }): JSX.Element => (
+  <span class="muted nowrap" data-tooltip={dateTime(at)}>
+    {ms === undefined || ms === 0 ? "" : span(ms)}
+  </span>
+);
+
+interface StepRowProps {
+  readonly step: RunStep;
+  readonly run: Run;
+  readonly isLast: boolean;
+}
+
+function StepRow({ step, run, isLast }: StepRowProps): JSX.Element {
+  if (step.playbook !== undefined) {
+    return <PlaybookRow step={step} run={run} isLast={isLast} />;
+  }
+  return <CallRow step={step} />;
+}
+
+type Outcome = NonNullable<RunStep["playbook"]>["outcome"];
+
+const outcomeTones: Partial<Record<NonNullable<Outcome>, Tone>> = {
+  asked: "warn",
+  asked_again: "warn",
+  awaiting_approval: "warn",
+  failed: "bad",
+  limit: "bad",
+  canceled: "warn",
+  handed_off: "warn",
+  resolved: "good",
+};
+
+/** Why a run left a step of a playbook, in words. */
+const outcomeName = (outcome: Outcome, isRunning: boolean): string => {
+  if (outcome === null) return t(isRunning ? "outcomePresent" : "outcomeCut");
+  const names: { readonly [name in NonNullable<Outcome>]: string } = {
+    done: t("outcomeDone"),
+    asked: t("outcomeAsked"),
+    asked_again: t("outcomeAskedAgain"),
+    answered: t("outcomeAnswered"),
+    skipped: t("outcomeSkipped"),
+    filled: t("outcomeFilled"),
+    condition: t("outcomeCondition"),
+    otherwise: t("outcomeOtherwise"),
+    called: t("outcomeCalled"),
+    awaiting_approval: t("runAwaiting"),
+    failed: t("statusFailed"),
+    limit: t("outcomeLimit"),
+    canceled: t("outcomeCanceled"),
+    handed_off: t("runHandedOff"),
+    resolved: t("outcomeResolved"),
+  };
+  // A later version may know more.
+  return (names as Partial<typeof names>)[outcome] ?? outcome;
+};
+
+function PlaybookRow({ step, run, isLast }: StepRowProps): JSX.Element {
+  const { name, output, error, playbook, started_at, duration_ms } = step;
+  const outcome = playbook?.outcome ?? null;
+  const tone = outcome === null ? "accent" : (outcomeTones[outcome] ?? "accent");
+  return (
+    <li class="life-row">
+      <span class={`life-row-icon tone-${tone}`}>
+        <Icon name="flag" />
+      </span>
+      <span class="story-text grow">
+        <span class="story-step">
+          <code class="strong">{name}</code>
+          <span class={tone === "accent" ? "muted" : `tone-text tone-${tone}`}>
+            {outcomeName(outcome, isLast && run.finished_at === null)}
+          </span>
+          {output !== null && (
+            <code class="story-value truncate">
+              <bdi>{typeof output === "string" ? output : JSON.stringify(output)}</bdi>
+            </code>
+          )}
+        </span>
+        {error !== null && <bdi class="muted">{error}</bdi>}
+      </span>
+      <When at={started_at} ms={duration_ms} />
+    </li>
+  );
+}
+
+const icons: Partial<Record<string, IconName>> = {
+  model: "agent",
+  action: "code",
+  approval: "person",
+};
+
+/** A call or a decision, with its input and output on request. */
+function CallRow({ step }: { readonly step: RunStep }): JSX.Element {
+  const { type, name, input, output, error, started_at, duration_ms } = step;
+  const types: Partial<Record<string, string>> = {
+    model: t("stepModel"),
+    action: t("stepAction"),
+    approval: t(output === "approve" ? "storyApproved" : "storyDenied"),
+  };
+  return (
+    <li class="life-row is-call">
+      <span class={`life-row-icon ${error === null ? "tone-accent" : "tone-bad"}`}>
+        <Icon name={icons[type] ?? "info"} />
+      </span>
+      <details class="grow step">
+        <summary>
+          <Icon name="chevron-right" />
+          <strong>{types[type] ?? type}</strong>
+          {name !== null && <code>{name}</code>}
+          <span class="grow" />
+          <When at={started_at} ms={duration_ms} />
+        </summary>
+        {error !== null && (
+          <p class="notice tone-bad">
+            <Icon name="alert" />
+            <bdi>{error}</bdi>
+          </p>
+        )}
+        {input !== null && (
+          <>
+            <h3 class="muted">{t("stepInput")}</h3>
+            <Json value={input} label={t("stepInput")} />
+          </>
+        )}
+        {output !== null && (
+          <>
+            <h3 class="muted">{t("stepOutput")}</h3>
+            <Json value={output} label={t("stepOutput")} />
+          </>
+        )}
+      </details>
+    </li>
+  );
+}

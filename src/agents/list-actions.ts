@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { noInput } from "../kernel/index.ts";
+import type { Query } from "../operations/index.ts";
+import { defaultActionMs, toModelAction } from "./actions.ts";
+
+/** A function of the application that agents and playbooks can call. */
+export interface AgentAction {
+  /** The name that agents and playbooks call it by. */
+  readonly name: string;
+  /** What the action does and when to call it, in the application's words. */
+  readonly description: string;
+  /**
+   * What a call can change. `read` changes nothing, `write` changes something, and `approval` also
+   * needs a person's decision before the call.
+   */
+  readonly risk: "read" | "write" | "approval";
+  /** Whether the engine may repeat a call whose outcome is unknown. */
+  readonly idempotent: boolean;
+  /** How long a call may take, in milliseconds. */
+  readonly timeout_ms: number;
+  /**
+   * The JSON Schema (draft 2020-12) of the input. If the application's schema has no such form, any
+   * object matches this one.
+   */
+  readonly input_schema: { readonly [key: string]: unknown };
+}
+
+/** All actions, by name. */
+export interface AgentActions {
+  /** The actions: at most 200. Empty if the engine has none. */
+  readonly data: AgentAction[];
+}
+
+const agentActionSchema = z
+  .strictObject({
+    name: z.string().describe("The name that agents and playbooks call it by."),
+    description: z
+      .string()
+      .describe("What the action does and when to call it, in the application's words."),
+    risk: z
+      .enum(["read", "write", "approval"])
+      .describe(
+        "What a call can change. `read` changes nothing, `write` changes something, and " +
+          "`approval` also needs a person's decision before the call.",
+      ),
+    idempotent: z
+      .boolean()
+      .describe("Whether the engine may repeat a call whose outcome is unknown."),
+    timeout_ms: z.int().min(1).describe("How long a call may take, in milliseconds."),
+    input_schema: z
+      .record(z.string(), z.unknown())
+      .describe(
+        "The JSON Schema (draft 2020-12) of the input. If the application's schema has no such " +
+          "form, any object matches this one.",
+      ),
+  })
+  .meta({
+    id: "AgentAction",
+    description: "A function of the application that agents and playbooks can call.",
+  });
+
+export const agentActionsSchema = z
+  .strictObject({
+    data: z
+      .array(agentActionSchema)
+      .describe("The actions: at most 200. Empty if the engine has none."),
+  })
+  .meta({ id: "AgentActions", description: "All actions, by name." });
+
+/** Lists the actions of the application. They are the same in every account. */
+export const listActions: Query<Record<string, never>, AgentActions> = {
+  kind: "query",
+  name: "agents.actions",
+  input: () => noInput,
+  run(_, __, { services }) {
+    const data = [...services.actions.values()]
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map((action) => ({
+        ...toModelAction(action),
+        risk: action.risk,
+        idempotent: action.idempotent,
+        timeout_ms: action.timeout_ms ?? defaultActionMs,
+      }));
+    return Promise.resolve({ data });
+  },
+};
