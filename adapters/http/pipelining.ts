@@ -65,7 +65,9 @@ class Queue {
     });
   }
 
-  /** Node itself stops reading only when it has unsent responses, and waiting requests have none. */
+  /**
+   * Node itself stops reading only when it has unsent responses, and waiting requests have none.
+   */
   #readNoMore(): void {
     if (this.#isPaused || this.#waiting.size < maxWaiting) return;
     this.#isPaused = true;

@@ -8,7 +8,9 @@ import { RefusalLog } from "./refusal-log.ts";
 
 const tag = "Service";
 
-/** Routes that need no API key. `document` returns the OpenAPI document as JSON, without `servers`. */
+/**
+ * Routes that need no API key. `document` returns the OpenAPI document as JSON, without `servers`.
+ */
 export function serviceRoutes(document: () => string): readonly ApiRoute[] {
   return [
     {

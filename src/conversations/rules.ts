@@ -147,7 +147,9 @@ export function readAtNow({ last_activity_at }: Reading, now: number): number {
   return Math.max(last_activity_at, now);
 }
 
-/** Returns `read_at` after a message of the contact. The message is new, whatever the clocks say. */
+/**
+ * Returns `read_at` after a message of the contact. The message is new, whatever the clocks say.
+ */
 export function readAtAfterMessage({ read_at }: Reading, now: number): number | null {
   return read_at === null ? null : Math.min(read_at, now - 1);
 }

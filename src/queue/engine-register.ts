@@ -1,8 +1,8 @@
 /**
- * The register of started engines. Each engine holds a lock of the storage while it lives, has a row
- * here, and writes the lock's id into its leases. When nobody holds the lock of a row, its engine
- * has crashed or stopped. Its leases then end before they expire, so that its work continues at
- * once.
+ * The register of started engines. Each engine holds a lock of the storage while it lives, has a
+ * row here, and writes the lock's id into its leases. When nobody holds the lock of a row, its
+ * engine has crashed or stopped. Its leases then end before they expire, so that its work continues
+ * at once.
  *
  * A free lock does not prove that its engine is gone: a broken connection can free the lock of an
  * engine that lives. Nothing depends on that. A lease never protects a job by its time alone,
@@ -10,8 +10,8 @@
  * - Ending a lease changes only when the job is due. Until another engine leases the job, its
  *   handler can renew it.
  * - Each lease writes a new fence to the row of the job. A handler reads that row in each
- *   transaction that begins a step, such as a hand-over, and guards its version. Of two engines that
- *   believe to have the job, only the one whose fence is in the row can commit.
+ *   transaction that begins a step, such as a hand-over, and guards its version. Of two engines
+ *   that believe to have the job, only the one whose fence is in the row can commit.
  * - A call that was under way ends under a lost lease, as after a stall: its message is ambiguous
  *   until the answer arrives, which still counts, or until a look-up. Look-ups wait until the call
  *   must have ended (`leased_until` of the attempt), whenever the lease ended.

@@ -34,7 +34,8 @@ import {
 } from "./job.ts";
 
 /**
- * The pause after the first failure of a job, in milliseconds. It doubles with each further failure.
+ * The pause after the first failure of a job, in milliseconds. It doubles with each further
+ * failure.
  */
 const pauseMs = 1_000;
 const maxPauseMs = 300_000;

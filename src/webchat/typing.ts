@@ -57,7 +57,9 @@ export const showVisitorTyping: SignalOperation<ById> = {
   },
 };
 
-/** Who is typing in the conversations of an account, in process. Over HTTP, event streams tell it. */
+/**
+ * Who is typing in the conversations of an account, in process. Over HTTP, event streams tell it.
+ */
 export const typingStream: EventStream<WatchTyping, never> = {
   kind: "stream",
   name: "conversations.watchTyping",

@@ -150,7 +150,7 @@ describe("typing", () => {
       if (typeof body !== "object" || body === null || body instanceof Uint8Array) expect.fail();
       const chunks: string[] = [];
       void (async () => {
-        for await (const chunk of body) chunks.push(String(chunk));
+        for await (const chunk of body) chunks.push(chunk);
       })();
       await here.clock.settle();
       chunks.length = 0;

@@ -18,7 +18,9 @@ import type { Names } from "./tables.ts";
  * also after a restart of the server, which frees all locks at once.
  */
 const graceMs = 1_000;
-/** How long a release waits for the server. A broken connection must not delay the engine's stop. */
+/**
+ * How long a release waits for the server. A broken connection must not delay the engine's stop.
+ */
 const releaseMs = 1_000;
 /** Ids are 32-bit integers, as half a key of an advisory lock. */
 const idBound = 2 ** 31;
@@ -105,8 +107,8 @@ class AdvisoryLock implements EngineLock, SessionUser {
   }
 
   /**
-   * Tries to take the lock. If the server has not noticed yet that the former connection broke, that
-   * one still holds the lock. Leases then name no lock, and `keepAlive` tries again.
+   * Tries to take the lock. If the server has not noticed yet that the former connection broke,
+   * that one still holds the lock. Leases then name no lock, and `keepAlive` tries again.
    */
   async begin(connection: Connection): Promise<void> {
     if (this.#isReleased) return;

@@ -136,9 +136,9 @@ export const runStepSchema = z
         "`model`, in events, and after a redaction.",
     ),
     output: json.describe(
-      "What the model or the action returned, or the decision. For `playbook`, the value that the " +
-        "contact's answer gave, or the condition that was true. Null if there is nothing, in " +
-        "events, and after a redaction.",
+      "What the model or the action returned, or the decision. For `playbook`, the value that " +
+        "the contact's answer gave, or the condition that was true. Null if there is nothing, " +
+        "in events, and after a redaction.",
     ),
     error: z
       .string()

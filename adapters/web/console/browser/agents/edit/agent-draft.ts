@@ -135,7 +135,9 @@ export function agentDraftOf(agent: Agent): AgentDraft {
 const textOfRule = (value: HandoffRule["value"]): string =>
   Array.isArray(value) ? value.join("\n") : String(value ?? "");
 
-/** The body of a request. Null empties what can be empty. Elsewhere the server says what is missing. */
+/**
+ * The body of a request. Null empties what can be empty. Elsewhere the server says what is missing.
+ */
 export function agentBody(draft: AgentDraft): Body {
   const number = (text: string): string | number | null => numberIn(text) ?? null;
   const text = (given: string): string | null => textIn(given) ?? null;
