@@ -100,9 +100,13 @@ function violations({ keys, messages, attempts, ledger }: Evidence): string[] {
         !committed || byId.get(attempt_id)?.message_id !== message_id,
     )
     .map(({ attempt_id }) => `the carrier was called with ${attempt_id} before it was committed`);
+  const sent = new Set(
+    ledger.calls.filter(({ end }) => end === "sent").map(({ attempt_id }) => attempt_id),
+  );
   const early = ledger.lookups.flatMap(({ attempt_id, at }) => {
     const attempt = byId.get(attempt_id);
-    if (attempt?.outcome !== "ambiguous") return [];
+    // A receipt proves that the call was made, so the attempt may be looked up from then on.
+    if (attempt?.outcome !== "ambiguous" || sent.has(attempt_id)) return [];
     const hasLapsed = attempt.error_code === "answer_lost";
     const earliest = hasLapsed
       ? attempt.leased_until + lookupAfterLapseMs
