@@ -1,8 +1,10 @@
 /**
  * A server process for `express.ts` and `streams.ts`: the engine on Express, and a bare handler
  * beside it. Its arguments are the database file, or empty for memory storage, and the number of
- * further accounts, with ten API keys each. It prints its port and the API keys as JSON.
+ * further accounts, with ten API keys each. It prints its port and the API keys as JSON. Its parent
+ * sends `begin` and `end`, with or without a profile, and gets the CPU time in between.
  */
+import { Session } from "node:inspector/promises";
 import expressApp from "express";
 import { memory } from "../adapters/storage/memory/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
@@ -10,6 +12,14 @@ import { expressHandler } from "../adapters/http/express.ts";
 import { system } from "../adapters/system/index.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
 import { createContacts, instantCarrier, recipient, text } from "./engines.ts";
+import { type StepTimes, stepTimes } from "./http-steps.ts";
+
+/** The CPU time of the server, in microseconds. */
+export interface ServerCpu {
+  readonly total: number;
+  /** By step, if a profile was asked for. */
+  readonly steps?: StepTimes;
+}
 
 const [file = "", accounts = "0"] = process.argv.slice(2);
 const storage = file === "" ? memory() : sqlite({ file });
@@ -49,6 +59,34 @@ const server = app.listen(0, "127.0.0.1", () => {
   const port = typeof address === "object" && address !== null ? address.port : 0;
   process.stdout.write(`${JSON.stringify({ port, secret: key.secret, own, others })}\n`);
 });
+
+const session = new Session();
+session.connect();
+await session.post("Profiler.setSamplingInterval", { interval: 200 });
+let before = process.cpuUsage();
+let isProfiled = false;
+async function end(): Promise<ServerCpu> {
+  const { user, system: kernel } = process.cpuUsage(before);
+  if (!isProfiled) return { total: user + kernel };
+  const { profile } = await session.post("Profiler.stop");
+  return { total: user + kernel, steps: stepTimes(profile) };
+}
+type Message = { readonly begin: { readonly profile: boolean } } | "end";
+async function answer(message: Message): Promise<void> {
+  if (message === "end") {
+    process.send?.(await end());
+    return;
+  }
+  isProfiled = message.begin.profile;
+  if (isProfiled) {
+    await session.post("Profiler.enable");
+    await session.post("Profiler.start");
+  }
+  before = process.cpuUsage();
+  process.send?.("begun");
+}
+process.on("message", (message: Message) => void answer(message));
+process.once("disconnect", () => process.exit());
 process.once("SIGTERM", () => {
   server.closeAllConnections();
   server.close();

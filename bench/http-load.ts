@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import type { ServerCpu } from "./express-server.ts";
 
 /** A server of `express-server.ts`. */
 export interface ServerProcess {
@@ -12,18 +13,31 @@ export interface ServerProcess {
   readonly own: readonly string[];
   /** API keys of other accounts, ten of each. */
   readonly others: readonly string[];
+  /** Runs `work`, and returns the CPU time of the server meanwhile. */
+  cpuOf(work: () => Promise<unknown>, options?: { readonly profile: boolean }): Promise<ServerCpu>;
   stop(): Promise<void>;
 }
 
 export async function serve(file: string, streamAccounts = 0): Promise<ServerProcess> {
   const script = new URL("./express-server.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [script, file, String(streamAccounts)], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
+  const tell = async (message: object | "end"): Promise<unknown> => {
+    const told = once(child, "message");
+    child.send(message);
+    return (await told)[0];
+  };
+  if (child.stdout === null) throw new Error("the server has no output");
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   const told = JSON.parse(line) as Pick<ServerProcess, "port" | "secret" | "own" | "others">;
   return {
     ...told,
+    async cpuOf(work, { profile } = { profile: false }) {
+      await tell({ begin: { profile } });
+      await work();
+      return (await tell("end")) as ServerCpu;
+    },
     async stop() {
       const ended = once(child, "exit");
       child.kill();
