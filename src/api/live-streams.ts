@@ -1,4 +1,3 @@
-import { keys } from "../accounts/index.ts";
 import {
   EventFeed,
   type EventRow,
@@ -24,8 +23,17 @@ import type {
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import { Signal } from "../queue/index.ts";
 import type { Store } from "../store/index.ts";
-import { mailboxName, mailByPosition, type MailRow, webchatSessions } from "../webchat/index.ts";
+import { mailboxName, mailByPosition, type MailRow } from "../webchat/index.ts";
 import { SessionCheck } from "./session-check.ts";
+import {
+  changedContact,
+  changedMailbox,
+  changesKey,
+  contactName,
+  removedSession,
+  renamedScope,
+  scopeName,
+} from "./stream-changes.ts";
 
 /** Open event streams of one API key in this process. */
 const maxPerKey = 100;
@@ -170,6 +178,12 @@ export class LiveStreams {
     if (this.#ofMailboxes === 0) return;
     const ended = new Set(writes.flatMap(removedSession));
     if (ended.size > 0) this.#raiseMailboxes(({ session_id }) => ended.has(session_id));
+    // No event tells that a contact was merged, or a person or an agent renamed. Streams of other processes show
+    // it with their next message or change.
+    const changed = new Set(writes.flatMap(changedMailbox));
+    if (changed.size > 0) this.#raiseMailboxes(({ name }) => changed.has(name));
+    const renaming = new Set(writes.flatMap(renamedScope));
+    if (renaming.size > 0) this.#raiseMailboxes(({ scope }) => renaming.has(scopeName(scope)));
   }
 
   /** Call this when another process may have committed. */
@@ -272,17 +286,6 @@ function until(over: AbortSignal, leave: () => void): () => void {
   };
 }
 
-function contactName({ account_id, mode, contact_id }: Scope & { contact_id: string }): string {
-  return `${account_id} ${mode} ${contact_id}`;
-}
-
-/** Names the contact whose conversation an event has changed, if any. */
-function changedContact(row: EventRow): string | undefined {
-  const { type, contact_id } = row;
-  if (contact_id === null || !type.startsWith("conversation.")) return undefined;
-  return contactName({ ...row, contact_id });
-}
-
 /** A limit that applies to a stream: whose open streams it counts, and how many there may be. */
 interface StreamLimit {
   readonly name: string;
@@ -319,17 +322,4 @@ function tooMany(owner: string): (max: number) => TidingsError {
 
 function overloaded(): TidingsError {
   return new TidingsError("overloaded", "Too many event streams are open. Try again later.");
-}
-
-/** Whether a write may end the streams of a key. */
-function changesKey(write: Write): boolean {
-  return (
-    write.collection === keys &&
-    !(write.kind === "update" && write.changed.join() === "last_used_at")
-  );
-}
-
-/** The session that a write removes, if any. */
-function removedSession(write: Write): unknown[] {
-  return write.kind === "remove" && write.collection === webchatSessions ? write.key.slice(-1) : [];
 }

@@ -1,2 +1,2 @@
 export type { Operator, SaveOperator } from "./types.ts";
-export { operatorById } from "./rows.ts";
+export { operatorById, operators } from "./rows.ts";

@@ -1,0 +1,54 @@
+/** What commits change for the open streams. */
+import { keys } from "../accounts/index.ts";
+import { agents } from "../agents/index.ts";
+import { identities, type IdentityRow } from "../contacts/index.ts";
+import type { EventRow } from "../events/index.ts";
+import type { Scope } from "../kernel/index.ts";
+import { operators } from "../operators/index.ts";
+import type { Write } from "../ports/index.ts";
+import { mailboxName, webchatSessions } from "../webchat/index.ts";
+
+export function contactName({
+  account_id,
+  mode,
+  contact_id,
+}: Scope & { contact_id: string }): string {
+  return `${account_id} ${mode} ${contact_id}`;
+}
+
+/** Names the contact whose conversation an event has changed, if any. */
+export function changedContact(row: EventRow): string | undefined {
+  const { type, contact_id } = row;
+  if (contact_id === null || !type.startsWith("conversation.")) return undefined;
+  return contactName({ ...row, contact_id });
+}
+
+/** Whether a write may end the streams of a key. */
+export function changesKey(write: Write): boolean {
+  return (
+    write.collection === keys &&
+    !(write.kind === "update" && write.changed.join() === "last_used_at")
+  );
+}
+
+/** The mailbox of a visitor whose contact a write changes, if any. */
+export function changedMailbox(write: Write): string[] {
+  if (write.kind !== "update" || write.collection !== identities) return [];
+  return write.changed.includes("contact_id")
+    ? [mailboxName(write.row as unknown as IdentityRow)]
+    : [];
+}
+
+/** The scope in which a write may change a person's or an agent's name, if any. */
+export function renamedScope(write: Write): string[] {
+  if (write.kind !== "update" || (write.collection !== operators && write.collection !== agents))
+    return [];
+  return [scopeName(write.row as unknown as Scope)];
+}
+
+export const scopeName = ({ account_id, mode }: Scope): string => `${account_id} ${mode}`;
+
+/** The session that a write removes, if any. */
+export function removedSession(write: Write): unknown[] {
+  return write.kind === "remove" && write.collection === webchatSessions ? write.key.slice(-1) : [];
+}
