@@ -26,10 +26,17 @@ import {
   text,
   time,
 } from "../ports/index.ts";
-import { background, type Scan, scan, type Store } from "../store/index.ts";
+import { background, type Scan, scan, type Store, type UnscopedTx } from "../store/index.ts";
 import { Signal } from "./concurrency.ts";
 import { type Pool, pools } from "./job.ts";
-import { endLeases, type JobRow, jobsByDueTime } from "./rows.ts";
+import {
+  jobByName,
+  type JobRow,
+  jobs,
+  jobsByDueTime,
+  pauseAfter,
+  type StoredJobName,
+} from "./rows.ts";
 
 export const engines = collection(
   "engines",
@@ -192,4 +199,29 @@ export class EngineRegister {
       if (row !== undefined) tx.remove(engines, row);
     }, background);
   }
+}
+
+/**
+ * Ends those of these leases that an engine which is gone still has: the jobs are due. Returns how
+ * many. A job that was interrupted before, since it last ended a run, waits longer each time, but
+ * at most until its lease expires. If its own handler ends the process each time, other jobs can
+ * run in between.
+ */
+export async function endLeases(
+  tx: UnscopedTx,
+  engine: string,
+  names: readonly StoredJobName[],
+): Promise<number> {
+  const found = await Promise.all(names.map(({ kind, key }) => tx.get(jobByName, [kind, key])));
+  let ended = 0;
+  for (const job of found) {
+    if (job?.leased !== true || job.leased_by !== engine || job.due_at <= tx.now) continue;
+    const pause = job.failures === 0 ? 0 : pauseAfter(job.failures);
+    tx.update(jobs, job, {
+      due_at: Math.min(job.due_at, tx.now + pause),
+      failures: job.failures + 1,
+    });
+    ended++;
+  }
+  return ended;
 }

@@ -172,31 +172,6 @@ export async function lease(
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at, leased_by: leasedBy }));
 }
 
-/**
- * Ends those of these leases that an engine which is gone still has: the jobs are due. Returns how
- * many. A job that was interrupted before, since it last ended a run, waits longer each time, but
- * at most until its lease expires. If its own handler ends the process each time, other jobs can
- * run in between.
- */
-export async function endLeases(
-  tx: UnscopedTx,
-  engine: string,
-  names: readonly StoredJobName[],
-): Promise<number> {
-  const found = await Promise.all(names.map(({ kind, key }) => tx.get(jobByName, [kind, key])));
-  let ended = 0;
-  for (const job of found) {
-    if (job?.leased !== true || job.leased_by !== engine || job.due_at <= tx.now) continue;
-    const pause = job.failures === 0 ? 0 : pauseAfter(job.failures);
-    tx.update(jobs, job, {
-      due_at: Math.min(job.due_at, tx.now + pause),
-      failures: job.failures + 1,
-    });
-    ended++;
-  }
-  return ended;
-}
-
 /** The pause after a failure of a job that follows `before` others, in milliseconds. */
 export function pauseAfter(before: number): number {
   return Math.min(pauseMs * 2 ** before, maxPauseMs);

@@ -1,16 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { consumeJob } from "../../src/events/consumer-reader.ts";
-import {
-  arm,
-  disarm,
-  endLeases,
-  finish,
-  jobByName,
-  lease,
-  renew,
-  storedName,
-} from "../../src/queue/rows.ts";
+import { endLeases } from "../../src/queue/engine-register.ts";
+import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../src/queue/rows.ts";
 import type { Claim, JobOrder, Lane } from "../../src/queue/job.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
