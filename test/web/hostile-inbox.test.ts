@@ -1,9 +1,10 @@
 /** Everything that a stranger can write, in every field that a stranger controls. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { hostileTexts } from "./hostile-texts.ts";
-import { newShop, newTab, serveInbox } from "./inbox-world.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -80,7 +81,7 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
     media: files.map((url) => ({ url })),
   });
 
-  const server = await serveInbox(engine, { authorize });
+  const server = await servePage(inboxHandler(engine, { authorize }));
   const { page, faults } = await newTab(await chromium(skip));
   await page.goto(server.url);
   await page.locator(".row").first().waitFor();

@@ -1,20 +1,19 @@
 /** The inbox in a real browser, over a real engine. */
 import type { Page, Route } from "playwright-core";
 import { expect, onTestFinished, test, type TestContext } from "vitest";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { hostileTexts } from "./hostile-texts.ts";
-import { accessibilityFaults, kim, newShop, newTab, serveInbox } from "./inbox-world.ts";
+import { accessibilityFaults, kim, newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
 /** The inbox of a new account, and an empty tab for it. */
 async function inbox(skip: TestContext["skip"], size?: { width: number; height: number }) {
   const { engine, shop, authorize } = await newShop();
-  const server = await serveInbox(engine, {
-    authorize,
-    avatarOrigins: [new URL(kim.avatar_url).origin],
-  });
+  const avatarOrigins = [new URL(kim.avatar_url).origin];
+  const server = await servePage(inboxHandler(engine, { authorize, avatarOrigins }));
   const context = await chromium(skip);
   const tab = await newTab(context, size);
   // The tests reach no other host.
@@ -305,7 +304,7 @@ test("on a developer's machine, the printed token opens the page and a wrong one
   skip,
 }) => {
   const { engine } = await newShop();
-  const server = await serveInbox(engine, {});
+  const server = await servePage(inboxHandler(engine));
   const { page } = await newTab(await chromium(skip), { width: 320, height: 640 });
   await page.goto(server.url);
   const token = page.getByLabel("Token");

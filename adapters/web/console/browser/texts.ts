@@ -99,6 +99,7 @@ export const t = defineTexts({
   columnChannel: "Channel",
   columnStatus: "Status",
   columnCreated: "Created",
+  columnActions: "Actions",
   columnDirection: "Direction",
   filterSince: "Created",
   filterTo: "To",

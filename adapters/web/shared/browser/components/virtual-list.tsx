@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 
 interface VirtualListProps {
   readonly label: string;
@@ -112,4 +113,21 @@ function reveal(scroller: HTMLElement, top: number, height: number): void {
   else if (top + height > scrollTop + clientHeight) {
     scroller.scrollTop = top + height - clientHeight;
   }
+}
+
+interface NewRowsProps {
+  readonly onShow: () => void;
+  /** How many rows wait, in words. */
+  readonly children: ComponentChildren;
+}
+
+/** A button over a list, for rows that wait so that nothing moves under the pointer. */
+export function NewRows({ onShow, children }: NewRowsProps): JSX.Element {
+  return (
+    <div class="new-rows">
+      <Button isSmall kind="primary" onClick={onShow}>
+        {children}
+      </Button>
+    </div>
+  );
 }

@@ -1,4 +1,4 @@
-/** The built inbox in a real browser, over a real engine and the mount that applications use. */
+/** The built pages in a real browser, over a real engine and the mounts that applications use. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -11,8 +11,7 @@ import { nodeHandler } from "../../adapters/http/node.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { inboxHandler, type PageOptions } from "../../adapters/web/inbox/server/index.ts";
-import type { Authorize } from "../../adapters/web/inbox/server/index.ts";
+import type { Authorize, Page as MountedPage } from "../../adapters/web/inbox/server/index.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
 
@@ -50,10 +49,9 @@ export async function newShop(options: Partial<EngineOptions<undefined>> = {}) {
   return { engine, shop, authorize };
 }
 
-/** The inbox at `/desk`, behind a server whose faults a test decides. */
-export async function serveInbox(engine: MessagingEngine, options: PageOptions) {
-  const inbox = inboxHandler(engine, options);
-  const handle = nodeHandler(inbox, { basePath: "/desk" });
+/** A page at `/desk`, behind a server whose faults a test decides. */
+export async function servePage(mounted: MountedPage) {
+  const handle = nodeHandler(mounted, { basePath: "/desk" });
   let refused: RegExp | undefined;
   let streams = 0;
   const server = createServer((request, response) => {
@@ -86,7 +84,7 @@ export async function serveInbox(engine: MessagingEngine, options: PageOptions) 
     url: `http://127.0.0.1:${port}/desk/`,
     /** The address at which Lee is signed in. */
     other: `http://localhost:${port}/desk/`,
-    token: inbox.token,
+    token: mounted.token,
     /** How many event streams are open now. */
     streams: () => streams,
     /** Answers writes to these paths with 503, as a server that is about to stop. */
@@ -123,9 +121,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** The rules that axe finds broken, with the elements. */
 export async function accessibilityFaults(page: Page): Promise<unknown> {
-  await page.evaluate(axe);
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe);
   return page.evaluate(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
+    `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) =>
        id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
   );
 }
