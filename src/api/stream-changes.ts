@@ -41,8 +41,8 @@ export function changedMailbox(write: Write): string[] {
 
 /** The scope in which a write may change a person's or an agent's name, if any. */
 export function renamedScope(write: Write): string[] {
-  if (write.kind !== "update" || (write.collection !== operators && write.collection !== agents))
-    return [];
+  const { kind, collection } = write;
+  if (kind !== "update" || (collection !== operators && collection !== agents)) return [];
   return [scopeName(write.row as unknown as Scope)];
 }
 

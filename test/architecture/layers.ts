@@ -78,7 +78,7 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
 const builtinsOfSrc = new Set(["node:crypto"]);
 
 /** What the pages' browser halves are built from. The build bundles it. */
-const bundled = new Set(["preact", "@preact/signals", "@tanstack/virtual-core", "uplot"]);
+const bundled = new Set(["preact", "@preact/signals", "uplot"]);
 
 /** Stands in for the server that a user has. */
 const server = "test/support/postgres-server.ts";

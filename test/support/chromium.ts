@@ -10,22 +10,19 @@ export async function chromium(skip: TestContext["skip"]): Promise<Browser> {
   return browser;
 }
 
-/**
- * One browser for all tests of a file. Each test opens a page of its own. This Chromium ends with
- * its first closed context, so the context is shared, too.
- */
+/** One browser for all tests of a file, with a context of its own for each test. */
 export function sharedChromium(): (skip: TestContext["skip"]) => Promise<BrowserContext> {
-  let started: Promise<BrowserContext> | undefined;
+  let started: Promise<Browser> | undefined;
   // A browser that did not start needs no end.
-  afterAll(() => started?.then((context) => context.browser()?.close()).catch(() => {}));
-  return (skip) => {
-    started ??= launchChromium().then(async (browser) => {
-      const context = await browser.newContext();
-      // It only ends what hangs. A wait may take long on a slow machine.
-      context.setDefaultTimeout(120_000);
-      return context;
-    });
-    return started.catch(skipping(skip));
+  afterAll(() => started?.then((browser) => browser.close()).catch(() => {}));
+  return async (skip) => {
+    started ??= launchChromium();
+    const browser = await started.catch(skipping(skip));
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    // It only ends what hangs. A wait may take long on a slow machine.
+    context.setDefaultTimeout(120_000);
+    return context;
   };
 }
 

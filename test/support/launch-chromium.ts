@@ -9,11 +9,18 @@ export async function launchChromium(): Promise<Browser> {
   unpacking ??= unpack(packed);
   return chromium.launch({
     executablePath: await unpacking,
-    // The package turns off what tests of origins are about.
-    args: packed.args.filter((each) => each !== "--disable-web-security"),
+    args: [...packed.args.filter((each) => !unwanted.test(each)), "--disable-gpu"],
     headless: true,
   });
 }
+
+/**
+ * The package turns off what tests of origins are about. It also puts everything into one process,
+ * which ends with its first closed context, and draws with an emulated graphics card: the page
+ * then stands still for seconds while shaders compile.
+ */
+const unwanted =
+  /^--(disable-web-security|single-process|in-process-gpu|use-gl|use-angle|ignore-gpu|enable-unsafe)/;
 
 /** Unpacking takes longer than starting, so each process does it once. */
 let unpacking: Promise<string> | undefined;

@@ -88,6 +88,7 @@ export const t = defineTexts({
   columnChannel: "Channel",
   columnStatus: "Status",
   columnCreated: "Created",
+  columnActions: "Actions",
   columnDirection: "Direction",
   filterSince: "Created",
   filterTo: "To",

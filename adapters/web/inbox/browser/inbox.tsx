@@ -108,7 +108,8 @@ function useMoves(
   const move = (step: 1 | -1): void => {
     const ids = list.ids.peek();
     const at = open === undefined ? -1 : ids.indexOf(open);
-    const next = at === -1 ? ids[step === 1 ? 0 : ids.length - 1] : ids[at + step];
+    const target = at === -1 && step === -1 ? ids.length - 1 : at + step;
+    const next = target < 0 ? undefined : ids.at(target);
     if (next !== undefined) go(linkTo([view, next], query), open !== undefined);
   };
   useShortcuts([

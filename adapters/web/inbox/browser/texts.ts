@@ -33,6 +33,7 @@ export const t = defineTexts({
   conversations: "Conversations",
   showNew: { one: "{count} change. Show it", other: "{count} changes. Show them" },
   loadingMore: "Loading more",
+  listFull: "The list shows the first {count} conversations. Search or filter to find others.",
   emptyAll: "No open conversations",
   emptyAllHint: "When someone writes to you, the conversation appears here.",
   emptyMine: "Nothing is assigned to you",

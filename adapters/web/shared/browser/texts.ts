@@ -26,7 +26,9 @@ export const currentLocale = (): string => locale;
 /** Sets the language and the host application's texts. What is rendered later has them. */
 export function configureTexts(options: { locale?: string | undefined; texts?: Texts }): void {
   overrides = options.texts ?? {};
-  locale = supported(options.locale) ?? supported(navigator.language) ?? "en";
+  // Some systems report a language with a suffix that `Intl` refuses: `de-CH@posix`.
+  const browsers = navigator.language.replace(/[.@].*$/, "");
+  locale = supported(options.locale) ?? supported(browsers) ?? "en";
   plurals = new Intl.PluralRules(locale);
   numbers = new Intl.NumberFormat(locale);
   document.documentElement.lang = locale;

@@ -157,7 +157,8 @@ function KeyTable({ rows, onOpen }: KeyTableProps): JSX.Element {
         },
         {
           id: "actions",
-          label: "",
+          label: t("columnActions"),
+          isLabelHidden: true,
           isNumeric: true,
           cell: (key) =>
             key.revoked_at === null && (

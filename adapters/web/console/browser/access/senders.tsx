@@ -142,7 +142,8 @@ function SenderTable({ rows, onOpen }: SenderTableProps): JSX.Element {
         },
         {
           id: "actions",
-          label: "",
+          label: t("columnActions"),
+          isLabelHidden: true,
           isNumeric: true,
           cell: (sender) => (
             <Menu

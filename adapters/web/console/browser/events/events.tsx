@@ -4,6 +4,7 @@ import type { Event } from "../../../../../src/index.ts";
 import {
   api,
   Button,
+  currentLocale,
   dateTime,
   EmptyState,
   ErrorState,
@@ -202,7 +203,8 @@ function EventRow({ event, isOpen, type }: EventRowProps): JSX.Element {
 }
 
 /** The time of day with seconds. */
-const clock = (at: string): string => new Date(at).toLocaleTimeString([], { hour12: false });
+const clock = (at: string): string =>
+  new Date(at).toLocaleTimeString(currentLocale(), { hour12: false });
 
 /** What the event is about, in a few words. */
 function summaryOf({ type, data }: Event): string {

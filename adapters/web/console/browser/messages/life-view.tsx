@@ -22,37 +22,39 @@ export function LifeDiagram({ life }: { readonly life: Life }): JSX.Element {
   const percent = (at: number): string => `${place(at) * 100}%`;
   const hint = useId();
   return (
-    <div class="life" role="img" aria-label={t("lifeLabel")} aria-describedby={hint}>
-      <div class="life-scroll">
-        {lanes.map((lane) => {
-          const own = marks.filter((mark) => mark.lane === lane);
-          if (own.length === 0) return null;
-          return (
-            <div key={lane} class="life-lane">
-              <span class="life-lane-name">{laneName(lane)}</span>
-              <div class="life-track">
-                {ticks.map((at) => (
-                  <span key={at} class="life-line" style={{ insetInlineStart: percent(at) }} />
-                ))}
-                {own.map((mark, index) => (
-                  <MarkView key={index} mark={mark} place={place} />
-                ))}
+    <div class="life">
+      <div class="life-scroll" role="group" aria-label={t("lifeLabel")} tabIndex={0}>
+        <div class="life-lanes" role="img" aria-label={t("lifeLabel")} aria-describedby={hint}>
+          {lanes.map((lane) => {
+            const own = marks.filter((mark) => mark.lane === lane);
+            if (own.length === 0) return null;
+            return (
+              <div key={lane} class="life-lane">
+                <span class="life-lane-name">{laneName(lane)}</span>
+                <div class="life-track">
+                  {ticks.map((at) => (
+                    <span key={at} class="life-line" style={{ insetInlineStart: percent(at) }} />
+                  ))}
+                  {own.map((mark, index) => (
+                    <MarkView key={index} mark={mark} place={place} />
+                  ))}
+                </div>
               </div>
+            );
+          })}
+          <div class="life-lane life-axis">
+            <span class="life-lane-name" />
+            <div class="life-track">
+              {ticks.map((at) => (
+                <span
+                  key={at}
+                  class={`life-tick ${place(at) > 0.95 ? "is-last" : ""}`}
+                  style={{ insetInlineStart: percent(at) }}
+                >
+                  {at === start ? "0" : `+${span(at - start)}`}
+                </span>
+              ))}
             </div>
-          );
-        })}
-        <div class="life-lane life-axis">
-          <span class="life-lane-name" />
-          <div class="life-track">
-            {ticks.map((at) => (
-              <span
-                key={at}
-                class={`life-tick ${place(at) > 0.95 ? "is-last" : ""}`}
-                style={{ insetInlineStart: percent(at) }}
-              >
-                {at === start ? "0" : `+${span(at - start)}`}
-              </span>
-            ))}
           </div>
         </div>
       </div>

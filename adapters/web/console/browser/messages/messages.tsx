@@ -184,7 +184,8 @@ const maxPreview = 200;
 function previewOf(body: string | null, files: number): JSX.Element | string {
   if (body === null) return <em class="muted">{t("redacted")}</em>;
   if (body === "") return <em class="muted">{t("filesOnly", { count: files })}</em>;
-  return body.slice(0, maxPreview);
+  // Half of a character has no glyph.
+  return body.slice(0, maxPreview).replace(/[\uD800-\uDBFF]$/, "");
 }
 
 const typingPauseMs = 350;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { dateTime, theme } from "../../../shared/browser/index.ts";
+import { currentLocale, dateTime, theme } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import type { Plot } from "./plot.ts";
 
@@ -29,11 +29,12 @@ export function Chart({ label, times, lines, format }: ChartProps): JSX.Element 
   useEffect(() => {
     let drawn: Plot | undefined;
     let isGone = false;
+    giveLanguage();
     import("./plot.ts")
       .then(({ plot }) => {
         if (!isGone && box.current) drawn = plot(box.current, { times, lines, format }, setAt);
       })
-      // The file cannot be loaded any more, or the browser has a language that the library refuses.
+      // The file cannot be loaded any more.
       .catch(() => setBroken(true));
     return () => {
       isGone = true;
@@ -67,6 +68,18 @@ export function Chart({ label, times, lines, format }: ChartProps): JSX.Element 
       )}
     </figure>
   );
+}
+
+/**
+ * The library formats in the browser's language. Some systems report one that `Intl` refuses, such
+ * as `en-US@posix`. Then the library gets the page's language.
+ */
+function giveLanguage(): void {
+  try {
+    Intl.getCanonicalLocales(navigator.language);
+  } catch {
+    Object.defineProperty(navigator, "language", { value: currentLocale(), configurable: true });
+  }
 }
 
 /** Changes whenever the colors of the theme do. */

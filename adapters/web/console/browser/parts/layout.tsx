@@ -89,7 +89,7 @@ interface CardProps {
 /** A part of a page on a surface of its own. */
 export function Card({ title, actions, isFlush, children }: CardProps): JSX.Element {
   return (
-    <section class={isFlush === true ? "card is-flush" : "card"} aria-label={title}>
+    <section class={isFlush === true ? "card is-flush" : "card"}>
       {title !== undefined && (
         <header class="card-header">
           <h2 class="grow">{title}</h2>

@@ -3,6 +3,7 @@ import { batch, type Signal, signal } from "@preact/signals";
 import type { Conversation, Page } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
 import { placeNow } from "./order.ts";
+import { OrderedList } from "./ordered-list.ts";
 import { byView, isShown, type ListQuery, requestOf } from "./views.ts";
 
 const known = new Map<string, Signal<Conversation>>();
@@ -24,7 +25,20 @@ export function put(next: Conversation, place = placeNow()): void {
   if (held === undefined) known.set(next.id, signal(next));
   else held.value = next;
   changed.add(next.id);
+  forgetUnlisted();
   list.placeSoon();
+}
+
+/** How many conversations the page remembers besides those of the list. */
+const maxUnlisted = 2_000;
+
+function forgetUnlisted(): void {
+  if (known.size <= list.ids.peek().length + maxUnlisted + changed.size) return;
+  for (const id of known.keys()) {
+    if (list.has(id) || changed.has(id)) continue;
+    known.delete(id);
+    places.delete(id);
+  }
 }
 
 /**
@@ -77,49 +91,60 @@ export function fetchSoon(id: string): void {
   }, fetchDelayMs);
 }
 
-const pageSize = 50;
+/** The first page is small, so that it is there soon. */
+const firstPage = 50;
+const laterPages = 100;
+/** Nobody scrolls further. A browser shows no element of more than some 30 million pixels. */
+export const maxListed = 200_000;
 const placeDelayMs = 150;
+
+type Ids = Pick<readonly string[], "length" | "at" | "indexOf">;
 
 /** The list of one view, with its filters and its words of search. */
 class ConversationList {
-  readonly ids = signal<readonly string[]>([]);
+  readonly ids = signal<Ids>([]);
   readonly isLoading = signal(false);
   readonly isComplete = signal(false);
   readonly error = signal<unknown>(undefined);
   /** How many changes of the order wait while someone is about to click. */
   readonly heldBack = signal(0);
   private query: ListQuery = { view: "all" };
+  private rows = new OrderedList(byView("all"));
   private cursor: string | null = null;
   private running: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isHeld = false;
   private keeps: string | undefined;
 
+  /** Whether a conversation is in the list, or stays known because it is open. */
+  has(id: string): boolean {
+    return id === this.keeps || this.rows.has(id);
+  }
+
   /** Shows another view. */
   async show(query: ListQuery): Promise<void> {
     this.query = query;
-    this.ids.value = [];
+    this.clear();
     await this.reload();
   }
 
   /** Reads the beginning again, and keeps the rest. */
   async reload(): Promise<void> {
-    const isFirst = this.ids.peek().length === 0;
+    const isFirst = this.rows.length === 0;
     const place = placeNow();
-    const page = await this.read(null);
+    const page = await this.read(null, firstPage);
     if (page === undefined) return;
     batch(() => {
-      for (const each of page.data) putAnswer(each, place);
-      const fresh = page.data.map(({ id }) => id);
       if (isFirst) {
         // Events may have placed rows since the request began.
-        for (const id of this.ids.peek()) changed.add(id);
-        this.ids.value = [];
-        this.append(fresh);
-        this.cursor = page.next_cursor;
-        this.isComplete.value = !page.has_more;
+        for (let i = 0; i < this.rows.length; i++) changed.add(this.rows.at(i) ?? "");
+        this.clear();
+        this.take(page, place);
       } else {
-        for (const id of fresh) changed.add(id);
+        for (const each of page.data) {
+          putAnswer(each, place);
+          changed.add(each.id);
+        }
       }
     });
     this.placeSoon();
@@ -128,35 +153,53 @@ class ConversationList {
   /** Reads the next page. */
   async more(): Promise<void> {
     if (this.isLoading.peek() || this.isComplete.peek() || this.error.peek() !== undefined) return;
-    const place = placeNow();
-    const page = await this.read(this.cursor);
-    if (page === undefined) return;
-    batch(() => {
-      const has = new Set(this.ids.peek());
-      for (const each of page.data) putAnswer(each, place);
-      const fresh = page.data.map(({ id }) => id).filter((id) => !has.has(id));
-      this.append(fresh);
-      this.cursor = page.next_cursor;
-      this.isComplete.value = !page.has_more;
-    });
     // A filter may leave a page without a row although more follow.
-    if (page.has_more && page.data.length === 0) await this.more();
+    for (let added = 0; added === 0 && !this.isComplete.peek();) {
+      const place = placeNow();
+      const page = await this.read(this.cursor, laterPages);
+      if (page === undefined) return;
+      added = batch(() => this.take(page, place));
+    }
   }
 
-  /** Rows that the server put in order need no placing, which takes longer in a long list. */
-  private append(ids: readonly string[]): void {
-    for (const id of ids) changed.delete(id);
-    this.ids.value = [...this.ids.peek(), ...ids];
+  /** Appends a page. Returns how many rows it added. */
+  private take(page: Page<Conversation>, place: number): number {
+    for (const each of page.data) putAnswer(each, place);
+    const fresh = page.data.filter(({ id }) => !this.rows.has(id));
+    // Rows that the server put in order need no placing.
+    for (const { id } of fresh) changed.delete(id);
+    this.rows.append(fresh);
+    this.publish();
+    this.cursor = page.next_cursor;
+    this.isComplete.value = !page.has_more || this.rows.length >= maxListed;
+    return fresh.length;
   }
 
-  private async read(cursor: string | null): Promise<Page<Conversation> | undefined> {
+  private clear(): void {
+    this.rows = new OrderedList(byView(this.query.view));
+    this.publish();
+  }
+
+  private publish(): void {
+    const { rows } = this;
+    this.ids.value = {
+      length: rows.length,
+      at: (index) => rows.at(index),
+      indexOf: (id) => rows.indexOf(id),
+    };
+  }
+
+  private async read(
+    cursor: string | null,
+    limit: number,
+  ): Promise<Page<Conversation> | undefined> {
     this.running?.abort();
     const own = new AbortController();
     this.running = own;
     this.isLoading.value = true;
     this.error.value = undefined;
     try {
-      const page = await requestOf(this.query, { cursor, limit: pageSize, signal: own.signal });
+      const page = await requestOf(this.query, { cursor, limit, signal: own.signal });
       return own.signal.aborted ? undefined : page;
     } catch (error) {
       if (!own.signal.aborted) this.error.value = error;
@@ -169,7 +212,7 @@ class ConversationList {
   /** Tries again after an error. */
   retry(): void {
     this.error.value = undefined;
-    void (this.ids.peek().length === 0 ? this.reload() : this.more());
+    void (this.rows.length === 0 ? this.reload() : this.more());
   }
 
   /** Keeps this row although it no longer belongs to the view, while it is open. */
@@ -191,73 +234,52 @@ class ConversationList {
   }
 
   remove(id: string): void {
-    this.ids.value = this.ids.peek().filter((each) => each !== id);
+    if (this.rows.remove(id)) this.publish();
   }
 
   /** Places changed rows soon, many at once. */
   placeSoon(): void {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      if (this.isHeld && this.moves() > 0) this.heldBack.value = this.moves();
+      const moves = this.isHeld ? this.moves() : 0;
+      if (moves > 0) this.heldBack.value = moves;
       else this.place();
     }, placeDelayMs);
   }
 
   private moves(): number {
-    const ids = this.ids.peek();
-    const after = this.placed();
     let moves = 0;
-    for (const id of changed) if (ids.indexOf(id) !== after.indexOf(id)) moves += 1;
+    for (const id of this.unplaced()) {
+      const row = this.shown(id);
+      if (row === undefined ? this.rows.has(id) : this.rows.moves(row)) moves += 1;
+    }
     return moves;
   }
 
   private place(): void {
-    const next = this.placed();
+    let isMoved = false;
+    for (const id of this.unplaced()) {
+      const row = this.shown(id);
+      if (row === undefined ? this.rows.remove(id) : this.rows.place(row)) isMoved = true;
+    }
     changed.clear();
     this.heldBack.value = 0;
-    const now = this.ids.peek();
-    if (next.length !== now.length || next.some((id, index) => id !== now[index])) {
-      this.ids.value = next;
-    }
+    if (isMoved) this.publish();
   }
 
-  /** The order with all changed rows in their places. */
-  private placed(): readonly string[] {
-    const { query } = this;
-    // The best match of a search stays first.
-    if (query.words !== undefined) return this.ids.peek();
-    const order = byView(query.view);
-    const rest = this.ids.peek().filter((id) => !changed.has(id));
-    const last = rest.at(-1);
-    const bound = last === undefined ? undefined : known.get(last)?.peek();
-    for (const id of changed) {
-      const row = known.get(id)?.peek();
-      if (row === undefined || !(isShown(query, row) || id === this.keeps)) continue;
-      // What follows the last row belongs to a page that was not read yet.
-      const isBeyond = bound !== undefined && order(row, bound) > 0 && !this.isComplete.peek();
-      const wasThere = this.ids.peek().includes(id);
-      if (isBeyond && !wasThere) continue;
-      rest.splice(placeOf(rest, row, order), 0, id);
-    }
-    return rest;
+  /** The best match of a search stays first. */
+  private unplaced(): Iterable<string> {
+    return this.query.words === undefined ? changed : [];
   }
-}
 
-/** The index of the first row that comes after `row`. */
-function placeOf(
-  ids: readonly string[],
-  row: Conversation,
-  order: (a: Conversation, b: Conversation) => number,
-): number {
-  let low = 0;
-  let high = ids.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const other = known.get(ids[middle] ?? "")?.peek();
-    if (other !== undefined && order(other, row) <= 0) low = middle + 1;
-    else high = middle;
+  /** A conversation, if it belongs into the list. */
+  private shown(id: string): Conversation | undefined {
+    const row = conversationNow(id);
+    if (row === undefined || !(isShown(this.query, row) || id === this.keeps)) return undefined;
+    // What follows the last row belongs to a page that was not read yet.
+    const isBeyond = !this.isComplete.peek() && this.rows.isAfterAll(row);
+    return isBeyond && !this.rows.has(id) ? undefined : row;
   }
-  return low;
 }
 
 export const list = new ConversationList();

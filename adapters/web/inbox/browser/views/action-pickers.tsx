@@ -73,12 +73,15 @@ export function AssignPicker({ row, anchor, onClose }: PickerProps): JSX.Element
 
 const maxLabels = 50;
 const maxLabel = 64;
+/** How many conversations of the list propose their labels. */
+const maxSearched = 500;
 
 /** Adds and removes the labels of a conversation. */
 export function LabelPicker({ row, anchor, onClose }: PickerProps): JSX.Element {
   const known = new Set(row.labels);
-  for (const id of list.ids.peek().slice(0, 500)) {
-    for (const label of conversationNow(id)?.labels ?? []) known.add(label);
+  const ids = list.ids.peek();
+  for (let i = 0; i < Math.min(ids.length, maxSearched); i++) {
+    for (const label of conversationNow(ids.at(i) ?? "")?.labels ?? []) known.add(label);
   }
   return (
     <Picker

@@ -107,7 +107,8 @@ function nextAfter(id: string): string[] {
   const base = isView(view) ? view : "all";
   const ids = list.ids.peek();
   const at = ids.indexOf(id);
-  const next = at === -1 ? undefined : (ids[at + 1] ?? ids[at - 1]);
+  const neighbour = at + 1 < ids.length ? at + 1 : at - 1;
+  const next = at === -1 || neighbour < 0 ? undefined : ids.at(neighbour);
   return next === undefined || matchMedia("(max-width: 47.99rem)").matches ? [base] : [base, next];
 }
 

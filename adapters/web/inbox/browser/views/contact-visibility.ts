@@ -13,5 +13,7 @@ export function showContact(isShown: boolean): void {
 }
 
 wide.addEventListener("change", ({ matches }) => {
+  // Who works in it, or in a dialog of it, loses nothing when the window gets narrower.
+  if (document.querySelector(".contact")?.contains(document.activeElement) === true) return;
   isContactShown.value = matches && recall(setting) !== "off";
 });

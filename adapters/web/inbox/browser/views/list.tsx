@@ -15,7 +15,7 @@ import {
   Skeleton,
   VirtualList,
 } from "../../../shared/browser/index.ts";
-import { conversation, list } from "../state/conversations.ts";
+import { conversation, list, maxListed } from "../state/conversations.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { activityOf, type ListQuery } from "../state/views.ts";
@@ -103,6 +103,9 @@ function holdWhilePointing(box: HTMLElement | null): () => void {
 function Footer(): JSX.Element | null {
   const error = list.error.value;
   if (error !== undefined) return <ErrorState error={error} onRetry={() => list.retry()} />;
+  if (list.ids.value.length >= maxListed) {
+    return <p class="list-footer muted">{t("listFull", { count: maxListed })}</p>;
+  }
   return list.isComplete.value ? null : (
     <p class="list-footer muted" role="status">
       {t("loadingMore")}

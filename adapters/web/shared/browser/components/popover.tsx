@@ -42,9 +42,19 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
       const isInside = panel.current?.contains(target) === true;
       if (!isInside && anchor.current?.contains(target) !== true) close.current();
     };
+    // The focus is lost when what has it disappears, and Escape must close the panel all the same.
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      event.stopPropagation();
+      anchor.current?.focus();
+      close.current();
+    };
     document.addEventListener("pointerdown", onPointerDown, true);
+    document.addEventListener("keydown", onKeyDown, true);
     return () => {
       document.removeEventListener("pointerdown", onPointerDown, true);
+      document.removeEventListener("keydown", onKeyDown, true);
       const { activeElement } = document;
       const isLost = activeElement === document.body || activeElement === null;
       if (isLost && opener instanceof HTMLElement) opener.focus();
@@ -57,13 +67,6 @@ export function Popover({ anchor, onClose, children, ...rest }: PopoverProps): J
       // The browser shows it above everything, whatever cuts off the element around it.
       popover="manual"
       class={`popover ${rest.class ?? ""}`}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        event.stopPropagation();
-        anchor.current?.focus();
-        onClose();
-      }}
       onFocusOut={({ relatedTarget }) => {
         if (!(relatedTarget instanceof Node)) return;
         const stays = panel.current?.contains(relatedTarget) === true;

@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly label: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumeric?: boolean;
+  /** Only screen readers have the label, because the cells explain themselves. */
+  readonly isLabelHidden?: boolean;
 }
 
 interface TableProps<Row> {
@@ -28,9 +30,9 @@ export function Table<Row>(props: TableProps<Row>): JSX.Element {
       <table class="table">
         <thead>
           <tr>
-            {columns.map(({ id, label, isNumeric }) => (
+            {columns.map(({ id, label, isNumeric, isLabelHidden }) => (
               <th key={id} scope="col" class={isNumeric === true ? "is-numeric" : undefined}>
-                {label}
+                {isLabelHidden === true ? <span class="visually-hidden">{label}</span> : label}
               </th>
             ))}
           </tr>

@@ -1,18 +1,11 @@
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  Virtualizer,
-  type VirtualizerOptions,
-} from "@tanstack/virtual-core";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 
 interface VirtualListProps {
   readonly label: string;
-  /** The keys of all rows. */
-  readonly items: readonly string[];
+  /** The keys of all rows: an array, or anything of which a long list can be read as quickly. */
+  readonly items: Pick<readonly string[], "length" | "at" | "indexOf">;
   /** The height of each row, in pixels. */
   readonly rowHeight: number;
   readonly renderRow: (key: string, index: number) => ComponentChildren;
@@ -24,67 +17,102 @@ interface VirtualListProps {
   readonly footer?: ComponentChildren;
 }
 
+/** How many rows are ready above and below those in sight. */
 const overscan = 8;
 const nearEnd = 20;
 
-/** A list of any length, of which only the rows in sight are in the document. */
+/**
+ * A list of any length, of which only the rows in sight are in the document. All rows have the same
+ * height, so the work of a rendering does not grow with the list.
+ */
 export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, items, rowHeight, renderRow, onEnd, active, footer } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const [, render] = useState(0);
-  // With keys of its own, the virtualizer would measure all rows again at each rendering.
-  const options: VirtualizerOptions<HTMLDivElement, HTMLDivElement> = {
-    count: items.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan,
-    observeElementRect,
-    observeElementOffset,
-    scrollToFn: elementScroll,
-    onChange: () => render((count) => count + 1),
-  };
-  const [virtualizer] = useState(() => new Virtualizer(options));
-  virtualizer.setOptions(options);
-  useLayoutEffect(() => virtualizer._didMount(), []);
-  useLayoutEffect(() => virtualizer._willUpdate());
-  useLayoutEffect(() => virtualizer.measure(), [rowHeight]);
+  const [inSight, setInSight] = useState<Range>({ first: 0, end: 0 });
+  useLayoutEffect(() => watch(scroller.current, rowHeight, setInSight), [rowHeight]);
 
-  const rows = virtualizer.getVirtualItems();
-  const last = rows.at(-1)?.index ?? -1;
-  const isNearEnd = items.length > 0 && last >= items.length - nearEnd;
+  const { length } = items;
+  const end = Math.min(length, inSight.end + overscan);
+  const first = Math.max(0, Math.min(inSight.first, end) - overscan);
+  const isNearEnd = length > 0 && end > length - nearEnd;
   useEffect(() => {
     if (isNearEnd) onEnd?.();
-  }, [isNearEnd, items.length]);
+  }, [isNearEnd, length]);
+  const activeIndex = active === undefined ? -1 : items.indexOf(active);
   useEffect(() => {
-    const index = active === undefined ? -1 : items.indexOf(active);
-    if (index !== -1) virtualizer.scrollToIndex(index, { align: "auto" });
-  }, [active]);
+    if (scroller.current !== null && activeIndex !== -1) {
+      reveal(scroller.current, activeIndex * rowHeight, rowHeight);
+    }
+  }, [active, activeIndex === -1]);
 
+  const rows: JSX.Element[] = [];
+  for (let index = first; index < end; index++) {
+    const key = items.at(index) ?? "";
+    rows.push(
+      <div
+        // A row keeps its element when it moves, and so its focus.
+        key={key}
+        role="listitem"
+        aria-setsize={length}
+        aria-posinset={index + 1}
+        class="virtual-row"
+        style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
+      >
+        {renderRow(key, index)}
+      </div>,
+    );
+  }
   return (
     <div class="virtual-list" ref={scroller}>
       <div
         role="list"
         aria-label={label}
         class="virtual-rows"
-        style={{ height: `${virtualizer.getTotalSize()}px` }}
+        style={{ height: `${length * rowHeight}px` }}
       >
-        {rows.map(({ index, start }) => (
-          <div
-            // A row keeps its element when it moves, and so its focus.
-            key={items[index]}
-            role="listitem"
-            aria-setsize={items.length}
-            aria-posinset={index + 1}
-            class="virtual-row"
-            style={{ height: `${rowHeight}px`, transform: `translateY(${start}px)` }}
-          >
-            {renderRow(items[index] ?? "", index)}
-          </div>
-        ))}
+        {rows}
       </div>
       {footer}
     </div>
   );
+}
+
+/** The rows from `first` up to, but not including, `end`. */
+interface Range {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Calls `onChange` with the rows in sight, now and whenever they change. */
+function watch(
+  scroller: HTMLElement | null,
+  rowHeight: number,
+  onChange: (update: (before: Range) => Range) => void,
+): () => void {
+  if (scroller === null) return () => {};
+  const measure = (): void => {
+    const { scrollTop, clientHeight } = scroller;
+    const first = Math.max(0, Math.floor(scrollTop / rowHeight));
+    const end = Math.ceil((scrollTop + clientHeight) / rowHeight);
+    onChange((before) => (before.first === first && before.end === end ? before : { first, end }));
+  };
+  measure();
+  const sizes = new ResizeObserver(measure);
+  sizes.observe(scroller);
+  scroller.addEventListener("scroll", measure, { passive: true });
+  return () => {
+    sizes.disconnect();
+    scroller.removeEventListener("scroll", measure);
+  };
+}
+
+/** Scrolls as little as shows a row. */
+function reveal(scroller: HTMLElement, top: number, height: number): void {
+  const { scrollTop, clientHeight } = scroller;
+  if (top < scrollTop) scroller.scrollTop = top;
+  else if (top + height > scrollTop + clientHeight) {
+    scroller.scrollTop = top + height - clientHeight;
+  }
 }
 
 interface NewRowsProps {

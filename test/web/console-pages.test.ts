@@ -1,0 +1,334 @@
+/** Every page of the console: full of what strangers can write, empty, loading and broken. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { action } from "../../adapters/entry.ts";
+import { standard } from "../../adapters/standard.ts";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
+import { active, faultsOf, show } from "./faults.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+const phone = "+14155560199";
+/** The texts of one phone, of one agent's runs and of one webhook. */
+const some = hostileTexts.filter((_, i) => i % 12 === 0);
+const markup = "<img src=x onerror=alert(1)> javascript:alert(2)";
+
+/** A receiver that rejects every delivery with a hostile body. */
+async function hostileReceiver(): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(500, { "Content-Type": "text/html", "X-Hostile": markup }).end(markup);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+}
+
+/** Not done without a person's approval. */
+const refund = action({
+  name: "refund",
+  description: "Refunds an order.",
+  input: z.object({ order: z.string() }),
+  risk: "approval",
+  idempotent: true,
+  execute: () => Promise.resolve({ done: true }),
+});
+
+/** A shop that strangers have written to, with something on every page. */
+async function hostileShop() {
+  const { http, agents } = standard();
+  const { engine, shop, authorize } = await newShop({
+    limits: { messageCharacters: 10_000 },
+    http: { ...http, allow: ["127.0.0.1"] },
+    agents: { ...agents, actions: [refund] },
+  });
+  const url = await hostileReceiver();
+  const webhook = await shop.webhooks.create({ url, description: markup, events: ["*"] });
+  for (const [i, body] of hostileTexts.entries()) {
+    const from = `+1415555${String(i).padStart(4, "0")}`;
+    const name = Array.from(body).slice(0, 200).join("");
+    await shop.contacts.create({ phone: from, ...(name.trim() !== "" && { name }) });
+    await shop.sandbox.inbound({ from, body });
+  }
+  const written: { readonly id: string; readonly body: string }[] = [];
+  for (const body of some) {
+    const { id } = await shop.sandbox.inbound({ from: phone, body });
+    written.push({ id, body });
+  }
+  const withFile = await shop.sandbox.inbound({
+    from: phone,
+    body: "With a file",
+    media: [{ url: "https://example.com/%3Cimg%20src=x%20onerror=alert(1)%3E.png" }],
+  });
+  const { contact_id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
+  await shop.contacts.setConsent(contact_id, "text", { status: "opted_in", detail: markup });
+  const playbook = await shop.playbooks.create({
+    name: "Greeting",
+    trigger: { keywords: ["hello"] },
+    slots: [{ name: "day", type: "text", required: true, prompt: "Which day?" }],
+    steps: [
+      { id: "ask", type: "ask", slot: "day", on_fail: "pass_on" },
+      { id: "tell", type: "send", text: "Until {{day}}.", next: "end" },
+      { id: "pass_on", type: "handoff", reason: "No day" },
+      { id: "end", type: "resolve" },
+    ],
+  });
+  const agent = await shop.agents.create({
+    name: "Bea",
+    instructions: "Help.",
+    channels: ["sms"],
+    playbook_ids: [playbook.id],
+    reply: { debounce_ms: 0 },
+  });
+  const { conversation_id } = await shop.sandbox.inbound({ from: "+14155560198", body: "Hello" });
+  await shop.sandbox.inbound({ from: "+14155560198", body: markup });
+  await shop.agents.trigger(agent.id, {
+    conversation_id,
+    action: "refund",
+    input: { order: markup },
+  });
+  const runs = await eventually(async () => {
+    const { data } = await shop.agents.runs(agent.id);
+    expect(data.map(({ status }) => status)).toContain("awaiting_approval");
+    expect(data.map(({ status }) => status)).toContain("completed");
+    return data;
+  });
+  const failed = await shop.messages.send({ to: "+15005550002", body: markup });
+  const [delivery] = await eventually(async () => {
+    const { data } = await shop.webhooks.deliveries(webhook.id);
+    expect(data[0]?.attempts).not.toEqual([]);
+    return data;
+  });
+  const made = { webhook, delivery, agent, playbook, runs, written, withFile, failed, contact_id };
+  return { engine, shop, authorize, ...made };
+}
+
+/** Every row of the list of events, by scrolling through it. */
+const summaries = `(async () => {
+  const found = new Set();
+  const box = document.querySelector(".virtual-list");
+  for (let still = 0; still < 20; ) {
+    const before = found.size;
+    for (const each of document.querySelectorAll(".event-summary")) found.add(each.textContent);
+    still = found.size === before ? still + 1 : 0;
+    box.scrollTop += box.clientHeight;
+    await new Promise(requestAnimationFrame);
+  }
+  return [...found];
+})()`;
+
+/** The table shows the beginnings of texts, of at least so many characters. */
+const shortest = 190;
+
+const texts = (page: Page, selector: string): Promise<string[]> =>
+  page.locator(selector).allTextContents();
+
+test("what strangers write is text on each page of the console, in both schemes and widths", async ({
+  skip,
+}) => {
+  expect(hostileTexts.length).toBeGreaterThan(200);
+  const { engine, shop, authorize, runs, written, ...of } = await hostileShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  await page.addInitScript(
+    `localStorage.setItem("tidings:console-phones:${shop.scope.account_id}", "${phone}")`,
+  );
+  const waiting = runs.find(({ status }) => status === "awaiting_approval");
+  const completed = runs.find(({ status }) => status === "completed");
+  const places = {
+    "#/overview": ".chart-box canvas",
+    "#/phones": ".text",
+    "#/messages": ".message-body",
+    [`#/messages/${of.failed.id}`]: ".life-row",
+    [`#/messages/${of.withFile.id}`]: ".message-media a",
+    "#/events": ".event-row",
+    "#/webhooks": ".table",
+    [`#/webhooks/${of.webhook.id}`]: ".table",
+    [`#/webhooks/${of.webhook.id}/${of.delivery?.id}`]: ".attempt",
+    "#/agents": ".table",
+    [`#/agents/${of.agent.id}`]: ".table",
+    [`#/agents/${of.agent.id}/${waiting?.id}`]: ".approval",
+    [`#/agents/${of.agent.id}/${completed?.id}`]: ".life-row",
+    [`#/agents/playbooks/${of.playbook.id}`]: "svg",
+    "#/access/keys": ".table",
+    "#/access/senders": ".table",
+    [`#/access/consent/${of.contact_id}`]: ".life-row",
+    "#/api/messagesSend": ".operation",
+  };
+  await page.goto(url);
+  for (const [place, landmark] of Object.entries(places)) {
+    await show(page, place);
+    await page.locator("main").locator(landmark).first().waitFor();
+    for (const fault of await faultsOf(page)) faults.push(`${place} ${String(fault)}`);
+  }
+  expect(faults).toEqual([]);
+
+  // Each text is there as it was written.
+  await show(page, "#/phones");
+  await page.getByText("With a file").waitFor();
+  const bubbles = await texts(page, ".text.is-own .text-bubble");
+  expect(bubbles.slice(0, some.length)).toEqual(some);
+  await show(page, "#/messages?direction=inbound");
+  const bodies = page.locator(".message-body");
+  const all = [...hostileTexts, ...some].map((text) => text.slice(0, shortest));
+  for (let count = 50; count < all.length; count += 50) {
+    await bodies.nth(count - 1).waitFor();
+    await page.getByRole("button", { name: "Load more" }).click();
+  }
+  await bodies.nth(all.length).waitFor();
+  const previews = new Set((await bodies.allTextContents()).map((text) => text.slice(0, shortest)));
+  expect(all.filter((text) => !previews.has(text))).toEqual([]);
+  await show(page, "#/events?type=message.received");
+  await page.locator(".event-row").first().waitFor();
+  const summarized = new Set(await page.evaluate<string[]>(summaries));
+  expect(hostileTexts.filter((text) => !summarized.has(text))).toEqual([]);
+  for (const { id, body } of written) {
+    await show(page, `#/messages/${id}`);
+    await page.getByText(id).first().waitFor();
+    expect(await texts(page, ".message-content")).toEqual([body]);
+  }
+  await show(page, `#/webhooks/${of.webhook.id}/${of.delivery?.id}`);
+  await page.getByRole("region", { name: "Response body" }).first().waitFor();
+  const response = await texts(page, ".attempt[open] [aria-label='Response body'] code");
+  expect(response).toEqual([markup]);
+  await show(page, `#/access/consent/${of.contact_id}`);
+  await page.locator(".consent-address bdi").getByText(markup).waitFor();
+  await show(page, `#/agents/${of.agent.id}/${waiting?.id}`);
+  await page.locator(".approval").waitFor();
+  for (const step of await page.locator("details.step > summary").all()) await step.click();
+  expect(await page.evaluate(active)).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+/** Holds the answers of the API back. */
+async function heldBack(page: Page): Promise<() => Promise<void>> {
+  const released = Promise.withResolvers<void>();
+  await page.route("**/v1/**", async (route) => {
+    await released.promise;
+    await route.fallback();
+  });
+  return async () => {
+    released.resolve();
+    await page.unrouteAll({ behavior: "wait" });
+  };
+}
+
+test("empty pages, pages that load, and pages that cannot load are whole and accessible", async ({
+  skip,
+}) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  const states = {
+    "#/overview": "Nothing is waiting.",
+    "#/phones": "No messages. Write one below.",
+    "#/messages": "No messages yet",
+    "#/events": "No event selected",
+    "#/webhooks": "No webhooks",
+    "#/agents": "No agents",
+    "#/access/consent": "No contact selected",
+    "#/api": "No route selected",
+  };
+  await page.goto(url);
+  for (const [place, text] of Object.entries(states)) {
+    await show(page, place);
+    await page.locator("main").getByText(text).first().waitFor();
+    for (const fault of await faultsOf(page)) faults.push(`${place} ${String(fault)}`);
+  }
+  for (const place of ["#/messages", "#/webhooks", "#/agents", "#/access/senders"]) {
+    const release = await heldBack(page);
+    await show(page, place);
+    await page.locator("main .skeleton").first().waitFor();
+    for (const fault of await faultsOf(page)) faults.push(`${place} loading ${String(fault)}`);
+    await release();
+  }
+  expect(faults).toEqual([]);
+  await page.route("**/v1/**", (route) => route.abort());
+  for (const place of [
+    "#/overview",
+    "#/messages",
+    "#/agents",
+    "#/access/keys",
+    "#/messages/msg_1",
+  ]) {
+    await show(page, place);
+    await page.locator("main").getByRole("button", { name: "Try again" }).first().waitFor();
+    expect([place, await faultsOf(page)]).toEqual([place, []]);
+  }
+});
+
+test("each dialog of the console is accessible, and closes by Escape", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  await shop.sandbox.inbound({ from: phone, body: "Hello" });
+  const { contact_id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
+  const { id: webhook } = await shop.webhooks.create({
+    url: "https://shop.example/hooks",
+    events: ["*"],
+  });
+  const { id: scheduled } = await shop.messages.send({
+    to: "+15005550001",
+    body: "Tomorrow",
+    send_at: new Date(Date.now() + 86_400_000).toISOString(),
+  });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page, faults } = await newTab(await chromium(skip));
+  await page.goto(url);
+  const button = (name: string) => page.getByRole("button", { name }).first();
+  const inMenu = (menu: string, item: string) => async () => {
+    await button(menu).click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  const dialogs: readonly (readonly [string, string, () => Promise<unknown>])[] = [
+    ["#/phones", "[role=listbox]", () => button("Add phone").click()],
+    ["#/phones", "[role=dialog], dialog", () => button("Requests").click()],
+    ["#/phones", "[role=menu]", () => button("Appearance").click()],
+    [`#/messages/${scheduled}`, "dialog", () => button("Cancel the message").click()],
+    ["#/webhooks", "dialog", () => button("Add webhook").click()],
+    [`#/webhooks/${webhook}`, "[role=menu]", () => button("More actions").click()],
+    [`#/webhooks/${webhook}`, "dialog", inMenu("More actions", "Recover failed deliveries")],
+    [`#/webhooks/${webhook}`, "dialog", inMenu("More actions", "Rotate secret")],
+    [`#/webhooks/${webhook}`, "dialog", inMenu("More actions", "Delete webhook")],
+    ["#/access/keys", "dialog", () => button("Create key").click()],
+    ["#/access/keys", "dialog", inMenu("Actions of", "Rotate the secret")],
+    ["#/access/keys", "dialog", inMenu("Actions of", "Revoke")],
+    ["#/access/senders", "dialog", () => button("Add sender").click()],
+    ["#/access/senders", "dialog", inMenu("Actions of", "Edit")],
+    ["#/access/senders", "dialog", inMenu("Actions of", "Remove")],
+    [`#/access/consent/${contact_id}`, "dialog", () => button("Opt in").click()],
+  ];
+  for (const [place, box, open] of dialogs) {
+    await show(page, place);
+    await open();
+    await page.locator(box).first().waitFor();
+    for (const fault of await faultsOf(page)) faults.push(`${place} ${box} ${String(fault)}`);
+    await page.keyboard.press("Escape");
+    await page.locator(box).first().waitFor({ state: "detached" });
+  }
+  expect(faults).toEqual([]);
+});
+
+test("charts are drawn in a browser whose system has a language that `Intl` refuses", async ({
+  skip,
+}) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  await page.addInitScript(
+    `Object.defineProperty(Navigator.prototype, "language", { get: () => "de-CH@posix" })`,
+  );
+  await page.goto(`${url}#/overview`);
+  await page.locator(".chart-box canvas").first().waitFor();
+  expect(await page.evaluate("document.documentElement.lang")).toBe("de-CH");
+});
