@@ -30,7 +30,8 @@ test("a text arrives, the agent hands off, and a person takes it, replies, snooz
   await shop.contacts.create({ phone: ann, name: "Ann Keller" });
   const { url } = await servePage(inboxHandler(engine, { authorize }));
   const { page, faults } = await newTab(await chromium(skip));
-  const view = (name: string) => page.locator(".rail-view", { hasText: name });
+  const views = page.getByRole("navigation", { name: "Views" });
+  const view = (name: string) => views.getByRole("link", { name });
   const row = page.locator(".row", { hasText: "Ann Keller" });
   const write = (body: string) => shop.sandbox.inbound({ from: ann, body });
   await page.goto(url);
