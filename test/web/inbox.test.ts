@@ -28,33 +28,6 @@ const picture = Buffer.from(
 
 const row = (page: Page, name: string) => page.locator(".row", { hasText: name });
 
-test("a text appears live, is answered, and its states follow until the contact's next text", async ({
-  skip,
-}) => {
-  const { shop, server, page, faults } = await inbox(skip);
-  await page.goto(server.url);
-  await page.getByText("No open conversations").waitFor();
-  await shop.contacts.create({ phone: "+14155550100", name: "Ann Keller" });
-  const first = await shop.sandbox.inbound({ from: "+14155550100", body: "Are you open?" });
-  await row(page, "Ann Keller").getByText("Are you open?").waitFor();
-  await expect.poll(() => page.title()).toBe("(1) Inbox");
-
-  await row(page, "Ann Keller").click();
-  await page.locator(".message.is-in", { hasText: "Are you open?" }).waitFor();
-  await page.getByRole("textbox", { name: "Reply to Ann Keller" }).fill("Until six.");
-  await page.getByRole("button", { name: "Send", exact: false }).last().click();
-  await page.locator(".message.is-out[data-status=delivered]", { hasText: "Until six." }).waitFor();
-  await shop.sandbox.inbound({ from: "+14155550100", body: "Great, see you!" });
-  await page.locator(".message.is-in", { hasText: "Great, see you!" }).waitFor();
-  // Someone looks at it, so it is read.
-  await eventually(async () => {
-    const { unread_count } = await shop.conversations.get(first.conversation_id);
-    expect(unread_count).toBe(0);
-  });
-  expect(await accessibilityFaults(page)).toEqual([]);
-  expect(faults).toEqual([]);
-});
-
 test("a message that was not sent survives a reload, and is sent once when it is tried again", async ({
   skip,
 }) => {

@@ -76,7 +76,9 @@ export function ConsentTab(): JSX.Element {
               >
                 <span class="two-lines grow">
                   <bdi class="truncate strong">{name ?? shownAddress(phone ?? email ?? id)}</bdi>
-                  <bdi class="truncate muted">{shownAddress(phone ?? email ?? id)}</bdi>
+                  {name !== null && (
+                    <bdi class="truncate muted">{shownAddress(phone ?? email ?? id)}</bdi>
+                  )}
                 </span>
                 {opted_out && <Badge tone="bad">{t("optedOut")}</Badge>}
                 <Icon name="chevron-right" />

@@ -16,6 +16,7 @@ export interface Series {
   readonly slow: readonly (number | null)[];
   readonly totals: { readonly [measure in Measure]: number };
   readonly totalMedian: number | null;
+  readonly totalSlow: number | null;
 }
 
 const hourSeconds = 3600;
@@ -55,6 +56,7 @@ export function seriesOf(usage: HourlyUsage, hours: number): Series {
       received: sum(counts.received),
     },
     totalMedian: percentile(all, usage.delivery_bounds, 0.5),
+    totalSlow: percentile(all, usage.delivery_bounds, 0.95),
   };
 }
 

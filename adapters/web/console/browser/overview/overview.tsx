@@ -179,7 +179,7 @@ function Figures({ of: { totals, totalMedian } }: { readonly of: Series }): JSX.
 }
 
 function Charts({ of }: { readonly of: Series }): JSX.Element {
-  const { times, counts, median, slow, totals, totalMedian } = of;
+  const { times, counts, median, slow, totals, totalMedian, totalSlow } = of;
   return (
     <div class="overview-charts">
       <Card title={t("messages")}>
@@ -202,7 +202,7 @@ function Charts({ of }: { readonly of: Series }): JSX.Element {
           format={(value) => span(value * 1000)}
           lines={[
             { name: t("median"), color: "--color-accent", values: median, total: totalMedian },
-            { name: t("percentile95"), color: "--color-warn", values: slow, total: null },
+            { name: t("percentile95"), color: "--color-warn", values: slow, total: totalSlow },
           ]}
         />
       </Card>

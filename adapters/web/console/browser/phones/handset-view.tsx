@@ -74,8 +74,12 @@ function Screen({ handset }: { readonly handset: Handset }): JSX.Element {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
       }}
     >
-      {error !== undefined && <ErrorState error={error} onRetry={handset.refresh} />}
-      {messages === undefined && error === undefined && <Skeleton rows={2} />}
+      {messages === undefined &&
+        (error === undefined ? (
+          <Skeleton rows={2} />
+        ) : (
+          <ErrorState error={error} onRetry={handset.refresh} />
+        ))}
       {messages?.length === 0 && <p class="handset-empty muted">{t("phoneEmpty")}</p>}
       {messages?.map((message, index) => (
         <PhoneMessage key={message.id} message={message} before={messages[index - 1]} />
