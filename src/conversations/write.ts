@@ -88,7 +88,7 @@ export async function writeConversation(
   patch: Partial<ConversationRow>,
   role: MessageRole = "neither",
 ): Promise<Seen<ConversationRow>> {
-  const after = tx.update(conversations, before, withAttention(before, patch, role, tx.now));
+  const after = writeAttention(tx, before, tx.update(conversations, before, patch), role);
   if (before.labels.length > 0 || after.labels.length > 0) await writeLabels(tx, before, after);
   if (after.snoozed_until !== before.snoozed_until) await writeWake(tx, after);
   if (after.status === "closed" && before.status !== "closed") await updateContactTime(tx, after);
@@ -96,21 +96,21 @@ export async function writeConversation(
 }
 
 /**
- * Adds the columns that follow from others, if they change. Most messages do not change them, and
- * what is not written costs no index an update.
+ * Writes the columns that are derived from others, if they change. Most messages do not change
+ * them, and what is not written costs no index an update.
  */
-function withAttention(
-  before: ConversationRow,
-  patch: Partial<ConversationRow>,
+function writeAttention(
+  tx: Tx,
+  { waiting_since }: ConversationRow,
+  row: Seen<ConversationRow>,
   role: MessageRole,
-  now: number,
-): Partial<ConversationRow> {
-  const after = attentionOf({ ...before, ...patch }, before.waiting_since, role, now);
+): Seen<ConversationRow> {
+  const attention = attentionOf(row, waiting_since, role, tx.now);
   const isSame =
-    after.unassigned === before.unassigned &&
-    after.waiting_for === before.waiting_for &&
-    after.waiting_since === before.waiting_since;
-  return isSame ? patch : { ...patch, ...after };
+    attention.unassigned === row.unassigned &&
+    attention.waiting_for === row.waiting_for &&
+    attention.waiting_since === row.waiting_since;
+  return isSame ? row : tx.update(conversations, row, attention);
 }
 
 async function writeLabels(tx: Tx, before: ConversationRow, after: ConversationRow): Promise<void> {

@@ -219,14 +219,15 @@ export async function* follow<Item>(
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent<Item>> {
   let quietSince = now();
-  // A quiet stream reads nothing: it is woken when there may be something to read.
-  let isWoken = true;
+  /** Whether there may be something to read, though nothing has woken the stream. */
+  let hasMore = true;
   try {
     while (!signal.aborted && now() < endsAt) {
-      // Lowered before the reads, so that a commit during the reads raises it again.
-      fresh.lower();
+      // Lowered before the reads, so that a commit during the reads raises it again. A commit may
+      // also have raised it while the client took a keep-alive. Without either, nothing is read.
+      const isWoken = fresh.lower();
       if (isOver() || !(await mayContinue())) return;
-      const batch = isWoken ? await next() : nothing;
+      const batch: StreamBatch<Item> | undefined = isWoken || hasMore ? await next() : nothing;
       if (batch === undefined) return;
       for (const event of batch.events) {
         const sentAt = now();
@@ -236,15 +237,15 @@ export async function* follow<Item>(
         // The client may have taken the event much later.
         if (quietSince !== sentAt && (isOver() || !(await mayContinue()))) return;
       }
-      if (batch.more) {
+      hasMore = batch.more;
+      if (hasMore) {
         // Reads that skip many events may never wait, so let the event loop run other work.
         await yieldToEventLoop();
-        isWoken = true;
       } else {
         // Notifications without events for this stream do not delay the keep-alive. The limits
         // protect against a clock that was set back.
         const quiet = Math.max(0, now() - quietSince);
-        isWoken = await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
+        await fresh.wait(Math.max(0, Math.min(quietMs - quiet, endsAt - now())));
       }
       if (signal.aborted || Math.abs(now() - quietSince) < quietMs) continue;
       yield { comment: "" };

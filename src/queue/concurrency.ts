@@ -19,8 +19,11 @@ export class Signal {
     this.#waiting?.abort(woken);
   }
 
-  lower(): void {
+  /** Lowers the flag. Returns whether it was raised. */
+  lower(): boolean {
+    const wasRaised = this.#raised;
     this.#raised = false;
+    return wasRaised;
   }
 
   /** Resolves when the flag is raised or after `ms` milliseconds. Returns whether it was raised. */

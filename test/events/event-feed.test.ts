@@ -79,6 +79,14 @@ const caughtUpDuringCommits: Step[] = [
   ...Array.from({ length: 20 }, () => ({ do: "commit", ...many, count: 1 }) as const),
 ];
 
+/** An event that is committed while the client takes a keep-alive. */
+const committedDuringKeepAlive: Step[] = [
+  { ...all, after: undefined },
+  { do: "pause", client: 0 },
+  { do: "wait", ms: 20_000 },
+  { do: "commit", ...many, count: 1 },
+];
+
 /** The client of a stream. It takes an event only while it is not paused. */
 class Client {
   readonly ids: string[] = [];
@@ -285,7 +293,7 @@ describe.each(storages)("the event streams of a process on $name", ({ name, open
       }),
       {
         numRuns: name === "PostgreSQL" ? runs(8) : runs(40),
-        examples: [[tooSlow], [caughtUpDuringCommits]],
+        examples: [[tooSlow], [caughtUpDuringCommits], [committedDuringKeepAlive]],
       },
     );
   });
