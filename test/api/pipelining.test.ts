@@ -41,6 +41,16 @@ function noted(answer: (request: ApiRequest) => Promise<ApiResponse>): Mountable
 const answerWith = (text: string): Promise<ApiResponse> =>
   Promise.resolve({ status: 200, headers: { "Content-Type": "text/plain" }, body: text });
 
+/** An API that answers the request with the query 0 only after `respond`. */
+function holdingFirst(): { readonly engine: Mountable & Handled; readonly respond: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const engine = noted(async ({ query }) => {
+    if (query === "0") await promise;
+    return answerWith("x");
+  });
+  return { engine, respond: resolve };
+}
+
 const get = (path: string, n: number): string =>
   `GET ${path}?${n} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
@@ -101,12 +111,7 @@ describe.each(different)("$name", (mounting) => {
   });
 
   test("no more is read from a connection while many of its requests wait", async () => {
-    let respond = (): void => {};
-    const first = new Promise<void>((resolve) => (respond = resolve));
-    const engine = noted(async ({ query }) => {
-      if (query === "0") await first;
-      return answerWith("x");
-    });
+    const { engine, respond } = holdingFirst();
     await using running = await serve(mounting, engine);
     let bytesRead = (): number => 0;
     running.server.once("connection", (accepted) => (bytesRead = () => accepted.bytesRead));
@@ -138,12 +143,7 @@ describe.each(different)("$name", (mounting) => {
   });
 
   test("requests that wait when their connection closes are not handled", async () => {
-    let respond = (): void => {};
-    const first = new Promise<void>((resolve) => (respond = resolve));
-    const engine = noted(async ({ query }) => {
-      if (query === "0") await first;
-      return answerWith("x");
-    });
+    const { engine, respond } = holdingFirst();
     await using running = await serve(mounting, engine);
     const closed = new Promise((resolve) => {
       running.server.once("connection", (accepted) => accepted.once("close", resolve));
