@@ -21,8 +21,10 @@ const soonMs = 3_000;
 /** The storage of an engine that a test can crash. */
 interface Mortal {
   readonly storage: StoragePort;
-  /** From now on the storage cannot be reached, and the engine's lock is free. */
-  crash(): void;
+  /** From now on the storage cannot be reached. Resolves when the engine's lock is free. */
+  crash(): Promise<void>;
+  /** Resolves after the first crash. */
+  readonly crashed: Promise<void>;
   /** Frees the engine's lock, although the engine lives. */
   loseLock(): Promise<void>;
 }
@@ -37,14 +39,17 @@ function mortal(
   const gone = (): never => {
     throw new TidingsError("storage_unavailable", "The process has crashed.");
   };
-  const crash = (): void => {
+  const crashed = Promise.withResolvers<void>();
+  const crash = async (): Promise<void> => {
     isCrashed = true;
-    void lock?.release();
+    await lock?.release();
+    crashed.resolve();
   };
   const { engineLocks } = storage;
   if (engineLocks === undefined) throw new Error("the storage has no locks of engines");
   return {
     crash,
+    crashed: crashed.promise,
     loseLock: async () => lock?.release(),
     storage: over(storage, {
       engineLocks: {
@@ -59,7 +64,7 @@ function mortal(
             if (isCrashed) gone();
             await group.commit(writes);
             if (crashesAfter?.(writes) !== true) return;
-            crash();
+            await crash();
             gone();
           },
           abort: () => group.abort(),
@@ -156,18 +161,13 @@ describe.each(storages)("the work of a crashed engine on $name", ({ open }) => {
       agents: { model: () => ({ text: "Hello" }) },
       sentiment: { score: async () => 0.5 },
     };
-    const crash = Promise.withResolvers<"crashed">();
-    const isLeased = leases(kind);
-    const first = mortal(ground.connect(), (writes) => {
-      if (isLeased(writes)) crash.resolve("crashed");
-      return isLeased(writes);
-    });
+    const first = mortal(ground.connect(), leases(kind));
     const one = engine(first.storage, options);
     one.consume("orders", ["message.received"], async () => {});
     await one.start();
     await giveWork(one).catch(() => {});
     await clock.advance(1_000);
-    await crash.promise;
+    await first.crashed;
 
     const storage = ground.connect();
     const two = engine(storage, options);
@@ -189,7 +189,7 @@ describe.each(storages)("the work of a crashed engine on $name", ({ open }) => {
     const { id } = await one.messages.send(hello);
     await clock.settle();
     await one.messages.send({ ...hello, body: "next" });
-    first.crash();
+    await first.crash();
     const line = carrier({ lookup: () => ({ outcome: "unknown" }) });
     const two = engine(ground.connect(), { transports: [line] });
     await two.start();
@@ -217,7 +217,7 @@ describe.each(storages)("the work of a crashed engine on $name", ({ open }) => {
     for (let n = 0; n < 20; n++) await one.contacts.create({ phone: `+150055520${10 + n}` });
     await clock.advance(1_000);
     expect(hanging.sent.length).toBeGreaterThan(0);
-    first.crash();
+    await first.crash();
     const answering = httpClient();
     const two = engine(ground.connect(), { http: { client: answering.client } });
     await two.start();
@@ -255,7 +255,7 @@ describe.each(storages)("the work of a crashed engine on $name", ({ open }) => {
     await one.start();
     const { id } = await one.messages.send(hello);
     await clock.settle();
-    first.crash();
+    await first.crash();
     const two = engine(ground.connect());
     await two.start();
     await clock.advance(55_000);
@@ -369,7 +369,7 @@ describe.each(storages)("the register of engines on $name", ({ open }) => {
     const storage = ground.connect();
     await storage.open(schema);
     expect(await enginesOf(storage)).toHaveLength(2);
-    first.crash();
+    await first.crash();
     await clock.advance(12_000);
     expect(await enginesOf(storage)).toHaveLength(1);
     await stopped(two, clock);
