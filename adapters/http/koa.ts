@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { checkMount, isOwnPath, type MountOptions, stripBasePath } from "./mount.ts";
 import { NodeRequest, send } from "./node-http.ts";
-import { isBehindOthers, othersSent } from "./pipelining.ts";
+import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */
 export interface KoaContext {
@@ -52,7 +52,7 @@ export function koaHandler(
       await next();
       return;
     }
-    if (isBehindOthers(context.res) && !(await othersSent(context.res))) {
+    if (mustWait(context.res) && !(await earlierResponsesSent(context.res))) {
       context.respond = false;
       return;
     }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiBody, ApiHandler, ApiRequest, ApiResponse } from "../../src/api/index.ts";
 import { TidingsError } from "../../src/kernel/index.ts";
-import { isBehindOthers, othersSent } from "./pipelining.ts";
+import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /** What an earlier body parser left on the framework's request. */
 export interface Parsed {
@@ -191,7 +191,7 @@ export async function respond(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    if (isBehindOthers(response) && !(await othersSent(response))) return;
+    if (mustWait(response) && !(await earlierResponsesSent(response))) return;
     await send(await api.handle(request), response);
   } catch {
     response.destroy();

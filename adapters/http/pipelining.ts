@@ -20,15 +20,15 @@ const maxWaiting = 100;
  * its socket when the operating system has taken all of the response before it, and takes the
  * socket away at the end. The streams of an HTTP/2 connection always have theirs.
  */
-export function isBehindOthers({ socket, writableEnded }: ServerResponse): boolean {
+export function mustWait({ socket, writableEnded }: ServerResponse): boolean {
   return socket === null && !writableEnded;
 }
 
 /**
  * Waits until the earlier responses of the connection are sent, however slowly the client reads
- * them. Resolves with false if the connection closes first. Call it only if `isBehindOthers`.
+ * them. Resolves with false if the connection closes first. Call it only if `mustWait`.
  */
-export function othersSent(response: ServerResponse): Promise<boolean> {
+export function earlierResponsesSent(response: ServerResponse): Promise<boolean> {
   const { socket } = response.req;
   if (socket.destroyed) return Promise.resolve(false);
   let queue = queues.get(socket);
@@ -47,28 +47,28 @@ class Queue {
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.once("close", () => {
-      for (const leave of this.#waiting) leave(false);
+      for (const finish of this.#waiting) finish(false);
     });
   }
 
   wait(response: ServerResponse): Promise<boolean> {
     return new Promise((resolve) => {
-      const leave = (isOpen: boolean): void => {
-        this.#waiting.delete(leave);
-        this.#readOn();
+      const finish = (isOpen: boolean): void => {
+        this.#waiting.delete(finish);
+        this.#resumeIfEmpty();
         resolve(isOpen);
       };
-      this.#waiting.add(leave);
-      this.#readNoMore();
+      this.#waiting.add(finish);
+      this.#pauseIfFull();
       // In the next round of the event loop, so that other connections have their share of it.
-      response.once("socket", () => setImmediate(leave, true));
+      response.once("socket", () => setImmediate(finish, true));
     });
   }
 
   /**
    * Node itself stops reading only when it has unsent responses, and waiting requests have none.
    */
-  #readNoMore(): void {
+  #pauseIfFull(): void {
     if (this.#isPaused || this.#waiting.size < maxWaiting) return;
     this.#isPaused = true;
     // Not at once, because Node reads on at the end of each request.
@@ -77,7 +77,7 @@ class Queue {
     });
   }
 
-  #readOn(): void {
+  #resumeIfEmpty(): void {
     if (!this.#isPaused || this.#waiting.size > 0) return;
     this.#isPaused = false;
     this.#socket.resume();

@@ -13,7 +13,7 @@ export {
   type Mountable,
 } from "./http.ts";
 export {
-  hasCurrent,
+  hasCurrentBody,
   respondWithShared,
   sharedBody,
   type SharedBody,

@@ -33,7 +33,7 @@ export function respondWithShared(
 ): ApiResponse {
   headers["Cache-Control"] = "no-cache";
   headers["ETag"] = tag;
-  if (hasCurrent(request.headers, tag)) return { status: 304, headers, body: null };
+  if (hasCurrentBody(request.headers, tag)) return { status: 304, headers, body: null };
   headers["Content-Type"] = type;
   return { status: 200, headers, body: bytes };
 }
@@ -43,7 +43,7 @@ export function respondWithShared(
  * section 13.1.2). A proxy that compresses responses makes their tags weak. The comparison ignores
  * that.
  */
-export function hasCurrent(headers: readonly string[], tag: string): boolean {
+export function hasCurrentBody(headers: readonly string[], tag: string): boolean {
   const known = headerOf(headers, "if-none-match");
   if (known === undefined) return false;
   return known.split(",").some((each) => {

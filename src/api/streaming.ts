@@ -61,8 +61,8 @@ export async function* encodeEvents(
 ): AsyncGenerator<string, void, undefined> {
   for await (const event of events) {
     if ("value" in event) yield encodeItem(event);
-    else if ("passing" in event) {
-      yield encodeEvent({ event: event.event, data: JSON.stringify(event.passing) });
+    else if ("transient" in event) {
+      yield encodeEvent({ event: event.event, data: JSON.stringify(event.transient) });
     } else yield encodeEvent(event);
   }
 }

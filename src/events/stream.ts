@@ -6,12 +6,12 @@ import type {
   EventStream,
   LiveItem,
   LiveSubscription,
-  PassingItem,
   StreamEvent,
   StreamFilter,
   StreamItem,
   StreamPlace,
   StreamSources,
+  TransientItem,
   TypingSignal,
 } from "../operations/index.ts";
 import { type Reads, type Scan, scan } from "../store/index.ts";
@@ -91,8 +91,8 @@ export const eventStream: EventStream<StreamEvents, AnyEvent> = {
 };
 
 /** Who is typing, as the streams of an account show it. */
-export function typingItem({ conversation_id, author }: TypingSignal): PassingItem {
-  return { event: "typing", passing: { conversation_id, author } };
+export function typingItem({ conversation_id, author }: TypingSignal): TransientItem {
+  return { event: "typing", transient: { conversation_id, author } };
 }
 
 async function positionOf(reads: Reads, last_event_id: string | undefined): Promise<number> {

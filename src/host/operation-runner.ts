@@ -14,12 +14,12 @@ import {
   type Executor,
   type HandleTable,
   inputSchema,
-  type PassingItem,
   type RowProcedure,
   type ScopedRunner,
   type StreamEvent,
   type StreamItem,
   type StreamOptions,
+  type TransientItem,
 } from "../operations/index.ts";
 import { KnownAccounts } from "../accounts/index.ts";
 import type { ApiBackend } from "../api/index.ts";
@@ -139,8 +139,8 @@ export class OperationRunner {
 /** Yields the items of a stream, without the notices for its connection. */
 async function* itemsOf<Item>(
   events: AsyncIterable<StreamEvent<Item>>,
-): AsyncGenerator<StreamItem<Item> | PassingItem, void> {
-  for await (const event of events) if ("value" in event || "passing" in event) yield event;
+): AsyncGenerator<StreamItem<Item> | TransientItem, void> {
+  for await (const event of events) if ("value" in event || "transient" in event) yield event;
 }
 
 const commandOptions = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];

@@ -92,16 +92,16 @@ export interface LiveItem {
 }
 
 /**
- * An item of a stream, a passing item, or a notice for its connection, which has no meaning in
+ * An item of a stream, a transient item, or a notice for its connection, which has no meaning in
  * process.
  */
-export type StreamEvent<Item> = StreamItem<Item> | PassingItem | ConnectionNotice;
+export type StreamEvent<Item> = StreamItem<Item> | TransientItem | ConnectionNotice;
 
 /** What holds only for now. It has no id, so a stream that resumes does not repeat it. */
-export interface PassingItem {
+export interface TransientItem {
   /** The name of the event over HTTP. */
   readonly event: string;
-  readonly passing: object;
+  readonly transient: object;
 }
 
 export interface StreamItem<Item> {

@@ -1,6 +1,6 @@
 import type { ById } from "../kernel/index.ts";
 import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
-import type { EventStream, PassingItem, StreamItem } from "./event-stream.ts";
+import type { EventStream, StreamItem, TransientItem } from "./event-stream.ts";
 
 /** Defines a method of the handles. Called once for each handle. */
 export type HandleMethod<Method = unknown> = (runner: ScopedRunner) => Method;
@@ -129,5 +129,5 @@ export interface ScopedRunner {
     stream: EventStream<Input, Item>,
     input: unknown,
     options: StreamOptions | undefined,
-  ) => Promise<AsyncIterable<StreamItem<Item> | PassingItem>>;
+  ) => Promise<AsyncIterable<StreamItem<Item> | TransientItem>>;
 }

@@ -23,12 +23,12 @@ export type {
   LiveSubscription,
   Mailbox,
   OpenSources,
-  PassingItem,
   StreamEvent,
   StreamFilter,
   StreamItem,
   StreamPlace,
   StreamSources,
+  TransientItem,
 } from "./event-stream.ts";
 export { authorOf, personOf, scopesOf } from "./caller.ts";
 export {

@@ -27,10 +27,10 @@ import {
   type CommandOptions,
   method,
   type Module,
-  type PassingItem,
   queryByIdAndInput,
   type StreamItem,
   type StreamOptions,
+  type TransientItem,
 } from "../operations/index.ts";
 import { mail, mailboxes, webchatSessions } from "./rows.ts";
 
@@ -156,7 +156,7 @@ const webchatHandles = {
   },
 };
 
-type Items<Item> = AsyncIterable<StreamItem<Item> | PassingItem>;
+type Items<Item> = AsyncIterable<StreamItem<Item> | TransientItem>;
 
 async function* messagesOf(
   items: Items<WebchatMessage>,
@@ -164,19 +164,19 @@ async function* messagesOf(
   for await (const item of items) if ("value" in item) yield { id: item.id, message: item.value };
 }
 
-/** The casts are safe: the visitor's stream has two kinds of passing items. */
+/** The casts are safe: the visitor's stream has two kinds of transient items. */
 async function* signalsOf(items: Items<WebchatMessage>): AsyncGenerator<WebchatSignal, void> {
   for await (const item of items) {
     if ("value" in item) continue;
-    const { event, passing } = item;
-    if (event === "state") yield { type: "state", state: passing as WebchatState };
-    else yield { type: "typing", typing: passing as WebchatTyping };
+    const { event, transient } = item;
+    if (event === "state") yield { type: "state", state: transient as WebchatState };
+    else yield { type: "typing", typing: transient as WebchatTyping };
   }
 }
 
 /** The cast is safe: the stream has one kind of items. */
 async function* typingOf(items: Items<never>): AsyncGenerator<Typing, void> {
-  for await (const item of items) if ("passing" in item) yield item.passing as Typing;
+  for await (const item of items) if ("transient" in item) yield item.transient as Typing;
 }
 
 export const webchatModule: Module<object, typeof webchatHandles> = {

@@ -4,11 +4,11 @@ import { type ContactId, notFound } from "../kernel/index.ts";
 import { messageById, messageResource } from "../messages/index.ts";
 import type {
   EventStream,
-  PassingItem,
   SignalSubscription,
   StreamItem,
   StreamPlace,
   StreamSources,
+  TransientItem,
   TypingSignal,
 } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
@@ -112,7 +112,7 @@ class VisitorReader {
   }
 
   /** Returns the state of the conversation, unless it was told already. */
-  async #changedState(): Promise<PassingItem[]> {
+  async #changedState(): Promise<TransientItem[]> {
     const { reads } = this.#sources;
     const identity = await reads.get(identityByAddress, ["webchat", this.#session.address]);
     // The contact is being erased, which ends the session.
@@ -123,7 +123,7 @@ class VisitorReader {
     const text = JSON.stringify(state);
     if (text === this.#told) return [];
     this.#told = text;
-    return [{ event: "state", passing: state }];
+    return [{ event: "state", transient: state }];
   }
 
   async #watch(contact_id: ContactId): Promise<void> {
@@ -134,8 +134,8 @@ class VisitorReader {
   }
 }
 
-function typingItem({ author, author_name }: TypingSignal): PassingItem {
-  return { event: "typing", passing: { author: author.type, author_name } };
+function typingItem({ author, author_name }: TypingSignal): TransientItem {
+  return { event: "typing", transient: { author: author.type, author_name } };
 }
 
 function entriesAfter(

@@ -27,9 +27,9 @@ import {
   type Query,
   queryById,
   queryByIdAndInput,
-  type PassingItem,
   type StreamItem,
   type StreamOptions,
+  type TransientItem,
 } from "../operations/index.ts";
 import { anyEventSchema, type Event } from "./event-catalog.ts";
 import { webhookJobs } from "./jobs.ts";
@@ -186,7 +186,7 @@ function joined(input: unknown): unknown {
 }
 
 async function* eventsOf(
-  items: AsyncIterable<StreamItem<Event> | PassingItem>,
+  items: AsyncIterable<StreamItem<Event> | TransientItem>,
 ): AsyncGenerator<Event, void> {
   for await (const item of items) if ("value" in item) yield item.value;
 }

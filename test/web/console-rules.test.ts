@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { percentile, seriesOf } from "../../adapters/web/console/browser/overview/counts.ts";
 import { graphOf, nodeHeight, nodeWidth } from "../../adapters/web/console/browser/agents/graph.ts";
-import { playedIn, wayOf } from "../../adapters/web/console/browser/agents/way.ts";
+import { playedIn, takenPath } from "../../adapters/web/console/browser/agents/taken-path.ts";
 import type { Json, PlaybookStep, PlaybookStepOutcome, RunStep } from "../../src/index.ts";
 
 const bounds = [1, 5, 30];
@@ -51,7 +51,7 @@ test("the buckets of a chart have each message once, and end with the last hour"
   );
 });
 
-test("the graph of a playbook has each step once, apart from the others, and each way between them", () => {
+test("the graph of a playbook has each step once, apart from the others, and each edge between them", () => {
   const ids = Array.from({ length: 8 }, (_, index) => `s${index}`);
   const target = fc.option(fc.constantFrom(...ids), { nil: undefined });
   const step = fc.record({ next: target, on_fail: target, isLast: fc.boolean() });
@@ -94,7 +94,7 @@ const at = (
 });
 const pinned = { id: "pb_00000000000000000000000001", version: 2 } as const;
 
-test("the highlighted way of a run is the one that it took, between steps with several ways", () => {
+test("the highlighted path of a run has the edges that it took, even between steps with several edges", () => {
   const steps: PlaybookStep[] = [
     { id: "ask", type: "ask", slot: "guests", retries: 0, on_fail: "person" },
     {
@@ -110,9 +110,9 @@ test("the highlighted way of a run is the one that it took, between steps with s
   ];
   const { edges } = graphOf(steps);
   const taken = (run: readonly RunStep[]): unknown[] => {
-    const way = wayOf(run, pinned);
+    const path = takenPath(run, pinned);
     return edges.flatMap((edge) =>
-      way.isTaken(edge) ? [[edge.from, edge.kind, edge.label ?? null]] : [],
+      path.includes(edge) ? [[edge.from, edge.kind, edge.label ?? null]] : [],
     );
   };
   const said = at("ask", "answered", "size", 9);
@@ -125,8 +125,8 @@ test("the highlighted way of a run is the one that it took, between steps with s
   ]);
   expect(taken([at("ask", "limit", "person"), asked])).toEqual([["ask", "fail", null]]);
   expect(taken([at("size", "otherwise", "person")])).toEqual([["size", "next", null]]);
-  expect(wayOf([said, decided, asked], pinned).present).toBe("person");
+  expect(takenPath([said, decided, asked], pinned).current).toBe("person");
   // Another version of the playbook is another graph.
-  expect(wayOf([said, other], pinned)).toMatchObject({ present: undefined });
+  expect(takenPath([said, other], pinned)).toMatchObject({ current: undefined });
   expect(playedIn([said, other, asked])).toMatchObject([{ version: 2 }, { version: 1 }]);
 });

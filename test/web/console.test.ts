@@ -200,7 +200,7 @@ test("a playbook's graph follows its steps, marks wrong ones, and shows where a 
   await page.getByRole("link", { name: "Message of the contact" }).click();
   await page.getByText("Waits for the answer").waitFor();
   await page.getByText("survey please").waitFor();
-  await page.locator(".graph-node.is-present", { hasText: "ask" }).waitFor();
+  await page.locator(".graph-node.is-current", { hasText: "ask" }).waitFor();
   await page.locator(".graph-node.is-entered", { hasText: "hello" }).waitFor();
   expect(await page.locator(".graph-edge.is-taken").count()).toBe(1);
   expect(await accessibilityFaults(page)).toEqual([]);

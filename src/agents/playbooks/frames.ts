@@ -144,8 +144,8 @@ export interface Stage {
 
 type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots">>;
 
-/** Why a step is left, as the run records it. */
-export interface Left {
+/** Why a step ended, as the run records it. */
+export interface StepExit {
   readonly outcome: PlaybookStepOutcome;
   readonly output?: Json;
   readonly error?: string | null;
@@ -158,7 +158,7 @@ export type Outcome =
       readonly go: "next";
       readonly to?: string | undefined;
       readonly changes?: Changes;
-      readonly left: Left;
+      readonly exit: StepExit;
     }
   | { readonly go: "stay"; readonly end: PlayEnd; readonly changes?: Changes }
   | { readonly go: "call"; readonly playbook_id: PlaybookId }

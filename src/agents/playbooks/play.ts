@@ -8,13 +8,13 @@ import type { TurnMoves } from "../runs/types.ts";
 import {
   beginFrame,
   frameDefinition,
-  type Left,
   type Library,
   maxFrames,
   nextOf,
   moveToStep,
   type PlayEnd,
   type PlayOptions,
+  type StepExit,
   stepOf,
 } from "./frames.ts";
 import { takeStep } from "./steps.ts";
@@ -44,8 +44,8 @@ export function* play(
   let stack =
     contactText === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
   yield* enter(stack);
-  function* end(end: PlayEnd, left = leftOf(end)): TurnMoves<Played> {
-    yield* leaveAll(stack, left);
+  function* end(end: PlayEnd, exit = exitOf(end)): TurnMoves<Played> {
+    yield* leaveAll(stack, exit);
     return { texts, frames: [], end };
   }
   const stop = (reason: string, outcome: "limit" | "failed"): TurnMoves<Played> =>
@@ -73,7 +73,7 @@ export function* play(
         const to = outcome.to ?? nextOf(definition, step);
         const changed = { ...frame, ...outcome.changes };
         const moved = moveToStep(below, changed, to, library, options);
-        yield* moveOn(stack, moved, outcome.left);
+        yield* moveOn(stack, moved, outcome.exit);
         stack = moved;
         break;
       }
@@ -98,7 +98,7 @@ export function* play(
         break;
       }
       case "stay":
-        yield* leaveAll(stack, leftOf(outcome.end), "called");
+        yield* leaveAll(stack, exitOf(outcome.end), "called");
         return { texts, frames: [...below, { ...frame, ...outcome.changes }], end: outcome.end };
       case "end":
         return yield* end(outcome.end);
@@ -113,7 +113,7 @@ function* enter(frames: readonly Frame[]): TurnMoves<void> {
   }
 }
 
-function leave({ outcome, output = null, error = null }: Left, next: string | null) {
+function leave({ outcome, output = null, error = null }: StepExit, next: string | null) {
   return note({ do: "leave", outcome, next, output, error });
 }
 
@@ -121,29 +121,33 @@ function leave({ outcome, output = null, error = null }: Left, next: string | nu
  * Notes that the innermost step is left for another one. Calling steps whose playbook ended thereby
  * are left too.
  */
-function* moveOn(before: readonly Frame[], after: readonly Frame[], left: Left): TurnMoves<void> {
+function* moveOn(
+  before: readonly Frame[],
+  after: readonly Frame[],
+  exit: StepExit,
+): TurnMoves<void> {
   const moved = after.at(-1);
   const ended = before.length - after.length;
-  const outer: Left = { outcome: left.outcome === "canceled" ? "canceled" : "done" };
-  for (let place = 0; place < ended; place++) yield* leave(place === 0 ? left : outer, null);
+  const outer: StepExit = { outcome: exit.outcome === "canceled" ? "canceled" : "done" };
+  for (let place = 0; place < ended; place++) yield* leave(place === 0 ? exit : outer, null);
   if (moved === undefined) return;
-  yield* leave(ended === 0 ? left : outer, moved.step);
+  yield* leave(ended === 0 ? exit : outer, moved.step);
   yield* enter([moved]);
 }
 
 /** Notes that nothing follows the innermost step in this turn, nor the steps that called it. */
 function* leaveAll(
   stack: readonly Frame[],
-  left: Left,
-  callers: Left["outcome"] = left.outcome,
+  exit: StepExit,
+  callers: StepExit["outcome"] = exit.outcome,
 ): TurnMoves<void> {
   for (const [place] of stack.entries()) {
-    yield* leave(place === 0 ? left : { outcome: callers }, null);
+    yield* leave(place === 0 ? exit : { outcome: callers }, null);
   }
 }
 
 /** Returns why the last step was left. */
-function leftOf(end: PlayEnd): Left {
+function exitOf(end: PlayEnd): StepExit {
   switch (end.type) {
     case "asks":
       return { outcome: end.understood ? "asked" : "asked_again" };

@@ -1,5 +1,5 @@
 import { holds, parseCondition } from "./condition.ts";
-import { type Left, type Outcome, type PlayOptions, slotsFrom, type Stage } from "./frames.ts";
+import { type Outcome, type PlayOptions, slotsFrom, type Stage, type StepExit } from "./frames.ts";
 import { namesRead } from "./names.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
@@ -16,13 +16,13 @@ export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> 
   switch (step.type) {
     case "send":
       stage.texts.push(render(step.text, lookUp, language));
-      return { go: "next", left: done };
+      return { go: "next", exit: done };
     case "ask":
       return yield* takeAsk(step, stage, lookUp);
     case "set":
       return {
         go: "next",
-        left: done,
+        exit: done,
         changes: { slots: { ...stage.frame.slots, ...slotValuesOf(step.values, stage, lookUp) } },
       };
     case "run":
@@ -40,13 +40,13 @@ export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> 
   }
 }
 
-const done: Left = { outcome: "done" };
+const done: StepExit = { outcome: "done" };
 
 function takeBranch({ cases }: Extract<PlaybookStep, { type: "branch" }>, lookUp: LookUp): Outcome {
   const found = cases.find(({ when }) => isTrue(when, lookUp));
-  const left: Left =
+  const exit: StepExit =
     found === undefined ? { outcome: "otherwise" } : { outcome: "condition", output: found.when };
-  return { go: "next", to: found?.next, left };
+  return { go: "next", to: found?.next, exit };
 }
 
 function slotLookUp({ frame: { slots }, options }: Stage): LookUp {
@@ -91,7 +91,7 @@ function* takeRun(
     case "done":
       return {
         go: "next",
-        left: done,
+        exit: done,
         changes: { slots: withOutput(step.id, outcome.output, stage) },
       };
     case "awaiting_approval":
@@ -106,7 +106,7 @@ function takeFailure({ action, on_error }: Extract<PlaybookStep, { type: "run" }
   const reason = `${action} failed.`;
   return on_error === undefined
     ? { go: "end", end: { type: "stuck", cause: "action_failure", reason } }
-    : { go: "next", to: on_error, left: { outcome: "failed", error: reason } };
+    : { go: "next", to: on_error, exit: { outcome: "failed", error: reason } };
 }
 
 /**
@@ -145,7 +145,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
       },
     };
   }
-  if (answer === null) return { go: "next", left: { outcome: "failed", error: failure } };
+  if (answer === null) return { go: "next", exit: { outcome: "failed", error: failure } };
   if (answer.text !== undefined && answer.text.trim() !== "") stage.texts.push(answer.text);
   if (answer.handoff !== undefined) {
     return { go: "end", end: { type: "handoff", reason: answer.handoff.reason } };
@@ -153,7 +153,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
   const found = allowedValues(definition.slots, answer.slots ?? {}, options.mayFillSlot);
   return {
     go: "next",
-    left: done,
+    exit: done,
     changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
   };
 }
@@ -176,10 +176,10 @@ function* takeAsk(
   }
   const question = render(slot.prompt, lookUp, options.language);
   const visited = [...new Set([...frame.visited, step.id])];
-  const moveOnWith = (value: Json, left: Left, to?: string): Outcome => ({
+  const moveOnWith = (value: Json, exit: StepExit, to?: string): Outcome => ({
     go: "next",
     to,
-    left,
+    exit,
     changes: { visited, slots: { ...frame.slots, [slot.name]: value } },
   });
 
@@ -187,7 +187,7 @@ function* takeAsk(
     const isFilled = (lookUp(slot.name) ?? null) !== null;
     // A step that is reached again asks again. Otherwise a loop through it could run for ever.
     if (!frame.asked && isFilled && !frame.visited.includes(step.id)) {
-      return { go: "next", left: { outcome: "filled" }, changes: { visited } };
+      return { go: "next", exit: { outcome: "filled" }, changes: { visited } };
     }
     texts.push(question);
     return { go: "stay", end: { type: "asks", understood: true }, changes: { asked: true } };

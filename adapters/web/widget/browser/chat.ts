@@ -2,6 +2,7 @@
 import type {
   WebchatMessage,
   WebchatMessagePage,
+  WebchatSignal,
   WebchatState,
   WebchatTyping,
 } from "../../../../src/index.ts";
@@ -11,7 +12,7 @@ import { Outbox, type Pending } from "./outbox.ts";
 import { mayRecover, Patience } from "./patience.ts";
 import { Receipts } from "./receipts.ts";
 import { Sender } from "./sender.ts";
-import { type Arrival, readStream, type Told } from "./stream.ts";
+import { type Arrival, readStream } from "./stream.ts";
 import { type Passed, Tabs } from "./tabs.ts";
 import { maxMessages, Thread } from "./thread.ts";
 import { Typing } from "./typing.ts";
@@ -31,7 +32,7 @@ export interface ChatState {
   readonly unread: number;
   /** The message that arrived last, for screen readers. */
   readonly latest: WebchatMessage | undefined;
-  /** Who answers, and what was read. */
+  /** Who has the conversation, and which messages were read. */
   readonly conversation: WebchatState;
   /** Who is typing to the visitor. */
   readonly typing: WebchatTyping | undefined;
@@ -61,7 +62,7 @@ export class Chat {
   #latest: WebchatMessage | undefined;
   /** Whose messages are shown. */
   #contact: string | undefined;
-  /** The number of states that the stream has told. */
+  /** How many states the stream has sent. */
   #states = 0;
 
   /** `draw` is called after each change. */
@@ -141,7 +142,7 @@ export class Chat {
     this.#typing.report();
   }
 
-  /** Sends a message again that the server refused, or of which no answer came. */
+  /** Sends a message again that the server refused or did not confirm. */
   retry(item: Pending): void {
     this.#outbox.change(item, { state: "sending", sentIn: undefined });
     this.#sendAll();
@@ -250,7 +251,7 @@ export class Chat {
     }
     this.#contact = session.contact_id;
     this.#thread.addNewest(page);
-    // What the stream told meanwhile is newer.
+    // A state from the stream is newer than the one of the page.
     if (states === this.#states) this.#thread.state = page.state;
     this.#phase = "ready";
     this.#isInterrupted = false;
@@ -285,9 +286,9 @@ export class Chat {
           this.#tabs.tell({ kind: "arrival", ...arrival });
           this.#arrive(arrival);
         },
-        onTold: (told) => {
-          this.#tabs.tell({ kind: "told", told });
-          this.#hear(told);
+        onSignal: (signal) => {
+          this.#tabs.tell({ kind: "signal", signal });
+          this.#showSignal(signal);
         },
       });
     });
@@ -301,8 +302,8 @@ export class Chat {
         if (passed.number > this.#thread.number + 1) this.#catchUp();
         this.#arrive(passed);
         break;
-      case "told":
-        this.#hear(passed.told);
+      case "signal":
+        this.#showSignal(passed.signal);
         break;
       case "sent":
         this.#sent(passed.client_id, passed.message);
@@ -321,17 +322,17 @@ export class Chat {
     this.#draw();
   }
 
-  #hear(told: Told): void {
-    if (told.type === "typing") this.#typing.show(told.typing);
+  #showSignal(signal: WebchatSignal): void {
+    if (signal.type === "typing") this.#typing.show(signal.typing);
     else {
       this.#states++;
-      this.#thread.state = told.state;
+      this.#thread.state = signal.state;
     }
     this.#draw();
   }
 
   #arrive({ number, message }: Arrival): void {
-    // Whoever was typing has sent it.
+    // The message ends its author's typing.
     this.#typing.show(undefined);
     const isNew = !this.#thread.has(message.id);
     this.#thread.number = Math.max(this.#thread.number, number);

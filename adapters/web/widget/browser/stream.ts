@@ -1,5 +1,10 @@
 /** Reads the visitor's stream. The token is in a header, so that no log of addresses has it. */
-import type { WebchatMessage, WebchatState, WebchatTyping } from "../../../../src/index.ts";
+import type {
+  WebchatMessage,
+  WebchatSignal,
+  WebchatState,
+  WebchatTyping,
+} from "../../../../src/index.ts";
 import { eventParser } from "../../shared/browser/sse.ts";
 import type { Session, VisitorApi } from "./visitor-api.ts";
 
@@ -9,18 +14,13 @@ export interface Arrival {
   readonly message: WebchatMessage;
 }
 
-/** What the stream tells besides messages. */
-export type Told =
-  | { readonly type: "state"; readonly state: WebchatState }
-  | { readonly type: "typing"; readonly typing: WebchatTyping };
-
 export interface StreamReader {
   /** The number of the last message that arrived. */
   readonly after: number;
   readonly signal: AbortSignal;
   readonly onOpen: () => void;
   readonly onArrival: (arrival: Arrival) => void;
-  readonly onTold: (told: Told) => void;
+  readonly onSignal: (signal: WebchatSignal) => void;
 }
 
 /** The server writes a comment every 15 s. */
@@ -30,7 +30,7 @@ const silenceMs = 45_000;
 export async function readStream(
   api: VisitorApi,
   session: Session,
-  { after, signal, onOpen, onArrival, onTold }: StreamReader,
+  { after, signal, onOpen, onArrival, onSignal }: StreamReader,
 ): Promise<void> {
   const silence = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -48,8 +48,8 @@ export async function readStream(
     const parse = eventParser(({ id, type, data }) => {
       if (type === "message") {
         onArrival({ number: Number(id), message: JSON.parse(data) as WebchatMessage });
-      } else if (type === "state") onTold({ type, state: JSON.parse(data) as WebchatState });
-      else if (type === "typing") onTold({ type, typing: JSON.parse(data) as WebchatTyping });
+      } else if (type === "state") onSignal({ type, state: JSON.parse(data) as WebchatState });
+      else if (type === "typing") onSignal({ type, typing: JSON.parse(data) as WebchatTyping });
     });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {

@@ -1,11 +1,11 @@
 /** The tabs of one website share a stream: the tab that holds a lock reads it for all. */
-import type { WebchatMessage } from "../../../../src/index.ts";
-import type { Arrival, Told } from "./stream.ts";
+import type { WebchatMessage, WebchatSignal } from "../../../../src/index.ts";
+import type { Arrival } from "./stream.ts";
 
 /** What a tab tells the others. */
 export type Passed =
   | ({ readonly kind: "arrival" } & Arrival)
-  | { readonly kind: "told"; readonly told: Told }
+  | { readonly kind: "signal"; readonly signal: WebchatSignal }
   | { readonly kind: "sent"; readonly client_id: string; readonly message: WebchatMessage }
   /** The visitor has seen what was unread. */
   | { readonly kind: "seen" }

@@ -1,6 +1,11 @@
 /** The built script, in the encodings that browsers take. */
 import { readFileSync } from "node:fs";
-import { type ApiResponse, type Exchange, hasCurrent, tagOf } from "../../../../src/api/index.ts";
+import {
+  type ApiResponse,
+  type Exchange,
+  hasCurrentBody,
+  tagOf,
+} from "../../../../src/api/index.ts";
 import { builtPage, notBuilt } from "../../shared/server/assets.ts";
 import { Compressible, preferredEncoding } from "../../shared/server/compressible.ts";
 
@@ -36,7 +41,7 @@ export class WidgetScript {
       "Cross-Origin-Resource-Policy": "cross-origin",
       Vary: "Accept-Encoding",
     };
-    if (hasCurrent(request.headers, tag)) return { status: 304, headers: own, body: null };
+    if (hasCurrentBody(request.headers, tag)) return { status: 304, headers: own, body: null };
     const typed = { ...own, "Content-Type": "text/javascript; charset=utf-8" };
     if (encoding === undefined) return { status: 200, headers: typed, body: this.#bytes };
     const body = await this.#compressible.in(encoding);

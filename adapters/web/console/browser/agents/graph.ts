@@ -1,19 +1,20 @@
 /**
- * The steps of a playbook as a graph: boxes in layers, and the ways between them. A way leads down,
- * unless it closes a loop. A way over several layers has a place of its own in each.
+ * Lays out the steps of a playbook as a graph: boxes in layers, and the edges between them. An edge
+ * leads down, unless it closes a loop. An edge that spans several layers has a cell in each layer
+ * between.
  */
 import type { PlaybookStep } from "../../../../../src/index.ts";
 
 /** One step, placed. */
 export interface GraphNode {
   readonly step: PlaybookStep;
-  /** The place of the step in the list. */
+  /** The index of the step in the list. */
   readonly index: number;
   readonly x: number;
   readonly y: number;
 }
 
-/** One way from a step to another. */
+/** An edge from one step to another. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -22,7 +23,7 @@ export interface GraphEdge {
   readonly label: string | undefined;
   /** The drawn curve, as the path of an SVG. */
   readonly path: string;
-  /** Where the label stands. */
+  /** The position of the label. */
   readonly middle: Point;
 }
 
@@ -43,49 +44,49 @@ export const nodeWidth = 200;
 export const nodeHeight = 56;
 const gapX = 32;
 const gapY = 56;
-/** The room of a way that passes a layer. */
+/** The width that an edge takes in a layer that it passes. */
 const passWidth = 24;
-/** Room beside the boxes for the curves of loops. */
+/** The space beside the boxes for the curves of loops. */
 const margin = 12;
 const loopGap = 14;
-/** The room of a label beside a box. */
+/** The width of a label beside a box. */
 const labelWidth = 112;
 
-/** A way between two places in the list of steps. */
-interface Way {
+/** An edge between two steps, which are indexes of the list. */
+interface StepEdge {
   readonly from: number;
   readonly to: number;
   readonly kind: GraphEdge["kind"];
   readonly label: string | undefined;
 }
 
-/** A box in a layer, or the place of a way that passes it. */
+/** A box in a layer, or an edge that passes the layer. */
 interface Cell {
   readonly layer: number;
   readonly width: number;
   /** The neighbours in the layer above. */
   readonly above: Cell[];
   readonly below: Cell[];
-  /** The middle. */
+  /** The horizontal center. */
   x: number;
 }
 
-/** A way that leads down, with a cell for each layer from its first to its last. */
+/** An edge that leads down, with a cell for each layer from its first to its last. */
 interface Route {
-  readonly way: Way;
+  readonly edge: StepEdge;
   readonly cells: readonly Cell[];
 }
 
-/** Places the steps and the ways between them. */
+/** Computes the positions of the steps and the curves of the edges. */
 export function graphOf(steps: readonly PlaybookStep[]): Graph {
-  const ways = waysOf(steps);
-  const order = orderOf(steps.length, ways);
+  const edges = edgesOf(steps);
+  const order = orderOf(steps.length, edges);
   const { loops } = order;
-  const layerOf = layersOf(order, ways);
+  const layerOf = layersOf(order, edges);
   const boxes = steps.map((_, index) => cell(layerOf.get(index) ?? 0, nodeWidth));
-  const routes = ways.filter((way) => !loops.has(way)).flatMap((way) => routeOf(way, boxes));
+  const routes = edges.filter((edge) => !loops.has(edge)).flatMap((edge) => routeOf(edge, boxes));
   const layers = ordered([...boxes, ...routes.flatMap(({ cells }) => cells.slice(1, -1))]);
-  place(layers);
+  position(layers);
   const all = layers.flat();
   const left = Math.min(0, ...all.map(({ x, width }) => x - width / 2)) - margin;
   const right = Math.max(0, ...all.map(({ x, width }) => x + width / 2)) - left;
@@ -93,22 +94,22 @@ export function graphOf(steps: readonly PlaybookStep[]): Graph {
     const { x, layer } = boxes[index] ?? { x: 0, layer: 0 };
     return { step, index, x: x - left - nodeWidth / 2, y: layer * (nodeHeight + gapY) };
   });
-  const named = ({ from, to, kind, label }: Way) => {
+  const named = ({ from, to, kind, label }: StepEdge) => {
     return { from: steps[from]?.id ?? "", to: steps[to]?.id ?? "", kind, label };
   };
   const down = routes.map((route) => ({
-    ...named(route.way),
+    ...named(route.edge),
     ...curve(pointsOf(route, routes, left)),
   }));
   const isLabelled = [...loops].some(({ kind }) => kind !== "next");
-  const labelRoom = isLabelled ? labelWidth / 2 : 0;
-  const up = [...loops].map((way, lane) => {
-    const [from, to] = [nodes[way.from], nodes[way.to]];
-    const x = right + labelRoom + (lane + 1) * loopGap;
-    return { ...named(way), ...loop(from ?? origin, to ?? origin, x) };
+  const labelSpace = isLabelled ? labelWidth / 2 : 0;
+  const up = [...loops].map((edge, lane) => {
+    const [from, to] = [nodes[edge.from], nodes[edge.to]];
+    const x = right + labelSpace + (lane + 1) * loopGap;
+    return { ...named(edge), ...loop(from ?? origin, to ?? origin, x) };
   });
   const height = layers.length * (nodeHeight + gapY) - gapY;
-  const width = right + labelRoom + margin + loops.size * loopGap;
+  const width = right + labelSpace + margin + loops.size * loopGap;
   return { nodes, edges: [...down, ...up], width, height: Math.max(0, height) };
 }
 
@@ -116,12 +117,12 @@ const origin: Point = { x: 0, y: 0 };
 
 const cell = (layer: number, width: number): Cell => ({ layer, width, above: [], below: [], x: 0 });
 
-function waysOf(steps: readonly PlaybookStep[]): readonly Way[] {
+function edgesOf(steps: readonly PlaybookStep[]): readonly StepEdge[] {
   return steps.flatMap((step, from) => {
-    const ways: Way[] = [];
-    const add = (id: string | undefined, kind: Way["kind"], label?: string): void => {
+    const edges: StepEdge[] = [];
+    const add = (id: string | undefined, kind: StepEdge["kind"], label?: string): void => {
       const to = steps.findIndex((each) => each.id === id);
-      if (id !== undefined && to !== -1) ways.push({ from, to, kind, label });
+      if (id !== undefined && to !== -1) edges.push({ from, to, kind, label });
     };
     if (step.type === "branch") for (const each of step.cases) add(each.next, "case", each.when);
     if (step.type === "ask") add(step.on_fail, "fail");
@@ -129,21 +130,21 @@ function waysOf(steps: readonly PlaybookStep[]): readonly Way[] {
     if (step.type !== "handoff" && step.type !== "resolve") {
       add(step.next ?? steps[from + 1]?.id, "next");
     }
-    return ways;
+    return edges;
   });
 }
 
 interface Order {
-  /** The places of the steps, each before those that it leads down to. */
-  readonly places: readonly number[];
-  /** Ways that lead back to a step above them. */
-  readonly loops: ReadonlySet<Way>;
+  /** The indexes of the steps. Each step comes before the steps that it leads down to. */
+  readonly indexes: readonly number[];
+  /** The edges that lead back up. */
+  readonly loops: ReadonlySet<StepEdge>;
 }
 
-/** Decides which ways lead down. What the first step does not lead to comes last. */
-function orderOf(count: number, ways: readonly Way[]): Order {
-  const loops = new Set<Way>();
-  const places: number[] = [];
+/** Decides which edges lead down. Steps that the first step does not reach come last. */
+function orderOf(count: number, edges: readonly StepEdge[]): Order {
+  const loops = new Set<StepEdge>();
+  const indexes: number[] = [];
   const done = new Set<number>();
   for (let start = 0; start < count; start += 1) {
     const earlier = new Set(done);
@@ -152,37 +153,40 @@ function orderOf(count: number, ways: readonly Way[]): Order {
     const follow = (at: number): void => {
       if (done.has(at)) return;
       path.add(at);
-      for (const way of ways.filter(({ from }) => from === at)) {
-        // A way to what the first step leads to would pull that below the rest.
-        if (path.has(way.to) || earlier.has(way.to)) loops.add(way);
-        else follow(way.to);
+      for (const edge of edges.filter(({ from }) => from === at)) {
+        // An edge down to a step of an earlier start would move that step below this one.
+        if (path.has(edge.to) || earlier.has(edge.to)) loops.add(edge);
+        else follow(edge.to);
       }
       path.delete(at);
       done.add(at);
       found.push(at);
     };
     follow(start);
-    places.push(...found.toReversed());
+    indexes.push(...found.toReversed());
   }
-  return { places, loops };
+  return { indexes, loops };
 }
 
-/** Returns the layer of each step: below all that lead down to it. */
-function layersOf({ places, loops }: Order, ways: readonly Way[]): ReadonlyMap<number, number> {
+/** Returns the layer of each step. It is below all steps that lead down to it. */
+function layersOf(
+  { indexes, loops }: Order,
+  edges: readonly StepEdge[],
+): ReadonlyMap<number, number> {
   const layers = new Map<number, number>();
-  for (const at of places) {
+  for (const at of indexes) {
     const layer = layers.get(at) ?? Math.max(-1, ...layers.values()) + 1;
     layers.set(at, layer);
-    for (const way of ways) {
-      if (way.from !== at || loops.has(way)) continue;
-      layers.set(way.to, Math.max(layers.get(way.to) ?? 0, layer + 1));
+    for (const edge of edges) {
+      if (edge.from !== at || loops.has(edge)) continue;
+      layers.set(edge.to, Math.max(layers.get(edge.to) ?? 0, layer + 1));
     }
   }
   return layers;
 }
 
-function routeOf(way: Way, boxes: readonly Cell[]): Route[] {
-  const [from, to] = [boxes[way.from], boxes[way.to]];
+function routeOf(edge: StepEdge, boxes: readonly Cell[]): Route[] {
+  const [from, to] = [boxes[edge.from], boxes[edge.to]];
   if (from === undefined || to === undefined) return [];
   const passed = Array.from({ length: to.layer - from.layer - 1 }, (_, index) =>
     cell(from.layer + index + 1, passWidth),
@@ -193,12 +197,12 @@ function routeOf(way: Way, boxes: readonly Cell[]): Route[] {
     upper?.below.push(lower);
     if (upper !== undefined) lower.above.push(upper);
   }
-  return [{ way, cells }];
+  return [{ edge, cells }];
 }
 
 const sweeps = 6;
 
-/** The layers, each in an order in which few ways cross. */
+/** Returns the layers, each in an order in which few edges cross. */
 function ordered(cells: readonly Cell[]): Cell[][] {
   const count = Math.max(0, ...cells.map(({ layer }) => layer + 1));
   const layers = Array.from({ length: count }, (_, at) =>
@@ -220,10 +224,10 @@ function ordered(cells: readonly Cell[]): Cell[][] {
 }
 
 /** Moves each cell towards its neighbours, as far as the others of its layer allow. */
-function place(layers: readonly Cell[][]): void {
+function position(layers: readonly Cell[][]): void {
   for (const layer of layers) {
-    const places = layer.map((_, index) => index);
-    spread(layer, places);
+    const indexes = layer.map((_, index) => index);
+    spread(layer, indexes);
   }
   for (let sweep = 0; sweep < sweeps; sweep += 1) {
     const isDown = sweep % 2 === 0;
@@ -237,8 +241,8 @@ function place(layers: readonly Cell[][]): void {
 }
 
 /**
- * Places the cells of a layer near where they wish to be. Both passes keep the distances, and so
- * does their mean.
+ * Moves the cells of a layer close to the positions that they wish. Each of the two passes keeps
+ * the minimum distances, and so does the mean of both.
  */
 function spread(layer: readonly Cell[], wishes: readonly number[]): void {
   const distance = (index: number): number =>
@@ -263,12 +267,12 @@ function average(values: readonly number[]): number | undefined {
   return values.reduce((sum, each) => sum + each, 0) / values.length;
 }
 
-/** The points of a way. Several ways of one box leave and reach it side by side. */
-function pointsOf({ way, cells }: Route, routes: readonly Route[], left: number): Point[] {
+/** Returns the points of an edge. The edges of one box start and end side by side. */
+function pointsOf({ edge, cells }: Route, routes: readonly Route[], left: number): Point[] {
   const port = (end: Cell | undefined, next: Cell | undefined, siblings: readonly Route[]) => {
     const sorted = siblings.toSorted((a, b) => besideOf(a, end) - besideOf(b, end));
-    const place = sorted.findIndex((each) => each.way === way);
-    const share = (place + 1) / (siblings.length + 1);
+    const index = sorted.findIndex((each) => each.edge === edge);
+    const share = (index + 1) / (siblings.length + 1);
     return (end?.x ?? next?.x ?? 0) - left + (share - 0.5) * (nodeWidth * 0.8);
   };
   const [first, last] = [cells[0], cells.at(-1)];
@@ -298,7 +302,7 @@ function pointsOf({ way, cells }: Route, routes: readonly Route[], left: number)
   });
 }
 
-/** Where a route comes from or goes to, seen from one of its ends. */
+/** Returns the position of the cell that is next to one end of a route. */
 const besideOf = ({ cells }: Route, end: Cell | undefined): number =>
   (cells[0] === end ? cells[1] : cells.at(-2))?.x ?? 0;
 
@@ -313,7 +317,7 @@ function curve(points: readonly Point[]): Pick<GraphEdge, "path" | "middle"> {
   return { path: `M${first.x} ${first.y}${path.join("")}`, middle };
 }
 
-/** A way back up, around the right of all boxes. */
+/** Draws an edge that leads back up, to the right of all boxes. */
 function loop(from: Point, to: Point, right: number): Pick<GraphEdge, "path" | "middle"> {
   const y1 = from.y + nodeHeight * 0.65;
   const y2 = to.y + nodeHeight * 0.35;

@@ -10,7 +10,7 @@ import { PlayedGraph } from "./played-graph.tsx";
 import { useRun } from "./run-resource.ts";
 import { EditButtons, EnableButton, EnabledBadge } from "./states.tsx";
 import { StepGraph } from "./step-graph.tsx";
-import { playedIn } from "./way.ts";
+import { playedIn } from "./taken-path.ts";
 
 /** One playbook: its steps as a graph, and its questions. */
 export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {

@@ -13,16 +13,16 @@ import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
 import { loadPlayed } from "./run-resource.ts";
 import { StepGraph } from "./step-graph.tsx";
-import { type Played, wayOf } from "./way.ts";
+import { type Played, takenPath } from "./taken-path.ts";
 
 interface PlayedGraphProps {
   readonly run: Run;
   readonly played: Played;
-  /** Whether the title leads to the playbook, and not back to the run. */
+  /** Whether the card links to the playbook. Otherwise it links back to the run. */
   readonly isLinked: boolean;
 }
 
-/** The graph of a playbook in the version that a run played, with the way of the run. */
+/** The graph of a playbook in the version that a run played, with the path of the run. */
 export function PlayedGraph({ run, played, isLinked }: PlayedGraphProps): JSX.Element {
   const { id, version } = played;
   const playbook = useMemo(
@@ -63,7 +63,7 @@ export function PlayedGraph({ run, played, isLinked }: PlayedGraphProps): JSX.El
               {t("versionGone", { played: version, shown: data.version })}
             </p>
           )}
-          <StepGraph steps={data.steps} way={wayOf(run.steps, played)} />
+          <StepGraph steps={data.steps} taken={takenPath(run.steps, played)} />
         </>
       )}
     </Card>

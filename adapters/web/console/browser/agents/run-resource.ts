@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { Playbook, Run } from "../../../../../src/index.ts";
 import { api, ApiError, Resource } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
-import type { Played } from "./way.ts";
+import type { Played } from "./taken-path.ts";
 
 const refreshMs = 1500;
 const refreshDelayMs = 100;

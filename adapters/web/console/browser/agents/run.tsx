@@ -10,7 +10,7 @@ import { PlayedGraph } from "./played-graph.tsx";
 import { runPath, useRun } from "./run-resource.ts";
 import { runTime, RunStatus, triggerName } from "./states.tsx";
 import { Story } from "./story.tsx";
-import { playedIn } from "./way.ts";
+import { playedIn } from "./taken-path.ts";
 
 interface RunPageProps {
   readonly id: string;

@@ -4,33 +4,33 @@ import type { PlaybookStep } from "../../../../../src/index.ts";
 import { Icon, type IconName } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { type GraphEdge, type GraphNode, graphOf, nodeHeight, nodeWidth } from "./graph.ts";
-import type { Way } from "./way.ts";
+import type { TakenPath } from "./taken-path.ts";
 
 interface StepGraphProps {
   readonly steps: readonly PlaybookStep[];
-  /** The way of a run, which is highlighted. */
-  readonly way?: Way | undefined;
-  /** The places of the steps that have a problem. */
+  /** The path that a run took. It is highlighted. */
+  readonly taken?: TakenPath | undefined;
+  /** The indexes of the steps that have a problem. */
   readonly faulty?: ReadonlySet<number>;
-  /** The place of the step that is marked. */
+  /** The index of the selected step. */
   readonly selected?: number | undefined;
   /** Makes the boxes buttons. */
   readonly onPick?: (index: number) => void;
 }
 
-/** The graph. The steps are a list for screen readers. */
+/** Draws the graph. For screen readers, the steps are a list. */
 export function StepGraph(props: StepGraphProps): JSX.Element {
-  const { steps, way, faulty, selected, onPick } = props;
+  const { steps, taken, faulty, selected, onPick } = props;
   const { nodes, edges, width, height } = useMemo(() => graphOf(steps), [JSON.stringify(steps)]);
   const id = useId();
-  // What is taken is drawn above the rest.
+  // Taken edges are drawn above the others.
   const drawn = edges
-    .map((edge) => ({ edge, isTaken: way?.isTaken(edge) === true }))
+    .map((edge) => ({ edge, isTaken: taken?.includes(edge) === true }))
     .toSorted((a, b) => Number(a.isTaken) - Number(b.isTaken));
   return (
     <div class="graph-box" tabIndex={0} role="region" aria-label={t("graphLabel")} dir="ltr">
       <div
-        class={way === undefined ? "graph" : "graph has-way"}
+        class={taken === undefined ? "graph" : "graph has-path"}
         style={{ width: `${width}px`, height: `${height}px` }}
       >
         <svg class="graph-edges" width={width} height={height} aria-hidden="true">
@@ -55,7 +55,7 @@ export function StepGraph(props: StepGraphProps): JSX.Element {
             <Box
               key={node.index}
               node={node}
-              way={way}
+              taken={taken}
               isFaulty={faulty?.has(node.index) === true}
               isSelected={selected === node.index}
               onPick={onPick}
@@ -85,18 +85,18 @@ const Arrow = ({ id, isTaken }: { readonly id: string; readonly isTaken?: boolea
 
 interface BoxProps {
   readonly node: GraphNode;
-  readonly way: Way | undefined;
+  readonly taken: TakenPath | undefined;
   readonly isFaulty: boolean;
   readonly isSelected: boolean;
   readonly onPick: ((index: number) => void) | undefined;
 }
 
-function Box({ node, way, isFaulty, isSelected, onPick }: BoxProps): JSX.Element {
+function Box({ node, taken, isFaulty, isSelected, onPick }: BoxProps): JSX.Element {
   const { step, index, x, y } = node;
-  const isPresent = way?.present === step.id;
-  const state = isPresent
-    ? "is-present"
-    : way?.entered.has(step.id) === true
+  const isCurrent = taken?.current === step.id;
+  const state = isCurrent
+    ? "is-current"
+    : taken?.entered.has(step.id) === true
       ? "is-entered"
       : isFaulty
         ? "is-faulty"
@@ -109,7 +109,7 @@ function Box({ node, way, isFaulty, isSelected, onPick }: BoxProps): JSX.Element
         <code class="muted truncate">{step.id}</code>
       </span>
       <bdi class="truncate">{textOf(step)}</bdi>
-      {isPresent && <span class="graph-node-here">{t("stepHere")}</span>}
+      {isCurrent && <span class="graph-node-here">{t("stepHere")}</span>}
       {state === "is-entered" && <span class="visually-hidden">{t("stepEntered")}</span>}
     </>
   );
@@ -167,7 +167,7 @@ export const stepIcons: { readonly [type in PlaybookStep["type"]]: IconName } = 
   resolve: "check",
 };
 
-/** The name of a type of steps. */
+/** The name of a step type. */
 export const stepName = (type: PlaybookStep["type"]): string =>
   ({
     send: t("stepSend"),
@@ -181,7 +181,7 @@ export const stepName = (type: PlaybookStep["type"]): string =>
     resolve: t("stepResolve"),
   })[type];
 
-/** What a step does, in a few words. */
+/** Summarizes what a step does. */
 export function textOf(step: PlaybookStep): string {
   switch (step.type) {
     case "send":

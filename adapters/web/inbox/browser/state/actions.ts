@@ -11,7 +11,7 @@ import {
   toastError,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { conversationNow, fetchConversation, patch, put, putAnswer } from "./conversations.ts";
+import { conversationNow, fetchConversation, patch, put, putResponse } from "./conversations.ts";
 import {
   type Draft,
   emptyDraft,
@@ -21,10 +21,10 @@ import {
   setDraft,
   setOutgoing,
 } from "./drafts.ts";
-import { placeNow } from "./order.ts";
+import { nextSequence } from "./order.ts";
 import { nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
-import { forgetReported } from "./typing.ts";
+import { allowReport } from "./typing.ts";
 
 /** Shows a change at once, makes it, and takes it back if the server refuses it. */
 async function change(
@@ -36,9 +36,9 @@ async function change(
 ): Promise<boolean> {
   const before = conversationNow(id);
   patch(id, fields);
-  const place = placeNow();
+  const sequence = nextSequence();
   try {
-    putAnswer(await write(newKey()), place);
+    putResponse(await write(newKey()), sequence);
     if (done !== undefined) {
       toast({ message: done, ...(undo && { action: { label: t("undo"), run: undo } }) });
     }
@@ -133,9 +133,9 @@ const keptUnread = new Set<string>();
 export async function markRead(id: string): Promise<void> {
   if (keptUnread.has(id) || (conversationNow(id)?.unread_count ?? 0) === 0) return;
   patch(id, { unread_count: 0 });
-  const place = placeNow();
+  const sequence = nextSequence();
   try {
-    putAnswer(await api.post<Conversation>(`v1/conversations/${id}/read`), place);
+    putResponse(await api.post<Conversation>(`v1/conversations/${id}/read`), sequence);
   } catch {
     // It stays unread for the others, and the next visit marks it.
   }
@@ -167,7 +167,7 @@ export function sendDraft(id: string): void {
     at: new Date().toISOString(),
   };
   setOutgoing(id, message);
-  forgetReported();
+  allowReport();
   setDraft(id, { ...emptyDraft, mode: draft.mode, from: draft.from });
   void deliver(id, message);
 }
@@ -188,7 +188,7 @@ export function editAgain(id: string, { key, mode, body, media, sendAt, from }: 
 }
 
 async function deliver(id: string, message: Outgoing): Promise<void> {
-  const place = placeNow();
+  const sequence = nextSequence();
   try {
     if (message.mode === "note") {
       const note = await api.post<Note>(
@@ -199,7 +199,7 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
       if (thread.peek()?.id === id) thread.peek()?.putNote(note);
     } else {
       const sent = await post(id, message);
-      if (thread.peek()?.id === id) thread.peek()?.put(sent, place);
+      if (thread.peek()?.id === id) thread.peek()?.put(sent, sequence);
       if (sent.status === "scheduled" && sent.send_at !== null) {
         toast({ message: t("scheduled", { time: dayAndTime(sent.send_at) }) });
       }
@@ -238,10 +238,10 @@ function post(id: string, { body, media, sendAt, from, key }: Draft & { key: str
 
 /** Cancels a scheduled or queued message. */
 export async function cancelMessage(id: string): Promise<void> {
-  const place = placeNow();
+  const sequence = nextSequence();
   try {
     const canceled = await api.post<Message>(`v1/messages/${id}/cancel`);
-    thread.peek()?.put(canceled, place);
+    thread.peek()?.put(canceled, sequence);
     toast({ message: t("messageCanceled") });
   } catch (error) {
     toastError(error);

@@ -2,13 +2,13 @@
 import { batch, type Signal, signal } from "@preact/signals";
 import type { Conversation, Page } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
-import { placeNow } from "./order.ts";
+import { nextSequence } from "./order.ts";
 import { OrderedList } from "./ordered-list.ts";
 import { byView, isShown, type ListQuery, requestOf } from "./views.ts";
 
 const known = new Map<string, Signal<Conversation>>();
 /** When the page learned what it knows of each conversation. */
-const places = new Map<string, number>();
+const sequences = new Map<string, number>();
 
 /** A conversation that the page knows. */
 export const conversation = (id: string): Conversation | undefined => known.get(id)?.value;
@@ -19,8 +19,8 @@ export const conversationNow = (id: string): Conversation | undefined => known.g
 const changed = new Set<string>();
 
 /** Adds or replaces a conversation. The list places it again when it may. */
-export function put(next: Conversation, place = placeNow()): void {
-  places.set(next.id, place);
+export function put(next: Conversation, sequence = nextSequence()): void {
+  sequences.set(next.id, sequence);
   const held = known.get(next.id);
   if (held === undefined) known.set(next.id, signal(next));
   else held.value = next;
@@ -37,23 +37,23 @@ function forgetUnlisted(): void {
   for (const id of known.keys()) {
     if (list.has(id) || changed.has(id)) continue;
     known.delete(id);
-    places.delete(id);
+    sequences.delete(id);
   }
 }
 
 /**
- * Puts the answer to the request that began at `place`. If an event or another answer came in
+ * Puts the answer to the request that began at `sequence`. If an event or another answer came in
  * between, nobody knows which is newer. Then the conversation is read again.
  */
-export function putAnswer(answer: Conversation, place: number): void {
-  if ((places.get(answer.id) ?? 0) <= place) put(answer, place);
-  else fetchSoon(answer.id);
+export function putResponse(response: Conversation, sequence: number): void {
+  if ((sequences.get(response.id) ?? 0) <= sequence) put(response, sequence);
+  else fetchSoon(response.id);
 }
 
 /** Removes a conversation, because its contact was erased. */
 export function drop(id: string): void {
   known.delete(id);
-  places.delete(id);
+  sequences.delete(id);
   list.remove(id);
 }
 
@@ -65,9 +65,9 @@ export function patch(id: string, fields: Partial<Conversation>): void {
 
 /** Asks the server for a conversation. */
 export async function fetchConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
-  const place = placeNow();
+  const sequence = nextSequence();
   const found = await api.get<Conversation>(`v1/conversations/${id}`, {}, { signal });
-  putAnswer(found, place);
+  putResponse(found, sequence);
   return found;
 }
 
@@ -131,7 +131,7 @@ class ConversationList {
   /** Reads the beginning again, and keeps the rest. */
   async reload(): Promise<void> {
     const isFirst = this.rows.length === 0;
-    const place = placeNow();
+    const sequence = nextSequence();
     const page = await this.read(null, firstPage);
     if (page === undefined) return;
     batch(() => {
@@ -139,10 +139,10 @@ class ConversationList {
         // Events may have placed rows since the request began.
         for (let i = 0; i < this.rows.length; i++) changed.add(this.rows.at(i) ?? "");
         this.clear();
-        this.take(page, place);
+        this.take(page, sequence);
       } else {
         for (const each of page.data) {
-          putAnswer(each, place);
+          putResponse(each, sequence);
           changed.add(each.id);
         }
       }
@@ -155,16 +155,16 @@ class ConversationList {
     if (this.isLoading.peek() || this.isComplete.peek() || this.error.peek() !== undefined) return;
     // A filter may leave a page without a row although more follow.
     for (let added = 0; added === 0 && !this.isComplete.peek();) {
-      const place = placeNow();
+      const sequence = nextSequence();
       const page = await this.read(this.cursor, laterPages);
       if (page === undefined) return;
-      added = batch(() => this.take(page, place));
+      added = batch(() => this.take(page, sequence));
     }
   }
 
   /** Appends a page. Returns how many rows it added. */
-  private take(page: Page<Conversation>, place: number): number {
-    for (const each of page.data) putAnswer(each, place);
+  private take(page: Page<Conversation>, sequence: number): number {
+    for (const each of page.data) putResponse(each, sequence);
     const fresh = page.data.filter(({ id }) => !this.rows.has(id));
     // Rows that the server put in order need no placing.
     for (const { id } of fresh) changed.delete(id);

@@ -5,4 +5,4 @@
 let last = 0;
 
 /** The place of a request that begins now, or of an event that arrives now. */
-export const placeNow = (): number => (last += 1);
+export const nextSequence = (): number => (last += 1);

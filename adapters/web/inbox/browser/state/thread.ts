@@ -2,7 +2,7 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
 import { api } from "../../../shared/browser/index.ts";
-import { placeNow } from "./order.ts";
+import { nextSequence } from "./order.ts";
 
 /** One entry of a thread, oldest first. */
 export type Entry =
@@ -27,8 +27,8 @@ export class Thread {
   readonly id: string;
   private readonly messagesError = signal<unknown>(undefined);
   private readonly notesError = signal<unknown>(undefined);
-  /** Each message, with the place of the request that read it. */
-  private readonly messages = new Map<string, { message: Message; place: number }>();
+  /** Each message, with the sequence of the request that read it. */
+  private readonly messages = new Map<string, { message: Message; sequence: number }>();
   private readonly notes = new Map<string, Note>();
   private cursor: string | null = null;
   private loading = Promise.resolve();
@@ -50,12 +50,12 @@ export class Thread {
   }
 
   private async readOlder(): Promise<void> {
-    const place = placeNow();
+    const sequence = nextSequence();
     this.messagesError.value = undefined;
     try {
       const page = await this.read<Message>("messages", pageSize, this.cursor);
       batch(() => {
-        for (const message of page.data) this.keep(message, place);
+        for (const message of page.data) this.keep(message, sequence);
         this.cursor = page.next_cursor;
         this.isComplete.value = !page.has_more;
         this.show();
@@ -77,7 +77,7 @@ export class Thread {
       await this.loadOlder();
       return;
     }
-    const place = placeNow();
+    const sequence = nextSequence();
     try {
       const page = await this.read<Message>("messages", pageSize, null);
       this.messagesError.value = undefined;
@@ -88,7 +88,7 @@ export class Thread {
         this.cursor = page.next_cursor;
         this.isComplete.value = false;
       }
-      for (const message of page.data) this.keep(message, place);
+      for (const message of page.data) this.keep(message, sequence);
       this.show();
     } catch (error) {
       this.fail(this.messagesError, error);
@@ -97,10 +97,10 @@ export class Thread {
 
   /** Reads one message again, because an event said that it changed. */
   async refreshMessage(id: string): Promise<void> {
-    const place = placeNow();
+    const sequence = nextSequence();
     try {
       const found = await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal });
-      this.put(found, place);
+      this.put(found, sequence);
     } catch {
       // The next event or reload shows it.
     }
@@ -117,18 +117,18 @@ export class Thread {
     }
   }
 
-  /** Shows the answer to the request that began at `place`. */
-  put(message: Message, place: number): void {
+  /** Shows the answer to the request that began at `sequence`. */
+  put(message: Message, sequence: number): void {
     if (message.conversation_id !== this.id) return;
-    this.keep(message, place);
+    this.keep(message, sequence);
     this.show();
   }
 
   /** A message that a later request has read stays as it is. */
-  private keep(message: Message, place: number): void {
+  private keep(message: Message, sequence: number): void {
     const held = this.messages.get(message.id);
-    if (held !== undefined && held.place > place) return;
-    this.messages.set(message.id, { message, place });
+    if (held !== undefined && held.sequence > sequence) return;
+    this.messages.set(message.id, { message, sequence });
   }
 
   putNote(note: Note): void {

@@ -6,7 +6,7 @@ import { api, current } from "../../../shared/browser/index.ts";
 /** How long somebody counts as typing, in milliseconds. */
 const lastsMs = 6_000;
 /** How often the person's typing is reported, in milliseconds. */
-const reportedMs = 3_000;
+const reportEveryMs = 3_000;
 
 interface Typist extends Typing {
   readonly end: ReturnType<typeof setTimeout>;
@@ -51,11 +51,11 @@ let reported = { id: "", at: -Infinity };
 export function reportTyping({ id, medium }: Conversation, body: string): void {
   if (medium !== "webchat" || body.trim() === "") return;
   const at = performance.now();
-  if (reported.id === id && at - reported.at < reportedMs) return;
+  if (reported.id === id && at - reported.at < reportEveryMs) return;
   reported = { id, at };
   // If it gets lost, the next one is soon enough.
   api.post(`v1/conversations/${id}/typing`).catch(() => {});
 }
 
 /** The person has sent the text. The next one is reported at once. */
-export const forgetReported = (): void => void (reported = { id: "", at: -Infinity });
+export const allowReport = (): void => void (reported = { id: "", at: -Infinity });

@@ -1,14 +1,15 @@
-/** What the steps of a run say about the way through one playbook. */
+/** Derives the path of a run through a playbook from the steps of the run. */
 import type { PlaybookStepOutcome, RunStep } from "../../../../../src/index.ts";
 import type { GraphEdge } from "./graph.ts";
 
-/** The way of a run through one playbook. */
-export interface Way {
+/** The path of a run through one playbook. */
+export interface TakenPath {
   /** The ids of the steps that the run entered. */
   readonly entered: ReadonlySet<string>;
-  /** The step that the run is at, or that waits. Undefined if the playbook has ended. */
-  readonly present: string | undefined;
-  readonly isTaken: (edge: Pick<GraphEdge, "from" | "to" | "kind" | "label">) => boolean;
+  /** The step that is in progress or waits. Undefined if the playbook has ended. */
+  readonly current: string | undefined;
+  /** Whether the run took this edge. */
+  readonly includes: (edge: Pick<GraphEdge, "from" | "to" | "kind" | "label">) => boolean;
 }
 
 /** One version of a playbook that a run has played. */
@@ -25,7 +26,7 @@ const waiting: ReadonlySet<PlaybookStepOutcome | null> = new Set([
   "awaiting_approval",
 ]);
 
-/** The playbooks that a run has played, in the order in which it entered them. */
+/** Returns the playbooks that a run has played, in the order in which it entered them. */
 export function playedIn(steps: readonly RunStep[]): readonly Played[] {
   const played = new Map<string, Played>();
   for (const { playbook } of steps) {
@@ -34,21 +35,21 @@ export function playedIn(steps: readonly RunStep[]): readonly Played[] {
   return [...played.values()];
 }
 
-/** The way of a run through one version of a playbook. */
-export function wayOf(steps: readonly RunStep[], { id, version }: Played): Way {
+/** Returns the path of a run through one version of a playbook. */
+export function takenPath(steps: readonly RunStep[], { id, version }: Played): TakenPath {
   const own = steps.filter(({ playbook }) => playbook?.id === id && playbook.version === version);
   const last = own.at(-1);
-  const isThere = last?.playbook !== undefined && waiting.has(last.playbook.outcome);
+  const isAtStep = last?.playbook !== undefined && waiting.has(last.playbook.outcome);
   return {
     entered: new Set(own.map(({ name }) => name ?? "")),
-    present: isThere ? (last.name ?? undefined) : undefined,
-    isTaken: ({ from, to, kind, label }) =>
+    current: isAtStep ? (last.name ?? undefined) : undefined,
+    includes: ({ from, to, kind, label }) =>
       own.some(
         ({ name, output, playbook }) =>
           name === from &&
           playbook?.next === to &&
           kindsOf(playbook.outcome).includes(kind) &&
-          // A redaction takes the condition away, and other ways may lead to the same step.
+          // Several conditions may lead to the same step. A redaction removes which one was true.
           (kind !== "case" || output === null || output === label),
       ),
   };
