@@ -1,11 +1,15 @@
-import { background } from "../store/index.ts";
+import { background, type Reads } from "../store/index.ts";
 import { type AgentRuntime, type AgentSettings, toModelAction } from "./actions.ts";
 import { beginTurn } from "./begin-turn.ts";
 import { endTurn, failTurn } from "./end-turn.ts";
 import { readFacts } from "./read-facts.ts";
 import { timeOutQueue } from "./hand-off.ts";
+import { agentById } from "./rows.ts";
+import type { RunRow } from "./runs/rows.ts";
+import { answersIn } from "./session.ts";
 import { TurnRun } from "./turn-run.ts";
 import type { BegunTurn } from "./turn-types.ts";
+import { conversationById } from "../conversations/index.ts";
 import type { Scope } from "../kernel/index.ts";
 import type { ModelAction } from "../ports/index.ts";
 import { type Claim, finish, type JobHandler, type JobTable, leaseMs } from "../queue/index.ts";
@@ -63,12 +67,15 @@ function runTurn(runtime: AgentRuntime): JobHandler<"turn"> {
   };
 }
 
-/** How often a turn tells that its agent is typing, in milliseconds. */
+/** How often a turn reports that its agent is typing, in milliseconds. */
 const typingMs = 3_000;
 
-/** Shows the visitor of a webchat that the agent is typing, until `over` aborts. */
+/**
+ * Shows the visitor of a webchat that the agent is typing, until `over` aborts or the agent no
+ * longer handles the conversation.
+ */
 async function showTyping(
-  { signals, clock }: AgentRuntime,
+  { store, signals, clock }: AgentRuntime,
   scope: Scope,
   { run, conversation, session, agent }: BegunTurn,
   over: AbortSignal,
@@ -77,9 +84,24 @@ async function showTyping(
   if (conversation.medium !== "webchat" || session === null) return;
   const { id: conversation_id, contact_id } = conversation;
   const author = { type: "agent", id: run.agent_id } as const;
-  while (!over.aborted) {
+  let isTyping = true;
+  while (isTyping) {
     signals.publish(scope, { conversation_id, contact_id, author, author_name: agent.name });
     await clock.sleep(typingMs, over);
+    isTyping = !over.aborted && (await isHandling(store.reads(scope), run));
+  }
+}
+
+/** Whether the agent of a run still handles its conversation. False if that cannot be read. */
+async function isHandling(reads: Reads, { agent_id, conversation_id }: RunRow): Promise<boolean> {
+  try {
+    const [agent, conversation] = await Promise.all([
+      reads.get(agentById, [agent_id]),
+      reads.get(conversationById, [conversation_id]),
+    ]);
+    return conversation !== undefined && answersIn(agent, conversation);
+  } catch {
+    return false;
   }
 }
 

@@ -245,6 +245,24 @@ describe("typing", () => {
     expect(await post(at(conversation_id), key, { author_id: "ann" })).toEqual([204, null]);
   });
 
+  it("of an agent ends when a person takes the conversation during its turn", async () => {
+    const here = world();
+    const { clock } = here;
+    const engine = here.engine(memory(), { agents: { model: () => new Promise(() => {}) } });
+    await engine.start();
+    await engine.agents.create({ name: "Robin", enabled: true, channels: ["webchat"] });
+    const { id, conversation_id } = await guest(here, engine);
+    const { told, opened } = reading((options) => engine.webchat.signals(id, options));
+    await opened;
+    await clock.advance(4_000);
+    const typing = () => told.filter(({ type }) => type === "typing").length;
+    expect(typing()).toBeGreaterThan(0);
+    await engine.conversations.handOff(conversation_id, { reason: "angry" });
+    const before = typing();
+    await clock.advance(10_000);
+    expect(typing()).toBe(before);
+  });
+
   it("of an agent begins with its turn, is repeated, and ends with it", async () => {
     const here = world();
     const { clock } = here;
