@@ -124,9 +124,12 @@ describe.each(mountings)("a page on $name", (mounting) => {
     }
     const paths = ["/nothing", "/assets/secret.js", "/assets/../manifest.json", "/manifest.json"];
     for (const path of paths) {
-      const { status, headers } = await site.ask({ path, headers: signedIn });
-      expect([path, status]).toEqual([path, 404]);
-      expect(headers["content-type"]).toContain("application/problem+json");
+      // As the page asks, and as a person who enters the address.
+      for (const asks of [{}, { "Tidings-Page": null }]) {
+        const { status, headers } = await site.ask({ path, headers: { ...signedIn, ...asks } });
+        expect([path, status]).toEqual([path, 404]);
+        expect(headers["content-type"]).toContain("application/problem+json");
+      }
     }
   });
 });

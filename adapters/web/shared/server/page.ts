@@ -120,12 +120,13 @@ class PageHandler implements ApiHandler {
     const { path } = request;
     if (path === "" || path === "/") return this.#respondWithPage(exchange);
     if (path.startsWith("/assets/")) return this.#respondWithAsset(exchange);
+    const media = mediaPath.exec(path);
+    const isApi = /^\/v1(?:\/|$)/.test(path);
+    if (path !== "/session" && media === null && !isApi) throw noSuchPath(request);
     if (this.#local !== undefined) refuseRemote(request, this.#kind.subject);
     refuseForeign(request);
     if (path === "/session") return this.#respondWithSession(exchange);
-    const media = mediaPath.exec(path);
     if (media !== null) return this.#respondWithMedia(exchange, media);
-    if (!/^\/v1(?:\/|$)/.test(path)) throw noSuchPath(request);
     return this.#api.respondTo(exchange, await this.#access(request));
   }
 

@@ -181,7 +181,7 @@ function CallRow({ step }: { readonly step: RunStep }): JSX.Element {
       <details class="grow step">
         <summary>
           <Icon name="chevron-right" />
-          <strong>{types[type] ?? type}</strong>
+          <strong class="nowrap">{types[type] ?? type}</strong>
           {name !== null && <code>{name}</code>}
           <span class="grow" />
           <When at={started_at} ms={duration_ms} />
