@@ -296,6 +296,27 @@ test("a conversation that changes while the list is loaded is in the list once",
   expect(await page.locator(".row").count()).toBe(1);
 });
 
+test("a conversation that a colleague closes before the events are followed leaves the list", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const phones = ["+14155550100", "+14155550101"];
+  const [first] = await Promise.all(
+    phones.map((from) => shop.sandbox.inbound({ from, body: "Hello?" })),
+  );
+  const followed = Promise.withResolvers<void>();
+  await page.route(/\/events\/stream/, async (route) => {
+    await followed.promise;
+    await route.continue();
+  });
+  await page.goto(server.url);
+  await row(page, "+14155550100").waitFor();
+  await shop.conversations.update(first?.conversation_id ?? "", { status: "closed" });
+  followed.resolve();
+  await row(page, "+14155550100").waitFor({ state: "detached" });
+  expect(await page.locator(".row").count()).toBe(1);
+});
+
 test("what could not be loaded is loaded when the server answers again", async ({ skip }) => {
   const { shop, server, page } = await inbox(skip);
   const { conversation_id: id } = await shop.sandbox.inbound({
