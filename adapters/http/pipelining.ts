@@ -49,6 +49,10 @@ class Queue {
     socket.once("close", () => {
       for (const finish of this.#waiting) finish(false);
     });
+    // When the client takes a part of a long response, Node reads on, whoever paused the socket.
+    socket.on("resume", () => {
+      if (this.#isPaused) socket.pause();
+    });
   }
 
   wait(response: ServerResponse): Promise<boolean> {

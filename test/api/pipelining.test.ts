@@ -51,6 +51,19 @@ function holdingFirst(): { readonly engine: Mountable & Handled; readonly respon
   return { engine, respond: resolve };
 }
 
+/** An API whose response to the first request is long, and ends only after `goOn`. */
+function streamingFirst(): { readonly engine: Mountable & Handled; readonly goOn: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  async function* chunks(): AsyncGenerator<string, void> {
+    for (let i = 0; i < 100; i++) yield body;
+    await promise;
+  }
+  const engine = noted(async ({ query }) =>
+    query === "0" ? { status: 200, headers: {}, body: chunks() } : answerWith("x"),
+  );
+  return { engine, goOn: resolve };
+}
+
 const get = (path: string, n: number): string =>
   `GET ${path}?${n} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
@@ -125,6 +138,28 @@ describe.each(different)("$name", (mounting) => {
     respond();
     expect(await read(socket, smallRequests)).toHaveLength(smallRequests);
     expect(bytesRead()).toBe(sent.length);
+    socket.destroy();
+  });
+
+  test("no more is read while many requests wait for a stream that the client reads slowly", async () => {
+    const { engine, goOn } = streamingFirst();
+    await using running = await serve(mounting, engine);
+    let bytesRead = (): number => 0;
+    running.server.once("connection", (accepted) => (bytesRead = () => accepted.bytesRead));
+    const socket = await connected(running.port);
+    socket.pause();
+    socket.write(get(path, 0));
+    // Node has something to send and reads no more, until the client has taken it.
+    await settled(() => engine.queries.length);
+    socket.write(pipelined(path, 300));
+    await settled(() => bytesRead());
+    socket.resume();
+    await settled(() => socket.bytesRead);
+    const before = bytesRead();
+    socket.write(pipelined(path, smallRequests));
+    expect((await settled(() => bytesRead())) - before).toBeLessThan(140_000);
+    goOn();
+    expect(await settled(() => engine.queries.length)).toBe(1 + 300 + smallRequests);
     socket.destroy();
   });
 

@@ -56,6 +56,46 @@ test("a message that was not sent survives a reload, and is sent once when it is
   ]);
 });
 
+test("a thread has no gap after an outage, although the newest message comes first", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
+  const { conversation_id } = await receive("First");
+  await page.goto(`${server.url}#/all/${conversation_id}`);
+  await page.locator(".message", { hasText: "First" }).waitFor();
+  await receive("Before");
+  await page.locator(".message", { hasText: "Before" }).waitFor();
+  await server.stop();
+  const missed = Array.from({ length: 60 }, (_, i) => `Missed ${i}`);
+  for (const body of missed) await receive(body);
+  const { id } = await receive("Newest");
+
+  // Only the newest message is read by itself, and before the page with all of them.
+  const newest = Promise.withResolvers<void>();
+  await page.route(/\/v1\/messages\/msg_/, async (route) => {
+    if (!route.request().url().endsWith(id)) return route.fulfill({ status: 404 });
+    await route.fulfill({ response: await route.fetch() });
+    newest.resolve();
+  });
+  await page.route(/\/messages\?/, async (route) => {
+    const response = await route.fetch();
+    await newest.promise;
+    await route.fulfill({ response });
+  });
+  await server.restart();
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await page.locator(".message", { hasText: "Missed 59" }).waitFor();
+  const shown = async (): Promise<string> =>
+    (await page.locator(".message").allTextContents()).join(" ");
+  expect(await shown()).not.toContain("Before");
+  // What was missed is read by scrolling.
+  await page.locator(".message").first().scrollIntoViewIfNeeded();
+  await page.locator(".message", { hasText: "Missed 0" }).waitFor();
+  await page.locator(".message", { hasText: "Before" }).waitFor();
+  for (const body of missed) expect(await shown()).toContain(body);
+});
+
 test("a person answers, labels, assigns, snoozes and closes with the keyboard alone", async ({
   skip,
 }) => {
@@ -253,6 +293,27 @@ test("a conversation that changes while the list is loaded is in the list once",
   await answered;
   await shop.conversations.setLabels(id, ["later"]);
   await row(page, "later").first().waitFor();
+  expect(await page.locator(".row").count()).toBe(1);
+});
+
+test("a conversation that a colleague closes before the events are followed leaves the list", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const phones = ["+14155550100", "+14155550101"];
+  const [first] = await Promise.all(
+    phones.map((from) => shop.sandbox.inbound({ from, body: "Hello?" })),
+  );
+  const followed = Promise.withResolvers<void>();
+  await page.route(/\/events\/stream/, async (route) => {
+    await followed.promise;
+    await route.continue();
+  });
+  await page.goto(server.url);
+  await row(page, "+14155550100").waitFor();
+  await shop.conversations.update(first?.conversation_id ?? "", { status: "closed" });
+  followed.resolve();
+  await row(page, "+14155550100").waitFor({ state: "detached" });
   expect(await page.locator(".row").count()).toBe(1);
 });
 

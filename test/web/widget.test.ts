@@ -104,6 +104,52 @@ test("a chat survives a lost line, a lost answer, a reload and a second tab, eac
   expect([...one.complaints, ...two.complaints]).toEqual([]);
 });
 
+test("a tab misses nothing that another passes on while it loads, or while it cannot load", async ({
+  skip,
+}) => {
+  const context = await chromium(skip);
+  const site = await widgetSite(context);
+  const one = await site.openTab();
+  await one.write("Hello");
+  await one.panel.getByText("Sent").waitFor();
+
+  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await context.route(/\/messages\?/, async (route) => {
+    const response = await route.fetch();
+    asked.resolve();
+    await released.promise;
+    await route.fulfill({ response });
+  });
+  const two = await site.openTab();
+  await two.launcher.click();
+  await asked.promise;
+  await one.write("Sent meanwhile");
+  await eventually(async () => expect(await site.received()).toContain("Sent meanwhile"));
+  released.resolve();
+  await two.shows(["> Hello", "> Sent meanwhile"]);
+
+  await context.unroute(/\/messages\?/);
+  const aborted = Promise.withResolvers<void>();
+  await context.route(/\/messages\?/, async (route) => {
+    await route.abort();
+    aborted.resolve();
+  });
+  const [contact] = (await site.engine.contacts.list()).data;
+  const phone = await site.engine.webchat.open({ contact_id: contact?.id });
+  await site.engine.webchat.sendAsVisitor(phone.id, { body: "From my phone" });
+  // As from a tab that has read on.
+  const passed = { id: "msg_0", direction: "inbound", body: "Far ahead", media: [] };
+  const message = { ...passed, author: "contact", author_name: null, created_at: "2100" };
+  await one.page.evaluate(`new BroadcastChannel(
+    "tidings-chat:" + new URL("/chat/session", location.href) + ":"
+  ).postMessage(${JSON.stringify({ kind: "arrival", number: 9, message })})`);
+  await aborted.promise;
+  await context.unroute(/\/messages\?/);
+  await site.say("And on");
+  await two.shows(["> Hello", "> Sent meanwhile", "> From my phone", "And on", "> Far ahead"]);
+  expect([...one.complaints, ...two.complaints]).toEqual([]);
+});
+
 test("unread messages are counted until the panel shows them, and then marked as read", async ({
   skip,
 }) => {

@@ -113,7 +113,10 @@ class AdvisoryLock implements EngineLock, SessionUser {
   async begin(connection: Connection): Promise<void> {
     if (this.#isReleased) return;
     const [taken] = await connection.run([this.#statement("pg_try_advisory_lock")]);
-    if (taken?.rows[0]?.[0] === "true") this.#holder = connection;
+    if (taken?.rows[0]?.[0] !== "true") return;
+    this.#holder = connection;
+    // The engine stopped meanwhile.
+    if (this.#isReleased) await this.release();
   }
 
   async keepAlive(connection: Connection): Promise<void> {

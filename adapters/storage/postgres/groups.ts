@@ -24,7 +24,8 @@ export class Groups {
   readonly #context: StorageContext;
   readonly #onCommit: () => void;
   #openGroups = 0;
-  #onIdle: (() => void) | undefined;
+  /** Called when no group is open. Several engines may close the storage at once. */
+  readonly #onIdle: (() => void)[] = [];
 
   /** `onCommit` is called after each commit. */
   constructor(context: StorageContext, onCommit: () => void) {
@@ -39,7 +40,8 @@ export class Groups {
     const end = (): void => {
       if (!isOpen) return;
       isOpen = false;
-      if (--this.#openGroups === 0) this.#onIdle?.();
+      if (--this.#openGroups > 0) return;
+      for (const resolve of this.#onIdle.splice(0)) resolve();
     };
     return {
       read: (lookups) => {
@@ -69,9 +71,7 @@ export class Groups {
   /** Resolves when no group is open. */
   async idle(): Promise<void> {
     if (this.#openGroups === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
+    await new Promise<void>((resolve) => void this.#onIdle.push(resolve));
   }
 
   async #read(lookups: readonly Lookup[], transaction: Transaction | undefined): Promise<Row[][]> {

@@ -98,8 +98,12 @@ export class Session {
       connection.on("error", end);
       connection.on("end", end);
       // Includes users that join meanwhile.
-      for (const user of this.#users) await user.begin(connection);
-      if (!signal.aborted) this.#current = { connection, end };
+      for (const user of this.#users) {
+        if (!signal.aborted) await user.begin(connection);
+      }
+      // All users have left. Those that joined since have another connection.
+      if (signal.aborted) return;
+      this.#current = { connection, end };
       this.#attempted();
       while (!ended.signal.aborted) {
         await pause(keepAliveMs, ended.signal);

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { toStorageError, unavailableError } from "./errors.ts";
 import type { Step } from "./steps.ts";
@@ -106,14 +105,15 @@ export class BackgroundWriter {
     this.#worker = worker;
     worker.unref();
     worker.on("message", (message: WorkerResponse) => this.#onMessage(message));
-    const ended = new Promise<void>((resolve) => {
+    await new Promise<void>((resolve) => {
+      worker.once("message", () => resolve());
+      // A thread that cannot open the file ends with an error. Then there is no thread.
       worker.on("error", (error) => this.#onEnd(error));
       worker.on("exit", () => {
         this.#onEnd(undefined);
         resolve();
       });
     });
-    await Promise.race([once(worker, "message"), ended]);
   }
 
   #onMessage(message: WorkerResponse): void {

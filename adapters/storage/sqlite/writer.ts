@@ -22,7 +22,8 @@ export class Writer {
   readonly #files: OpenFiles;
   #isReading = false;
   #openGroups = 0;
-  #onIdle: (() => void) | undefined;
+  /** Called when no group is open. Several engines may close the storage at once. */
+  readonly #onIdle: (() => void)[] = [];
 
   constructor(
     connection: Connection,
@@ -45,7 +46,8 @@ export class Writer {
     const end = (): void => {
       if (!open) return;
       open = false;
-      if (--this.#openGroups === 0) this.#onIdle?.();
+      if (--this.#openGroups > 0) return;
+      for (const resolve of this.#onIdle.splice(0)) resolve();
     };
     return {
       read: (lookups) =>
@@ -80,9 +82,7 @@ export class Writer {
   /** Resolves when no group is open. */
   async idle(): Promise<void> {
     if (this.#openGroups === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
+    await new Promise<void>((resolve) => void this.#onIdle.push(resolve));
   }
 
   #read(lookups: readonly Lookup[], how: Access): Row[][] {

@@ -1,5 +1,5 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
-import { entriesByPosition, item, items, sumByDay, sums } from "./collections.ts";
+import { entriesByPosition, item, items, schema, sumByDay, sums } from "./collections.ts";
 import {
   allIds,
   byId,
@@ -192,5 +192,16 @@ export const writeCases: Cases = {
     await port.close();
     const again = await ports.port();
     same(await allIds(again), ["a"], "rows after opening again");
+  },
+
+  "two engines that close while a group is open both end with it": async (ports) => {
+    const port = await ports.port();
+    const group = port.begin();
+    const first = port.close();
+    await port.open(schema);
+    const second = port.close();
+    await group.commit([insert(item("a"))]);
+    await Promise.all([first, second]);
+    same(await allIds(await ports.port()), ["a"], "rows after opening again");
   },
 };

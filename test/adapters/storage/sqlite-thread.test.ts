@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { BackgroundWriter } from "../../../adapters/storage/sqlite/background-writer.ts";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { StorageConflict } from "../../../src/ports/storage.ts";
 import { storageConformance } from "../../../adapters/testing/storage-conformance/index.ts";
-import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
+import { closing, notes, says, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 
 /** The thread makes every commit, however small. */
@@ -66,6 +67,13 @@ describe("commits in the background thread", () => {
     other.exec("COMMIT");
     await write(port, insertNote("after"));
     expect(await notes(port)).toContain("after");
+  });
+
+  it("happen on the main thread when the thread cannot open the file", async () => {
+    const writer = new BackgroundWriter(join(await temporaryDirectory(), "none", "a.db"), always);
+    await writer.start();
+    expect(writer.accepts(1)).toBe(false);
+    await writer.close();
   });
 
   it("report conflicts and full databases as without the thread", async () => {

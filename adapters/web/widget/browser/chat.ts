@@ -58,6 +58,8 @@ export class Chat {
   #isInterrupted = false;
   /** Whether this tab reads the stream for all. */
   #leads = false;
+  /** Whether messages were missed that are not loaded yet. */
+  #isBehind = false;
   #unread = 0;
   #latest: WebchatMessage | undefined;
   /** Whose messages are shown. */
@@ -205,16 +207,14 @@ export class Chat {
     void this.#sender.flush();
     const patiently = (work: () => Promise<boolean>): Promise<void> =>
       this.#patience.repeat(work, (error) => this.#interrupted(error), signal);
+    // Before the messages are loaded, so that nothing is missed in between.
+    this.#tabs.listen(signal, (passed) => this.#receive(passed));
     await patiently(async () => {
       await this.#api.inSession((session) => this.#load(session));
       return true;
     });
     if (signal.aborted || this.#phase === "failed") return;
-    this.#tabs.join(
-      signal,
-      (passed) => this.#receive(passed),
-      () => patiently(() => this.#lead(signal)),
-    );
+    this.#tabs.whenFirst(signal, () => patiently(() => this.#lead(signal)));
     this.#tabs.tell({ kind: "hello" });
   }
 
@@ -265,9 +265,14 @@ export class Chat {
     return (await response.json()) as WebchatMessagePage;
   }
 
-  /** Loads what may have been missed. The stream's next message tries again if this fails. */
+  /** Loads what was missed. The next message tries again if this fails. */
   #catchUp(): void {
-    this.#api.inSession((session) => this.#load(session)).catch(() => {});
+    this.#isBehind = false;
+    this.#api
+      .inSession((session) => this.#load(session))
+      .catch(() => {
+        this.#isBehind = true;
+      });
   }
 
   /** Reads the stream for all tabs, until it ends. */
@@ -299,7 +304,7 @@ export class Chat {
     switch (passed.kind) {
       case "arrival":
         // Numbers have no gaps but for erased messages.
-        if (passed.number > this.#thread.number + 1) this.#catchUp();
+        if (passed.number > this.#thread.number + 1) this.#isBehind = true;
         this.#arrive(passed);
         break;
       case "signal":
@@ -342,7 +347,7 @@ export class Chat {
       this.listeners.tell("message", message);
     }
     if (this.#leads && !this.#isShown) void this.#receipts.mark(message.id, "delivered");
-    if (this.#thread.messages.length > maxMessages) this.#catchUp();
+    if (this.#isBehind || this.#thread.messages.length > maxMessages) this.#catchUp();
     this.#readShown();
     this.#draw();
   }

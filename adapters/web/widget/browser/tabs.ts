@@ -21,12 +21,16 @@ export class Tabs {
     this.#name = name;
   }
 
-  /** Runs `lead` when this tab gets the lock, and listens until `signal` aborts. */
-  join(signal: AbortSignal, receive: (passed: Passed) => void, lead: () => Promise<void>): void {
+  /** Listens to the other tabs until `signal` aborts. */
+  listen(signal: AbortSignal, receive: (passed: Passed) => void): void {
     const channel = new BroadcastChannel(this.#name);
     this.#channel = channel;
     channel.addEventListener("message", ({ data }) => receive(data as Passed));
     signal.addEventListener("abort", () => channel.close());
+  }
+
+  /** Runs `lead` when this tab gets the lock, unless `signal` aborts before. */
+  whenFirst(signal: AbortSignal, lead: () => Promise<void>): void {
     // Without locks, as on a plain http address, each tab reads for itself.
     if ("locks" in navigator) {
       navigator.locks.request(this.#name, { signal }, lead).catch(() => {

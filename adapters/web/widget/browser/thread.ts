@@ -16,6 +16,8 @@ export class Thread {
   state = noState;
   /** Where earlier messages continue. Null if there are none. */
   older: string | null = null;
+  /** From the earliest message up to this place none is missing. */
+  #complete = "";
 
   has(id: string): boolean {
     return this.messages.some((each) => each.id === id);
@@ -27,15 +29,19 @@ export class Thread {
     this.messages = [...byId.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   }
 
-  /** Adds the page of the newest messages. Drops the known ones if some between are missing. */
+  /**
+   * Adds the page of the newest messages. Drops the earlier ones if some before the page may be
+   * missing. Messages that arrived while the page was under way stay.
+   */
   addNewest({ data, next_cursor, last_event_id }: WebchatMessagePage): void {
-    const { length } = this.messages;
-    const isConnected = next_cursor === null || data.some(({ id }) => this.has(id));
-    if (length === 0 || length > maxMessages || !isConnected) {
-      this.messages = [];
+    const [newest = "", oldest = ""] = [data[0], data.at(-1)].map((each) => each && placeOf(each));
+    const isConnected = next_cursor === null || oldest <= this.#complete;
+    if (!isConnected || this.messages.length > maxMessages) {
+      this.messages = this.messages.filter((each) => placeOf(each) > newest);
       this.older = next_cursor;
     }
     this.add(data);
+    if (newest > this.#complete) this.#complete = newest;
     this.number = Math.max(this.number, Number(last_event_id ?? 0));
   }
 
@@ -43,6 +49,7 @@ export class Thread {
     this.messages = [];
     this.number = 0;
     this.older = null;
+    this.#complete = "";
     this.state = noState;
   }
 }

@@ -128,14 +128,15 @@ class ConversationList {
     await this.reload();
   }
 
-  /** Reads the beginning again, and keeps the rest. */
+  /** Reads the beginning again, and keeps the rest unless much of the beginning has left it. */
   async reload(): Promise<void> {
     const isFirst = this.rows.length === 0;
     const sequence = nextSequence();
     const page = await this.read(null, firstPage);
     if (page === undefined) return;
+    const unlisted = this.unlistedBy(page, sequence);
     batch(() => {
-      if (isFirst) {
+      if (isFirst || unlisted.length > maxFetched) {
         // Events may have placed rows since the request began.
         for (let i = 0; i < this.rows.length; i++) changed.add(this.rows.at(i) ?? "");
         this.clear();
@@ -145,9 +146,30 @@ class ConversationList {
           putResponse(each, sequence);
           changed.add(each.id);
         }
+        for (const id of unlisted) void fetchConversation(id).catch(() => {});
       }
     });
     this.placeSoon();
+  }
+
+  /**
+   * Returns the rows that the first page, requested at `sequence`, should have but has not: they
+   * changed, and no event told it.
+   */
+  private unlistedBy({ data, has_more }: Page<Conversation>, sequence: number): readonly string[] {
+    // The matches of a search have an order of their own.
+    if (this.query.words !== undefined) return [];
+    const listed = new Set(data.map(({ id }) => id));
+    const [last] = data.slice(-1);
+    const order = byView(this.query.view);
+    const unlisted: string[] = [];
+    for (let i = 0; i < this.rows.length; i++) {
+      const row = conversationNow(this.rows.at(i) ?? "");
+      if (row === undefined || listed.has(row.id)) continue;
+      if (has_more && last !== undefined && order(row, last) > 0) break;
+      if ((sequences.get(row.id) ?? 0) <= sequence) unlisted.push(row.id);
+    }
+    return unlisted;
   }
 
   /** Reads the next page. */

@@ -31,6 +31,8 @@ export class Thread {
   private readonly messages = new Map<string, { message: Message; sequence: number }>();
   private readonly notes = new Map<string, Note>();
   private cursor: string | null = null;
+  /** From the earliest message up to this place none is missing. */
+  private gapless = "";
   private loading = Promise.resolve();
   private readonly stop = new AbortController();
 
@@ -54,6 +56,8 @@ export class Thread {
     this.messagesError.value = undefined;
     try {
       const page = await this.read<Message>("messages", pageSize, this.cursor);
+      const [newest] = page.data;
+      if (newest !== undefined) this.noteGapless(placeOf(newest));
       batch(() => {
         for (const message of page.data) this.keep(message, sequence);
         this.cursor = page.next_cursor;
@@ -81,14 +85,19 @@ export class Thread {
     try {
       const page = await this.read<Message>("messages", pageSize, null);
       this.messagesError.value = undefined;
-      const isGap = !page.data.some(({ id }) => this.messages.has(id)) && page.has_more;
-      // What lies between is read again by scrolling.
-      if (isGap) {
-        this.messages.clear();
+      const [newest = "", oldest = ""] = [page.data[0], page.data.at(-1)].map(
+        (message) => message && placeOf(message),
+      );
+      // What lies between is read again by scrolling. What came during the request stays.
+      if (page.has_more && oldest > this.gapless) {
+        for (const [id, { message }] of this.messages) {
+          if (placeOf(message) <= newest) this.messages.delete(id);
+        }
         this.cursor = page.next_cursor;
         this.isComplete.value = false;
       }
       for (const message of page.data) this.keep(message, sequence);
+      this.noteGapless(newest);
       this.show();
     } catch (error) {
       this.fail(this.messagesError, error);
@@ -122,6 +131,10 @@ export class Thread {
     if (message.conversation_id !== this.id) return;
     this.keep(message, sequence);
     this.show();
+  }
+
+  private noteGapless(place: string): void {
+    if (place > this.gapless) this.gapless = place;
   }
 
   /** A message that a later request has read stays as it is. */
@@ -177,6 +190,9 @@ const byTime = (a: Entry, b: Entry): number =>
 
 /** The part of an id that grows with time. */
 const idTime = (id: string): string => id.slice(id.indexOf("_") + 1);
+
+/** Sorts messages by time. */
+const placeOf = ({ created_at, id }: Message): string => `${created_at} ${idTime(id)}`;
 
 /** The open thread. */
 export const thread = signal<Thread | undefined>(undefined);

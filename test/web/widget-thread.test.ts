@@ -1,0 +1,56 @@
+/** What the chat shows of the visitor's messages, when answers and messages overtake each other. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { Thread } from "../../adapters/web/widget/browser/thread.ts";
+import type { WebchatMessage, WebchatMessagePage } from "../../src/index.ts";
+import { runs } from "../support/runs.ts";
+
+const pageSize = 30;
+
+/** The message at a place of the history, which begins with 0. */
+const message = (place: number): WebchatMessage => ({
+  id: `msg_${place.toString().padStart(26, "0")}`,
+  direction: "outbound",
+  body: String(place),
+  media: [],
+  author: "human",
+  author_name: null,
+  created_at: new Date(place * 1_000).toISOString(),
+});
+
+const messages = (from: number, to: number): WebchatMessage[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => message(from + i));
+
+/** The newest messages at the time when the history had `length`. */
+function page(length: number): WebchatMessagePage {
+  const first = Math.max(0, length - pageSize);
+  return {
+    data: messages(first, length).toReversed(),
+    has_more: first > 0,
+    next_cursor: first > 0 ? String(first) : null,
+    last_event_id: String(length),
+    state: { read_at: null, assignee: null },
+  };
+}
+
+it("shows no gap, and loses no message that arrives before an older page", () => {
+  const some = fc.nat({ max: 40 });
+  fc.assert(
+    fc.property(some, some, some, some, (first, missed, known, later) => {
+      const thread = new Thread();
+      thread.addNewest(page(first));
+      // The messages from here on arrive, after some that did not.
+      const begin = first + missed;
+      const end = begin + known + later;
+      thread.add(messages(begin, end));
+      // The page is older than the last of them.
+      thread.addNewest(page(begin + known));
+
+      const shown = thread.messages.map(({ body }) => Number(body));
+      const oldest = shown[0] ?? 0;
+      expect(shown).toEqual(Array.from({ length: end - oldest }, (_, i) => oldest + i));
+      expect(thread.older).toBe(oldest === 0 ? null : String(oldest));
+    }),
+    { numRuns: runs(1_000) },
+  );
+});
