@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KeyScope } from "../../src/operations/operation.ts";
-import { call } from "../api/call.ts";
+import { call, textOf } from "../api/call.ts";
 import { guardedRoutes, leftOver, requestOf, titled } from "./examples.ts";
 import { newOwner } from "./owner.ts";
 import { type SecurityWorld, startedWorld } from "./world.ts";
@@ -25,7 +25,7 @@ test.each(guardedRoutes.map(titled))(
     if (status < 300) return;
     expect.fail(
       `${name} answered ${status} to its example. Add or correct it in ` +
-        `test/security/examples.ts, so that the security suite attacks this route: ${String(body)}`,
+        `test/security/examples.ts, so that the security suite attacks this route: ${textOf({ body })}`,
     );
   },
 );
