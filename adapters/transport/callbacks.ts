@@ -25,7 +25,13 @@ export function receiptSubject(url: string, provider_message_id: string): Receip
 /** How many media of an inbound message are kept. */
 export const maxMedia = 10;
 
-/** Returns a media entry for a carrier's URL, or none if it is not an http or https URL. */
+/** A media type without its parameters (RFC 9110, section 8.3.1). */
+const mediaType = /^[\w.+-]{1,127}\/[\w.+-]{1,127}(?=[ \t]*(?:;|$))/;
+
+/**
+ * Returns a media entry for a carrier's URL, or none if it is not an http or https URL. A media
+ * type that is none is left out.
+ */
 export function mediaOf({
   url,
   content_type,
@@ -33,8 +39,10 @@ export function mediaOf({
   url: string;
   content_type?: string | null | undefined;
 }): Media[] {
-  const isValid = url.length <= 2_048 && /^https?:/.test(url) && URL.canParse(url);
-  return isValid ? [{ url, content_type: content_type ?? undefined }] : [];
+  // Databases reject lone surrogates and NUL, and no URL that works has a control character.
+  const isText = url.isWellFormed() && !/[\0-\x20\x7f]/.test(url);
+  const isValid = isText && url.length <= 2_048 && /^https?:/.test(url) && URL.canParse(url);
+  return isValid ? [{ url, content_type: mediaType.exec(content_type ?? "")?.[0] }] : [];
 }
 
 /**

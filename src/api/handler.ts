@@ -96,7 +96,12 @@ export class RequestHandler implements ApiHandler {
     respond: (exchange: Exchange) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
     const request_id = this.#backend.drawId("req");
-    const headers = { "Request-Id": request_id, "Cache-Control": "no-store" };
+    const headers = {
+      "Request-Id": request_id,
+      "Cache-Control": "no-store",
+      // Responses quote texts of strangers. No browser may guess that one is a document.
+      "X-Content-Type-Options": "nosniff",
+    };
     const exchange = { request, request_id, headers };
     try {
       return await respond(exchange);

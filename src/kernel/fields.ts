@@ -80,8 +80,15 @@ export const phone = z
   .string()
   .regex(phonePattern, { error: "must be a phone number: + and 7 to 15 digits (E.164)" });
 
+const addressPattern = /^[+A-Za-z0-9][A-Za-z0-9 ._:@-]{0,63}$/;
+
+/** Whether a text has the form of an address: a phone number, short code, name or inbox. */
+export function isAddress(text: string): boolean {
+  return addressPattern.test(text);
+}
+
 /** The address of a sender at its carrier: a phone number, short code, name or webchat inbox. */
-export const senderAddress = z.string().regex(/^[+A-Za-z0-9][A-Za-z0-9 ._:@-]{0,63}$/, {
+export const senderAddress = z.string().regex(addressPattern, {
   error: "must be a phone number, short code, name or inbox",
 });
 

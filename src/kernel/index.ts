@@ -28,6 +28,7 @@ export {
   defaultPageSize,
   ids,
   instant,
+  isAddress,
   type Medium,
   mediumOf,
   mediumSchema,

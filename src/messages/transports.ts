@@ -2,7 +2,7 @@ import { receiveFromCarrier } from "./receive.ts";
 import { recordReceipt } from "./record-receipt.ts";
 import type { TransportSink, Clock, Logger, Transport } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";
-import { TidingsError, withDeadline } from "../kernel/index.ts";
+import { isAddress, TidingsError, withDeadline } from "../kernel/index.ts";
 
 /** Returns the sink that records a transport's receipts and inbound messages. */
 export function transportSink(
@@ -22,6 +22,11 @@ export function transportSink(
       }
     },
     async inbound(message, account_id) {
+      // No message could be sent back, and databases limit what an index can hold.
+      if (!isAddress(message.from)) {
+        logger.warn({ transport }, "a message from something that is no address was dropped");
+        return;
+      }
       const outcome = await store.commitUnscoped(
         (tx) => receiveFromCarrier(tx, transport, message, account_id, services),
         {

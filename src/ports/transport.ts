@@ -224,7 +224,10 @@ export interface InboundMessage {
   readonly provider_message_id: string;
   /** How the message was sent. */
   readonly channel: Channel;
-  /** The contact's phone number or webchat address. */
+  /**
+   * The contact's phone number, short code or name: up to 64 letters, digits, spaces and `+._:@-`.
+   * A message from anything else is dropped with a warning.
+   */
   readonly from: string;
   /** The address of the sender that received it, which determines the account. */
   readonly to: string;

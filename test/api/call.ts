@@ -7,15 +7,18 @@ export interface TestRequest {
   readonly key?: string;
   readonly headers?: readonly string[];
   readonly body?: unknown;
+  /** The text of a body, instead of `body`. */
+  readonly raw?: string;
   readonly signal?: AbortSignal;
 }
 
 export function call(
   api: ApiHandler,
-  { method = "GET", path, key, headers = [], body, signal = never }: TestRequest,
+  { method = "GET", path, key, headers = [], body, raw, signal = never }: TestRequest,
 ): Promise<ApiResponse> {
   const [target = "", query = ""] = path.split("?");
-  const bytes = body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body));
+  const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const bytes = Buffer.from(text ?? "");
   const request: ApiRequest = {
     method,
     url: path,
@@ -23,7 +26,7 @@ export function call(
     query,
     headers: [
       ...(key === undefined ? [] : ["Authorization", `Bearer ${key}`]),
-      ...(body === undefined ? [] : ["Content-Type", "application/json"]),
+      ...(text === undefined ? [] : ["Content-Type", "application/json"]),
       ...headers,
     ],
     body: () => Promise.resolve({ kind: "bytes", bytes }),
@@ -37,7 +40,13 @@ export function call(
 
 const never = new AbortController().signal;
 
-export function jsonOf({ body }: ApiResponse): Record<string, unknown> {
-  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : body;
-  return JSON.parse(typeof text === "string" ? text : "null") as Record<string, unknown>;
+/** The body as text. Empty if there is none, or if it is a stream. */
+export function textOf({ body }: Pick<ApiResponse, "body">): string {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  return typeof body === "string" ? body : "";
+}
+
+export function jsonOf(answer: ApiResponse): Record<string, unknown> {
+  const text = textOf(answer);
+  return JSON.parse(text === "" ? "null" : text) as Record<string, unknown>;
 }

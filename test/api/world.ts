@@ -16,6 +16,7 @@ import type { HttpClient } from "../../src/ports/http-client.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import type { Mode, Scope } from "../../src/kernel/ids.ts";
+import type { EngineOptions } from "../../src/host/options.ts";
 import { over } from "../support/over.ts";
 import { makeDatabase } from "../support/postgres-database.ts";
 import { migrated, serverUrl } from "../support/postgres.ts";
@@ -70,7 +71,11 @@ export const storages: readonly { readonly name: string; readonly make: () => Pr
   },
 ];
 
-export function world(limits: Partial<Limits> = {}, storage: StoragePort = memory()): World {
+export function world(
+  limits: Partial<Limits> = {},
+  storage: StoragePort = memory(),
+  options: Partial<EngineOptions> = {},
+): World {
   const errors: unknown[] = [];
   const logger = { ...silent, error: (facts: object): void => void errors.push(facts) };
   // It is not started, so nothing is sent.
@@ -87,6 +92,7 @@ export function world(limits: Partial<Limits> = {}, storage: StoragePort = memor
     limits,
     http: { client },
     agents: { model: () => ({}) },
+    ...options,
   });
   const keyWith: World["keyWith"] = async ({ scope: { account_id, mode } }, scopes) => {
     const { apiKeys } = engine.account(account_id, { mode });

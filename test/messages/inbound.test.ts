@@ -68,6 +68,20 @@ describe.each(storages)("inbound messages on $name", ({ open }) => {
     expect(Math.max(...rows.map((row) => Number(row["sequence"])))).toBe(60);
   });
 
+  it("from something that is no address are dropped with a warning, and others are stored", async () => {
+    const { engine, log } = world();
+    const line = carrier({ modes: ["live"] });
+    const one = engine(open().connect(), { transports: [line], mode: "live" });
+    await one.senders.create({ address: "+15551230000", channels: ["sms"], transport: "sandbox" });
+    await one.start();
+    const strange = ["", "+".repeat(65), "1".repeat(100_000), "+1\0", "\ud800", "<b>", "\n"];
+    for (const [n, from] of strange.entries()) await line.sink().inbound(inbound(n, { from }));
+    await line.sink().inbound(inbound(100));
+    expect((await one.messages.list()).data.map(({ from }) => from)).toEqual([phone]);
+    expect((await one.contacts.list()).data).toHaveLength(1);
+    expect(log.filter(({ level }) => level === "warn")).toHaveLength(strange.length);
+  });
+
   it("that a carrier repeats are stored once with one event, also concurrently or after a restart", async () => {
     const { engine } = world();
     const ground = open();

@@ -267,6 +267,32 @@ describe("Telnyx's", () => {
     ]);
   });
 
+  test("inbound media have a URL and a media type, or are left out", async () => {
+    const given = [
+      ["https://media.example/1.png", "image/png; name=a"],
+      ["https://media.example/2.png", "<b>"],
+      ["https://media.example/3.png", "x".repeat(100_000)],
+      ["https://media.example/4.png", "image/png\0"],
+      ["https://media.example/\0.png", "image/png"],
+      ["https://media.example/\ud800.png", "image/png"],
+      ["https://media.example/ a.png", "image/png"],
+      ["javascript:alert(1)", "image/png"],
+    ] as const;
+    const payload = {
+      id: uuid(1),
+      type: "MMS",
+      from: { phone_number: "+15005550001" },
+      to: [{ phone_number: "+15005550006", status: "webhook_delivered" }],
+      media: given.map(([url, content_type]) => ({ url, content_type })),
+    };
+    const data = { event_type: "message.received", payload };
+    const { inbound } = await parse(idle, fromTelnyx({ data }));
+    expect(inbound[0]?.media).toEqual([
+      { url: given[0][0], content_type: "image/png" },
+      ...given.slice(1, 4).map(([url]) => ({ url })),
+    ]);
+  });
+
   test("group messages belong to the account's own number", async () => {
     const payload = {
       id: uuid(1),

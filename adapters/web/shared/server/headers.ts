@@ -3,9 +3,8 @@ import { type ApiRequest, headerOf } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import type { PageSettings } from "./options.ts";
 
-/** Headers of every response under a page's mount point. */
+/** Headers of every response under a page's mount point, besides those of the API. */
 const everywhere = {
-  "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Resource-Policy": "same-origin",
 } as const;

@@ -76,8 +76,7 @@ class WidgetHandler implements ApiHandler {
     this.#api.answer(request, (exchange) => this.#respond(exchange));
 
   async #respond(exchange: Exchange): Promise<ApiResponse> {
-    const { request, headers } = exchange;
-    headers["X-Content-Type-Options"] = "nosniff";
+    const { request } = exchange;
     switch (request.path) {
       case "/widget.js":
         allowOnly(["GET", "HEAD"], exchange);

@@ -1,0 +1,134 @@
+/** API4:2023. What one request may cost is bounded, whoever sends it. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { nodeHandler } from "../../adapters/http/node.ts";
+import type { ApiResponse } from "../../src/api/http.ts";
+import { call, jsonOf, textOf } from "../api/call.ts";
+import { serve } from "../api/servers.ts";
+import { guardedRoutes, type OwnRequest, requestOf, titled } from "./examples.ts";
+import { bodySchemaOf, type Field, fieldsOf, titledField } from "./fields.ts";
+import { newOwner, type Owner, ownerFor } from "./owner.ts";
+import { type SecurityWorld, startedWorld } from "./world.ts";
+
+const limits = { bodyBytes: 50_000, batchBodyBytes: 60_000, jsonDepth: 8 };
+let there: SecurityWorld;
+let own: Owner;
+beforeAll(async () => {
+  there = await startedWorld({ limits });
+  own = await newOwner(there);
+});
+afterAll(() => there.stop());
+
+const ask = (request: OwnRequest): Promise<ApiResponse> => call(there.engine.api, request);
+const writing = guardedRoutes.filter((route) => bodySchemaOf(route) !== undefined);
+
+/** Bodies that cost more than they may, with the error. */
+const costly: readonly (readonly [what: string, body: () => string, code: string])[] = [
+  ["a long body", () => JSON.stringify({ x: "x".repeat(61_000) }), "body_too_large"],
+  ["many fields", () => `{${'"a":1,'.repeat(12_000)}"b":1}`, "body_too_large"],
+  ["a deep body", () => `${'{"a":'.repeat(9)}1${"}".repeat(9)}`, "validation_failed"],
+  ["deep lists", () => `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, "validation_failed"],
+  ["an open body", () => "[".repeat(49_000), "malformed_json"],
+  ["a huge number", () => `{"a":${"9".repeat(40_000)}}`, "validation_failed"],
+];
+
+test.each(writing.map(titled))("$name refuses bodies that cost too much", async ({ route }) => {
+  const { body: _, ...request } = requestOf(route, await ownerFor(there, route, own));
+  const before = await there.written();
+  for (const [what, text, code] of costly) {
+    const answer = await ask({ ...request, raw: text() });
+    expect([what, jsonOf(answer)["code"]]).toEqual([what, code]);
+    // It names the problem without repeating what came.
+    expect([what, textOf(answer).length < 2_000]).toEqual([what, true]);
+  }
+  expect(await there.written()).toEqual(before);
+});
+
+const long = "x".repeat(20_000);
+const many = Array.from({ length: 1_001 }, (_, i) => String(i));
+
+/** Values that are too large for a field, whatever it means. */
+function excessive({ in: place, schemas }: Field): readonly unknown[] {
+  const types = new Set(schemas.map(({ type }) => type));
+  const found: unknown[] = [];
+  if (types.has("string") || types.has(undefined)) {
+    found.push(place === "query" ? "x".repeat(4_000) : long);
+  }
+  if (types.has("array")) found.push(many);
+  if (types.has("object")) {
+    found.push({ [long]: "x" }, { x: long }, Object.fromEntries(many.map((each) => [each, "x"])));
+  }
+  if (types.has("integer") || types.has("number")) found.push(1e300, -1e300, 2 ** 53);
+  return found;
+}
+
+const bounded = guardedRoutes.flatMap((route) =>
+  fieldsOf(route).map((field) => titledField(route, field)),
+);
+
+test.each(bounded)("$name has a bound", async ({ route, field }) => {
+  const request = requestOf(route, await ownerFor(there, route, own));
+  const before = await there.written();
+  for (const value of excessive(field)) {
+    const mark = request.path.includes("?") ? "&" : "?";
+    const answer = await ask(
+      field.in === "query"
+        ? { ...request, path: `${request.path}${mark}${field.name}=${String(value)}` }
+        : { ...request, body: { ...request.body, [field.name]: value } },
+    );
+    const { errors = [] } = jsonOf(answer) as { errors?: readonly unknown[] };
+    const which = String(value).slice(0, 20);
+    expect([which, answer.status]).toEqual([which, expect.toBeOneOf([400, 422])]);
+    // One error per element at most, however often an element is wrong.
+    expect(errors.length).toBeLessThanOrEqual(many.length);
+  }
+  expect(await there.written()).toEqual(before);
+});
+
+const lists = guardedRoutes.filter((route) => fieldsOf(route).some(({ name }) => name === "limit"));
+
+test.each(lists.map(titled))("$name has at most 100 rows a page", async ({ route }) => {
+  const request = requestOf(route, await ownerFor(there, route, own));
+  const mark = request.path.includes("?") ? "&" : "?";
+  for (const limit of ["0", "101", "-1", "1e3", "1.5", "NaN", "", "1&limit=2", "9".repeat(400)]) {
+    const answer = await ask({ ...request, path: `${request.path}${mark}limit=${limit}` });
+    expect([limit, answer.status]).toEqual([limit, 422]);
+  }
+});
+
+describe("clients that send slowly", () => {
+  test("delay nobody, and leave nothing behind when they go", async () => {
+    await using running = await serve({ prefix: "", listener: nodeHandler }, there.engine);
+    const { method, path, key } = requestOf(
+      guardedRoutes.find(({ operation }) => operation.name === "messages.send") ?? expect.fail(),
+      own,
+    );
+    const before = await there.written();
+    const heads = [
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\n`,
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"to":`,
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"to"\r\n`,
+    ];
+    const sockets = Array.from({ length: 150 }, (_, i) => {
+      const socket = connect(running.port, "127.0.0.1");
+      socket.on("error", () => {}).write(heads[i % heads.length] ?? "");
+      return socket;
+    });
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    const prompt = await fetch(`${running.base}/v1/account`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(prompt.status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await expect
+      .poll(() => new Promise((resolve) => running.server.getConnections((_, n) => resolve(n))))
+      .toBeLessThanOrEqual(1);
+    expect(await there.written()).toEqual(before);
+  });
+});
