@@ -1,9 +1,11 @@
+export { bestOf, type SendClass, sendClasses, takeInTurns } from "./classes.ts";
 export { Semaphore, Signal } from "./concurrency.ts";
 export { Dispatcher, leaseMs } from "./dispatcher.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry } from "./handlers.ts";
 export {
   type Claim,
+  classOf,
   encodeJobKey,
   encodeLane,
   type JobHandler,
@@ -23,10 +25,11 @@ export {
   disarm,
   findJob,
   finish,
-  isInLane,
   type JobRow,
   jobs,
   jobsByLane,
+  moveToClass,
   moveToUsualLane,
+  presentLane,
   renew,
 } from "./rows.ts";
