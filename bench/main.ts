@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- sends express streams delivery webhooks agents search import browser postgres]`
- * runs all benchmarks, or the named ones, and prints the results. Nothing is asserted.
+ * `npm run bench [-- sends express streams delivery fairness webhooks agents search import browser
+ * postgres]` runs all benchmarks, or the named ones, and prints the results. Nothing is asserted.
  *
  * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
  * benchmark quickly; `TIDINGS_BENCH_CONTACTS` is the number of contacts in `search` (default
@@ -10,6 +10,7 @@ import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
+import { fairness } from "./fairness.ts";
 import { imports } from "./import.ts";
 import { postgres } from "./postgres.ts";
 import { search } from "./search.ts";
@@ -22,6 +23,7 @@ const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   express,
   streams,
   delivery,
+  fairness,
   webhooks,
   agents,
   search,
