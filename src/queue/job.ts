@@ -10,6 +10,7 @@ import {
   type WebhookId,
 } from "../kernel/index.ts";
 import type { SendClass } from "./classes.ts";
+import { decodeNames, encodeNames } from "./names.ts";
 
 /**
  * What a job of each kind works on. There is one job for each kind and key, however often it is
@@ -103,24 +104,6 @@ export function decodeJobKey<K extends JobKind>(kind: K, text: string): JobKeys[
   const values = decodeNames(text);
   // `encodeJobKey` wrote a value for each field.
   return Object.fromEntries(fields[kind].map((field, i) => [field, values[i]])) as JobKeys[K];
-}
-
-/** Joins names into one text. Different lists of names have different texts. */
-export function encodeNames(names: readonly string[]): string {
-  return names.map(escapeName).join("/");
-}
-
-/** Splits a text that `encodeNames` made. */
-export function decodeNames(text: string): string[] {
-  return text
-    .split("/")
-    .map((name) =>
-      name.includes("%") ? name.replaceAll("%2F", "/").replaceAll("%25", "%") : name,
-    );
-}
-
-function escapeName(name: string): string {
-  return /[%/]/.test(name) ? name.replaceAll("%", "%25").replaceAll("/", "%2F") : name;
 }
 
 /** Jobs that call a remote for an account: a transport, or the sentiment analyzer. */

@@ -4,15 +4,14 @@ import { sendClasses } from "../../src/queue/classes.ts";
 import {
   decodeJobKey,
   decodeLane,
-  decodeNames,
   encodeJobKey,
   encodeLane,
-  encodeNames,
   type JobName,
   type Lane,
   poolOf,
   readyLane,
 } from "../../src/queue/job.ts";
+import { decodeNames, encodeNames } from "../../src/queue/names.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 
 /** Arbitrary text with many characters that need escaping. */
