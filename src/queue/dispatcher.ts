@@ -177,6 +177,7 @@ export class Dispatcher {
         now,
         free: this.#slots.freeInPool(pool),
         freeIn: (lane) => this.#slots.freeInLane(lane),
+        turnOf: (lane) => this.#slots.turnOf(lane),
         waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
         armed: armed.filter(({ lane }) => poolOf(lane) === pool),
       }),
@@ -190,8 +191,8 @@ export class Dispatcher {
    */
   async #lease(job: DueJob): Promise<boolean> {
     const { store, random } = this.#options;
-    // The lane had room when the job was found. Other lanes of the same remote may have used it up:
-    // they share one limit.
+    // The lane had room when the job was found. Other lanes of its group or of the same remote may
+    // have used it up: they share limits.
     if (this.#slots.freeInLane(job.lane) <= 0) return false;
     this.#slots.take(job.lane);
     let claim: Claim | undefined;

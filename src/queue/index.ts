@@ -1,3 +1,4 @@
+export { bestOf, type SendClass, sendClasses, takeInTurns } from "./classes.ts";
 export { Semaphore, Signal } from "./concurrency.ts";
 export { Dispatcher, leaseMs } from "./dispatcher.ts";
 export { EngineRegister } from "./engine-register.ts";
@@ -5,6 +6,7 @@ export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry } from "./handlers.ts";
 export {
   type Claim,
+  classOf,
   encodeJobKey,
   encodeLane,
   type JobHandler,
@@ -24,10 +26,11 @@ export {
   disarm,
   findJob,
   finish,
-  isInLane,
   type JobRow,
   jobs,
   jobsByLane,
+  moveToClass,
   moveToUsualLane,
+  presentLane,
   renew,
 } from "./rows.ts";

@@ -9,6 +9,8 @@ import {
   type Mode,
   type WebhookId,
 } from "../kernel/index.ts";
+import type { SendClass } from "./classes.ts";
+import { decodeNames, encodeNames } from "./names.ts";
 
 /**
  * What a job of each kind works on. There is one job for each kind and key, however often it is
@@ -104,24 +106,6 @@ export function decodeJobKey<K extends JobKind>(kind: K, text: string): JobKeys[
   return Object.fromEntries(fields[kind].map((field, i) => [field, values[i]])) as JobKeys[K];
 }
 
-/** Joins names into one text. Different lists of names have different texts. */
-export function encodeNames(names: readonly string[]): string {
-  return names.map(escapeName).join("/");
-}
-
-/** Splits a text that `encodeNames` made. */
-export function decodeNames(text: string): string[] {
-  return text
-    .split("/")
-    .map((name) =>
-      name.includes("%") ? name.replaceAll("%2F", "/").replaceAll("%25", "%") : name,
-    );
-}
-
-function escapeName(name: string): string {
-  return /[%/]/.test(name) ? name.replaceAll("%", "%25").replaceAll("/", "%2F") : name;
-}
-
 /** Jobs that call a remote for an account: a transport, or the sentiment analyzer. */
 interface RemoteLane {
   /** The name of the transport, or of the analyzer. */
@@ -133,11 +117,14 @@ interface RemoteLane {
 interface SendLane extends RemoteLane {
   /** The sender's address whose throttle the jobs wait for; null when they wait for none. */
   readonly waiting_for: string | null;
+  /** The best class among the conversation's queued messages. */
+  readonly class: SendClass;
 }
 
 /** The fields that distinguish the lanes of each kind. Kinds that are not listed have one lane. */
 interface LaneNames {
   readonly send: SendLane;
+  readonly release: Pick<SendLane, "class">;
   readonly "follow-up": RemoteLane;
   readonly score: RemoteLane;
   readonly consume: { readonly consumer: string };
@@ -146,8 +133,10 @@ interface LaneNames {
 }
 
 /**
- * A queue of jobs of one kind. The dispatcher takes jobs from the lanes round-robin and limits how
- * many jobs of one lane run at once, so the backlog of one remote does not delay the others.
+ * A queue of jobs of one kind. Lanes that differ only in their class form a group; any other lane is
+ * a group by itself. The dispatcher takes jobs from the groups round-robin and limits how many jobs
+ * of one group run at once, so the backlog of one remote does not delay the others. Within a group,
+ * the lanes take turns (`classes.ts`).
  */
 export type Lane<K extends JobKind = JobKind> = {
   [P in K]: {
@@ -160,7 +149,9 @@ export type Lane<K extends JobKind = JobKind> = {
 }[K];
 
 const names: { readonly [K in keyof LaneNames]: readonly (keyof LaneNames[K])[] } = {
-  send: ["remote", "account_id", "mode", "waiting_for"],
+  // The class is last, so that the lanes of a group follow one another in the index.
+  send: ["remote", "account_id", "mode", "waiting_for", "class"],
+  release: ["class"],
   "follow-up": ["remote", "account_id", "mode"],
   score: ["remote", "account_id", "mode"],
   consume: ["consumer"],
@@ -183,9 +174,8 @@ export function encodeLane(lane: Lane): string {
   const known = textOf.get(lane);
   if (known !== undefined) return known;
   const values: Readonly<Record<string, unknown>> = { ...lane };
-  const parts = namesOf(lane.kind).map((name) => values[name]);
-  const present = parts.filter((value) => typeof value === "string");
-  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
+  const parts = namesOf(lane.kind).map((name) => values[name] ?? "");
+  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...parts.map(String)]);
 }
 
 /** Returns the lane that `encodeLane` stored. */
@@ -193,13 +183,28 @@ export function decodeLane(text: string): Lane {
   let lane = laneOf.get(text);
   if (lane === undefined) {
     const [kind = "", speed, ...values] = decodeNames(text);
-    const fields = namesOf(kind).map((name, i) => [name, values[i] ?? null]);
+    // Of the names, only `waiting_for` can be absent, and no address is empty.
+    const fields = namesOf(kind).map((name, i) => [
+      name,
+      name === "waiting_for" && values[i] === "" ? null : values[i],
+    ]);
     // `encodeLane` wrote it, so the kind and its names are there.
     lane = { kind, slow: speed === "slow", ...Object.fromEntries(fields) } as Lane;
     laneOf.set(text, Object.freeze(lane));
     textOf.set(lane, text);
   }
   return lane;
+}
+
+/** Returns the name of a lane's group: the lanes that differ from it only in their class. */
+export function groupOf(lane: Lane): string {
+  const text = encodeLane(lane);
+  return "class" in lane ? text.slice(0, text.lastIndexOf("/")) : text;
+}
+
+/** Returns the class of a lane's jobs. Jobs without classes are all of the best one. */
+export function classOf(lane: Lane): SendClass {
+  return "class" in lane ? lane.class : "single";
 }
 
 /**
