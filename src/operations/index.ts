@@ -12,6 +12,7 @@ export {
   type ConsentOptions,
   type ConsentSettings,
   HostPolicies,
+  noVerdicts,
   type QuietHours,
   standardConsent,
 } from "./host-policies.ts";

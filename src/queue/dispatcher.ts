@@ -13,8 +13,20 @@ import {
   remoteOf,
 } from "./job.ts";
 import { finish, type JobRow, jobs, lease, type StoredJobName, storedName } from "./rows.ts";
-import type { Clock, Logger, Random, Write } from "../ports/index.ts";
-import { background, type Store } from "../store/index.ts";
+import {
+  type Clock,
+  type Logger,
+  type Random,
+  StorageConflict,
+  type Write,
+} from "../ports/index.ts";
+import {
+  background,
+  type Begun,
+  isStorageFailure,
+  type Store,
+  type UnscopedTx,
+} from "../store/index.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
 import { type DueJob, DueJobs, type Runnable } from "./due-jobs.ts";
 
@@ -57,16 +69,21 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #due: ReadonlyMap<Pool, DueJobs>;
   readonly #running = new Map<string, Promise<void>>();
+  /** Jobs that began in transactions which are not committed yet. */
+  readonly #beginning = new Set<Promise<void>>();
   readonly #slots: Slots;
   readonly #abort = new AbortController();
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
+  readonly #endStarting: () => void;
   readonly #loop: Promise<void>;
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
   #armed: DueJob[] = [];
+  /** Whether the last search may have left due jobs. */
+  #hasMore = true;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
 
@@ -78,6 +95,10 @@ export class Dispatcher {
     );
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
+    this.#endStarting = options.store.startWith({
+      of: jobs,
+      begin: (tx, rows) => this.#beginAtOnce(tx, rows as readonly JobRow[]),
+    });
     this.#loop = this.#run();
   }
 
@@ -93,9 +114,12 @@ export class Dispatcher {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     this.#unsubscribe();
+    this.#endStarting();
     this.#wake.raise();
     await this.#loop;
-    const ended = Promise.all(this.#running.values()).then(() => {});
+    const ended = Promise.all(this.#beginning)
+      .then(() => Promise.all(this.#running.values()))
+      .then(() => {});
     await withDeadline(
       this.#options.clock,
       deadlineMs,
@@ -115,6 +139,7 @@ export class Dispatcher {
         const started = await this.#startDue(now);
         if (started > 0) continue;
         wait = await this.#untilNext(now);
+        this.#hasMore = [...this.#due.values()].some((due) => !due.hasReadAllLanes);
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
         wait = pauseMs;
@@ -165,24 +190,88 @@ export class Dispatcher {
    * more: another dispatcher was faster, or the job was removed.
    */
   async #lease(job: DueJob): Promise<boolean> {
-    const { store, random } = this.#options;
+    const { store } = this.#options;
     // The lane had room when the job was found. Other lanes of the same remote may have used it up:
     // they share one limit.
     if (this.#slots.freeInLane(job.lane) <= 0) return false;
     this.#slots.take(job.lane);
-    let claim: Claim | undefined;
+    let taken: TakenJob | undefined;
     try {
-      const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      claim = await store.commitUnscoped((tx) => lease(tx, job, leaseMs, fence), {
+      taken = await store.commitUnscoped((tx) => this.#take(tx, job), {
         isBackground: true,
         claims: true,
       });
     } finally {
-      if (claim === undefined) this.#slots.release(job.lane);
+      if (taken === undefined) this.#slots.release(job.lane);
     }
-    if (claim === undefined) return false;
-    this.#start(claim, job.lane);
+    if (taken === undefined) return false;
+    this.#start(taken, job.lane);
     return true;
+  }
+
+  /**
+   * Leases a due job, and does its first step in the same transaction if commands run in turn. If
+   * they run at the same time, a transaction that leases jobs must not wait for other rows.
+   */
+  async #take(tx: UnscopedTx, job: StoredJobName): Promise<TakenJob | undefined> {
+    const { store, random, handlers } = this.#options;
+    const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+    const claim = await lease(tx, job, leaseMs, fence);
+    if (claim === undefined) return undefined;
+    const begin = store.runsInTurn ? beginOf(handlers, claim) : undefined;
+    if (begin === undefined) return { claim };
+    try {
+      return { claim, rest: await tx.attempt(begin) };
+    } catch (error) {
+      // The transaction runs again, or fails. Other errors are those of the job.
+      if (error instanceof StorageConflict || isStorageFailure(error)) throw error;
+      return { claim };
+    }
+  }
+
+  /**
+   * Takes a job in the transaction that arms it, so that nobody needs to search for it. Jobs that
+   * wait already come first: while there may be some, the search takes the new ones, too.
+   */
+  async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
+    const { store, handlers } = this.#options;
+    const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
+    if (row === undefined || row.due_at > tx.now || !this.#isIdle || !store.runsInTurn) {
+      return undefined;
+    }
+    const lane = decodeLane(row.lane);
+    const hasRoom = this.#waitForOthersMs(lane) === 0 && this.#slots.freeInLane(lane) > 0;
+    // The handler may still run though its last transaction has removed the job.
+    if (!hasRoom || this.#running.has(nameOf(row))) return undefined;
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    const end = (): void => {
+      this.#beginning.delete(settled);
+      settle();
+    };
+    const cancel = (): void => {
+      this.#slots.release(lane);
+      end();
+    };
+    this.#slots.take(lane);
+    this.#beginning.add(settled);
+    let taken: TakenJob | undefined;
+    try {
+      taken = await this.#take(tx, row);
+    } finally {
+      if (taken === undefined) cancel();
+    }
+    const begun = taken;
+    if (begun === undefined) return undefined;
+    const go = (): void => {
+      this.#start(begun, lane);
+      end();
+    };
+    return { go, cancel };
+  }
+
+  /** Whether the last search left no job that could run, and none was armed since. */
+  get #isIdle(): boolean {
+    return this.#sleepsUntil !== Infinity && !this.#wake.isRaised && !this.#hasMore;
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
@@ -198,7 +287,7 @@ export class Dispatcher {
   }
 
   /** Runs a job that holds a slot of `lane`. */
-  #start(claim: Claim, lane: Lane): void {
+  #start({ claim, rest }: TakenJob, lane: Lane): void {
     const name = nameOf(storedName(claim));
     let slot = lane;
     const moveToSlowLane = (): void => {
@@ -208,7 +297,7 @@ export class Dispatcher {
       this.#slots.take(slot);
       this.#wake.raise();
     };
-    const running = this.#handle(claim, moveToSlowLane).finally(() => {
+    const running = this.#handle({ claim, rest }, moveToSlowLane).finally(() => {
       const wasFull = this.#slots.freeInLane(slot) <= 0;
       this.#running.delete(name);
       this.#slots.release(slot);
@@ -220,11 +309,12 @@ export class Dispatcher {
   }
 
   /** Calls the job's handler. If it throws, schedules the job again after a pause. */
-  async #handle(claim: Claim, moveToSlowLane: () => void): Promise<void> {
+  async #handle({ claim, rest }: TakenJob, moveToSlowLane: () => void): Promise<void> {
     const { store, clock, logger, handlers } = this.#options;
     const isStopping = (): boolean => this.#stopping;
     try {
-      await run(handlers, claim, { abort: this.#abort.signal, isStopping, moveToSlowLane });
+      const jobRun = { abort: this.#abort.signal, isStopping, moveToSlowLane };
+      await (rest === undefined ? run(handlers, claim, jobRun) : rest(jobRun));
     } catch (error) {
       const job = nameOf(storedName(claim));
       logger.error({ err: error, job }, "a job failed; retrying");
@@ -271,6 +361,24 @@ export class Dispatcher {
       if (isDue || due_at < this.#sleepsUntil) this.#wake.raise();
     }
   }
+}
+
+/** A job that this dispatcher has leased. */
+interface TakenJob {
+  readonly claim: Claim;
+  /** The rest of the job, if its first step was done when it was leased. */
+  readonly rest?: ((run: JobRun) => Promise<void>) | undefined;
+}
+
+/** Returns the first step of a job if it can share the transaction that leases the job. */
+function beginOf<K extends JobKind>(
+  handlers: JobHandlers,
+  claim: Claim<K>,
+): ((tx: UnscopedTx) => Promise<(run: JobRun) => Promise<void>>) | undefined {
+  const { begin }: JobHandler<K> = handlers[claim.kind];
+  const { account_id, mode } = claim;
+  if (begin === undefined || account_id === null || mode === null) return undefined;
+  return (tx) => begin(tx.in({ account_id, mode }), claim);
 }
 
 function run<K extends JobKind>(

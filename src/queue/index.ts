@@ -6,6 +6,7 @@ export {
   type Claim,
   encodeJobKey,
   encodeLane,
+  type BeginJob,
   type JobHandler,
   type JobHandlers,
   type JobKind,
