@@ -258,7 +258,9 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await one.messages.send({ to: "+15005550003", body: "first", send_at: soon });
     await clock.advance(4_000);
     expect(
-      line.calls.map(({ message, at }) => `${message.body}: sent after ${at - begun} ms`).sort(),
+      line.calls
+        .map(({ message, at }) => `${message.body}: sent after ${at - begun} ms`)
+        .toSorted(),
       "a message is sent in the millisecond in which it is due, whenever it was committed",
     ).toEqual([`committed meanwhile: sent after ${wait} ms`, "first: sent after 1 ms"]);
   });
