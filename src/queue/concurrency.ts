@@ -16,6 +16,10 @@ export class Signal {
     this.#clock = clock;
   }
 
+  get isRaised(): boolean {
+    return this.#raised;
+  }
+
   raise(): void {
     this.#raised = true;
     this.#waiting?.abort(woken);

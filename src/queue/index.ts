@@ -1,6 +1,7 @@
 export { bestOf, type SendClass, sendClasses, takeInTurns } from "./classes.ts";
 export { Semaphore, Signal } from "./concurrency.ts";
-export { Dispatcher, leaseMs } from "./dispatcher.ts";
+export { Dispatcher } from "./dispatcher.ts";
+export { leaseMs } from "./take-job.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry } from "./handlers.ts";
@@ -9,6 +10,7 @@ export {
   classOf,
   encodeJobKey,
   encodeLane,
+  type BeginJob,
   type JobHandler,
   type JobHandlers,
   type JobKind,

@@ -9,6 +9,7 @@ import {
   type Mode,
   type WebhookId,
 } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
 import type { SendClass } from "./classes.ts";
 import { decodeNames, encodeNames } from "./names.ts";
 
@@ -277,10 +278,20 @@ export interface JobRun {
  * Does the work of one job and finishes the job, preferably in its last transaction. When it
  * throws, the error is logged and the job runs again after a pause.
  */
-export type JobHandler<K extends JobKind = JobKind> = (
+export interface JobHandler<K extends JobKind = JobKind> {
+  (claim: Claim<K>, run: JobRun): Promise<void>;
+  /**
+   * Does the first step of the job in the transaction that leases it, and returns the rest of the
+   * job, to be run after the commit. Absent if each run begins after the lease is committed.
+   */
+  readonly begin?: BeginJob<K> | undefined;
+}
+
+/** Does the first step of a job in the transaction that leases it, and returns the rest. */
+export type BeginJob<K extends JobKind = JobKind> = (
+  tx: Tx,
   claim: Claim<K>,
-  run: JobRun,
-) => Promise<void>;
+) => Promise<(run: JobRun) => Promise<void>>;
 
 /** Creates the handler for one engine. `R` is the part of the engine that the handler needs. */
 export type JobDefinition<K extends JobKind, R> = (runtime: R) => JobHandler<K>;

@@ -253,7 +253,8 @@ export async function presentLane(within: AnyTx, claim: Claim): Promise<Lane> {
 
 /**
  * Moves the job to the lane of the class that `choose` returns; `choose` gets its present class.
- * Does nothing if the lease was lost.
+ * Does nothing if the lease was lost. A job that was armed during its run keeps its class until the
+ * next one: arming it again may write nothing, so `choose` may not see what it was armed for.
  */
 export async function moveToClass(
   within: AnyTx,
@@ -261,7 +262,7 @@ export async function moveToClass(
   choose: (present: SendClass) => Promise<SendClass>,
 ): Promise<void> {
   const job = await leasedJob(within, claim);
-  if (job === undefined) return;
+  if (job === undefined || job.rearmed_at !== null) return;
   const change = inClass(job, await choose(classOf(decodeLane(job.lane))));
   if (Object.keys(change).length > 0) unscoped(within).update(jobs, job, change);
 }

@@ -2,7 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { consumeJob } from "../../src/events/consumer-reader.ts";
 import { endLeases } from "../../src/queue/engine-register.ts";
-import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../src/queue/rows.ts";
+import {
+  arm,
+  disarm,
+  finish,
+  jobByName,
+  lease,
+  moveToClass,
+  renew,
+  storedName,
+} from "../../src/queue/rows.ts";
 import type { SendClass } from "../../src/queue/classes.ts";
 import { type Claim, decodeLane, type JobOrder, type Lane } from "../../src/queue/job.ts";
 import { silent } from "../../src/ports/environment.ts";
@@ -215,6 +224,41 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     expect(await armed("single")).toEqual(laneOf("sandbox", "single"));
     await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failed: true }));
     expect(await armed("batch")).toEqual({ ...laneOf("sandbox", "single"), slow: true });
+  });
+
+  it("keep their class in a run in which they were armed, since that may have been for a better one", async () => {
+    const { clock, store } = await stored();
+    const order = (sendClass: SendClass): JobOrder<"send"> => ({
+      kind: "send",
+      key: { conversation_id: "conv_1" },
+      account_id: "acct_1",
+      mode: "live",
+      lane: laneOf("sandbox", sendClass),
+      due_at: clock.now(),
+    });
+    const name = storedName(order("single"));
+    const run = async (during: (claim: Claim) => Promise<void>): Promise<Lane> => {
+      const claim = await store.commitUnscoped((tx) =>
+        lease(tx, name, { leaseMs, fence: 1, leasedBy: null }),
+      );
+      if (claim === undefined) throw new Error("not leased");
+      await during(claim);
+      await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));
+      const row = await store.unscopedReads.get(jobByName, [name.kind, name.key]);
+      return decodeLane(row?.lane ?? "");
+    };
+    const arming = (sendClass: SendClass) =>
+      store.commitUnscoped((tx) => arm(tx, order(sendClass)));
+    const lower = (claim: Claim) =>
+      store.commitUnscoped((tx) => moveToClass(tx, claim, async () => "marketing"));
+    await arming("single");
+    const armed = await run(async (claim) => {
+      await arming("marketing");
+      await lower(claim);
+    });
+    expect(armed).toEqual(laneOf("sandbox", "single"));
+    const left = await run(lower);
+    expect(left).toEqual(laneOf("sandbox", "marketing"));
   });
 
   it("that are disarmed are removed, and a running one can still finish", async () => {
