@@ -25,7 +25,7 @@ export async function withTempFile<T>(use: (file: string) => Promise<T>): Promis
 export type ExtraOptions = Pick<
   EngineOptions,
   "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents"
->;
+> & { readonly transports?: readonly Transport[] };
 
 export function withEngine<T>(
   storage: StorageName,

@@ -10,6 +10,7 @@ import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
+import { fairness } from "./fairness.ts";
 import { imports } from "./import.ts";
 import { pipelining } from "./pipelining.ts";
 import { postgres } from "./postgres.ts";
@@ -24,6 +25,7 @@ const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   pipelining,
   streams,
   delivery,
+  fairness,
   webhooks,
   agents,
   search,

@@ -43,7 +43,11 @@ function lanesOf({ account_id, mode }: Scope, transports: readonly string[]): re
   const ofTransports = transports.flatMap((transport): WorkLane[] => {
     const remote = { ...own, remote: transport };
     return [
-      { kind: "send", transport, lane: { kind: "send", ...remote, waiting_for: null } },
+      {
+        kind: "send",
+        transport,
+        lane: { kind: "send", ...remote, waiting_for: null, class: "single" },
+      },
       { kind: "follow_up", transport, lane: { kind: "follow-up", ...remote } },
     ];
   });

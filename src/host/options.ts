@@ -83,7 +83,8 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly concurrency?: number;
   /**
    * How many jobs of one lane run at once, 1 to 1,000, such as the hand-overs of one account in one
-   * mode over one transport. The default is 16. A slow lane gets a quarter.
+   * mode over one transport. The default is 16. A slow lane gets a quarter. Batched and marketing
+   * messages leave an eighth free for single transactional ones.
    */
   readonly laneConcurrency?: number;
   /** How long an idempotency key is kept, 1 to 720 hours. The default is 24. */

@@ -3,7 +3,10 @@ import { z } from "zod";
 import { type FieldError, fieldErrorSchema, type Limits } from "../kernel/index.ts";
 import { type Message, messageSchema } from "./types.ts";
 
-/** Messages to send. Each succeeds or fails by itself. */
+/**
+ * Messages to send. Each succeeds or fails by itself. While messages of the account wait, single
+ * ones go before those of a batch.
+ */
 export interface BatchMessages {
   /**
    * The messages, by default at most 1,000. Each is a `SendMessage` object and is validated by
@@ -26,7 +29,9 @@ export const batchMessagesSchema = (limits: Limits) =>
     })
     .meta({
       id: "BatchMessages",
-      description: "Messages to send. Each succeeds or fails by itself.",
+      description:
+        "Messages to send. Each succeeds or fails by itself. While messages of the account wait, " +
+        "single ones go before those of a batch.",
     });
 
 /** A message of a batch that was queued or scheduled. */

@@ -94,7 +94,8 @@ export interface SendMessage {
    */
   readonly ttl_seconds?: number | undefined;
   /**
-   * The purpose of the message. Quiet hours apply to `marketing` messages only.
+   * The purpose of the message. Quiet hours apply to `marketing` messages only, and messages that
+   * are `transactional` go first.
    * @default "transactional"
    */
   readonly category?: Category | undefined;
@@ -144,7 +145,9 @@ function draftSchema(limits: Limits) {
         }),
       category: categorySchema.optional().meta({
         default: "transactional",
-        description: "The purpose of the message. Quiet hours apply to `marketing` messages only.",
+        description:
+          "The purpose of the message. Quiet hours apply to `marketing` messages only, and messages " +
+          "that are `transactional` go first.",
       }),
       metadata: metadata
         .optional()

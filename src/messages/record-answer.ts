@@ -38,7 +38,7 @@ import {
   type AttemptFailure,
   transportPatch,
 } from "./choose-route.ts";
-import { sendJob, followUpJob } from "./send-jobs.ts";
+import { sendJob, followUpJob, updateClass } from "./send-jobs.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { Next } from "./route-rules.ts";
 
@@ -95,6 +95,7 @@ export async function recordAnswer(
   if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
   if (waiting === undefined) await finish(tx, claim);
+  else await updateClass(tx, claim, waiting);
   return waiting !== undefined;
 }
 

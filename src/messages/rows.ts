@@ -42,6 +42,8 @@ export const messages = scoped("messages", {
   author_type: text<Author["type"]>(),
   author_id: nullable(text()),
   category: text<Category>(),
+  /** Whether it is an item of a batch. Such messages let others go first. */
+  in_batch: boolean(),
   segments: nullable(integer()),
   encoding: nullable(text<Segments["encoding"]>()),
   send_at: nullable(time()),
@@ -85,6 +87,7 @@ export const messagesByWords = messageWords.words("words", "words");
 
 /** The columns that every new message starts with. */
 export const initialColumns = {
+  in_batch: false,
   error: null,
   provider_message_id: null,
   opt_out_suspected: false,

@@ -1,20 +1,48 @@
 import { sendLane } from "../senders/index.ts";
-import type { JobOrder } from "../queue/index.ts";
-import type { AttemptRow, MessageRow } from "./rows.ts";
+import { bestOf, type Claim, type JobOrder, moveToClass, type SendClass } from "../queue/index.ts";
+import { type AttemptRow, type MessageRow, outbox } from "./rows.ts";
+import type { Tx } from "../store/index.ts";
 
-/** Returns the job that hands over the queued messages of a conversation in order. */
+/** Returns the class of a message among those of its account that wait for the same transport. */
+export function sendClassOf({
+  category,
+  in_batch,
+}: Pick<MessageRow, "category" | "in_batch">): SendClass {
+  if (category === "marketing") return in_batch ? "marketing_batch" : "marketing";
+  return in_batch ? "batch" : "single";
+}
+
+/**
+ * Returns the job that hands over the queued messages of a conversation in order. It has the class
+ * of the best of them: a message may not overtake an earlier one of its conversation, but pulls the
+ * whole conversation forward.
+ */
 export function sendJob(message: MessageRow, due_at: number): JobOrder<"send"> {
-  const { account_id, mode, conversation_id, transport } = message;
-  const lane = sendLane({ account_id, mode, transport });
+  const { account_id, mode, conversation_id } = message;
+  const lane = sendLane(message, sendClassOf(message));
   return { kind: "send", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
+/** The number of queued messages that the class of a conversation may depend on. */
+const maxRead = 50;
+
+/**
+ * Moves a conversation's job to the class of the best queued message, after messages have left.
+ * `next` is the first of those that remain.
+ */
+export function updateClass(tx: Tx, claim: Claim<"send">, next: MessageRow): Promise<void> {
+  return moveToClass(tx, claim, async (present) => {
+    // `arm` has set the class to that of the best message, so the other messages are no better.
+    if (sendClassOf(next) === present) return present;
+    const remaining = await tx.list(outbox, [next.conversation_id], maxRead);
+    return bestOf(sendClassOf(next), ...remaining.map(sendClassOf));
+  });
+}
+
 /** Returns the job that queues a scheduled message when it is due. */
-export function releaseJob(
-  { account_id, mode, id: message_id }: MessageRow,
-  due_at: number,
-): JobOrder<"release"> {
-  const lane = { kind: "release", slow: false } as const;
+export function releaseJob(message: MessageRow, due_at: number): JobOrder<"release"> {
+  const { account_id, mode, id: message_id } = message;
+  const lane = { kind: "release", slow: false, class: sendClassOf(message) } as const;
   return { kind: "release", key: { message_id }, account_id, mode, lane, due_at };
 }
 

@@ -1,8 +1,9 @@
-import { background } from "../store/index.ts";
+import { background, type Tx } from "../store/index.ts";
 import { handOverMessage, waitForTransport } from "./hand-over.ts";
 import { recordAnswer, type HandedOver } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
 import {
+  type BeginJob,
   type Claim,
   finish,
   type JobHandler,
@@ -11,7 +12,8 @@ import {
   retry,
 } from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
-import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
+import { noVerdicts } from "../operations/index.ts";
+import type { HostVerdicts, OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
 import type { TransportRuntime } from "./transport-facts.ts";
 
 /**
@@ -24,20 +26,35 @@ const maxInARow = 50;
 
 /** Hands over the queued messages of a conversation in order, one at a time. */
 export function sendQueued(runtime: TransportRuntime): JobHandler<"send"> {
-  return async (claim, run) => {
-    for (let i = 0; !run.abort.aborted; i++) {
-      const handed = await handOver(runtime, claim, i >= maxInARow || run.isStopping());
-      if (handed === undefined) return;
-      const transport = transportFor(runtime.transports, handed.attempt);
-      const called = await call(runtime, transport, handed.message, handed.attempt, run.abort);
-      // The call may still go on. The engine that takes the job next records the lost answer.
-      if (called === "aborted") return;
-      if (called.unfinishedCall !== undefined) {
-        return recordMissedDeadline(runtime, claim, run, handed, called);
-      }
-      if (!(await record(runtime, claim, run, handed, called.answer))) return;
-    }
+  const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
+    goOn(runtime, claim, run, await handOver(runtime, claim, run.isStopping()));
+  const begin: BeginJob<"send"> = async (tx, claim) => {
+    const handed = await handOverNext(runtime, tx, claim, noVerdicts, false);
+    return (run) => goOn(runtime, claim, run, handed);
   };
+  // Policies of the host application are evaluated outside of the engine's transactions.
+  return Object.assign(handle, { begin: runtime.hostPolicies.any ? undefined : begin });
+}
+
+/** Calls the carrier with a message that was handed over, and with those that wait behind it. */
+async function goOn(
+  runtime: TransportRuntime,
+  claim: Claim<"send">,
+  run: JobRun,
+  first: HandedOver | undefined,
+): Promise<void> {
+  let handed = first;
+  for (let i = 1; handed !== undefined && !run.abort.aborted; i++) {
+    const transport = transportFor(runtime.transports, handed.attempt);
+    const called = await call(runtime, transport, handed.message, handed.attempt, run.abort);
+    // The call may still go on. The engine that takes the job next records the lost answer.
+    if (called === "aborted") return;
+    if (called.unfinishedCall !== undefined) {
+      return recordMissedDeadline(runtime, claim, run, handed, called);
+    }
+    if (!(await record(runtime, claim, run, handed, called.answer))) return;
+    handed = await handOver(runtime, claim, i >= maxInARow || run.isStopping());
+  }
 }
 
 /**
@@ -45,24 +62,26 @@ export function sendQueued(runtime: TransportRuntime): JobHandler<"send"> {
  * released.
  */
 function handOver(
-  { hostPolicies, services, factsByTransport, drawId }: TransportRuntime,
+  runtime: TransportRuntime,
   claim: Claim<"send">,
   isOver: boolean,
 ): Promise<HandedOver | undefined> {
-  return hostPolicies.commit(
+  return runtime.hostPolicies.commit(
     claim,
-    async (tx, hostVerdicts) => {
-      if (await waitForTransport(tx, claim, factsByTransport, drawId)) return undefined;
-      return handOverMessage(tx, claim, {
-        leaseMs,
-        services,
-        hostVerdicts,
-        factsByTransport,
-        isOver,
-      });
-    },
+    (tx, hostVerdicts) => handOverNext(runtime, tx, claim, hostVerdicts, isOver),
     background,
   );
+}
+
+async function handOverNext(
+  { services, factsByTransport, drawId }: TransportRuntime,
+  tx: Tx,
+  claim: Claim<"send">,
+  hostVerdicts: HostVerdicts,
+  isOver: boolean,
+): Promise<HandedOver | undefined> {
+  if (await waitForTransport(tx, claim, factsByTransport, drawId)) return undefined;
+  return handOverMessage(tx, claim, { leaseMs, services, hostVerdicts, factsByTransport, isOver });
 }
 
 /**

@@ -70,6 +70,8 @@ export interface Correspondence {
   readonly isNewConversation: boolean;
   /** Whether the contact was created in this transaction, so that policies get no contact. */
   readonly isNewContact?: boolean;
+  /** Whether the message is an item of a batch. By default it is not. */
+  readonly isInBatch?: boolean;
   readonly author: Author;
 }
 
@@ -119,9 +121,10 @@ export async function writeMessage(
   tx: Tx,
   { services, idempotency_key }: Pick<Call, "services" | "idempotency_key">,
   draft: Draft,
-  { channel, identity, sender, conversation, isNewConversation, author }: Correspondence,
+  correspondence: Correspondence,
   keyword: Keyword | null,
 ): Promise<Seen<MessageRow>> {
+  const { channel, identity, sender, conversation, isNewConversation, author } = correspondence;
   const send_at = draft.send_at === undefined ? null : millis(draft.send_at);
   const ttl = draft.ttl_seconds === undefined ? {} : { ttl: draft.ttl_seconds * 1_000 };
   const planned = plan({ send_at, ...ttl }, tx.now);
@@ -154,6 +157,7 @@ export async function writeMessage(
     author_type: author.type,
     author_id: author.id ?? null,
     category: draft.category ?? "transactional",
+    in_batch: correspondence.isInBatch ?? false,
     ...segmentColumns(channel, draft.body),
     // A past `send_at` means now. `patchOf` sets a future one.
     send_at: null,
@@ -187,43 +191,58 @@ export const sendMessage: Command<SendMessage, Message> = {
   shows: ({ to, ...draft }, message, { scope, services }) =>
     message?.id ?? recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   storesKey: true,
-  async run(tx, input, call) {
-    const { drawId } = call.services;
-    const channel = channelOf(input);
-    const medium = mediumOf(channel);
-    const known = await findRecipient(tx, medium, input.to);
-    const identity =
-      known ?? (await createContactFor(tx, drawId, call.services.secret, medium, input.to));
-    const request = {
-      channel,
-      from: input.from,
-      last: identity.last_sender_id,
-      to: identity.address,
-    };
-    // A new contact has no conversation yet.
-    const [sender, current] = await Promise.all([
-      chooseSender(tx, request, call.services.transports),
-      known && findConversation(tx, known),
-    ]);
-    const continues = isActive(current);
-    const conversation = continues
-      ? current
-      : await beginConversation(tx, drawId, identity, current);
-    const correspondence = {
-      channel,
-      identity,
-      sender,
-      conversation,
-      isNewConversation: !continues,
-      isNewContact: known === undefined,
-      author: authorOf(call.caller),
-    };
-    return messageResource(await acceptMessage(tx, call, input, correspondence));
-  },
+  run: (tx, input, call) => send(tx, input, call, { isInBatch: false }),
 };
 
-/** The number of items in progress at once: as many as share a commit. */
-const chunk = 64;
+/** Sends an item of a batch. It lets other messages of the account go first. */
+const sendBatchItem: Command<SendMessage, Message> = {
+  ...sendMessage,
+  run: (tx, input, call) => send(tx, input, call, { isInBatch: true }),
+};
+
+async function send(
+  tx: Tx,
+  input: SendMessage,
+  call: Call,
+  { isInBatch }: { readonly isInBatch: boolean },
+): Promise<Message> {
+  const { drawId } = call.services;
+  const channel = channelOf(input);
+  const medium = mediumOf(channel);
+  const known = await findRecipient(tx, medium, input.to);
+  const identity =
+    known ?? (await createContactFor(tx, drawId, call.services.secret, medium, input.to));
+  const request = {
+    channel,
+    from: input.from,
+    last: identity.last_sender_id,
+    to: identity.address,
+  };
+  // A new contact has no conversation yet.
+  const [sender, current] = await Promise.all([
+    chooseSender(tx, request, call.services.transports),
+    known && findConversation(tx, known),
+  ]);
+  const continues = isActive(current);
+  const conversation = continues ? current : await beginConversation(tx, drawId, identity, current);
+  const correspondence = {
+    channel,
+    identity,
+    sender,
+    conversation,
+    isNewConversation: !continues,
+    isNewContact: known === undefined,
+    isInBatch,
+    author: authorOf(call.caller),
+  };
+  return messageResource(await acceptMessage(tx, call, input, correspondence));
+}
+
+/**
+ * The number of items in progress at once. They share commits. With more, the account's single
+ * messages would wait longer for theirs.
+ */
+const chunk = 32;
 
 /** Sends each message by itself. An invalid item does not affect the others. */
 export const sendBatch: Procedure<BatchMessages, BatchResults> = {
@@ -234,7 +253,7 @@ export const sendBatch: Procedure<BatchMessages, BatchResults> = {
   until: ({ messages }) => Math.max(0, ...messages.map(sendTimeOf)),
   async run(steps, { messages }, call) {
     const canResume = call.idempotency_key !== null;
-    const schema = inputSchema(sendMessage, call.services.limits);
+    const schema = inputSchema(sendBatchItem, call.services.limits);
     const data: BatchResult[] = [];
     for (let start = 0; start < messages.length; start += chunk) {
       const items = messages.slice(start, start + chunk);
@@ -268,7 +287,7 @@ async function sendItem(
   canResume: boolean,
 ): Promise<BatchResult> {
   try {
-    const { value } = await steps.execute(sendMessage, parse(schema, item), index);
+    const { value } = await steps.execute(sendBatchItem, parse(schema, item), index);
     return { ok: true, index, message: value };
   } catch (error) {
     if (!(error instanceof TidingsError) || (canResume && error.retryable)) throw error;

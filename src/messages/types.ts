@@ -52,12 +52,18 @@ export const messageStatusSchema = z.enum(messageStatuses).meta({
     "`delivered` or `read`. An inbound message is always `received`.",
 });
 
-/** The purpose of a message. Quiet hours apply to `marketing` messages only. */
+/**
+ * The purpose of a message. Quiet hours apply to `marketing` messages only, and messages that are
+ * `transactional` go first.
+ */
 export type Category = "transactional" | "marketing";
 
 export const categorySchema = z
   .enum(["transactional", "marketing"])
-  .describe("The purpose of a message. Quiet hours apply to `marketing` messages only.");
+  .describe(
+    "The purpose of a message. Quiet hours apply to `marketing` messages only, and messages that " +
+      "are `transactional` go first.",
+  );
 
 const mimeType = z
   .string()
@@ -184,7 +190,10 @@ export interface Message {
   readonly contact_id: ContactId;
   /** The conversation that the message belongs to. */
   readonly conversation_id: ConversationId;
-  /** The purpose of the message. Quiet hours apply to `marketing` messages only. */
+  /**
+   * The purpose of the message. Quiet hours apply to `marketing` messages only, and messages that
+   * are `transactional` go first.
+   */
   readonly category: Category;
   /** The parts that the SMS is billed as. Null unless the channel is `sms`. */
   readonly segments: Segments | null;
@@ -260,7 +269,8 @@ export const messageSchema = z
     contact_id: ids.contact.describe("The contact that the message is from or to."),
     conversation_id: ids.conversation.describe("The conversation that the message belongs to."),
     category: categorySchema.describe(
-      "The purpose of the message. Quiet hours apply to `marketing` messages only.",
+      "The purpose of the message. Quiet hours apply to `marketing` messages only, and messages " +
+        "that are `transactional` go first.",
     ),
     segments: segmentsSchema
       .nullable()

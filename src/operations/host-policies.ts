@@ -118,6 +118,11 @@ export class HostPolicies {
     this.#transactions = new Semaphore(options.transactions, maxWaiting, busy);
   }
 
+  /** Whether there are policies to evaluate. */
+  get any(): boolean {
+    return this.#options.policies.length > 0;
+  }
+
   /**
    * Runs a command in a scope. Resolves when it is committed.
    * @throws TidingsError the retryable `internal` if a policy fails

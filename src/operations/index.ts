@@ -13,6 +13,7 @@ export {
   type ConsentOptions,
   type ConsentSettings,
   HostPolicies,
+  noVerdicts,
   type QuietHours,
   standardConsent,
 } from "./host-policies.ts";

@@ -1,5 +1,7 @@
 import type { Clock } from "../ports/index.ts";
-import { encodeLane, type Lane, type Pool, poolOf, remoteOf } from "./job.ts";
+import { boundedCache } from "../kernel/index.ts";
+import { isLower } from "./classes.ts";
+import { classOf, groupOf, type Lane, type Pool, poolOf, remoteOf } from "./job.ts";
 
 /** The reason of aborts. Without one, each abort creates an exception with a stack trace. */
 const woken = "woken";
@@ -12,6 +14,10 @@ export class Signal {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  get isRaised(): boolean {
+    return this.#raised;
   }
 
   raise(): void {
@@ -74,7 +80,7 @@ export class Semaphore {
 export interface SlotsOptions {
   /** How many jobs of the work pool may run at once. Webhooks and agents have their own pools. */
   readonly concurrency: number;
-  /** How many jobs of one lane may run at once. A slow lane gets a quarter. */
+  /** How many jobs of one group of lanes may run at once. Slow lanes get a quarter. */
   readonly laneConcurrency: number;
   /** How many jobs of all consumers may run at once. Each may hold a transaction. */
   readonly consumerConcurrency: number;
@@ -86,16 +92,24 @@ const maxWebhooks = { quick: 512, slow: 384 } as const;
 /** How many agents' turns may run at once, for one account and in total. */
 const maxTurns = { lane: 64, all: 256 } as const;
 
+/** The number of groups whose turns are counted. The count of the one used longest ago is lost. */
+const maxGroups = 10_000;
+
 /**
  * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
  * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
- * together leave an eighth to jobs that call none.
+ * together leave an eighth to jobs that call none. For the same reason, the lower classes of a group
+ * leave an eighth of its slots to the best class.
  */
 export class Slots {
   readonly #options: SlotsOptions;
   readonly #max: Readonly<Record<Pool, number>>;
   readonly #inPool: Record<Pool, number> = { work: 0, webhooks: 0, slow_webhooks: 0, turns: 0 };
-  readonly #perLane = new Map<string, number>();
+  readonly #perGroup = new Map<string, number>();
+  /** The running jobs of lower classes, by group. */
+  readonly #lower = new Map<string, number>();
+  /** How many jobs of a group have been started. Only groups with classes are counted. */
+  readonly #turns = boundedCache<string, number>(maxGroups);
   readonly #perRemote = new Map<string, number>();
   #callingRemotes = 0;
   #consuming = 0;
@@ -119,11 +133,10 @@ export class Slots {
   freeInLane(lane: Lane): number {
     const pool = poolOf(lane);
     const inPool = this.freeInPool(pool);
-    if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#running(lane));
+    if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#runningBeside(lane));
     if (pool !== "work") return inPool;
-    const { laneConcurrency, consumerConcurrency } = this.#options;
-    const inLane = lane.slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
-    const free = Math.min(inPool, inLane - this.#running(lane));
+    const { consumerConcurrency } = this.#options;
+    const free = Math.min(inPool, this.#freeInGroup(lane));
     if (lane.kind === "consume") return Math.min(free, consumerConcurrency - this.#consuming);
     const remote = remoteOf(lane);
     return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
@@ -132,11 +145,26 @@ export class Slots {
   /** Counts a job of a lane as running. */
   take(lane: Lane): void {
     this.#count(lane, 1);
+    if ("class" in lane) this.#turns.set(groupOf(lane), this.turnOf(lane) + 1);
   }
 
   /** Counts a job of a lane as ended. */
   release(lane: Lane): void {
     this.#count(lane, -1);
+  }
+
+  /** Returns the number of the next turn in a lane's group. See `takeInTurns`. */
+  turnOf(lane: Lane): number {
+    return this.#turns.get(groupOf(lane)) ?? 0;
+  }
+
+  #freeInGroup(lane: Lane): number {
+    const { laneConcurrency } = this.#options;
+    const max = lane.slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
+    const free = max - this.#runningBeside(lane);
+    if (!isLower(classOf(lane))) return free;
+    const maxLower = Math.max(1, max - Math.ceil(max / 8));
+    return Math.min(free, maxLower - (this.#lower.get(groupOf(lane)) ?? 0));
   }
 
   #freeForRemote(remote: string): number {
@@ -147,15 +175,18 @@ export class Slots {
     return Math.min(maxOfOne - calling, maxOfAll - this.#callingRemotes);
   }
 
-  #running(lane: Lane): number {
-    return this.#perLane.get(encodeLane(lane)) ?? 0;
+  /** Returns how many jobs of the lane's group run. */
+  #runningBeside(lane: Lane): number {
+    return this.#perGroup.get(groupOf(lane)) ?? 0;
   }
 
   #count(lane: Lane, by: 1 | -1): void {
     const pool = poolOf(lane);
     this.#inPool[pool] += by;
     if (lane.kind === "deliver") return;
-    add(this.#perLane, encodeLane(lane), by);
+    const group = groupOf(lane);
+    add(this.#perGroup, group, by);
+    if (isLower(classOf(lane))) add(this.#lower, group, by);
     if (lane.kind === "turn") return;
     if (lane.kind === "consume") this.#consuming += by;
     const remote = remoteOf(lane);

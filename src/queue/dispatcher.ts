@@ -1,46 +1,17 @@
 import { withDeadline } from "../kernel/index.ts";
-import {
-  type Claim,
-  decodeLane,
-  type JobHandler,
-  type JobHandlers,
-  type JobKind,
-  type JobRun,
-  type Lane,
-  type Pool,
-  poolOf,
-  readyLane,
-  remoteOf,
-} from "./job.ts";
-import {
-  finish,
-  type JobRow,
-  jobs,
-  lease,
-  pauseAfter,
-  type StoredJobName,
-  storedName,
-} from "./rows.ts";
-import type { Clock, Logger, Random, Write } from "../ports/index.ts";
-import { background, type Store } from "../store/index.ts";
+import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./job.ts";
+import { finish, type JobRow, jobs, pauseAfter, type StoredJobName, storedName } from "./rows.ts";
+import type { Clock, Logger, Write } from "../ports/index.ts";
+import { background, type Begun, type UnscopedTx } from "../store/index.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
 import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
+import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
-interface DispatcherOptions extends SlotsOptions, Runnable {
-  readonly store: Store;
+interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
   readonly clock: Clock;
-  readonly random: Random;
   readonly logger: Logger;
-  readonly handlers: JobHandlers;
-  /** The id of this engine for leases (`EngineRegister`). */
-  readonly leasedBy: () => string | null;
 }
 
-/**
- * The length of a lease, in milliseconds. It is longer than the deadline of any attempt. Handlers
- * extend their lease as they continue.
- */
-export const leaseMs = 60_000;
 /**
  * The maximum time between two searches, in milliseconds. A search finds expired leases, and jobs
  * of other processes if the storage sends no notifications.
@@ -63,16 +34,21 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #due: ReadonlyMap<Pool, DueJobs>;
   readonly #running = new Map<string, Promise<void>>();
+  /** Jobs that began in transactions which are not committed yet. */
+  readonly #beginning = new Set<Promise<void>>();
   readonly #slots: Slots;
   readonly #abort = new AbortController();
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
+  readonly #endStarting: () => void;
   readonly #loop: Promise<void>;
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
   #armed: DueJob[] = [];
+  /** Whether the last search may have left due jobs. */
+  #hasMore = true;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
 
@@ -84,6 +60,10 @@ export class Dispatcher {
     );
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
+    this.#endStarting = options.store.startWith({
+      of: jobs,
+      begin: (tx, rows) => this.#beginAtOnce(tx, rows as readonly JobRow[]),
+    });
     this.#loop = this.#run();
   }
 
@@ -100,9 +80,12 @@ export class Dispatcher {
   async stop(deadlineMs: number): Promise<boolean> {
     this.#stopping = true;
     this.#unsubscribe();
+    this.#endStarting();
     this.#wake.raise();
     await this.#loop;
-    const ended = Promise.all(this.#running.values()).then(() => true);
+    const ended = Promise.all(this.#beginning)
+      .then(() => Promise.all(this.#running.values()))
+      .then(() => true);
     const inTime = await withDeadline(
       this.#options.clock,
       deadlineMs,
@@ -127,6 +110,7 @@ export class Dispatcher {
           const started = await this.#startDue(now);
           if (started > 0) continue;
           wait = await this.#untilNext(now);
+          this.#hasMore = [...this.#due.values()].some((due) => !due.hasReadAllLanes);
         }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
@@ -177,6 +161,7 @@ export class Dispatcher {
         now,
         free: this.#slots.freeInPool(pool),
         freeIn: (lane) => this.#slots.freeInLane(lane),
+        turnOf: (lane) => this.#slots.turnOf(lane),
         waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
         armed: armed.filter(({ lane }) => poolOf(lane) === pool),
       }),
@@ -189,25 +174,72 @@ export class Dispatcher {
    * more: another dispatcher was faster, or the job was removed.
    */
   async #lease(job: DueJob): Promise<boolean> {
-    const { store, random } = this.#options;
-    // The lane had room when the job was found. Other lanes of the same remote may have used it up:
-    // they share one limit.
+    const { store } = this.#options;
+    // The lane had room when the job was found. Other lanes of its group or of the same remote may
+    // have used it up: they share limits.
     if (this.#slots.freeInLane(job.lane) <= 0) return false;
     this.#slots.take(job.lane);
-    let claim: Claim | undefined;
+    let taken: TakenJob | undefined;
     try {
-      const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-      const order = { leaseMs, fence, leasedBy: this.#options.leasedBy() };
-      claim = await store.commitUnscoped((tx) => lease(tx, job, order), {
+      taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options), {
         isBackground: true,
         claims: true,
       });
     } finally {
-      if (claim === undefined) this.#slots.release(job.lane);
+      if (taken === undefined) this.#slots.release(job.lane);
     }
-    if (claim === undefined) return false;
-    this.#start(claim, job.lane);
+    if (taken === undefined) return false;
+    this.#start(taken, job.lane);
     return true;
+  }
+
+  /**
+   * Takes a job in the transaction that arms it, so that nobody needs to search for it. Jobs that
+   * wait for a slot come first, in the order of their classes: while there may be some, the search
+   * takes the new ones, too.
+   */
+  async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
+    const { store, handlers } = this.#options;
+    const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
+    if (row === undefined || row.due_at > tx.now || !store.runsInTurn || !this.#isIdle) {
+      return undefined;
+    }
+    const lane = decodeLane(row.lane);
+    const hasRoom = this.#waitForOthersMs(lane) === 0 && this.#slots.freeInLane(lane) > 0;
+    // The handler may still run though its last transaction has removed the job.
+    if (!hasRoom || this.#running.has(nameOf(row))) return undefined;
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    const end = (): void => {
+      this.#beginning.delete(settled);
+      settle();
+    };
+    const cancel = (): void => {
+      const wasFull = this.#slots.freeInLane(lane) <= 0;
+      this.#slots.release(lane);
+      end();
+      if (wasFull) this.#wake.raise();
+    };
+    this.#slots.take(lane);
+    this.#beginning.add(settled);
+    let taken: TakenJob | undefined;
+    try {
+      taken = await takeJob(tx, row, this.#options);
+    } finally {
+      if (taken === undefined) cancel();
+    }
+    const begun = taken;
+    if (begun === undefined) return undefined;
+    const go = (): void => {
+      this.#start(begun, lane);
+      end();
+    };
+    return { go, cancel };
+  }
+
+  /** Whether the last search left no job that could run, and none became due since. */
+  get #isIdle(): boolean {
+    const isAsleep = this.#sleepsUntil !== Infinity && !this.#wake.isRaised;
+    return isAsleep && !this.#hasMore && this.#options.clock.now() < this.#sleepsUntil;
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
@@ -223,8 +255,8 @@ export class Dispatcher {
   }
 
   /** Runs a job that holds a slot of `lane`. */
-  #start(claim: Claim, lane: Lane): void {
-    const name = nameOf(storedName(claim));
+  #start(job: TakenJob, lane: Lane): void {
+    const name = nameOf(storedName(job.claim));
     let slot = lane;
     const moveToSlowLane = (): void => {
       if (slot.slow) return;
@@ -233,7 +265,7 @@ export class Dispatcher {
       this.#slots.take(slot);
       this.#wake.raise();
     };
-    const running = this.#handle(claim, moveToSlowLane).finally(() => {
+    const running = this.#handle(job, moveToSlowLane).finally(() => {
       const wasFull = this.#slots.freeInLane(slot) <= 0;
       this.#running.delete(name);
       this.#slots.release(slot);
@@ -245,11 +277,12 @@ export class Dispatcher {
   }
 
   /** Calls the job's handler. If it throws, schedules the job again after a pause. */
-  async #handle(claim: Claim, moveToSlowLane: () => void): Promise<void> {
+  async #handle(taken: TakenJob, moveToSlowLane: () => void): Promise<void> {
     const { store, clock, logger, handlers } = this.#options;
+    const { claim } = taken;
     const isStopping = (): boolean => this.#stopping;
     try {
-      await run(handlers, claim, { abort: this.#abort.signal, isStopping, moveToSlowLane });
+      await runJob(handlers, taken, { abort: this.#abort.signal, isStopping, moveToSlowLane });
     } catch (error) {
       const job = nameOf(storedName(claim));
       logger.error({ err: error, job }, "a job failed; retrying");
@@ -295,15 +328,6 @@ export class Dispatcher {
       if (isDue || due_at < this.#sleepsUntil) this.#wake.raise();
     }
   }
-}
-
-function run<K extends JobKind>(
-  handlers: JobHandlers,
-  claim: Claim<K>,
-  jobRun: JobRun,
-): Promise<void> {
-  const handler: JobHandler<K> = handlers[claim.kind];
-  return handler(claim, jobRun);
 }
 
 function partition<T>(all: readonly T[], matches: (each: T) => boolean): [T[], T[]] {

@@ -1,4 +1,5 @@
-import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./job.ts";
+import { takeInTurns } from "./classes.ts";
+import { classOf, decodeLane, groupOf, type Lane, type Pool, remoteOf } from "./job.ts";
 import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
@@ -14,6 +15,8 @@ interface DueJobsSearch {
   readonly free: number;
   /** How many more jobs of a lane may run. */
   readonly freeIn: (lane: Lane) => number;
+  /** The number of the next turn in a lane's group. By default 0. */
+  readonly turnOf?: (lane: Lane) => number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. By default 0. */
   readonly waitForOthersMs?: (lane: Lane) => number;
   /**
@@ -136,6 +139,7 @@ export class DueJobs {
     now,
     free,
     freeIn,
+    turnOf = () => 0,
     waitForOthersMs = () => 0,
     armed = [],
   }: DueJobsSearch): Promise<readonly DueJob[]> {
@@ -147,13 +151,13 @@ export class DueJobs {
     });
     this.#hasReadAllLanes = true;
     // The window has all due jobs.
-    if (rows.length < limit) return roundRobin(due, free, freeIn);
+    if (rows.length < limit) return roundRobin(due, { free, freeIn, turnOf });
     const found = await this.#readRing({ now, free, freeIn, waitForOthersMs });
     const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
     const jobs = new Map(
       [...found, ...armedHere, ...due].map((job) => [`${job.kind} ${job.key}`, job]),
     );
-    return roundRobin([...jobs.values()], free, freeIn);
+    return roundRobin([...jobs.values()], { free, freeIn, turnOf });
   }
 
   /** Returns when the first job after `now` is due, or undefined if there is none. */
@@ -163,17 +167,19 @@ export class DueJobs {
   }
 
   /**
-   * Reads the lanes of the ring, from the one after the last that was read. Stops when there are
-   * enough jobs or when each lane was read once.
+   * Reads the lanes of the ring, from the one after the last that was read. Stops when each lane was
+   * read once, or when there are enough jobs and a group ends: its lanes take turns, so all of them
+   * must be known.
    */
   async #readRing({
     now,
     free,
     freeIn,
     waitForOthersMs,
-  }: Required<Omit<DueJobsSearch, "armed">>): Promise<DueJob[]> {
+  }: Required<Omit<DueJobsSearch, "armed" | "turnOf">>): Promise<DueJob[]> {
     const found: DueJob[] = [];
     const start = this.#lastLane;
+    let group = "";
     /** Whether the search has begun again at the first lane. */
     let hasWrapped = false;
     this.#hasReadAllLanes = false;
@@ -184,12 +190,13 @@ export class DueJobs {
         if (text === this.#lastLane) continue;
         this.#hasReadAllLanes = hasWrapped && text > start;
         if (this.#hasReadAllLanes) return found;
-        this.#lastLane = text;
         const lane = decodeLane(text);
+        if (found.length >= free && groupOf(lane) !== group) return found;
+        this.#lastLane = text;
+        group = groupOf(lane);
         const until = now - waitForOthersMs(lane);
         const limit = due_at > until ? 0 : Math.min(freeIn(lane), free);
         if (limit > 0) found.push(...(await this.#readLane(text, until, limit)).map(dueJob));
-        if (found.length >= free) return found;
       }
       if (rows.length < page) {
         this.#hasReadAllLanes = hasWrapped || start === "";
@@ -226,24 +233,15 @@ export class DueJobs {
 const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });
 
 /**
- * Orders jobs fairly: one of each lane, then a second of each, and so on, until there is no room.
+ * Orders jobs fairly: one of each group of lanes, then a second of each, and so on, until there is
+ * no room. In a group, the lanes take turns by their classes.
  */
 export function roundRobin(
   due: readonly DueJob[],
-  free: number,
-  freeIn: (lane: Lane) => number,
+  { free, freeIn, turnOf }: Required<Pick<DueJobsSearch, "free" | "freeIn" | "turnOf">>,
 ): DueJob[] {
-  const lanes = new Map<string, DueJob[]>();
-  for (const job of due) {
-    const name = encodeLane(job.lane);
-    const jobs = lanes.get(name);
-    if (jobs === undefined) lanes.set(name, [job]);
-    else jobs.push(job);
-  }
-  const queues = [...lanes.values()].map((jobs) => {
-    const [first] = jobs;
-    return first === undefined ? [] : jobs.slice(0, Math.max(0, freeIn(first.lane)));
-  });
+  const groups = Map.groupBy(due, ({ lane }) => groupOf(lane));
+  const queues = [...groups.values()].map((jobs) => inTurns(jobs, freeIn, turnOf));
   const taken: DueJob[] = [];
   for (let round = 0; taken.length < free; round++) {
     const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));
@@ -251,4 +249,24 @@ export function roundRobin(
     taken.push(...next.slice(0, free - taken.length));
   }
   return taken;
+}
+
+/** Returns as many jobs of one group as there is room for, in the order of the lanes' turns. */
+function inTurns(
+  jobs: readonly DueJob[],
+  freeIn: (lane: Lane) => number,
+  turnOf: (lane: Lane) => number,
+): readonly DueJob[] {
+  const lanes = [...Map.groupBy(jobs, ({ lane }) => classOf(lane))].flatMap(([name, inLane]) => {
+    const [first] = inLane;
+    return first === undefined ? [] : [{ name, inLane, free: Math.max(0, freeIn(first.lane)) }];
+  });
+  const [first] = jobs;
+  if (first === undefined) return [];
+  const waiting = lanes.map(({ name, inLane, free }) => [name, inLane.slice(0, free)] as const);
+  return takeInTurns(
+    new Map(waiting),
+    turnOf(first.lane),
+    Math.max(...lanes.map(({ free }) => free)),
+  );
 }

@@ -1,4 +1,4 @@
-import { leaseMs } from "./dispatcher.ts";
+import { leaseMs } from "./take-job.ts";
 import { finish, renew } from "./rows.ts";
 import type { Claim, EngineJobKind, JobDefinition, JobKeys, JobKind } from "./job.ts";
 import { background, type Store, type Tx } from "../store/index.ts";

@@ -1,12 +1,16 @@
+export { bestOf, type SendClass, sendClasses, takeInTurns } from "./classes.ts";
 export { Semaphore, Signal } from "./concurrency.ts";
-export { Dispatcher, leaseMs } from "./dispatcher.ts";
+export { Dispatcher } from "./dispatcher.ts";
+export { leaseMs } from "./take-job.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry } from "./handlers.ts";
 export {
   type Claim,
+  classOf,
   encodeJobKey,
   encodeLane,
+  type BeginJob,
   type JobHandler,
   type JobHandlers,
   type JobKind,
@@ -24,10 +28,11 @@ export {
   disarm,
   findJob,
   finish,
-  isInLane,
   type JobRow,
   jobs,
   jobsByLane,
+  moveToClass,
   moveToUsualLane,
+  presentLane,
   renew,
 } from "./rows.ts";

@@ -9,6 +9,9 @@ import {
   type Mode,
   type WebhookId,
 } from "../kernel/index.ts";
+import type { Tx } from "../store/index.ts";
+import type { SendClass } from "./classes.ts";
+import { decodeNames, encodeNames } from "./names.ts";
 
 /**
  * What a job of each kind works on. There is one job for each kind and key, however often it is
@@ -104,24 +107,6 @@ export function decodeJobKey<K extends JobKind>(kind: K, text: string): JobKeys[
   return Object.fromEntries(fields[kind].map((field, i) => [field, values[i]])) as JobKeys[K];
 }
 
-/** Joins names into one text. Different lists of names have different texts. */
-export function encodeNames(names: readonly string[]): string {
-  return names.map(escapeName).join("/");
-}
-
-/** Splits a text that `encodeNames` made. */
-export function decodeNames(text: string): string[] {
-  return text
-    .split("/")
-    .map((name) =>
-      name.includes("%") ? name.replaceAll("%2F", "/").replaceAll("%25", "%") : name,
-    );
-}
-
-function escapeName(name: string): string {
-  return /[%/]/.test(name) ? name.replaceAll("%", "%25").replaceAll("/", "%2F") : name;
-}
-
 /** Jobs that call a remote for an account: a transport, or the sentiment analyzer. */
 interface RemoteLane {
   /** The name of the transport, or of the analyzer. */
@@ -133,11 +118,14 @@ interface RemoteLane {
 interface SendLane extends RemoteLane {
   /** The sender's address whose throttle the jobs wait for; null when they wait for none. */
   readonly waiting_for: string | null;
+  /** The best class among the conversation's queued messages. */
+  readonly class: SendClass;
 }
 
 /** The fields that distinguish the lanes of each kind. Kinds that are not listed have one lane. */
 interface LaneNames {
   readonly send: SendLane;
+  readonly release: Pick<SendLane, "class">;
   readonly "follow-up": RemoteLane;
   readonly score: RemoteLane;
   readonly consume: { readonly consumer: string };
@@ -146,8 +134,10 @@ interface LaneNames {
 }
 
 /**
- * A queue of jobs of one kind. The dispatcher takes jobs from the lanes round-robin and limits how
- * many jobs of one lane run at once, so the backlog of one remote does not delay the others.
+ * A queue of jobs of one kind. Lanes that differ only in their class form a group; any other lane is
+ * a group by itself. The dispatcher takes jobs from the groups round-robin and limits how many jobs
+ * of one group run at once, so the backlog of one remote does not delay the others. Within a group,
+ * the lanes take turns (`classes.ts`).
  */
 export type Lane<K extends JobKind = JobKind> = {
   [P in K]: {
@@ -160,7 +150,9 @@ export type Lane<K extends JobKind = JobKind> = {
 }[K];
 
 const names: { readonly [K in keyof LaneNames]: readonly (keyof LaneNames[K])[] } = {
-  send: ["remote", "account_id", "mode", "waiting_for"],
+  // The class is last, so that the lanes of a group follow one another in the index.
+  send: ["remote", "account_id", "mode", "waiting_for", "class"],
+  release: ["class"],
   "follow-up": ["remote", "account_id", "mode"],
   score: ["remote", "account_id", "mode"],
   consume: ["consumer"],
@@ -183,9 +175,8 @@ export function encodeLane(lane: Lane): string {
   const known = textOf.get(lane);
   if (known !== undefined) return known;
   const values: Readonly<Record<string, unknown>> = { ...lane };
-  const parts = namesOf(lane.kind).map((name) => values[name]);
-  const present = parts.filter((value) => typeof value === "string");
-  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...present]);
+  const parts = namesOf(lane.kind).map((name) => values[name] ?? "");
+  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...parts.map(String)]);
 }
 
 /** Returns the lane that `encodeLane` stored. */
@@ -193,13 +184,28 @@ export function decodeLane(text: string): Lane {
   let lane = laneOf.get(text);
   if (lane === undefined) {
     const [kind = "", speed, ...values] = decodeNames(text);
-    const fields = namesOf(kind).map((name, i) => [name, values[i] ?? null]);
+    // Of the names, only `waiting_for` can be absent, and no address is empty.
+    const fields = namesOf(kind).map((name, i) => [
+      name,
+      name === "waiting_for" && values[i] === "" ? null : values[i],
+    ]);
     // `encodeLane` wrote it, so the kind and its names are there.
     lane = { kind, slow: speed === "slow", ...Object.fromEntries(fields) } as Lane;
     laneOf.set(text, Object.freeze(lane));
     textOf.set(lane, text);
   }
   return lane;
+}
+
+/** Returns the name of a lane's group: the lanes that differ from it only in their class. */
+export function groupOf(lane: Lane): string {
+  const text = encodeLane(lane);
+  return "class" in lane ? text.slice(0, text.lastIndexOf("/")) : text;
+}
+
+/** Returns the class of a lane's jobs. Jobs without classes are all of the best one. */
+export function classOf(lane: Lane): SendClass {
+  return "class" in lane ? lane.class : "single";
 }
 
 /**
@@ -272,10 +278,20 @@ export interface JobRun {
  * Does the work of one job and finishes the job, preferably in its last transaction. When it
  * throws, the error is logged and the job runs again after a pause.
  */
-export type JobHandler<K extends JobKind = JobKind> = (
+export interface JobHandler<K extends JobKind = JobKind> {
+  (claim: Claim<K>, run: JobRun): Promise<void>;
+  /**
+   * Does the first step of the job in the transaction that leases it, and returns the rest of the
+   * job, to be run after the commit. Absent if each run begins after the lease is committed.
+   */
+  readonly begin?: BeginJob<K> | undefined;
+}
+
+/** Does the first step of a job in the transaction that leases it, and returns the rest. */
+export type BeginJob<K extends JobKind = JobKind> = (
+  tx: Tx,
   claim: Claim<K>,
-  run: JobRun,
-) => Promise<void>;
+) => Promise<(run: JobRun) => Promise<void>>;
 
 /** Creates the handler for one engine. `R` is the part of the engine that the handler needs. */
 export type JobDefinition<K extends JobKind, R> = (runtime: R) => JobHandler<K>;

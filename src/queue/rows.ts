@@ -17,9 +17,11 @@ import {
 } from "../ports/index.ts";
 import type { AccountId, Mode } from "../kernel/index.ts";
 import { type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
+import { bestOf, type SendClass } from "./classes.ts";
 import {
   type AnyJobName,
   type Claim,
+  classOf,
   decodeJobKey,
   decodeLane,
   encodeJobKey,
@@ -97,21 +99,33 @@ export function findJob(
  */
 type AnyTx = Tx | UnscopedTx;
 
-/** Makes sure that the job runs at `due_at` or earlier, after this transaction. */
+/**
+ * Makes sure that the job runs at `due_at` or earlier, after this transaction, and in the lane of
+ * the order's class or of a better one.
+ */
 export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   checkOwner(within, order);
   const tx = unscoped(within);
   // Guards the job even if nothing is written, so that no dispatcher finishes it at the same time.
   const job = await findJob(within, order, { hold: true });
-  if (job === undefined) {
-    armNew(within, order);
-  } else if (job.leased) {
-    if (job.rearmed_at === null || job.rearmed_at > order.due_at) {
-      tx.update(jobs, job, { rearmed_at: order.due_at });
-    }
-  } else if (job.due_at > order.due_at) {
-    tx.update(jobs, job, { due_at: order.due_at });
-  }
+  if (job === undefined) return armNew(within, order);
+  const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));
+  const change = { ...dueBy(job, order.due_at), ...inClass(job, better) };
+  if (Object.keys(change).length > 0) tx.update(jobs, job, change);
+}
+
+/** Returns the columns of a job that make it due at `due_at`, if it is not due by then. */
+function dueBy(job: JobRow, due_at: number): Partial<JobRow> {
+  const present = job.leased ? (job.rearmed_at ?? Infinity) : job.due_at;
+  if (present <= due_at) return {};
+  return job.leased ? { rearmed_at: due_at } : { due_at };
+}
+
+/** Returns the columns of a job that move it to the lane of a class, if it is in another one. */
+function inClass(job: JobRow, sendClass: SendClass): Partial<JobRow> {
+  const lane = decodeLane(job.lane);
+  if (!("class" in lane) || lane.class === sendClass) return {};
+  return storedLane({ ...lane, class: sendClass });
 }
 
 /** Arms a job whose key was created in this transaction, so no other transaction has armed it. */
@@ -232,9 +246,25 @@ export async function finish(
   });
 }
 
-/** Whether the job is in this lane. It may have been moved since it was claimed. */
-export async function isInLane(within: AnyTx, claim: Claim, lane: Lane): Promise<boolean> {
-  return (await renewedJob(within, claim)).lane === encodeLane(lane);
+/** Returns the lane of the job. The job may have been moved since it was claimed. */
+export async function presentLane(within: AnyTx, claim: Claim): Promise<Lane> {
+  return decodeLane((await renewedJob(within, claim)).lane);
+}
+
+/**
+ * Moves the job to the lane of the class that `choose` returns; `choose` gets its present class.
+ * Does nothing if the lease was lost. A job that was armed during its run keeps its class until the
+ * next one: arming it again may write nothing, so `choose` may not see what it was armed for.
+ */
+export async function moveToClass(
+  within: AnyTx,
+  claim: HeldJob,
+  choose: (present: SendClass) => Promise<SendClass>,
+): Promise<void> {
+  const job = await leasedJob(within, claim);
+  if (job === undefined || job.rearmed_at !== null) return;
+  const change = inClass(job, await choose(classOf(decodeLane(job.lane))));
+  if (Object.keys(change).length > 0) unscoped(within).update(jobs, job, change);
 }
 
 /** Moves the job to its usual lane, where it waits for no throttle. */

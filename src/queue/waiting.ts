@@ -1,5 +1,6 @@
 import type { KeyValue } from "../ports/index.ts";
 import { type Reads, unscopedReadsOf } from "../store/index.ts";
+import { sendClasses } from "./classes.ts";
 import { encodeLane, type Lane, poolOf } from "./job.ts";
 import { type JobRow, jobsByLane } from "./rows.ts";
 
@@ -16,8 +17,8 @@ export interface WaitingJobs {
 }
 
 /**
- * Counts the jobs of a lane, of its slow lane, and of the lanes beside both that wait for a
- * throttle. Reads at most `max` jobs of each, oldest first.
+ * Counts the jobs of a lane, of its slow lane, of the other classes of both, and of the lanes beside
+ * them that wait for a throttle. Reads at most `max` jobs of each, oldest first.
  */
 export async function countWaiting(
   reads: Reads,
@@ -56,11 +57,17 @@ interface LaneRange {
   readonly until?: readonly KeyValue[];
 }
 
-/** The lane, and the lanes that wait for a throttle: their names begin with the lane's name. */
+/** The lanes of all classes, and the lanes beside them that wait for a throttle. */
 function rangesOf(lane: Lane): readonly LaneRange[] {
-  const [pool, name] = [poolOf(lane), encodeLane(lane)];
-  const own = { prefix: [pool, name] };
-  if (lane.kind !== "send") return [own];
-  // "0" follows "/" in ASCII.
-  return [own, { prefix: [pool], after: [`${name}/`], until: [`${name}0`] }];
+  const pool = poolOf(lane);
+  if (lane.kind !== "send") return [{ prefix: [pool, encodeLane(lane)] }];
+  const usual = sendClasses.map((each) => encodeLane({ ...lane, waiting_for: null, class: each }));
+  const [common = ""] = usual.map((name) => name.slice(0, name.lastIndexOf("//")));
+  // The usual lanes are named "<common>//<class>", the others "<common>/<address>/<class>". The
+  // address begins with a character before "/" or after it. In ASCII, "0" follows "/".
+  return [
+    ...usual.map((name) => ({ prefix: [pool, name] })),
+    { prefix: [pool], after: [`${common}/`], until: [`${common}//`] },
+    { prefix: [pool], after: [`${common}/0`], until: [`${common}0`] },
+  ];
 }

@@ -1,15 +1,16 @@
 /**
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
- * engines share the limits. A conversation that must wait moves its `send` job to a waiting lane of
- * the sender. The job is due there when its message expires. The `throttle` job releases waiting
- * jobs, the earliest expiry first. While jobs wait, no other hand-over goes before them.
+ * engines share the limits. A conversation that must wait moves its `send` job to the sender's
+ * waiting lane of its class. The job is due there when its message expires. The `throttle` job
+ * releases waiting jobs: the classes take turns (`takeInTurns`), and in a class the earliest expiry
+ * goes first. While jobs wait, no other hand-over goes before them.
  */
 import {
   arm,
   type Claim,
+  classOf,
   encodeLane,
   finish,
-  isInLane,
   type JobOrder,
   type JobRow,
   jobs,
@@ -17,7 +18,11 @@ import {
   type Lane,
   leaseMs,
   moveToUsualLane,
+  presentLane,
   renew,
+  type SendClass,
+  sendClasses,
+  takeInTurns,
 } from "../queue/index.ts";
 import {
   handOverByNumber,
@@ -46,9 +51,9 @@ function throttleJob(
   };
 }
 
-/** The lane in which `send` jobs wait for a sender. */
-export function waitingLane({ account_id, mode, address, transport }: ThrottleRow): Lane<"send"> {
-  return { ...sendLane({ account_id, mode, transport }), waiting_for: address };
+/** The lane in which `send` jobs of a class wait for a sender. */
+export function waitingLane(throttle: ThrottleRow, sendClass: SendClass): Lane<"send"> {
+  return { ...sendLane(throttle, sendClass), waiting_for: throttle.address };
 }
 
 /**
@@ -84,9 +89,11 @@ export async function checkThrottle(
   const { from, expires_at } = message;
   const throttle = await tx.get(throttleByAddress, [from], { hold: true });
   if (throttle === undefined) return undefined;
-  const lane = waitingLane(throttle);
   const at = await nextHandOverAt(tx, throttle);
-  if (at <= tx.now && (!throttle.waiting || (await isInLane(tx, claim, lane)))) return throttle;
+  const present = await presentLane(tx, claim);
+  const lane = waitingLane(throttle, classOf(present));
+  const waits = encodeLane(present) === encodeLane(lane);
+  if (at <= tx.now && (!throttle.waiting || waits)) return throttle;
   if (!throttle.waiting) tx.update(senderThrottles, throttle, { waiting: true });
   await arm(tx, throttleJob(throttle, Math.max(at, tx.now)));
   await finish(tx, claim, { againAt: expires_at ?? tx.now, lane });
@@ -161,15 +168,15 @@ export function countedHandOvers(limits: ThrottleLimits): number {
   return Math.max(0, ...boundsOf(limits).map(({ max }) => max));
 }
 
-/** The lane of the jobs that hand messages to a transport. */
-export function sendLane({
-  transport,
-  account_id,
-  mode,
-}: Scope & { readonly transport: string | null }): Lane<"send"> {
+/** The lane of the jobs of a class that hand messages to a transport. */
+export function sendLane(
+  { transport, account_id, mode }: Scope & { readonly transport: string | null },
+  sendClass: SendClass,
+): Lane<"send"> {
   // A message without a transport is never handed over.
   const remote = transport ?? "";
-  return { kind: "send", slow: false, remote, account_id, mode, waiting_for: null };
+  const lane = { kind: "send", slow: false, remote, account_id, mode, waiting_for: null } as const;
+  return { ...lane, class: sendClass };
 }
 
 /** The maximum number of conversations released, and of old hand-overs removed, per transaction. */
@@ -190,17 +197,24 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
   if (throttle === undefined) return finish(tx, claim);
 
   const hasForgotten = await forget(tx, throttle);
-  const lane = encodeLane(waitingLane(throttle));
-  const inLane = await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun);
-  if (inLane.length === 0) {
+  const lanes = await Promise.all(
+    sendClasses.map(async (name) => {
+      const lane = encodeLane(waitingLane(throttle, name));
+      return [name, await unscoped(tx).list(jobsByLane, ["work", lane], 2 * maxPerRun)] as const;
+    }),
+  );
+  const inLanes = lanes.flatMap(([, inLane]) => inLane);
+  if (inLanes.length === 0) {
     if (countedHandOvers(throttle) === 0 && hasForgotten) tx.remove(senderThrottles, throttle);
     else if (throttle.waiting) tx.update(senderThrottles, throttle, { waiting: false });
     return finish(tx, claim, hasForgotten ? {} : { againAt: tx.now });
   }
   const isOut = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
-  const out = inLane.filter(isOut).length;
+  const out = inLanes.filter(isOut).length;
   const free = await freeNow(tx, throttle);
-  const next = inLane.filter((job) => !isOut(job)).slice(0, Math.max(0, free - out));
+  const waiting = lanes.map(([name, jobs]) => [name, jobs.filter((job) => !isOut(job))] as const);
+  // The turns are numbered like the hand-overs, so they continue across runs and engines.
+  const next = takeInTurns(new Map(waiting), throttle.handed + out, free - out);
   for (const job of next) unscoped(tx).update(jobs, job, { due_at: tx.now });
   const later = await nextHandOverAt(tx, throttle, free);
   const unused = out + next.length > 0 ? tx.now + unusedMs : Infinity;

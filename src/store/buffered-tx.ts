@@ -33,8 +33,8 @@ interface BufferedTxOptions {
   readonly overlay: Overlay;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
-  /** The collection whose new rows `insertions` lists. */
-  readonly recorded?: Collection | undefined;
+  /** The collections whose new rows `insertionsInto` returns. */
+  readonly recorded?: readonly Collection[];
 }
 
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
@@ -43,21 +43,20 @@ export class BufferedTx implements BaseTx {
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
   readonly #firstVersion: () => number;
-  readonly #recorded: Collection | undefined;
-  readonly #insertions: object[] = [];
+  readonly #insertions: ReadonlyMap<Collection, object[]>;
   #hasEnded = false;
 
-  constructor({ now, snapshot, overlay, firstVersion, recorded }: BufferedTxOptions) {
+  constructor({ now, snapshot, overlay, firstVersion, recorded = [] }: BufferedTxOptions) {
     this.now = now;
     this.#snapshot = snapshot;
     this.#overlay = overlay;
     this.#firstVersion = firstVersion;
-    this.#recorded = recorded;
+    this.#insertions = new Map(recorded.map((collection) => [collection, []]));
   }
 
-  /** The inserted rows of the recorded collection, in order. */
-  get insertions(): readonly object[] {
-    return this.#insertions;
+  /** Returns the rows that were inserted into a recorded collection, in order. */
+  insertionsInto(collection: Collection): readonly object[] {
+    return this.#insertions.get(collection) ?? [];
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
@@ -140,7 +139,7 @@ export class BufferedTx implements BaseTx {
           ? noColumns
           : new Set(Object.keys(seen).filter((each) => each !== "version")),
     });
-    if (collection === this.#recorded) this.#insertions.push(next);
+    this.#insertions.get(collection)?.push(next);
     return next;
   }
 
@@ -173,13 +172,13 @@ export class BufferedTx implements BaseTx {
   async attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     this.#checkNotEnded();
     const mark = this.#overlay.mark();
-    const insertions = this.#insertions.length;
+    const recorded = [...this.#insertions.values()].map((rows) => [rows, rows.length] as const);
     try {
       return await work(this);
     } catch (error) {
       this.#checkNotEnded();
       this.#overlay.rollBack(mark);
-      this.#insertions.length = insertions;
+      for (const [rows, length] of recorded) rows.length = length;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { TidingsError } from "../kernel/index.ts";
 import {
   type Clock,
+  type Collection,
   type Group,
   type Lookup,
   StorageConflict,
@@ -11,7 +12,7 @@ import {
 import { BufferedTx } from "./buffered-tx.ts";
 import { Overlay } from "./overlay.ts";
 import { BodyRunner, GroupSnapshot } from "./snapshot.ts";
-import type { Projection, UnscopedTx } from "./transaction.ts";
+import type { Begun, Projection, Starter, UnscopedTx } from "./transaction.ts";
 
 /** A command that waits for its commit. */
 export interface Member {
@@ -33,6 +34,8 @@ export interface Member {
    * commands do not affect each other.
    */
   alone: boolean;
+  /** The work that began in the last run of the command. It goes on after the commit. */
+  begun: Begun | undefined;
 }
 
 interface CommitterOptions {
@@ -41,6 +44,8 @@ interface CommitterOptions {
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   readonly projection: Projection | undefined;
+  /** Returns what begins work in the transaction that asks for it. */
+  readonly starter?: () => Starter | undefined;
   /** Called with the writes of each commit, before the commands resolve. */
   readonly onCommit: (writes: readonly Write[]) => void;
   /** Called when the storage fails, whatever the commands were. */
@@ -121,6 +126,7 @@ export class Committer {
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.
         await group.abort();
+        cancelBegun(members);
         requeue(members);
         return;
       }
@@ -209,29 +215,46 @@ export class Committer {
   }
 
   async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
-    const { clock, firstVersion, projection } = this.#options;
+    const { clock, firstVersion } = this.#options;
     const now = clock.now();
+    const recorded = this.#recorded();
+    // An earlier run may have begun work, too.
+    cancelBegun([member]);
     let lookups: readonly Lookup[] = [];
     let tx: BufferedTx | undefined;
     try {
       const value = await this.#bodies.run(snapshot, async (reads) => {
         lookups = reads.lookups;
-        tx = new BufferedTx({
-          now,
-          snapshot: reads,
-          overlay,
-          firstVersion,
-          recorded: projection?.of,
-        });
+        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, recorded });
         const value = await member.work(tx);
-        if (tx.insertions.length > 0) await projection?.project(tx, tx.insertions);
+        await this.#finishBody(member, tx);
         return value;
       });
       return { result: { ok: true, value }, overlay, lookups };
     } catch (error) {
+      cancelBegun([member]);
       return { result: { ok: false, error }, overlay, lookups };
     } finally {
       tx?.end();
+    }
+  }
+
+  #recorded(): readonly Collection[] {
+    const { projection, starter } = this.#options;
+    return [projection?.of, starter?.()?.of].filter((each) => each !== undefined);
+  }
+
+  /** Begins the work that the body asked for. Then projects the new rows of both. */
+  async #finishBody(member: Member, tx: BufferedTx): Promise<void> {
+    const { projection } = this.#options;
+    const starter = this.#options.starter?.();
+    if (starter !== undefined) {
+      const rows = tx.insertionsInto(starter.of);
+      if (rows.length > 0) member.begun = await starter.begin(tx, rows);
+    }
+    if (projection !== undefined) {
+      const rows = tx.insertionsInto(projection.of);
+      if (rows.length > 0) await projection.project(tx, rows);
     }
   }
 
@@ -263,13 +286,16 @@ export class Committer {
   #settle({ members, results }: GroupRun, writes: readonly Write[]): void {
     if (writes.length > 0) this.#options.onCommit(writes);
     for (const [i, result] of results.entries()) {
-      if (result.ok) members[i]?.resolve(result.value);
-      else members[i]?.reject(result.error);
+      const member = members[i];
+      if (result.ok) member?.resolve(result.value);
+      else member?.reject(result.error);
+      member?.begun?.go();
     }
   }
 
   /** Requeues the members of a failed group that may still succeed, and rejects the others. */
   #runAgain(members: readonly Member[], error: unknown, lookups: readonly Lookup[]): void {
+    cancelBegun(members);
     if (error instanceof StorageConflict) {
       this.#knownLookups = lookups;
       for (const member of members) {
@@ -295,6 +321,14 @@ function mergeInto({ result, overlay, lookups }: BodyRun, group: Overlay): Resul
   if (!result.ok && result.error instanceof StorageConflict) return undefined;
   if (lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
   return !result.ok || group.merge(overlay) ? result : undefined;
+}
+
+/** Forgets the work that began in runs that are not committed. */
+function cancelBegun(members: readonly Member[]): void {
+  for (const member of members) {
+    member.begun?.cancel();
+    member.begun = undefined;
+  }
 }
 
 /** Whether the storage itself failed, whatever the command was. */

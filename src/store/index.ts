@@ -1,10 +1,13 @@
 export { scan, type Scan, scanAcross, scopedPlaceColumns, passes, placeAt } from "./scan.ts";
 export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
+export { isStorageFailure } from "./committer.ts";
 export { background, Store } from "./store.ts";
 export {
   backdated,
+  type Begun,
   type Projection,
   type ReadOptions,
+  type Starter,
   type Tx,
   unscoped,
   type UnscopedTx,

@@ -3,7 +3,7 @@ import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from ".
 import { HostTransactions } from "./host-transactions.ts";
 import { Committer, type Member, maxConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
-import type { Projection, Tx, UnscopedTx } from "./transaction.ts";
+import type { Projection, Starter, Tx, UnscopedTx } from "./transaction.ts";
 
 interface StoreOptions {
   readonly port: StoragePort;
@@ -52,6 +52,7 @@ export class Store {
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
+  #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #draining: Promise<void> | undefined;
@@ -76,6 +77,7 @@ export class Store {
       clock,
       firstVersion: this.#firstVersion,
       projection,
+      starter: () => this.#starter,
       onCommit: (writes) => {
         this.#lastCommit = { at: clock.now() };
         this.#publish(writes);
@@ -158,6 +160,7 @@ export class Store {
         claims,
         conflicts: 0,
         alone: false,
+        begun: undefined,
       });
       this.#startDraining();
     });
@@ -246,6 +249,7 @@ export class Store {
           claims: false,
           conflicts: maxConflicts - 1,
           alone: true,
+          begun: undefined,
         },
       ]);
     });
@@ -273,6 +277,25 @@ export class Store {
   onCommit(listener: (writes: readonly Write[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Whether commands of one group run one after the other, each on top of the earlier ones. If not,
+   * they run at the same time, and each read of one command delays the whole group.
+   */
+  get runsInTurn(): boolean {
+    return this.#options.port.capabilities.synchronous;
+  }
+
+  /**
+   * Lets `starter` begin work in the transactions that ask for it, but not in transactions of the
+   * host application, which may never commit. Returns a function that ends it.
+   */
+  startWith(starter: Starter): () => void {
+    this.#starter = starter;
+    return () => {
+      if (this.#starter === starter) this.#starter = undefined;
+    };
   }
 
   /**

@@ -36,6 +36,25 @@ export interface Projection {
 }
 
 /**
+ * Begins the work that new rows of a collection ask for, at the end of the transaction that inserts
+ * them.
+ */
+export interface Starter {
+  /** The collection whose new rows are passed to `begin`. */
+  readonly of: Collection;
+  /** Returns what began, or undefined if it begins nothing. If it throws, its writes are undone. */
+  begin(tx: UnscopedTx, rows: readonly object[]): Promise<Begun | undefined>;
+}
+
+/** Work that began in a transaction. One of its functions is called, once. */
+export interface Begun {
+  /** Continues the work. Called when the transaction has been committed. */
+  readonly go: () => void;
+  /** Forgets the work. Called when the transaction has failed or runs again. */
+  readonly cancel: () => void;
+}
+
+/**
  * A transaction within one account and mode. Keys and new rows leave out `account_id` and `mode`.
  * The transaction adds them, so a command cannot name the rows of another scope.
  *

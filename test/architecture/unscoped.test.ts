@@ -25,6 +25,7 @@ const allowed: Readonly<Record<string, string>> = {
 
   "src/queue/rows.ts": "a dispatcher takes the jobs of all",
   "src/queue/dispatcher.ts": "the same",
+  "src/queue/take-job.ts": "the same",
   "src/queue/due-jobs.ts": "the same",
   "src/queue/engine-register.ts": "ends leases of the jobs of all",
   "src/queue/waiting.ts": "counts the jobs of lanes that belong to one account",

@@ -50,6 +50,38 @@ describe.each(storages)("an account's backlog on $name", ({ open }) => {
     expect(sending?.later).toBeGreaterThan(0);
   });
 
+  it("counts messages of all classes, also those that wait for a sender of any name", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    for (const address of ["+15550000001", "SHOP", "shop"]) {
+      await one.senders.create({
+        address,
+        channels: ["sms"],
+        transport: "sandbox",
+        messages_per_second: 1,
+      });
+    }
+    const drafts = ["+15550000001", "SHOP", "shop", "+15005559999"].flatMap((from, s) =>
+      (["transactional", "marketing"] as const).map((category, c) => ({
+        to: `+15005552${s}${c}0`,
+        body: "Hi",
+        from,
+        category,
+      })),
+    );
+    for (const draft of drafts) await one.messages.send(draft);
+    await one.messages.batch({
+      messages: drafts.map(({ to, ...draft }) => ({ to: to.replace(/0$/, "1"), ...draft })),
+    });
+    const counted = async (): Promise<unknown> =>
+      (await one.account().backlog()).work.find(({ kind }) => kind === "send");
+    expect(await counted()).toMatchObject({ due: 16, later: 0 });
+    await one.start();
+    await clock.settle();
+    // Each of the three limited senders has sent one of four, and the other sender all.
+    expect(await counted()).toMatchObject({ due: 0, later: 9, running: 0 });
+  });
+
   it("tells what a carrier has not answered yet", async () => {
     const { clock, engine } = world();
     const silentLine = over(carrier(), { send: () => new Promise<never>(() => {}) });

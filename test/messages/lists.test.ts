@@ -35,6 +35,7 @@ function row(scope: Scope, n: number): MessageRow {
     author_type: "api",
     author_id: null,
     category: "transactional",
+    in_batch: false,
     segments: 1,
     encoding: "GSM-7",
     send_at: null,

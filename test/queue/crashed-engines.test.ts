@@ -131,7 +131,7 @@ async function remove(storage: StoragePort, engine: string): Promise<void> {
 function leases(kind: JobKind): (writes: readonly Write[]) => boolean {
   return (writes) =>
     writes.some((write) => {
-      if (write.collection !== jobs || write.kind !== "update") return false;
+      if (write.collection !== jobs || write.kind === "remove" || !("row" in write)) return false;
       return write.row["kind"] === kind && write.row["leased"] === true;
     });
 }

@@ -107,6 +107,33 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     }
   });
 
+  it("of a better class come first, though a mailing of the same account fills the window", async () => {
+    const mailing = Array.from({ length: 300 }, (_, n) =>
+      job(`mailing ${n}`, "b", now - 1_000 + n, "marketing_batch"),
+    );
+    const others = Array.from({ length: 40 }, (_, n) => job(`other ${n}`, `a lane ${n}`, now));
+    const due = await search([...mailing, ...others, job("code", "b", now, "single")]);
+    // With room for one job, a search reads few lanes, but all classes of an account.
+    for (let turn = 0; turn < 42; turn++) {
+      const [found] = await due.find({ now, free: 1, freeIn: () => 1 });
+      if (found?.lane.kind === "send" && found.lane.remote === "b") {
+        return expect(found.key).toBe("code");
+      }
+    }
+    expect.fail("the account had no turn");
+  });
+
+  it("of two classes of an account take one turn among other accounts", async () => {
+    const rows = Array.from({ length: 10 }, (_, n) => [
+      job(`mailing ${n}`, "a", now, "batch"),
+      job(`code ${n}`, "a", now, "single"),
+      job(`other ${n}`, "b", now),
+    ]).flat();
+    const due = await search(rows);
+    const found = await due.find({ now, free: 8, freeIn: () => 8 });
+    expect(found.filter(({ lane }) => nameOf(lane) === "b")).toHaveLength(4);
+  });
+
   it("are all found, within the limits of the lanes, and lanes are served in rotation", async () => {
     const lanes = ["a", "b", "c", "d"] as const;
     await fc.assert(

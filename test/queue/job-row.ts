@@ -1,22 +1,28 @@
+import type { SendClass } from "../../src/queue/classes.ts";
 import { encodeLane, type Lane } from "../../src/queue/job.ts";
 import type { JobRow } from "../../src/queue/rows.ts";
 
 /** The lane of sends to a remote. */
-export function laneOf(remote: string): Lane<"send"> {
+export function laneOf(remote: string, sendClass: SendClass = "single"): Lane<"send"> {
   const scope = { account_id: "acct_1", mode: "live" } as const;
-  return { kind: "send", slow: false, remote, ...scope, waiting_for: null };
+  return { kind: "send", slow: false, remote, ...scope, waiting_for: null, class: sendClass };
 }
 
 /** The remote of a lane that `laneOf` made. */
 export const nameOf = (lane: Lane): string => (lane.kind === "send" ? lane.remote : "");
 
 /** A send that is due in a remote's lane. */
-export function job(key: string, remote: string, due_at: number): JobRow {
+export function job(
+  key: string,
+  remote: string,
+  due_at: number,
+  sendClass: SendClass = "single",
+): JobRow {
   const name = { kind: "send", key } as const;
   return {
     ...name,
     pool: "work",
-    lane: encodeLane(laneOf(remote)),
+    lane: encodeLane(laneOf(remote, sendClass)),
     due_at,
     account_id: null,
     mode: null,

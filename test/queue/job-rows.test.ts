@@ -2,14 +2,25 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { consumeJob } from "../../src/events/consumer-reader.ts";
 import { endLeases } from "../../src/queue/engine-register.ts";
-import { arm, disarm, finish, jobByName, lease, renew, storedName } from "../../src/queue/rows.ts";
-import type { Claim, JobOrder, Lane } from "../../src/queue/job.ts";
+import {
+  arm,
+  disarm,
+  finish,
+  jobByName,
+  lease,
+  moveToClass,
+  renew,
+  storedName,
+} from "../../src/queue/rows.ts";
+import type { SendClass } from "../../src/queue/classes.ts";
+import { type Claim, decodeLane, type JobOrder, type Lane } from "../../src/queue/job.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
+import { laneOf } from "./job-row.ts";
 
 const leaseMs = 60_000;
 
@@ -183,6 +194,71 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
     const usual = order.lane;
     const slow = { ...usual, slow: true };
     expect(lanes).toEqual([usual, slow, slow, usual]);
+  });
+
+  it("move to a better lane when they are armed for it, and never to a worse one", async () => {
+    const { clock, store } = await stored();
+    const order = (sendClass: SendClass): JobOrder<"send"> => ({
+      kind: "send",
+      key: { conversation_id: "conv_1" },
+      account_id: "acct_1",
+      mode: "live",
+      lane: laneOf("sandbox", sendClass),
+      due_at: clock.now(),
+    });
+    const name = storedName(order("batch"));
+    const armed = async (sendClass: SendClass): Promise<Lane> => {
+      await store.commitUnscoped((tx) => arm(tx, order(sendClass)));
+      const row = await store.unscopedReads.get(jobByName, [name.kind, name.key]);
+      return decodeLane(row?.lane ?? "");
+    };
+    expect(await armed("marketing_batch")).toEqual(laneOf("sandbox", "marketing_batch"));
+    expect(await armed("batch")).toEqual(laneOf("sandbox", "batch"));
+    expect(await armed("marketing")).toEqual(laneOf("sandbox", "batch"));
+
+    // A running job improves too, and keeps that when it has to wait.
+    const claim = await store.commitUnscoped((tx) =>
+      lease(tx, name, { leaseMs, fence: 1, leasedBy: null }),
+    );
+    if (claim === undefined) throw new Error("not leased");
+    expect(await armed("single")).toEqual(laneOf("sandbox", "single"));
+    await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now(), failed: true }));
+    expect(await armed("batch")).toEqual({ ...laneOf("sandbox", "single"), slow: true });
+  });
+
+  it("keep their class in a run in which they were armed, since that may have been for a better one", async () => {
+    const { clock, store } = await stored();
+    const order = (sendClass: SendClass): JobOrder<"send"> => ({
+      kind: "send",
+      key: { conversation_id: "conv_1" },
+      account_id: "acct_1",
+      mode: "live",
+      lane: laneOf("sandbox", sendClass),
+      due_at: clock.now(),
+    });
+    const name = storedName(order("single"));
+    const run = async (during: (claim: Claim) => Promise<void>): Promise<Lane> => {
+      const claim = await store.commitUnscoped((tx) =>
+        lease(tx, name, { leaseMs, fence: 1, leasedBy: null }),
+      );
+      if (claim === undefined) throw new Error("not leased");
+      await during(claim);
+      await store.commitUnscoped((tx) => finish(tx, claim, { againAt: clock.now() }));
+      const row = await store.unscopedReads.get(jobByName, [name.kind, name.key]);
+      return decodeLane(row?.lane ?? "");
+    };
+    const arming = (sendClass: SendClass) =>
+      store.commitUnscoped((tx) => arm(tx, order(sendClass)));
+    const lower = (claim: Claim) =>
+      store.commitUnscoped((tx) => moveToClass(tx, claim, async () => "marketing"));
+    await arming("single");
+    const armed = await run(async (claim) => {
+      await arming("marketing");
+      await lower(claim);
+    });
+    expect(armed).toEqual(laneOf("sandbox", "single"));
+    const left = await run(lower);
+    expect(left).toEqual(laneOf("sandbox", "marketing"));
   });
 
   it("that are disarmed are removed, and a running one can still finish", async () => {

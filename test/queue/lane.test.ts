@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { sendClasses } from "../../src/queue/classes.ts";
 import {
   decodeJobKey,
   decodeLane,
-  decodeNames,
   encodeJobKey,
   encodeLane,
-  encodeNames,
   type JobName,
   type Lane,
   poolOf,
   readyLane,
 } from "../../src/queue/job.ts";
+import { decodeNames, encodeNames } from "../../src/queue/names.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 
 /** Arbitrary text with many characters that need escaping. */
@@ -26,6 +26,7 @@ const scope = {
   mode: fc.constantFrom("live" as const, "sandbox" as const),
 };
 const slow = fc.boolean();
+const sendClass = fc.constantFrom(...sendClasses);
 const kind = <K extends string>(...kinds: K[]): fc.Arbitrary<K> => fc.constantFrom(...kinds);
 
 const lanes: fc.Arbitrary<Lane> = fc.oneof(
@@ -34,14 +35,16 @@ const lanes: fc.Arbitrary<Lane> = fc.oneof(
     slow,
     remote: name,
     ...scope,
-    waiting_for: fc.option(name),
+    waiting_for: fc.option(name.filter((address) => address !== "")),
+    class: sendClass,
   }),
   fc.record({ kind: kind("follow-up", "score"), slow, remote: name, ...scope }),
   fc.record({ kind: kind("consume"), slow, consumer: name }),
+  fc.record({ kind: kind("release"), slow, class: sendClass }),
   fc.record({ kind: kind("deliver"), slow, webhook_id: id<WebhookId>("wh") }),
   fc.record({ kind: kind("turn"), slow, ...scope }),
   fc.record({
-    kind: kind("release", "throttle", "early-receipt", "recover", "discard", "wake", "reap"),
+    kind: kind("throttle", "early-receipt", "recover", "discard", "wake", "reap"),
     slow,
   }),
   fc.record({ kind: kind("queue-timeout", "merge", "erase"), slow }),

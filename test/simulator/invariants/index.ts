@@ -26,7 +26,12 @@ import { erasedDataGone, nothingSentToErased, redactedTextGone } from "./erasure
 import { handlerChangesAllowed, handOffEventOnce } from "./hand-offs.ts";
 import { inboxMatchesRows } from "./inbox.ts";
 import { messageEventsInOrder, timelineComplete, usageCounted } from "./message-events.ts";
-import { leaseHolderSends, messagesInOrder, waitingMessagesHaveJobs } from "./message-order.ts";
+import {
+  leaseHolderSends,
+  messagesInOrder,
+  urgentMessagesGoFirst,
+  waitingMessagesHaveJobs,
+} from "./message-order.ts";
 import { policyAllowed, quietHoursRespected } from "./policies.ts";
 import { searchFinds } from "./search.ts";
 import { oneTransportAtATime, rateLimited, routeFollowed, senderChosen } from "./senders.ts";
@@ -64,6 +69,7 @@ export const invariants: readonly Invariant[] = [
   leaseHolderSends,
   messagesInOrder,
   waitingMessagesHaveJobs,
+  urgentMessagesGoFirst,
   sequencesContiguous,
   unreadCounted,
   snoozeEndsOnTime,

@@ -1,3 +1,5 @@
+import { sendClasses } from "../../../src/queue/classes.ts";
+import { classOf, decodeLane } from "../../../src/queue/job.ts";
 import { jobByName, jobs, type JobRow } from "../../../src/queue/rows.ts";
 import {
   attempts,
@@ -6,6 +8,7 @@ import {
   type MessageRow,
   outbox,
 } from "../../../src/messages/rows.ts";
+import { sendClassOf } from "../../../src/messages/send-jobs.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 
@@ -143,6 +146,33 @@ export const waitingMessagesHaveJobs: Invariant = {
               description: `${engine} removed the send job of ${left.id}'s conversation, though the message is ${left.status}`,
             };
           }
+        }
+      }
+    },
+  }),
+};
+
+/** Checked on every commit, since the next message may improve the class and so hide this. */
+export const urgentMessagesGoFirst: Invariant = {
+  name: "A conversation's job is in the class of its best queued message, or in a better one.",
+  check: ({ database }) => ({
+    *commit(engine, writes) {
+      const changed = new Set([
+        ...writtenRows(writes, messages).map((message) => message.conversation_id),
+        ...writtenRows(writes, jobs).flatMap(({ kind, key }) => (kind === "send" ? [key] : [])),
+      ]);
+      for (const conversation_id of changed) {
+        const [job] = readRows(database, jobByName, ["send", conversation_id]);
+        if (job === undefined) continue;
+        const rank = sendClasses.indexOf(classOf(decodeLane(job.lane)));
+        const better = readRows(database, outbox, [conversation_id]).find(
+          (message) => sendClasses.indexOf(sendClassOf(message)) < rank,
+        );
+        if (better !== undefined) {
+          yield {
+            about: [better.id],
+            description: `${engine} left ${better.id} waiting in the lane ${job.lane}`,
+          };
         }
       }
     },

@@ -1,0 +1,57 @@
+/** The classes of messages: which of an account's messages are sent first. */
+
+/**
+ * The classes, best first: transactional messages, the transactional items of a batch, marketing
+ * messages, the marketing items of a batch.
+ */
+export const sendClasses = ["single", "batch", "marketing", "marketing_batch"] as const;
+export type SendClass = (typeof sendClasses)[number];
+
+const [bestClass, ...lowerClasses] = sendClasses;
+
+/** Of each `share` turns, one belongs to the lower classes that wait. */
+const share = 8;
+
+/** Whether a class is below the best one. */
+export function isLower(sendClass: SendClass): boolean {
+  return sendClass !== bestClass;
+}
+
+/** Returns the best of some classes. */
+export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendClass {
+  return sendClasses.find((each) => each === first || others.includes(each)) ?? first;
+}
+
+/**
+ * Returns the class that has the turn, or undefined if none waits. Turns are numbered. Most belong
+ * to the best class that waits. Every eighth belongs to the lower ones, which take it in rotation:
+ * a class that waits has the turn at least once in 24.
+ */
+export function classAt(turn: number, waiting: readonly SendClass[]): SendClass | undefined {
+  const best = sendClasses.find((each) => waiting.includes(each));
+  if (turn % share !== share - 1) return best;
+  const from = Math.floor(turn / share) % lowerClasses.length;
+  const rotated = [...lowerClasses.slice(from), ...lowerClasses.slice(0, from)];
+  return rotated.find((each) => each !== best && waiting.includes(each)) ?? best;
+}
+
+/**
+ * Takes up to `max` of the jobs that wait in each class. The first has turn number `turn`. Jobs of
+ * one class keep their order.
+ */
+export function takeInTurns<T extends object>(
+  waiting: ReadonlyMap<SendClass, readonly T[]>,
+  turn: number,
+  max: number,
+): T[] {
+  const queues = new Map([...waiting].map(([name, jobs]) => [name, [...jobs]]));
+  const taken: T[] = [];
+  while (taken.length < max) {
+    const classes = [...queues].flatMap(([name, jobs]) => (jobs.length > 0 ? [name] : []));
+    const next = classAt(turn + taken.length, classes);
+    const job = next && queues.get(next)?.shift();
+    if (job === undefined) break;
+    taken.push(job);
+  }
+  return taken;
+}

@@ -1,0 +1,138 @@
+/** A message that is due at once may be handed over in the transaction that accepts it. */
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { attempts } from "../../src/messages/rows.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { accepted, carrier } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const to = (n: number): string => `+1500555${1_000 + n}`;
+
+// Elsewhere commands run at the same time, and a lease has a transaction of its own.
+const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
+
+describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
+  it("reaches no carrier before its attempt is committed, and takes no room if that fails", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    /** Whether a carrier may have been called, at each commit of an attempt. */
+    const calledBefore: number[] = [];
+    let failures = 1;
+    const line = carrier();
+    const flaky = beforeCommits(storage, async (writes) => {
+      const begins = writes.filter(
+        ({ kind, collection }) => kind === "insert" && collection === attempts,
+      );
+      if (begins.length === 0) return;
+      await Promise.resolve();
+      calledBefore.push(line.calls.length);
+      if (failures-- > 0) throw new TidingsError("storage_unavailable", "The disk is gone.");
+    });
+    const one = engine(flaky, { transports: [line], laneConcurrency: 1, concurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    await one.messages.send({ to: to(1), body: "first" }).catch(() => {});
+    await clock.settle();
+    await one.messages.send({ to: to(2), body: "second" });
+    // A lease that was committed before the failure has to expire.
+    await clock.advance(120_000);
+    expect(line.calls.map(({ message }) => message.body)).toContain("second");
+    // Each call follows the commit of its own attempt.
+    expect(calledBefore).toEqual([0, ...line.calls.keys()]);
+  });
+
+  it("is handed over after those that wait already, while these are still searched for", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier({ send: (_, attempt) => clock.sleep(5).then(() => accepted(attempt)) });
+    const other = engine(ground.connect());
+    await other.messages.send({ to: to(1), body: "waits" });
+    const storage = ground.connect();
+    const reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        for (let turn = 0; turn < 10; turn++) await setImmediate();
+        return rows;
+      },
+    });
+    const one = engine(over(storage, { reader }), { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await one.messages.send({ to: to(2), body: "last" });
+    await clock.advance(10_000);
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["waits", "last"]);
+  });
+
+  it("takes the turn of its class", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: (_, attempt) => clock.sleep(1_000).then(() => accepted(attempt)),
+    });
+    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    // Each finds the engine idle. The eighth turn belongs to the lower classes.
+    for (let n = 1; n <= 7; n++) {
+      await one.messages.send({ to: to(n), body: `single ${n}` });
+      await clock.advance(n < 7 ? 1_500 : 500);
+    }
+    await one.messages.send({ to: to(8), body: "single 8" });
+    await one.messages.batch({ messages: [{ to: to(9), body: "mailing" }] });
+    await clock.advance(5_000);
+    const order = line.calls.map(({ message }) => message.body);
+    expect(order.slice(6)).toEqual(["single 7", "mailing", "single 8"]);
+  });
+
+  it("reaches no carrier if its recipient opts out before the commit", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier();
+    const other = engine(ground.connect());
+    const { id } = await other.contacts.create({ phone: to(1) });
+    let optOut = async (): Promise<void> => {};
+    const overtaken = beforeCommits(ground.connect(), (writes) =>
+      writes.some(({ collection }) => collection === attempts) ? optOut() : Promise.resolve(),
+    );
+    const one = engine(overtaken, { transports: [line] });
+    await one.start();
+    // The next message writes nothing to the contact.
+    await one.messages.send({ to: to(1), body: "first" });
+    await clock.advance(7_777);
+    let optOuts = 0;
+    optOut = async () => {
+      if (optOuts++ > 0) return;
+      await other.contacts.setConsent(id, "text", { status: "opted_out" });
+    };
+    const sent = one.messages.send({ to: to(1), body: "Hi" });
+    await expect(sent).rejects.toMatchObject({ code: "recipient_opted_out" });
+    await clock.advance(60_000);
+    expect([optOuts, line.calls.length]).toEqual([1, 1]);
+  });
+
+  it("is sent if it began before the engine stopped", async () => {
+    const { clock, engine } = world();
+    const line = carrier();
+    const ground = open();
+    const commits = { held: Promise.resolve() };
+    const slow = beforeCommits(ground.connect(), () => commits.held);
+    const one = engine(slow, { transports: [line] });
+    await one.start();
+    await clock.advance(7_777);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    commits.held = promise;
+    const sending = one.messages.send({ to: to(1), body: "Hi" });
+    await clock.settle();
+    const stopping = one.stop({ deadlineMs: 5_000 });
+    await clock.settle();
+    resolve();
+    await clock.settle();
+    const { id } = await sending;
+    await stopping;
+    expect(line.calls).toHaveLength(1);
+    const two = engine(ground.connect(), { transports: [line] });
+    expect((await two.messages.get(id)).status).toBe("sent");
+  });
+});
