@@ -18,6 +18,7 @@ import {
   readTransportFacts,
   isMessageInProgress,
   startTransports,
+  stopTransports,
 } from "../messages/index.ts";
 import type { Settings } from "./options.ts";
 import { WebhookWaker, type WebhookRuntime } from "../webhooks/index.ts";
@@ -41,6 +42,9 @@ export interface Work {
   stop(deadlineMs: number): Promise<void>;
 }
 
+/** How long the transports may take to stop when the engine fails to start, in milliseconds. */
+const undoMs = 10_000;
+
 /** The dependencies of all the engine's jobs. */
 export type EngineRuntime = Settings &
   AgentRuntime &
@@ -58,7 +62,12 @@ export async function startWork(
   await consumers.open();
   await startTransports(transports, runtime);
   const register = new EngineRegister({ store, clock, logger, locks: storage.engineLocks });
-  await register.start();
+  try {
+    await register.start();
+  } catch (error) {
+    await stopTransports(transports, undoMs, runtime);
+    throw error;
+  }
   const dispatcher = new Dispatcher({
     ...runtime,
     handlers: createHandlers(runtime),

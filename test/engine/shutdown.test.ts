@@ -135,3 +135,29 @@ describe("an engine whose storage cannot be watched", () => {
     expect(line.calls).toHaveLength(1);
   });
 });
+
+describe("an engine that cannot take its lock", () => {
+  it("reports the error, leaves no transport started, and can start later", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    let isFull = true;
+    const flaky = over(storage, {
+      engineLocks: {
+        async take() {
+          if (isFull) throw new Error("no more locks");
+          return storage.engineLocks?.take();
+        },
+        findFree: async (ids) => storage.engineLocks?.findFree(ids) ?? [],
+      },
+    });
+    const line = carrier();
+    const one = engine(flaky, { transports: [line] });
+    await expect(one.start()).rejects.toThrow("no more locks");
+    expect(line.starts).toBe(line.stops);
+    isFull = false;
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    expect(line.calls).toHaveLength(1);
+  });
+});
