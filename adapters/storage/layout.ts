@@ -169,8 +169,14 @@ const encodersByType: Readonly<Record<Column["type"], (value: unknown) => Stored
 
 function decoder(type: Column["type"]): ((value: string | number) => unknown) | undefined {
   if (type === "boolean") return (value) => value === 1;
-  if (type === "json") return (value) => JSON.parse(String(value)) as unknown;
+  if (type === "json") return parseJson;
   return undefined;
+}
+
+/** Most lists and maps of a row are empty. They need no parser. */
+function parseJson(value: string | number): unknown {
+  if (value === "[]") return [];
+  return value === "{}" ? {} : (JSON.parse(String(value)) as unknown);
 }
 
 /** Describes the kind of a value. The value itself may be personal data, so it is not shown. */

@@ -89,12 +89,15 @@ describe.each(mountings)("lines over $name", (mounting) => {
     await using running = await serve(mounting, there.engine);
     key = (await there.tenant("sandbox")).secret;
     const count = mounting.name === "node:http" || mounting.name === "fetch" ? 30_000 : 1_000;
-    const body = lines(Array.from({ length: count }, (_, i) => ({ phone: phone(i) })));
+    // The reports must fill the buffers. Those of known contacts cost less.
+    const created = 1_000;
+    const body = lines(Array.from({ length: count }, (_, i) => ({ phone: phone(i % created) })));
     const socket = await sendBeforeReading(running, prefix, body);
     const answer = await readAll(socket);
     const { reports, end } = told(answer);
     expect(reports.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, i) => i));
-    expect(end).toEqual({ result: { created: count, updated: 0, unchanged: 0, failed: 0 } });
+    const unchanged = count - created;
+    expect(end).toEqual({ result: { created, updated: 0, unchanged, failed: 0 } });
   });
 
   it("end with a problem if there are too many, after the whole body was read", async () => {

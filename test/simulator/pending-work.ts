@@ -4,9 +4,6 @@ import { attemptById, messages } from "../../src/messages/rows.ts";
 import { allRows, readRows } from "./rows.ts";
 import type { World } from "./world.ts";
 
-/** The end of the sentence about a run that waits for an approval, which may take a day. */
-export const awaitsApproval = "waits for an approval";
-
 /** Names one piece of work that is still to be done; empty when there is none. */
 export function pendingWork({
   clients,
@@ -32,7 +29,7 @@ export function pendingWork({
     }
   }
   for (const { id, status } of allRows(database, runs)) {
-    if (status === "awaiting_approval") return `${id} ${awaitsApproval}`;
+    if (status === "awaiting_approval") return `${id} waits for an approval`;
   }
   for (const { kind, key, leased, due_at } of allRows(database, jobs)) {
     // These jobs find nothing to do: the attempt was erased, or the waiting messages have expired.
@@ -44,4 +41,31 @@ export function pendingWork({
     if (!isIdle && !isLater) return `the job ${kind} ${key} is not done`;
   }
   return "";
+}
+
+/** How long before the next job is due a jump of the clock ends: longer than engines poll. */
+const beforeDueMs = 15_000;
+
+/**
+ * Sets the clock forward to shortly before the next job is due, if nothing is under way until then.
+ * Engines that have nothing to do for a day would poll the storage thousands of times.
+ */
+export function skipIdleTime({
+  clients,
+  carrier,
+  receivers,
+  database,
+  engineProcesses,
+  clock,
+  trace,
+}: World): void {
+  if (engineProcesses.some(({ engine }) => engine === undefined) || receivers.isBusy) return;
+  if (clients.waiting > 0 || carrier.undelivered > 0) return;
+  const rows = allRows(database, jobs);
+  // A lease is renewed by timers, which do not jump with the clock.
+  if (rows.length === 0 || rows.some(({ leased }) => leased)) return;
+  const ms = Math.min(...rows.map(({ due_at }) => due_at)) - beforeDueMs - clock.now();
+  if (ms <= 0) return;
+  clock.step(ms);
+  trace.note([], `nothing happens for ${ms} ms`);
 }

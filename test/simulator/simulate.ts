@@ -10,7 +10,7 @@ import { actors } from "./actors/index.ts";
 import { closeMostConversations } from "./actors/inbox-operators.ts";
 import { type Invariant, laws } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";
-import { awaitsApproval, pendingWork } from "./pending-work.ts";
+import { pendingWork, skipIdleTime } from "./pending-work.ts";
 import { primaryTransport, reopenHours, senderAddresses } from "./settings.ts";
 import { failureReport } from "./trace.ts";
 import { World } from "./world.ts";
@@ -37,10 +37,6 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** How long, in virtual time, all work may take to complete once the faults have stopped. */
 const completesWithinMs = 48 * hourMs;
-/**
- * The virtual time between two checks while only an approval is pending, which expires in a day.
- */
-const approvalStepMs = hourMs;
 /** Enough time for every live stream to poll the storage once. */
 const streamPollMs = 30_000;
 
@@ -104,8 +100,8 @@ async function completeWork(world: World): Promise<void> {
   for (let pending = "not checked yet"; world.finding === undefined && pending !== "";) {
     const isUndecided = clock.now() < decidesFrom;
     void decideApprovals(world, isUndecided ? 0 : 0.5);
-    const onlyApproval = isUndecided && pending.endsWith(awaitsApproval);
-    await clock.advance(onlyApproval ? approvalStepMs : 20_000);
+    skipIdleTime(world);
+    await clock.advance(20_000);
     await world.checkStep();
     pending = pendingWork(world);
     if (pending !== "" && clock.now() > deadline) {
