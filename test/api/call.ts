@@ -7,8 +7,8 @@ export interface TestRequest {
   readonly key?: string;
   readonly headers?: readonly string[];
   readonly body?: unknown;
-  /** The text of a body, instead of `body`. */
-  readonly raw?: string;
+  /** The text or bytes of a body, instead of `body`. */
+  readonly raw?: string | Uint8Array;
   readonly signal?: AbortSignal;
 }
 
@@ -18,7 +18,7 @@ export function call(
 ): Promise<ApiResponse> {
   const [target = "", query = ""] = path.split("?");
   const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const bytes = Buffer.from(text ?? "");
+  const bytes = typeof text === "string" ? Buffer.from(text) : (text ?? new Uint8Array());
   const request: ApiRequest = {
     method,
     url: path,

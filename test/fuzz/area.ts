@@ -1,0 +1,19 @@
+import type fc from "fast-check";
+
+/** One kind of input from outside. */
+export interface Area<Case = unknown> {
+  readonly name: string;
+  /** How many cases are tried for each of the other areas' ones. */
+  readonly share: number;
+  readonly cases: fc.Arbitrary<Case>;
+  /**
+   * Tries one case in its own world. Calls `sent` with the bytes that it sends.
+   * @throws Error if the engine breaks a promise
+   */
+  run(given: Case, sent: (bytes: Uint8Array | string) => void): Promise<void>;
+}
+
+/** An area whose cases nobody else looks into. */
+export function area<Case>(given: Area<Case>): Area {
+  return given as Area;
+}
