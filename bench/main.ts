@@ -2,10 +2,15 @@
  * `npm run bench` runs all benchmarks and prints the results. Nothing is asserted. `npm run bench --
  * sends express` runs the named ones. The names are in `benchmarks`.
  *
+ * Options: `--max 5000000` is the largest number of messages in `scale` (default 100000), and
+ * `--storage` its only storage, `sqlite` or `postgres`; `--minutes 60` is how long `soak` runs
+ * (default 5).
+ *
  * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
  * benchmark quickly; `TIDINGS_BENCH_CONTACTS` is the number of contacts in `search` (default
  * 1000000).
  */
+import { parseArgs } from "node:util";
 import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
 import { delivery } from "./delivery.ts";
@@ -14,10 +19,24 @@ import { fairness } from "./fairness.ts";
 import { imports } from "./import.ts";
 import { pipelining } from "./pipelining.ts";
 import { postgres } from "./postgres.ts";
+import { scale } from "./scale.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
+import { soak } from "./soak.ts";
 import { streams } from "./streams.ts";
 import { webhooks } from "./webhooks.ts";
+
+const {
+  values: { max, storage, minutes },
+  positionals: wanted,
+} = parseArgs({
+  allowPositionals: true,
+  options: {
+    max: { type: "string", default: "100000" },
+    storage: { type: "string" },
+    minutes: { type: "string", default: "5" },
+  },
+});
 
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   sends,
@@ -29,15 +48,17 @@ const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   webhooks,
   agents,
   search,
+  scale: () => scale(Number(max), storage),
+  soak: () => soak(Number(minutes)),
   import: imports,
   browser,
   postgres,
 };
 
-const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
-if (unknown.length > 0) {
-  console.error(`unknown benchmark: ${unknown.join(", ")}`);
+if (unknown.length > 0 || !(Number(max) >= 10_000) || !(Number(minutes) > 0)) {
+  if (unknown.length > 0) console.error(`unknown benchmark: ${unknown.join(", ")}`);
+  else console.error("--max has to be at least 10000, and --minutes more than 0");
   console.error(`usage: npm run bench [-- ${Object.keys(benchmarks).join(" ")}]`);
   process.exit(2);
 }
