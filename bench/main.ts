@@ -8,6 +8,7 @@
  */
 import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
+import { cost } from "./cost.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
 import { fairness } from "./fairness.ts";
@@ -21,6 +22,7 @@ import { webhooks } from "./webhooks.ts";
 
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   sends,
+  cost,
   express,
   pipelining,
   streams,
