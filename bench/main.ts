@@ -13,6 +13,7 @@
 import { parseArgs } from "node:util";
 import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
+import { cost } from "./cost.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
 import { fairness } from "./fairness.ts";
@@ -40,6 +41,7 @@ const {
 
 const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   sends,
+  cost,
   express,
   pipelining,
   streams,

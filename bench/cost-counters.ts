@@ -1,0 +1,106 @@
+/** Counts what an engine asks of its storage, and the promises that it creates. */
+import { createHook } from "node:async_hooks";
+import pg from "pg";
+import type { Group, StoragePort, Write } from "../src/ports/storage.ts";
+import { Store } from "../src/store/store.ts";
+
+/** Sums by name. Names of rows that were written begin with `row `. */
+export class Counts {
+  readonly sums = new Map<string, number>();
+  add(name: string, by = 1): void {
+    this.sums.set(name, (this.sums.get(name) ?? 0) + by);
+  }
+}
+
+/** The storage, with its groups and reads counted. */
+export function counted(port: StoragePort, counts: Counts): StoragePort {
+  const countRows = <T extends readonly (readonly unknown[])[]>(rows: T): T => {
+    counts.add("reads", rows.length);
+    return rows;
+  };
+  const reader: StoragePort["reader"] = {
+    get: async (lookups) => countRows(await port.reader.get(lookups)),
+    range: async (range) => countRows([await port.reader.range(range)])[0] ?? [],
+    search: (searches) => port.reader.search(searches),
+  };
+  const begin: StoragePort["begin"] = (how) => {
+    const group: Group = port.begin(how);
+    return {
+      read(lookups) {
+        const rows = group.read(lookups);
+        return rows instanceof Promise ? rows.then(countRows) : countRows(rows);
+      },
+      commit(writes) {
+        counts.add("commits");
+        for (const write of writes) countWrite(write, counts);
+        return group.commit(writes);
+      },
+      abort: () => group.abort(),
+    };
+  };
+  return new Proxy(port, {
+    get(target, name) {
+      if (name === "reader") return reader;
+      if (name === "begin") return begin;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+function countWrite(write: Write, counts: Counts): void {
+  if (write.kind === "hold") {
+    counts.add("held rows");
+    return;
+  }
+  counts.add("rows written");
+  counts.add(`row ${write.collection.name}`);
+  // An update writes an entry for each index with a changed column. Others change all of them.
+  const isChanged = (columns: readonly string[]): boolean =>
+    write.kind !== "update" || columns.some((column) => write.changed.includes(column));
+  const { primary, indexes } = write.collection;
+  const entries = new Set([primary, ...indexes]);
+  for (const { columns, where } of entries) {
+    if (isChanged(where === undefined ? columns : [...columns, where.column])) {
+      counts.add("index entries");
+    }
+  }
+}
+
+/** Counts transactions, and statements sent to PostgreSQL, while `work` runs. */
+export async function countCalls(counts: Counts, work: () => Promise<void>): Promise<void> {
+  const restore = [
+    counting(Store.prototype, "commitUnscoped", () => counts.add("transactions")),
+    counting(pg.Connection.prototype, "bind", () => counts.add("statements")),
+  ];
+  try {
+    await work();
+  } finally {
+    for (const each of restore) each();
+  }
+}
+
+function counting<T extends object>(of: T, method: keyof T, count: () => void): () => void {
+  const original: unknown = of[method];
+  if (typeof original !== "function") throw new TypeError(`no method ${String(method)}`);
+  const counter = function (this: unknown, ...args: readonly unknown[]): unknown {
+    count();
+    return Reflect.apply(original, this, args);
+  };
+  Object.assign(of, { [method]: counter });
+  return () => void Object.assign(of, { [method]: original });
+}
+
+/** Counts the promises that are created while `work` runs. It then takes several times as long. */
+export async function countPromises(counts: Counts, work: () => Promise<void>): Promise<void> {
+  let promises = 0;
+  const hook = createHook({
+    init(_id, type) {
+      if (type === "PROMISE") promises++;
+    },
+  });
+  hook.enable();
+  await work();
+  hook.disable();
+  counts.add("promises", promises);
+}
