@@ -13,11 +13,11 @@ export function pendingWork({
   carrier,
   receivers,
   database,
-  hasLookup,
-  engineProcesses,
+  traits: { hasLookup },
+  engines,
   clock,
 }: World): string {
-  if (engineProcesses.some(({ engine }) => engine === undefined)) return "an engine is down";
+  if (engines.up.length < engines.engines.length) return "an engine is down";
   if (clients.waiting > 0) return `${clients.waiting} clients still wait for an answer`;
   if (carrier.undelivered > 0) {
     return `no engine accepts ${carrier.undelivered} receipts and messages of the carrier`;
