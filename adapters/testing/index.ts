@@ -1,5 +1,26 @@
 /** Tools for tests of applications and adapters. */
 export {
+  type AcceptedOutcome,
+  type AttemptAtCarrier,
+  type CarrierCall,
+  type CarrierOutcome,
+  type CarrierRule,
+  type CarrierScript,
+  type IssuedReceipt,
+  type LostAnswerOutcome,
+  type RefusedOutcome,
+  type ScriptedOutcome,
+  type ScriptedReceipt,
+  type ThrottledOutcome,
+} from "./carrier/script.ts";
+export {
+  scriptedCarrier,
+  type ScriptedCarrier,
+  type ScriptedCarrierOptions,
+  type ScriptedText,
+} from "./carrier/scripted-carrier.ts";
+export { Dice } from "./dice.ts";
+export {
   seededRandom,
   simulated,
   type Simulated,
@@ -17,3 +38,27 @@ export type {
   TakenMessage,
   TransportUnderTest,
 } from "./transport-conformance/bench.ts";
+export type {
+  CallOptions,
+  CallOutcome,
+  DoneCall,
+  HostCode,
+  RefusedCall,
+  UnknownCall,
+} from "./world/calls.ts";
+export type { EnginePorts, MakeEngine, WorldTransport } from "./world/engine-process.ts";
+export type { EngineRun, Outage } from "./world/engine-run.ts";
+export { type Fault, faultNames, type FaultPlace, type FaultRates } from "./world/faults.ts";
+export type { LogLine, Remote, WorldObserver } from "./world/run-context.ts";
+export type { Story, StoryEntry, StoryOptions } from "./world/story.ts";
+export { Violation } from "./world/violation.ts";
+export type {
+  CrashOptions,
+  Finding,
+  Law,
+  SettleOptions,
+  UpEngine,
+  World,
+  WorldOptions,
+} from "./world/types.ts";
+export { world } from "./world/world.ts";

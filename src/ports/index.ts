@@ -135,6 +135,7 @@ export {
   permanentReasons,
   type Receipt,
   type ReceiptSubject,
+  type ReceiptTimes,
   type SendAnswer,
   type SendContext,
   type Transport,

@@ -10,7 +10,7 @@ import type { AgentModel } from "../../src/ports/agent-model.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { outcome } from "../contacts/helpers.ts";
 import { tablesWith } from "../contacts/rows.ts";
-import { LateStorage } from "../support/late-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
 import { type Ground, storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 import { checkInvariants, type ActionCalls, said } from "./invariants.ts";
@@ -258,7 +258,7 @@ describe.each(Object.entries<Act>(acts))("during a turn, %s", (name, { do: happe
     // The approval still counts if the person who gave it hands back.
     const isSilenced = silences && !(isApproved && name === "a person answers and hands back");
     const { clock, engine } = world();
-    const ground = new LateStorage(memory());
+    const ground = new SharedStorage(memory());
     const connect = (): StoragePort => ground.connect({ onTheWay: () => Promise.resolve() });
     const storage = connect();
     const { storage: own, at, pass } = interruptible(connect());
@@ -325,7 +325,7 @@ const grounds: readonly (readonly [keyof typeof ends, string, () => Ground, numb
 ];
 
 function lateGround(): Ground {
-  const ground = new LateStorage(memory());
+  const ground = new SharedStorage(memory());
   return { connect: () => ground.connect({ onTheWay: () => Promise.resolve() }) };
 }
 

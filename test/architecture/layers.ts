@@ -71,8 +71,9 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
     "sandbox",
     "webhooks",
   ],
-  // The conformance suite of storages also checks the transactions over them.
-  testing: ["store"],
+  // A world of engines puts them together, and looks for jobs that are still to be done. The
+  // conformance suite of storages also checks the transactions over them.
+  testing: ["adapters/entry", "queue", "store"],
 };
 
 const builtinsOfSrc = new Set(["node:crypto"]);

@@ -5,7 +5,7 @@ import type { EngineOptions } from "../../src/host/options.ts";
 import type { Policy } from "../../src/ports/policy.ts";
 import type { Group, Write } from "../../src/ports/storage.ts";
 import { carrier } from "../support/carrier.ts";
-import { LateStorage } from "../support/late-storage.ts";
+import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
 
@@ -18,7 +18,7 @@ const onTheWay = () => Promise.resolve();
 /** Two engines on one storage. Hand-overs of the first wait between their reads and commit. */
 function waiting(options: Partial<EngineOptions> = {}) {
   const { clock, engine } = world();
-  const storage = new LateStorage(memory());
+  const storage = new SharedStorage(memory());
   const slow = storage.connect({ onTheWay });
   let arrive: () => void = () => {};
   const arrives = new Promise<void>((resolve) => (arrive = resolve));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { action, type Action, type ActionContext } from "../../src/ports/action.ts";
 import { maxDelayMs } from "./faults.ts";
-import { type Lifetime, never } from "./lifetime.ts";
+import { type EngineRun, never } from "../../adapters/testing/world/engine-run.ts";
 import type { World } from "./world.ts";
 
 /** An effect of an action, as the host application recorded it. Engines cannot change it. */
@@ -39,7 +39,7 @@ export class ActionBackend {
    * The actions as one engine calls them. Calls and answers get lost, and a call takes effect even
    * if the engine crashes meanwhile.
    */
-  actions(lifetime: Lifetime, crash: (why: string) => void): Action[] {
+  actions(run: EngineRun, crash: (why: string) => void): Action[] {
     return kinds.map(({ name, risk, idempotent }) =>
       action({
         name,
@@ -49,10 +49,8 @@ export class ActionBackend {
         idempotent,
         timeout_ms: 8_000,
         execute: ({ about }, context) =>
-          lifetime.isAlive
-            ? lifetime.guard(
-                this.#call({ action: name, risk, idempotent, about }, context, lifetime, crash),
-              )
+          run.isAlive
+            ? run.guard(this.#call({ action: name, risk, idempotent, about }, context, run, crash))
             : never(),
       }),
     );
@@ -61,7 +59,7 @@ export class ActionBackend {
   async #call(
     what: Pick<ActionEffect, "action" | "risk" | "idempotent" | "about">,
     { idempotency_key: key, contact, conversation }: ActionContext,
-    lifetime: Lifetime,
+    run: EngineRun,
     crash: (why: string) => void,
   ): Promise<{ readonly done: string }> {
     const { dice, faults, clock } = this.#world;
@@ -78,12 +76,12 @@ export class ActionBackend {
       key,
       contact_id: contact.id,
       conversation_id: conversation.id,
-      engine: lifetime.name,
+      engine: run.name,
     };
     const run_id = key.slice(0, key.indexOf("."));
     this.#world.trace.note(
-      [lifetime.name, conversation.id, run_id],
-      `${lifetime.name} calls ${what.action} under key ${key}`,
+      [run.name, conversation.id, run_id],
+      `${run.name} calls ${what.action} under key ${key}`,
     );
     this.#world.onActionEffect(effect);
     this.effects.push(effect);

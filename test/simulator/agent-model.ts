@@ -1,18 +1,13 @@
 import type { AgentModel, Json, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { maxDelayMs } from "./faults.ts";
-import { type Lifetime, never } from "./lifetime.ts";
+import { type EngineRun, never } from "../../adapters/testing/world/engine-run.ts";
 import { personalDataIn } from "./personal-data.ts";
 import type { World } from "./world.ts";
 
 /** The agent model of one engine. It is slow, fails, or returns nonsense now and then. */
-export function agentModel(
-  world: World,
-  lifetime: Lifetime,
-  crash: (why: string) => void,
-): AgentModel {
-  const { dice, clock } = world;
+export function agentModel(world: World, run: EngineRun, crash: (why: string) => void): AgentModel {
   const respond = async (turn: ModelTurn): Promise<ModelAnswer> => {
-    const { faults } = world;
+    const { dice, clock, faults } = world;
     if (dice.chance(faults.crashAtModelCall)) {
       crash("during a model call");
       return never();
@@ -23,12 +18,12 @@ export function agentModel(
       ? dice.pick(invalidAnswers)(turn)
       : validAnswer(world, turn);
     world.trace.note(
-      [lifetime.name],
-      `the model of ${lifetime.name} answers ${JSON.stringify(answer)?.slice(0, 80)}`,
+      [run.name],
+      `the model of ${run.name} answers ${JSON.stringify(answer)?.slice(0, 80)}`,
     );
     return answer as ModelAnswer;
   };
-  return { respond: (turn) => (lifetime.isAlive ? lifetime.guard(respond(turn)) : never()) };
+  return { respond: (turn) => (run.isAlive ? run.guard(respond(turn)) : never()) };
 }
 
 /** A word from the contact's last message, so that a repeated turn is about the same topic. */

@@ -79,12 +79,12 @@ export class Browser {
   /** Reads the event stream over one connection until that breaks. */
   async #listen(): Promise<void> {
     const { clock, dice, faults } = this.#world;
-    const { engineProcess, engine } = await this.#world.running();
+    const { run, engine } = await this.#world.running();
     const connection = new AbortController();
     this.#connection = connection;
     const broken = new Promise<undefined>((resolve) => {
       connection.signal.addEventListener("abort", () => resolve(undefined), { once: true });
-      void engineProcess.lifetime.ended.then(() => resolve(undefined));
+      void run.ended.then(() => resolve(undefined));
       if (dice.chance(faults.visitorDisconnects)) {
         void clock.sleep(dice.between(0, 30_000), connection.signal).then(() => resolve(undefined));
       }
@@ -155,12 +155,11 @@ export class Browser {
   /** Returns undefined when the engine crashes or does not answer in time. */
   async #postOnce(what: "messages" | "marks", body: object): Promise<ApiResponse | undefined> {
     const { clock } = this.#world;
-    const { engineProcess, engine } = await this.#world.running();
+    const { run, engine } = await this.#world.running();
     const timer = new AbortController();
-    const lost = Promise.race([
-      engineProcess.lifetime.ended,
-      clock.sleep(requestTimeoutMs, timer.signal),
-    ]).then(() => undefined);
+    const lost = Promise.race([run.ended, clock.sleep(requestTimeoutMs, timer.signal)]).then(
+      () => undefined,
+    );
     const answer = await Promise.race([
       engine.api.handle(this.#request({ method: "POST", body }, what)),
       lost,

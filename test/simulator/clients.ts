@@ -4,6 +4,7 @@ import {
   type SendMessage,
   TidingsError,
 } from "../../adapters/entry.ts";
+import type { UnknownCall } from "../../adapters/testing/index.ts";
 import { laws } from "./invariant.ts";
 import type { World } from "./world.ts";
 
@@ -138,21 +139,18 @@ export class Clients {
 
   /** Sends a request to a running engine once. */
   async ask<T>(work: (engine: MessagingEngine) => Promise<T>): Promise<Answer<T>> {
-    const { clock, dice, faults } = this.#world;
-    const { engineProcess, engine } = await this.#world.running();
-    const answer = this.#answer(engineProcess.name, work(engine));
-    const unknown = (why: string) => (): Answer<T> => ({ kind: "unknown", why });
-    const { ended } = engineProcess.lifetime;
-    const gone = ended.then(unknown(`${engineProcess.name} ended before it answered`));
-    if (this.#world.faultsStopped) return Promise.race([answer, gone]);
+    const { dice, faults, faultsStopped, engines } = this.#world;
     const timeoutMs = dice.chance(faults.clientImpatient) ? dice.between(50, 2_000) : 30_000;
-    const timer = new AbortController();
-    const late = clock
-      .sleep(timeoutMs, timer.signal)
-      .then(unknown(`no answer from ${engineProcess.name} in ${timeoutMs} ms`));
-    const first = await Promise.race([answer, gone, late]);
-    timer.abort("answered");
-    return first;
+    const answer = await engines.begin(work, { withinMs: faultsStopped ? Infinity : timeoutMs });
+    switch (answer.outcome) {
+      case "done":
+        return { kind: "done", value: answer.value };
+      case "refused":
+        return { kind: "refused", status: answer.error.status, code: answer.error.code };
+      case "unknown":
+        this.#checkError(answer);
+        return { kind: "unknown", why: answer.why };
+    }
   }
 
   /**
@@ -176,26 +174,12 @@ export class Clients {
     }
   }
 
-  #answer<T>(engine: string, answer: Promise<T>): Promise<Answer<T>> {
-    return answer.then(
-      (value): Answer<T> => ({ kind: "done", value }),
-      (error: unknown): Answer<T> => this.#failed(engine, error),
-    );
-  }
-
-  #failed(engine: string, error: unknown): Answer<never> {
-    if (error instanceof TidingsError && (error.retryable || error.status >= 500)) {
-      return { kind: "unknown", why: `${error.status} ${error.code} from ${engine}` };
-    }
-    if (error instanceof TidingsError) {
-      return { kind: "refused", status: error.status, code: error.code };
-    }
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  #checkError({ why, error }: UnknownCall): void {
+    if (error === undefined || error instanceof TidingsError) return;
     this.#world.report(
       laws.noUnexpectedErrors,
-      [engine],
-      `${engine} threw an error that is no API error: ${text}`,
+      [],
+      `an engine threw an error that is no API error: ${why}`,
     );
-    return { kind: "unknown", why: text };
   }
 }

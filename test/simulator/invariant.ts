@@ -1,5 +1,5 @@
 import type { Write } from "../../src/ports/storage.ts";
-import type { CarrierCall } from "./carrier.ts";
+import type { CarrierCall } from "../../adapters/testing/index.ts";
 import type { WebhookRequest } from "./webhook-receivers.ts";
 import type { ActionEffect } from "./action-backend.ts";
 import type { World } from "./world.ts";

@@ -10,11 +10,11 @@ export function pendingWork({
   carrier,
   receivers,
   database,
-  hasLookup,
-  engineProcesses,
+  traits: { hasLookup },
+  engines,
   clock,
 }: World): string {
-  if (engineProcesses.some(({ engine }) => engine === undefined)) return "an engine is down";
+  if (engines.up.length < engines.engines.length) return "an engine is down";
   if (clients.waiting > 0) return `${clients.waiting} clients still wait for an answer`;
   if (carrier.undelivered > 0) {
     return `no engine accepts ${carrier.undelivered} receipts and messages of the carrier`;
@@ -55,11 +55,11 @@ export function skipIdleTime({
   carrier,
   receivers,
   database,
-  engineProcesses,
+  engines,
   clock,
   trace,
 }: World): void {
-  if (engineProcesses.some(({ engine }) => engine === undefined) || receivers.isBusy) return;
+  if (engines.up.length < engines.engines.length || receivers.isBusy) return;
   if (clients.waiting > 0 || carrier.undelivered > 0) return;
   const rows = allRows(database, jobs);
   // A lease is renewed by timers, which do not jump with the clock.

@@ -1,4 +1,4 @@
-import type { Dice } from "./dice.ts";
+import type { Dice } from "../../adapters/testing/index.ts";
 
 /** The phone numbers that text the host application and are texted by it. */
 export class PhoneNumbers {

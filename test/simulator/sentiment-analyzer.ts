@@ -6,9 +6,9 @@ import type { World } from "./world.ts";
  * A sentiment analyzer that always scores a text alike. It may be slow, fail, or return no score.
  */
 export function sentimentAnalyzer(world: World): SentimentAnalyzer {
-  const { dice, clock } = world;
   return {
     async score(text) {
+      const { dice, clock } = world;
       const { analyzerFails, analyzerSlow } = world.faults;
       if (dice.chance(analyzerSlow)) await clock.sleep(dice.between(1, maxDelayMs.sentiment));
       if (!dice.chance(analyzerFails)) return scoreOf(text);

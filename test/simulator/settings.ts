@@ -2,7 +2,7 @@ import type { CreateSender } from "../../src/index.ts";
 import type { ConsentOptions, QuietHours } from "../../src/operations/host-policies.ts";
 import type { HistoryChunks } from "../../src/operations/runtime.ts";
 import type { Route } from "../../src/ports/route.ts";
-import type { Dice } from "./dice.ts";
+import type { Dice } from "../../adapters/testing/index.ts";
 
 /** The transports that each engine has to the carrier. */
 export const primaryTransport = "carrier";

@@ -8,11 +8,10 @@ import {
 } from "./actors/agent-operators.ts";
 import { actors } from "./actors/index.ts";
 import { closeMostConversations } from "./actors/inbox-operators.ts";
-import { type Invariant, laws } from "./invariant.ts";
+import { type Finding, type Invariant, laws } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";
 import { pendingWork, skipIdleTime } from "./pending-work.ts";
 import { primaryTransport, reopenHours, senderAddresses } from "./settings.ts";
-import { failureReport } from "./trace.ts";
 import { World } from "./world.ts";
 
 export const defaultSteps = 150;
@@ -48,7 +47,6 @@ export async function simulate(
 ): Promise<Result> {
   const world = new World(seed, checked);
   const { dice, clock, trace } = world;
-  for (const engineProcess of world.engineProcesses) engineProcess.start();
   await createSenders(world);
   if (world.workload.weights.agents !== 0) await createAgent(world);
 
@@ -68,7 +66,7 @@ export async function simulate(
     await world.checkStep();
   }
   if (world.finding === undefined) await world.checkEnd();
-  for (const engineProcess of world.engineProcesses) engineProcess.lifetime.end();
+  await world.engines[Symbol.asyncDispose]();
 
   const { finding } = world;
   return {
@@ -78,7 +76,7 @@ export async function simulate(
     entries: trace.entries.length,
     calls: world.carrier.calls.length,
     messages: world.clients.requests.length,
-    failure: finding && failureReport(seed, steps, finding, trace),
+    failure: finding && failureReport(seed, steps, finding, world),
     invariant: finding?.invariant,
   };
 }
@@ -169,4 +167,16 @@ function pauseMs({ dice }: World): number {
 
 function idsIn(text: string): string[] {
   return text.match(/\b[a-z]+_[0-9A-Z]{26}\b/g) ?? [];
+}
+
+/** The violation, the story of the resources involved, and the command to replay it. */
+function failureReport(seed: number, steps: number, finding: Finding, { trace }: World): string {
+  const { invariant, description, about, at } = finding;
+  return [
+    `seed ${seed} violates "${invariant}"`,
+    `  ${description}`,
+    "The trace before it:",
+    trace.tell({ about, until: at }),
+    `Replay: npm run simulate -- --seed ${seed} --steps ${steps}`,
+  ].join("\n");
 }

@@ -4,8 +4,8 @@ import type {
   HttpOutcome,
   HttpRequest,
 } from "../../src/ports/http-client.ts";
-import type { Lifetime } from "./lifetime.ts";
-import { shortId } from "./trace.ts";
+import type { EngineRun } from "../../adapters/testing/index.ts";
+import { shortId } from "../../adapters/testing/world/story.ts";
 import type { World } from "./world.ts";
 
 /** A request to a webhook, as its receiver recorded it. Engines cannot change it. */
@@ -14,7 +14,7 @@ export interface WebhookRequest {
   readonly event_id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly lifetime: Lifetime;
+  readonly run: EngineRun;
   /** When it was sent, by the world's clock, and by the sender's clock. */
   readonly at: number;
   readonly started_at: number;
@@ -80,16 +80,16 @@ export class WebhookReceivers {
   }
 
   /** The HTTP client of an engine. Its calls never return once the engine's process has ended. */
-  client(lifetime: Lifetime): HttpClient {
-    return { send: (request) => lifetime.guard(this.#send(lifetime, request)), close() {} };
+  client(run: EngineRun): HttpClient {
+    return { send: (request) => run.guard(this.#send(run, request)), close() {} };
   }
 
   get isBusy(): boolean {
-    return this.requests.some(({ ended_at, lifetime }) => ended_at === null && lifetime.isAlive);
+    return this.requests.some(({ ended_at, run }) => ended_at === null && run.isAlive);
   }
 
   async #send(
-    lifetime: Lifetime,
+    run: EngineRun,
     { url, headers, body, deadline_ms, signal }: HttpRequest,
   ): Promise<HttpOutcome> {
     const { clock, trace, dice } = this.#world;
@@ -99,9 +99,9 @@ export class WebhookReceivers {
       event_id,
       headers,
       body: Buffer.from(body ?? []).toString(),
-      lifetime,
+      run,
       at: clock.now(),
-      started_at: Math.round(clock.now() + lifetime.skew),
+      started_at: Math.round(clock.now() + run.skewMs),
       ended_at: null,
       outcomeSeen: false,
       status: null,
@@ -109,18 +109,18 @@ export class WebhookReceivers {
     const { status = 200, retryAfterSeconds, fails, maxMs = 0 } = this.#answer(url);
     const takesMs = maxMs === Infinity ? Infinity : dice.between(0, maxMs);
     trace.note(
-      [lifetime.name, event_id, url],
-      `${lifetime.name} posts ${shortId(event_id)} to ${url}: ${fails ?? status}`,
+      [run.name, event_id, url],
+      `${run.name} posts ${shortId(event_id)} to ${url}: ${fails ?? status}`,
     );
     this.#world.onWebhookRequest(request);
     this.requests.push(request);
     const timer = new AbortController();
     const aborted = AbortSignal.any([timer.signal, ...(signal === undefined ? [] : [signal])]);
     const answered = clock.sleep(Math.min(takesMs, deadline_ms), aborted);
-    await Promise.race([answered, lifetime.ended]);
+    await Promise.race([answered, run.ended]);
     timer.abort("ended");
     request.ended_at = clock.now();
-    request.outcomeSeen = lifetime.isAlive && signal?.aborted !== true;
+    request.outcomeSeen = run.isAlive && signal?.aborted !== true;
     const code = takesMs > deadline_ms ? "response_timeout" : fails;
     if (code !== undefined) {
       return {

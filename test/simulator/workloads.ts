@@ -1,4 +1,4 @@
-import type { Dice } from "./dice.ts";
+import type { Dice } from "../../adapters/testing/index.ts";
 
 /** The groups of actors. A workload has more or less of each. */
 export type ActorGroup =

@@ -1,42 +1,57 @@
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { MessagingEngine } from "../../adapters/entry.ts";
+import { MessagingEngine } from "../../src/engine.ts";
+import { english } from "../../adapters/language/index.ts";
+import { TidingsError } from "../../src/index.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
-import type { TransportSink } from "../../src/ports/transport.ts";
-import { type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
-import { LateStorage } from "../support/late-storage.ts";
+import {
+  Dice,
+  type EnginePorts,
+  type EngineRun,
+  type LogLine,
+  type ScriptedCarrier,
+  type Story,
+  type UpEngine,
+  type VirtualClock,
+  world as makeWorld,
+  type World as TestWorld,
+} from "../../adapters/testing/index.ts";
 import { ActionBackend, type ActionEffect } from "./action-backend.ts";
-import { Carrier, type CarrierCall } from "./carrier.ts";
+import { agentModel } from "./agent-model.ts";
+import { type CarrierTraits, drawTraits, makeCarrier } from "./carrier.ts";
 import { Clients } from "./clients.ts";
-import { Dice } from "./dice.ts";
-import { EngineProcess } from "./engine-process.ts";
 import { drawFaults, type Faults, noFaults } from "./faults.ts";
 import { HostPolicy } from "./host-policy.ts";
-import type { Checks, Finding, Invariant, Violation } from "./invariant.ts";
-import type { Lifetime } from "./lifetime.ts";
+import { type Checks, type Finding, type Invariant, laws, type Violation } from "./invariant.ts";
 import { Operators } from "./operators.ts";
 import { UniqueWords } from "./personal-data.ts";
 import { PhoneNumbers } from "./phone-numbers.ts";
 import { ResourceHistory } from "./resource-history.ts";
-import { drawSettings, type Settings } from "./settings.ts";
-import { Trace } from "./trace.ts";
+import { sentimentAnalyzer } from "./sentiment-analyzer.ts";
+import {
+  backupTransport,
+  drawSettings,
+  historyChunks,
+  reopenHours,
+  type Settings,
+} from "./settings.ts";
 import { type WebhookRequest, WebhookReceivers } from "./webhook-receivers.ts";
 import { WebchatVisitors } from "./visitors.ts";
 import { drawWorkload, type Workload } from "./workloads.ts";
 
-/** Everything in one history: the engines, their shared storage, and all that is outside them. */
+/**
+ * Everything in one history: a world with engines, and everybody who uses them. The simulator adds
+ * the host application, its clients, and invariants that read the engine's tables.
+ */
 export class World {
   readonly seed: number;
+  /** The choices of everybody outside the engines. Those of the faults are the test world's. */
   readonly dice: Dice;
-  readonly clock: VirtualClock;
-  readonly trace: Trace;
+  /** The engines, the storage, the carrier and their faults. */
+  readonly engines: TestWorld<undefined>;
   /** The committed state. The simulator reads it directly; no fault applies. */
-  readonly database: StoragePort = memory();
-  /** The same state as engines reach it, with delays and conflicts. */
-  readonly storage: LateStorage;
-  /** The most event-loop turns by which a storage call is delayed. */
-  readonly maxYields: number;
-  readonly engineProcesses: readonly EngineProcess[];
-  readonly carrier: Carrier;
+  readonly database: StoragePort<undefined> = memory();
+  readonly carrier: ScriptedCarrier;
+  readonly traits: CarrierTraits;
   readonly clients: Clients;
   readonly receivers: WebhookReceivers;
   readonly actionBackend = new ActionBackend(this);
@@ -50,63 +65,56 @@ export class World {
   readonly policy: HostPolicy;
   /** The engines' clocks are not equal. */
   readonly clocksDiffer: boolean;
-  /** The carrier answers look-ups. */
-  readonly hasLookup: boolean;
-  /** The carrier sends receipts. */
-  readonly hasReceipts: boolean;
-  /** The share of receipts that name the attempt instead of the carrier's own message id. */
-  readonly attemptIdShare: number;
-  /** The ids of the locks of engines that are held, as the storage sees it. */
-  readonly heldLocks = new Set<string>();
-  /** The engine processes that watch the storage. */
-  readonly storageWatchers = new Set<Lifetime>();
   faults: Faults;
   faultsStopped = false;
   /** The first violation that was found. */
   finding: Finding | undefined;
-  readonly #checks: readonly { readonly name: string; readonly checks: Checks }[];
+  readonly #checks: { readonly name: string; readonly checks: Checks }[] = [];
 
   constructor(seed: number, invariants: readonly Invariant[]) {
     this.seed = seed;
-    this.dice = new Dice(seed);
-    this.clock = virtualClock();
-    const start = this.clock.now();
-    this.trace = new Trace(() => this.clock.now() - start);
+    // Not the seed of the faults, whose draws would be the same.
+    this.dice = new Dice(seed + 0.5);
     this.faults = drawFaults(this.dice);
     this.workload = drawWorkload(this.dice);
     this.settings = drawSettings(this.dice);
     this.phones = new PhoneNumbers(this.workload.phones);
-    this.clocksDiffer = this.faults.skewMs > 0;
-    this.storage = new LateStorage(this.database);
-    this.maxYields = this.dice.between(0, 3);
-    this.hasLookup = this.dice.chance(0.85);
-    this.hasReceipts = this.dice.chance(0.9);
-    this.attemptIdShare = this.dice.chance(0.5) ? this.dice.number() : 0;
-    this.carrier = new Carrier(this);
+    this.traits = drawTraits(this.dice);
+    this.carrier = makeCarrier(this.dice, this.traits, this.settings, (call) =>
+      this.#check((checks) => checks.call?.(call)),
+    );
     this.clients = new Clients(this);
     this.receivers = new WebhookReceivers(this);
     this.operators = new Operators(this);
     this.visitors = new WebchatVisitors(this);
     this.policy = new HostPolicy(this);
-    this.engineProcesses = Array.from(
-      { length: this.dice.between(2, 3) },
-      (_, i) => new EngineProcess(this, i + 1),
-    );
-    this.#checks = invariants.map(({ name, check }) => ({ name, checks: check(this) }));
+    this.engines = makeWorld<undefined>({
+      seed,
+      storage: this.database,
+      transports: [this.carrier, this.carrier.as(backupTransport)],
+      engines: this.dice.between(2, 3),
+      engine: (ports, run) => this.#engine(ports, run),
+      faults: "any",
+      observe: {
+        onCommit: (run, writes) => this.#onCommit(run, writes),
+        onLog: (run, line) => this.#onLog(run, line),
+      },
+    });
+    this.clocksDiffer = (this.engines.faults.clockSkewed ?? 0) > 0;
+    for (const { name, check } of invariants) this.#checks.push({ name, checks: check(this) });
+  }
+
+  get clock(): VirtualClock {
+    return this.engines.clock;
+  }
+
+  get trace(): Story {
+    return this.engines.story;
   }
 
   /** Only the first violation counts, since later ones may follow from it. */
   report(invariant: string, about: readonly string[], description: string): void {
     this.finding ??= { invariant, about, description, at: this.trace.entries.length };
-  }
-
-  onCommit(lifetime: Lifetime, writes: readonly Write[]): void {
-    this.history.apply(writes);
-    this.#check((checks) => checks.commit?.(lifetime.name, writes));
-  }
-
-  onCarrierCall(call: CarrierCall): void {
-    this.#check((checks) => checks.call?.(call));
   }
 
   onWebhookRequest(request: WebhookRequest): void {
@@ -137,45 +145,80 @@ export class World {
   stopFaults(): void {
     this.faults = noFaults;
     this.faultsStopped = true;
-    this.trace.note([], "the faults stop");
+    this.engines.stopFaults();
     this.visitors.disconnectAll();
   }
 
   /** A running engine. Waits for one if all are down. */
-  async running(): Promise<{
-    readonly engineProcess: EngineProcess;
-    readonly engine: MessagingEngine;
-  }> {
-    for (;;) {
-      const up = this.engineProcesses.flatMap((engineProcess) =>
-        engineProcess.engine === undefined ? [] : [{ engineProcess, engine: engineProcess.engine }],
-      );
-      const chosen = this.dice.pick(up);
-      if (chosen !== undefined) return chosen;
-      await this.clock.sleep(500);
-    }
+  running(): Promise<UpEngine<undefined>> {
+    return this.engines.whenUp();
   }
 
-  /** Delivers something from the carrier to a running engine, once. */
-  async deliverToEngine(
-    deliver: (sink: TransportSink) => Promise<void>,
-    transport: string,
-  ): Promise<{ readonly engine: string; readonly accepted: boolean }> {
-    const { engineProcess } = await this.running();
-    const { lifetime, name } = engineProcess;
-    const sink = engineProcess.sinkOf(transport);
-    if (sink === undefined) return { engine: name, accepted: false };
-    const timer = new AbortController();
-    const delivered = deliver(sink).then(
-      () => true,
-      () => false,
+  /** Ends the process of an engine, which starts again after a while. */
+  crash(name: string, why: string): void {
+    const forMs = this.faultsStopped ? 100 : this.dice.between(100, 60_000);
+    this.engines.crash(name, { why, forMs });
+  }
+
+  /** Stops an engine cleanly and starts it again after a while, as a deployment does. */
+  async deploy(name: string): Promise<void> {
+    const { dice, clock, engines } = this;
+    try {
+      await engines.stop(name, { deadlineMs: dice.between(0, 10_000) });
+    } catch (error) {
+      this.report(laws.cleanStop, [name], String(error));
+    }
+    await clock.sleep(this.faultsStopped ? 100 : dice.between(100, 60_000));
+    engines.restart(name);
+  }
+
+  #engine(ports: EnginePorts<undefined>, run: EngineRun): MessagingEngine<undefined> {
+    const { settings, policy, receivers, actionBackend } = this;
+    const crash = (why: string): void => {
+      if (this.engines.runOf(run.name) === run) this.crash(run.name, why);
+    };
+    return new MessagingEngine(
+      {
+        storage: ports.storage,
+        transports: ports.transports,
+        routes: settings.routes,
+        http: { client: receivers.client(run) },
+        mode: "live",
+        reopenHours,
+        consent: settings.consent,
+        policies: settings.hasPolicy ? [policy.forEngine(run.name)] : [],
+        ...(settings.quietHours === undefined ? {} : { quietHours: settings.quietHours }),
+        ...(settings.scoresSentiment ? { sentiment: sentimentAnalyzer(this) } : {}),
+        agents: {
+          model: agentModel(this, run, crash),
+          actions: actionBackend.actions(run, crash),
+        },
+      },
+      {
+        clock: ports.clock,
+        random: ports.random,
+        logger: ports.logger,
+        language: english(),
+        historyChunks,
+      },
     );
-    const lost = Promise.race([lifetime.ended, this.clock.sleep(30_000, timer.signal)]).then(
-      () => false,
-    );
-    const accepted = await Promise.race([delivered, lost]);
-    timer.abort("answered");
-    return { engine: name, accepted };
+  }
+
+  #onCommit(run: EngineRun, writes: readonly Write[]): void {
+    this.history.apply(writes);
+    this.#check((checks) => checks.commit?.(run.name, writes));
+  }
+
+  /**
+   * An error in the log is a violation, unless it is a retryable one, such as a storage fault, or
+   * reports the policy, which fails at random.
+   */
+  #onLog({ name }: EngineRun, { level, facts, message }: LogLine): void {
+    if (level === "warn" || message === "a policy failed") return;
+    const error = Object.values(facts).find((each) => each instanceof Error);
+    if (error instanceof TidingsError && error.retryable) return;
+    const text = error === undefined ? message : `${message}: ${error.name}: ${error.message}`;
+    this.report(laws.noUnexpectedErrors, [name], `${name} logged an unexpected error: ${text}`);
   }
 
   #check(run: (checks: Checks) => Iterable<Violation> | undefined): void {

@@ -10,7 +10,10 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
-import { type ConnectionOptions, LateStorage } from "../support/late-storage.ts";
+import {
+  type ConnectionOptions,
+  SharedStorage,
+} from "../../adapters/testing/world/shared-storage.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import {
@@ -199,7 +202,7 @@ test("concurrent commands are serializable with slow reads and commits", async (
   const timed = fc.asyncProperty(clients, fc.integer(), async (given, seed) => {
     const random = seededRandom(seed);
     const ground = memory();
-    const storage = new LateStorage(ground);
+    const storage = new SharedStorage(ground);
     const onTheWay = async (): Promise<void> => {
       for (let turns = (random.bytes(1)[0] ?? 0) % 6; turns > 0; turns--) {
         await ground.yieldToEventLoop();
@@ -214,7 +217,7 @@ type OnTheWay = ConnectionOptions["onTheWay"];
 
 /** Two processes and owned rows. Calls of the first one wait for `onTheWay` once it is set. */
 async function slowWorld(rows: readonly (readonly [id: string, owner: string])[]) {
-  const storage = new LateStorage(memory());
+  const storage = new SharedStorage(memory());
   const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
   const [one, two = one] = await opened([
     storage.connect({ onTheWay: (what) => slow.onTheWay(what) }),

@@ -7,8 +7,8 @@ export const plainTexter: Actor = {
   weight: 4,
   async act({ dice, carrier, phones, words }) {
     const hasPicture = dice.chance(0.2);
-    carrier.receive({
-      channel: hasPicture ? "mms" : "sms",
+    carrier.text({
+      arrivesAfterMs: dice.between(0, 2_000),
       from: phones.pick(dice),
       to: dice.pick(senderAddresses),
       body: `inbound words ${words.next()}`,
@@ -40,7 +40,8 @@ export const keywordTexter: Actor = {
   async act({ dice, carrier, phones }) {
     const { text: body } = dice.weighted(keywordTexts);
     const from = phones.pick(dice);
-    carrier.receive({ channel: "sms", from, to: dice.pick(senderAddresses), body, media: [] });
+    const to = dice.pick(senderAddresses);
+    carrier.text({ arrivesAfterMs: dice.between(0, 2_000), from, to, body });
   },
 };
 
@@ -62,12 +63,11 @@ export const questionTexter: Actor = {
   async act({ dice, carrier, phones, words }) {
     const [from, to] = [phones.pick(dice), dice.pick(senderAddresses)];
     for (let left = dice.chance(0.3) ? dice.between(2, 3) : 1; left > 0; left--) {
-      carrier.receive({
-        channel: "sms",
+      carrier.text({
+        arrivesAfterMs: dice.between(0, 2_000),
         from,
         to,
         body: `${dice.weighted(questions).text} ${words.next()}`,
-        media: [],
       });
     }
   },

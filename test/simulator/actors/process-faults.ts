@@ -3,8 +3,9 @@ const crasher: Actor = {
   does: "An engine's process crashes.",
   group: "faults",
   weight: 0.7,
-  async act({ dice, engineProcesses }) {
-    dice.pick(engineProcesses)?.crash("at random");
+  async act(world) {
+    const name = world.dice.pick(world.engines.engines);
+    if (name !== undefined) world.crash(name, "at random");
   },
 };
 
@@ -12,8 +13,9 @@ const deployer: Actor = {
   does: "An engine's process is stopped and started again, as by a deployment.",
   group: "faults",
   weight: 0.7,
-  async act({ dice, engineProcesses }) {
-    await dice.pick(engineProcesses)?.stop();
+  async act(world) {
+    const name = world.dice.pick(world.engines.up);
+    if (name !== undefined) await world.deploy(name);
   },
 };
 
@@ -21,8 +23,8 @@ const clockSetter: Actor = {
   does: "The machine's clock is set by up to three seconds.",
   group: "faults",
   weight: 0.5,
-  async act({ dice, clock, faults, trace }) {
-    if (faults.skewMs === 0) return;
+  async act({ dice, clock, clocksDiffer, trace }) {
+    if (!clocksDiffer) return;
     const ms = dice.between(-3_000, 3_000);
     trace.note([], `the clock is set by ${ms} ms`);
     clock.step(ms);

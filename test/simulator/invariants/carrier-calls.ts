@@ -5,7 +5,8 @@ import {
   messageById,
   timelineById,
 } from "../../../src/messages/rows.ts";
-import type { CarrierCall } from "../carrier.ts";
+import { maxSkewMs } from "../../../adapters/testing/world/faults.ts";
+import type { CarrierCall } from "../../../adapters/testing/index.ts";
 import type { Invariant } from "../invariant.ts";
 import { insertedRows, readRows } from "../rows.ts";
 import type { World } from "../world.ts";
@@ -83,7 +84,7 @@ const slackMs = 120_000;
 
 export const sentWithinItsTime: Invariant = {
   name: "A message is handed over neither before its send time nor after it has expired.",
-  check: ({ database, clients, clock, faults: { skewMs } }) => ({
+  check: ({ database, clients, clock, clocksDiffer }) => ({
     *call({ attempt_id, message: { message_id } }) {
       const [attempt] = readRows(database, attemptById, [attempt_id]);
       const request = clients.requests.find((each) => each.message?.id === message_id);
@@ -96,7 +97,7 @@ export const sentWithinItsTime: Invariant = {
       const created = Date.parse(request.message.created_at);
       const earliest = Math.min(...(times.length > 0 ? times : [created]));
       // Clocks differ, and are set, by some seconds.
-      const toleranceMs = skewMs > 0 ? 2 * skewMs + 10_000 : 0;
+      const toleranceMs = clocksDiffer ? 2 * maxSkewMs + 10_000 : 0;
       if (send_at !== undefined && clock.now() < earliest - toleranceMs) {
         yield {
           about: [message_id],

@@ -1,6 +1,6 @@
 import { attemptsOfMessage, messages } from "../../../src/messages/rows.ts";
 import type { Receipt } from "../../../src/ports/transport.ts";
-import type { IssuedReceipt } from "../carrier.ts";
+import type { IssuedReceipt } from "../../../adapters/testing/index.ts";
 import { type Invariant, laws, type Violation } from "../invariant.ts";
 import { allRows, readRows } from "../rows.ts";
 import type { World } from "../world.ts";
@@ -33,7 +33,12 @@ export const statusFromEvidence: Invariant = {
           .callsOf(id)
           .filter(({ provider_message_id }) => provider_message_id !== null);
         if (calls.length === 0) {
-          const ends = ["canceled", "expired", "failed", ...(world.hasLookup ? [] : ["ambiguous"])];
+          const ends = [
+            "canceled",
+            "expired",
+            "failed",
+            ...(world.traits.hasLookup ? [] : ["ambiguous"]),
+          ];
           return ends.includes(status) ? [] : violation("the carrier never accepted it");
         }
         const issued = calls.flatMap(({ receipts }) => receipts);
@@ -42,10 +47,11 @@ export const statusFromEvidence: Invariant = {
           .map(({ receipt }) => receipt);
         const possible = issued.map(({ receipt }) => receipt);
         if (statusRank(status) === 0) {
-          const cannotKnow = !world.hasLookup && status === "ambiguous" && certain.length === 0;
+          const cannotKnow =
+            !world.traits.hasLookup && status === "ambiguous" && certain.length === 0;
           return cannotKnow ? [] : violation("the carrier accepted it");
         }
-        if (!world.hasReceipts) {
+        if (!world.traits.hasReceipts) {
           return status === "delivered"
             ? []
             : violation("a carrier without receipts leaves it at delivered");

@@ -115,7 +115,7 @@ export const inboundStoredOnce: Invariant = {
         }
       },
       async end() {
-        return carrier.inbound.flatMap(({ provider_message_id, body, from }) => {
+        return carrier.texts.flatMap(({ provider_message_id, body, from }) => {
           const [first] = made.get(provider_message_id) ?? [];
           if (first === undefined) {
             return [{ about: [], description: `${provider_message_id} was never stored` }];

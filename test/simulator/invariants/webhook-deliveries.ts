@@ -12,7 +12,7 @@ import {
   webhooks,
 } from "../../../src/webhooks/rows.ts";
 import { delays, maxAttempts } from "../../../src/webhooks/schedule.ts";
-import { maxDelayMs } from "../faults.ts";
+import { maxDelayMs } from "../../../adapters/testing/world/faults.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows } from "../rows.ts";
 import { maxStaleOwnerMs, WebhookHistory } from "../webhook-history.ts";
@@ -200,12 +200,12 @@ export const deliveriesOnSchedule: Invariant = {
 };
 
 /** The sender did not learn the outcome, crashed soon after, or could not reach the storage. */
-function mayBeUnrecorded({ outcomeSeen, lifetime, ended_at }: WebhookRequest): boolean {
+function mayBeUnrecorded({ outcomeSeen, run, ended_at }: WebhookRequest): boolean {
   const end = ended_at ?? 0;
-  const hadOutage = lifetime.outages.some(
+  const hadOutage = run.outages.some(
     ({ from, until }) => from < end + maxStaleOwnerMs && until > end,
   );
-  return !outcomeSeen || hadOutage || (lifetime.endedAt ?? Infinity) - end < maxStaleOwnerMs;
+  return !outcomeSeen || hadOutage || (run.endedAt ?? Infinity) - end < maxStaleOwnerMs;
 }
 
 function isSuccess(request: WebhookRequest | undefined): boolean {

@@ -104,7 +104,7 @@ export const oneRequestAtATime: Invariant = forEachRequest(
           (ordering === "fifo" || event_id === request.event_id),
       );
       if (other !== undefined) {
-        yield `while ${other.lifetime.name} was still sending ${other.event_id}`;
+        yield `while ${other.run.name} was still sending ${other.event_id}`;
       }
     },
 );

@@ -1,9 +1,10 @@
-import { seededRandom } from "../../adapters/testing/index.ts";
+import { seededRandom } from "./simulated.ts";
 
-/** All randomness of the simulation. The same seed draws the same numbers. */
+/** Random choices from a seed. The same seed draws the same choices. */
 export class Dice {
   readonly #random;
 
+  /** Any number is a seed. */
   constructor(seed: number) {
     this.#random = seededRandom(seed);
   }
@@ -26,6 +27,7 @@ export class Dice {
 
   /** One item, each equally likely. */
   pick<const T extends readonly [unknown, ...unknown[]]>(from: T): T[number];
+  /** One item, each equally likely. Undefined if there is none. */
   pick<T>(from: readonly T[]): T | undefined;
   pick<T>(from: readonly T[]): T | undefined {
     return from[this.between(0, from.length - 1)];

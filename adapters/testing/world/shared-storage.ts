@@ -1,19 +1,20 @@
 /**
- * A memory storage that behaves like a shared database over a network. Calls take time, groups of
- * different processes overlap, an exclusive group blocks the others' commits, and a claimed row is
- * skipped by other claims. The test decides how long each call takes, so that a seed always gives
- * the same history.
+ * A storage in this process that behaves like a shared database over a network. Calls take time,
+ * groups of different processes overlap, an exclusive group blocks the others' commits, and a
+ * claimed row is skipped by other claims. The test decides how long each call takes, so that a seed
+ * always gives the same history. The storage behind it must read synchronously.
  */
-import { type Collection, keyOf } from "../../src/ports/collection.ts";
 import {
   type Access,
+  type Collection,
   type Group,
+  keyOf,
   type Lookup,
   type Row,
   StorageConflict,
   type StoragePort,
   type Write,
-} from "../../src/ports/storage.ts";
+} from "../../../src/ports/index.ts";
 
 export interface ConnectionOptions {
   /** Awaited before each part of a call proceeds. Resolve at once for no delay. */
@@ -27,11 +28,12 @@ export interface Connection extends StoragePort {
   disconnect(): void;
 }
 
-export class LateStorage {
+export class SharedStorage {
   readonly #database: StoragePort;
   /** The group that blocks the others' commits. */
   #exclusive: Session | undefined;
   readonly #claims = new Map<string, Session>();
+  readonly #listeners = new Set<() => void>();
 
   constructor(database: StoragePort) {
     this.#database = database;
@@ -83,7 +85,8 @@ export class LateStorage {
         range: (range) => delayed(() => database.reader.range(range)),
         search: (searches) => delayed(() => database.reader.search(searches)),
       },
-      watch: (listener) => database.watch?.(listener) ?? ((): void => {}),
+      ...this.#hosts(delayed, onTheWay),
+      watch: (listener) => this.watch(listener),
       yieldToEventLoop: () => database.yieldToEventLoop(),
       close: () => Promise.resolve(),
       disconnect: () => {
@@ -91,6 +94,52 @@ export class LateStorage {
         open.clear();
       },
     };
+  }
+
+  /** Calls `listener` after each commit. */
+  watch(listener: () => void): () => void {
+    // Wrapped, so that one function can be registered twice.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** Transactions of the host application, if the storage has them. No other group is affected. */
+  #hosts(
+    delayed: <T>(work: () => T | Promise<T>) => Promise<T>,
+    onTheWay: ConnectionOptions["onTheWay"],
+  ): Pick<StoragePort, "host" | "transaction" | "isInsideTransaction"> {
+    const database = this.#database;
+    if (!database.capabilities.hostTransactions) return {};
+    return {
+      host(handle): Group {
+        const group = database.host?.(handle);
+        if (group === undefined) throw new TypeError("the storage cannot join a transaction");
+        return {
+          read: (lookups) => delayed(() => group.read(lookups)),
+          commit: async (writes) => {
+            await onTheWay("commit");
+            await group.commit(writes);
+            await onTheWay("outcome");
+          },
+          abort: () => group.abort(),
+        };
+      },
+      transaction: async (work) => {
+        if (database.transaction === undefined) {
+          throw new TypeError("the storage has no transactions");
+        }
+        const result = await database.transaction(work);
+        this.#notify();
+        return result;
+      },
+      isInsideTransaction: () => database.isInsideTransaction?.() ?? false,
+    };
+  }
+
+  /** In microtasks, as if another process had committed. */
+  #notify(): void {
+    for (const listener of this.#listeners) queueMicrotask(listener);
   }
 
   async #read(session: Session, lookup: Lookup): Promise<readonly Row[]> {
@@ -109,8 +158,11 @@ export class LateStorage {
 
   /** The rows that are committed at this moment. */
   #stored(lookup: Lookup): readonly Row[] {
-    const [rows = []] = this.#database.begin().read([lookup]) as readonly (readonly Row[])[];
-    return rows;
+    const group = this.#database.begin();
+    const found = group.read([lookup]);
+    void group.abort();
+    if (found instanceof Promise) throw new TypeError("the storage must read synchronously");
+    return found[0] ?? [];
   }
 
   /** Waits until no other group runs exclusively, and makes this group the exclusive one. */
@@ -134,6 +186,7 @@ export class LateStorage {
     if (session.isOver) throw new Error("the connection is gone");
     const committing = this.#database.begin().commit(writes);
     if (committing instanceof Promise) await committing;
+    this.#notify();
     onCommit?.(writes);
   }
 

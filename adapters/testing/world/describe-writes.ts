@@ -1,5 +1,5 @@
-import type { Write } from "../../src/ports/storage.ts";
-import { shortId } from "./trace.ts";
+import type { Write } from "../../../src/ports/index.ts";
+import { shortId } from "./story.ts";
 
 const text = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value);

@@ -1,0 +1,333 @@
+import type {
+  AttemptMade,
+  Clock,
+  InboundMessage,
+  LookupAnswer,
+  OutboundMessage,
+  Receipt,
+  ReceiptSubject,
+  SendAnswer,
+  SendContext,
+  TransportSink,
+} from "../../../src/ports/index.ts";
+import { Dice } from "../dice.ts";
+import type { RunContext } from "../world/run-context.ts";
+import type { Fault } from "../world/faults.ts";
+import { shortId } from "../world/story.ts";
+import {
+  type AttemptAtCarrier,
+  type CarrierCall,
+  carrierError,
+  type CarrierOutcome,
+  type CarrierScript,
+  type IssuedReceipt,
+  outcomeOf,
+  receiptsOf,
+  type ScriptedReceipt,
+} from "./script.ts";
+
+/** How long the carrier waits for an engine to accept a receipt or an inbound message. */
+const acceptsWithinMs = 30_000;
+/** How often the carrier tries to deliver one receipt or inbound message. */
+const maxTries = 10_000;
+/** By how much a second copy of a receipt may come later. */
+const maxCopyDelayMs = 30_000;
+
+const defaultAfterMs = 1_000;
+
+/** One engine's connection to the carrier. */
+export interface CarrierConnection {
+  readonly transport: string;
+  /** Undefined outside of a world. */
+  readonly context: RunContext | undefined;
+  /** Undefined until the engine has started, and after it has stopped. */
+  sink: TransportSink | undefined;
+}
+
+/** How a text from a phone gets to an engine. */
+interface Arrival {
+  readonly transport: string;
+  readonly arrivesAfterMs: number;
+  readonly account_id: string | undefined;
+}
+
+/** What a carrier is made of. */
+export interface CarrierSettings {
+  readonly script: CarrierScript;
+  readonly hasReceipts: boolean;
+  readonly onCall: ((call: CarrierCall) => void) | undefined;
+}
+
+type WithWritableReceipts = CarrierCall & { readonly receipts: IssuedReceipt[] };
+
+/**
+ * What is behind the transports of a scripted carrier. It records every call, and retries each
+ * receipt and inbound message until an engine accepts it.
+ */
+export class CarrierCore {
+  readonly calls: WithWritableReceipts[] = [];
+  readonly texts: InboundMessage[] = [];
+  readonly connections = new Set<CarrierConnection>();
+  readonly #settings: CarrierSettings;
+  /** Attempts that a look-up reported as not sent. */
+  readonly denied = new Set<string>();
+  #dice = new Dice(1);
+  #clock: Clock | undefined;
+  #world: RunContext["world"] | undefined;
+  #undelivered = 0;
+  #lastId = 0;
+
+  constructor(settings: CarrierSettings) {
+    this.#settings = settings;
+  }
+
+  get undelivered(): number {
+    return this.#undelivered;
+  }
+
+  /** Joins the world of an engine. A carrier belongs to one world. */
+  join({ world }: RunContext): void {
+    if (this.#world !== undefined && this.#world !== world) {
+      throw new Error("This scripted carrier is part of another world. Make one for each world.");
+    }
+    this.#world = world;
+    this.#dice = world.dice;
+    this.#clock = world.clock;
+  }
+
+  use(clock: Clock): void {
+    this.#clock ??= clock;
+  }
+
+  handle(
+    connection: CarrierConnection,
+    message: OutboundMessage,
+    { attempt_id, number, started_at }: SendContext,
+  ): SendAnswer {
+    const attempt: AttemptAtCarrier = {
+      message,
+      attempt_id,
+      number,
+      started_at,
+      at: this.#now(),
+      transport: connection.transport,
+      engine: connection.context?.run.name ?? "",
+    };
+    const outcome = this.#outcome(connection, attempt);
+    const isAccepted = outcome.outcome === "accepted" || outcome.outcome === "answer_lost";
+    const call: WithWritableReceipts = {
+      ...attempt,
+      outcome: outcome.outcome,
+      provider_message_id: isAccepted ? `carrier-${++this.#lastId}` : null,
+      receipts: [],
+      wasDenied: this.denied.has(attempt_id),
+    };
+    const verb = { accepted: "accepts", answer_lost: "accepts", refused: "refuses" };
+    const from = call.engine === "" ? "" : ` from ${call.engine}`;
+    this.#note(
+      [call.engine, message.message_id, attempt_id],
+      `the carrier ${outcome.outcome === "throttled" ? "throttles" : verb[outcome.outcome]} ` +
+        `${shortId(message.message_id)}, attempt ${number},${from} over its ${call.transport}: ` +
+        `"${message.body.slice(0, 40)}" to ${message.to}`,
+    );
+    this.#settings.onCall?.(call);
+    this.calls.push(call);
+    this.#issueReceipts(connection, call, receiptsOf(outcome));
+    return answerTo(outcome, call.provider_message_id);
+  }
+
+  lookup(
+    connection: CarrierConnection,
+    { message_id }: OutboundMessage,
+    { attempt_id, number }: AttemptMade,
+  ): LookupAnswer {
+    const call = this.calls.find((each) => each.attempt_id === attempt_id);
+    const note = (found: string): void =>
+      this.#note(
+        [message_id, attempt_id],
+        `a look-up of attempt ${number} of ${shortId(message_id)} returns: ${found}`,
+      );
+    if (occurs(connection, "lookupUnknown")) {
+      note("unknown");
+      return { outcome: "unknown" };
+    }
+    if (call === undefined || call.provider_message_id === null) {
+      this.denied.add(attempt_id);
+      note("not sent");
+      return { outcome: "not_sent" };
+    }
+    const receipts = occurs(connection, "lookupLags")
+      ? []
+      : call.receipts.map(({ receipt }) => receipt).filter(({ at }) => at <= this.#now());
+    note(`sent, ${receipts.length} receipts`);
+    return { outcome: "sent", provider_message_id: call.provider_message_id, receipts };
+  }
+
+  /** Takes a message from a phone, and delivers it to an engine, sometimes twice. */
+  receive(
+    message: Omit<InboundMessage, "provider_message_id" | "at">,
+    { transport, arrivesAfterMs, account_id = this.#accountOf(message) }: Arrival,
+  ): void {
+    const inbound: InboundMessage = {
+      ...message,
+      provider_message_id: `in-${this.texts.length + 1}`,
+      at: this.#now(),
+    };
+    this.texts.push(inbound);
+    const [any] = this.connections;
+    const times = any !== undefined && occurs(any, "reportTwice") ? 2 : 1;
+    const what = `inbound ${inbound.provider_message_id}`;
+    for (let copy = 0; copy < times; copy++) {
+      const late = copy === 0 ? 0 : this.#dice.between(0, maxCopyDelayMs);
+      this.#deliver(arrivesAfterMs + late, [], what, transport, (sink) =>
+        sink.inbound(inbound, account_id),
+      );
+    }
+  }
+
+  /** In sandbox mode, the account that texted the phone last from the address that it answers. */
+  #accountOf({ from, to }: Pick<InboundMessage, "from" | "to">): string | undefined {
+    const last = this.calls.findLast(({ message }) => message.to === from && message.from === to);
+    return last?.message.mode === "sandbox" ? last.message.account_id : undefined;
+  }
+
+  #outcome(connection: CarrierConnection, attempt: AttemptAtCarrier): CarrierOutcome {
+    if (occurs(connection, "carrierThrottles")) {
+      const isTold = this.#dice.chance(0.5);
+      return {
+        outcome: "throttled",
+        ...(isTold ? { retryAfterMs: this.#dice.between(100, 20_000) } : {}),
+      };
+    }
+    if (occurs(connection, "carrierRefuses")) {
+      // The first code blames the message, the second blames the sender.
+      return { outcome: "refused", code: this.#dice.pick(["filtered", "invalid_sender"]) };
+    }
+    return outcomeOf(this.#settings.script, attempt);
+  }
+
+  #issueReceipts(
+    connection: CarrierConnection,
+    call: WithWritableReceipts,
+    scripted: readonly ScriptedReceipt[],
+  ): void {
+    const { provider_message_id, attempt_id, message, transport } = call;
+    if (!this.#settings.hasReceipts || provider_message_id === null) return;
+    for (const { names, afterMs = defaultAfterMs, arrivesAfterMs = afterMs, ...rest } of scripted) {
+      const receipt = receiptOf(rest, this.#now() + afterMs);
+      const subject: ReceiptSubject =
+        names === "attempt" ? { attempt_id } : { provider_message_id };
+      const lost = occurs(connection, "receiptLost");
+      const issued: IssuedReceipt = { subject, receipt, lost, acknowledged: false };
+      call.receipts.push(issued);
+      if (lost) continue;
+      const times = occurs(connection, "reportTwice") ? 2 : 1;
+      for (let copy = 0; copy < times; copy++) {
+        const due = occurs(connection, "receiptEarly") ? 0 : arrivesAfterMs;
+        const delay = copy === 0 ? due : due + this.#dice.between(0, maxCopyDelayMs);
+        const what = `receipt "${receipt.status}" of ${shortId(message.message_id)}`;
+        this.#deliver(delay, [message.message_id], what, transport, async (sink) => {
+          await sink.receipt(subject, receipt);
+          issued.acknowledged = true;
+        });
+      }
+    }
+  }
+
+  /** Tries one engine after another until one accepts. */
+  #deliver(
+    delay: number,
+    about: readonly string[],
+    what: string,
+    transport: string,
+    deliver: (sink: TransportSink) => Promise<void>,
+  ): void {
+    this.#undelivered++;
+    const run = async (): Promise<void> => {
+      await this.#sleep(delay);
+      for (let tries = 0; tries < maxTries; tries++) {
+        const connection = this.#anyConnection(transport);
+        const sink = connection?.sink;
+        if (connection === undefined || sink === undefined) {
+          await this.#sleep(500);
+          continue;
+        }
+        const isAccepted = await this.#isAccepted(connection, deliver(sink));
+        const engine = connection.context?.run.name ?? "the engine";
+        const result = isAccepted ? "accepted" : "no answer";
+        this.#note([...about, engine], `${what} delivered to ${engine}: ${result}`);
+        if (isAccepted) break;
+        await this.#sleep(this.#dice.between(500, 5_000));
+      }
+      this.#undelivered--;
+    };
+    void run();
+  }
+
+  #anyConnection(transport: string): CarrierConnection | undefined {
+    const up = [...this.connections].filter(
+      ({ sink, context, transport: name }) =>
+        name === transport &&
+        sink !== undefined &&
+        context?.run.isAlive !== false &&
+        context?.isCutOff("carrier") !== true,
+    );
+    return up.length > 1 ? this.#dice.pick(up) : up[0];
+  }
+
+  async #isAccepted({ context }: CarrierConnection, delivered: Promise<void>): Promise<boolean> {
+    const timer = new AbortController();
+    const ended = context === undefined ? [] : [context.run.ended.then(() => false)];
+    const answered = delivered.then(
+      () => true,
+      () => false,
+    );
+    const late = this.#sleep(acceptsWithinMs, timer.signal).then(() => false);
+    const isAccepted = await Promise.race([answered, late, ...ended]);
+    timer.abort("answered");
+    return isAccepted;
+  }
+
+  #now(): number {
+    return this.#clock?.now() ?? 0;
+  }
+
+  async #sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await this.#clock?.sleep(ms, signal, { ref: false });
+  }
+
+  #note(about: readonly string[], text: string): void {
+    this.#world?.story.note(about, text);
+  }
+}
+
+function occurs({ context }: CarrierConnection, fault: Fault): boolean {
+  return context?.occurs(fault) ?? false;
+}
+
+function receiptOf(
+  { status, error = "unreachable" }: Pick<ScriptedReceipt, "status" | "error">,
+  at: number,
+): Receipt {
+  return status === "undelivered" ? { status, at, error: carrierError(error) } : { status, at };
+}
+
+function answerTo(outcome: CarrierOutcome, provider_message_id: string | null): SendAnswer {
+  if (outcome.outcome === "accepted" && provider_message_id !== null) {
+    return { outcome: "accepted", provider_message_id };
+  }
+  if (outcome.outcome === "refused") {
+    const error = carrierError(outcome.code ?? "invalid_destination");
+    return { outcome: "rejected", error, permanent: true };
+  }
+  if (outcome.outcome === "throttled") {
+    const { retryAfterMs } = outcome;
+    return {
+      outcome: "rejected",
+      error: carrierError("throttled"),
+      permanent: false,
+      ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    };
+  }
+  return { outcome: "ambiguous", error: carrierError("answer_lost") };
+}

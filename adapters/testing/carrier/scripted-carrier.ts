@@ -1,0 +1,214 @@
+import {
+  booleanOption,
+  functionOption,
+  listOption,
+  option,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
+import type {
+  InboundMessage,
+  Media,
+  ReceiptTimes,
+  Transport,
+  TransportCapabilities,
+} from "../../../src/ports/index.ts";
+import type { RunContext } from "../world/run-context.ts";
+import { type CarrierConnection, CarrierCore } from "./core.ts";
+import type { CarrierCall, CarrierScript } from "./script.ts";
+
+/** Options of `scriptedCarrier()`. */
+export interface ScriptedCarrierOptions {
+  /**
+   * The name of the transport. Default: `sandbox`, over which every account in sandbox mode sends
+   * without further setup.
+   */
+  readonly name?: string;
+  /** The modes whose messages it carries. Default: both. */
+  readonly modes?: TransportCapabilities["modes"];
+  /** The channels that it carries. Default: `sms` and `mms`. */
+  readonly channels?: TransportCapabilities["channels"];
+  /**
+   * When receipts come. Default: within 240 s, with look-ups after 30 s and 100 s. `none`: never.
+   */
+  readonly receipts?: "none" | ReceiptTimes;
+  /** Whether the carrier answers look-ups. Default: true. */
+  readonly lookups?: boolean;
+  /** Whether the carrier itself confirms opt-outs. Default: false. */
+  readonly confirmsOptOuts?: boolean;
+  /**
+   * What happens to which message. By default, and where the script says nothing, the carrier
+   * accepts a message and delivers it.
+   */
+  readonly script?: CarrierScript;
+  /**
+   * Called with each call when it arrives, before it is recorded. For laws that are checked at
+   * once.
+   */
+  readonly onCall?: (call: CarrierCall) => void;
+}
+
+/** A text from a phone, as a test writes it. */
+export interface ScriptedText {
+  /** The phone's number. */
+  readonly from: string;
+  /** The address of the sender that it is sent to. */
+  readonly to: string;
+  /** The text. Default: empty. */
+  readonly body?: string;
+  /** The files. With some, the message is an MMS. Default: none. */
+  readonly media?: readonly Media[];
+  /**
+   * The account that it is for, in sandbox mode, where several use the same sender's address.
+   * Default: the account that texted this phone last from that address.
+   */
+  readonly account_id?: string;
+  /** When it arrives at an engine, in milliseconds from now. Default: 0. */
+  readonly arrivesAfterMs?: number;
+}
+
+/**
+ * A carrier that does what a test says, and records what it was asked. It is the transport of one
+ * engine, or the carrier of all engines of a world.
+ */
+export interface ScriptedCarrier extends Transport {
+  /** All calls that reached the carrier, in order. */
+  readonly calls: readonly CarrierCall[];
+  /** The calls whose message the carrier accepted: what the phones get. */
+  readonly handedOver: readonly CarrierCall[];
+  /** The ids of attempts that a look-up reported as not sent. */
+  readonly denied: ReadonlySet<string>;
+  /** The texts from phones, in order. */
+  readonly texts: readonly InboundMessage[];
+  /** The number of receipts and texts that no engine has accepted yet. */
+  readonly undelivered: number;
+  /** The calls with one message, in order. */
+  callsOf(message_id: string): readonly CarrierCall[];
+  /**
+   * Takes a text from a phone and delivers it to an engine. Tries again until an engine accepts it.
+   */
+  text(text: ScriptedText): void;
+  /** The same carrier as a second transport with another name, for routes and fallback. */
+  as(name: string): ScriptedCarrier;
+}
+
+/** How an engine of a world connects to each carrier. */
+const connectors = new WeakMap<ScriptedCarrier, (context: RunContext) => Transport>();
+
+/** Returns the transport of one engine of a world. */
+export function connectTo(carrier: ScriptedCarrier, context: RunContext): Transport {
+  const connect = connectors.get(carrier);
+  if (connect === undefined) throw new TypeError("Expected what scriptedCarrier() returns.");
+  return connect(context);
+}
+
+const defaultReceiptTimes: ReceiptTimes = { timeout_ms: 240_000, lookups_ms: [30_000, 100_000] };
+
+const nameOption = option<string>(
+  "a name that is not empty",
+  (given) => typeof given === "string" && given !== "",
+  { isQuoted: true },
+);
+const modeOption = option<TransportCapabilities["modes"][number]>(
+  '"sandbox" or "live"',
+  (given) => given === "sandbox" || given === "live",
+);
+const channelOption = option<TransportCapabilities["channels"][number]>(
+  '"sms", "mms" or "webchat"',
+  (given) => given === "sms" || given === "mms" || given === "webchat",
+);
+
+const optionsSchema = optionsObject({
+  name: nameOption.default("sandbox"),
+  modes: listOption("modes", modeOption).default(["sandbox", "live"]),
+  channels: listOption("channels", channelOption).default(["sms", "mms"]),
+  receipts: option<"none" | ReceiptTimes>(
+    '"none" or an object with timeout_ms and lookups_ms',
+    (given) => given === "none" || (typeof given === "object" && given !== null),
+  ).default(defaultReceiptTimes),
+  lookups: booleanOption.default(true),
+  confirmsOptOuts: booleanOption.default(false),
+  script: option<CarrierScript>(
+    "a list of rules or a function",
+    (given) => Array.isArray(given) || typeof given === "function",
+  ).default([]),
+  onCall: functionOption<(call: CarrierCall) => void>().optional(),
+});
+
+/**
+ * Returns a carrier that does what a test says: by number, by text or by a function.
+ * @throws TidingsError `invalid_option` when an option is wrong or unknown
+ */
+export function scriptedCarrier(options: ScriptedCarrierOptions = {}): ScriptedCarrier {
+  const { name, modes, channels, receipts, lookups, confirmsOptOuts, script, onCall } =
+    parseOptions("scriptedCarrier: ", optionsSchema, options);
+  const core = new CarrierCore({ script, hasReceipts: receipts !== "none", onCall });
+  const capabilities = { modes, channels, receipts, confirms_opt_outs: confirmsOptOuts };
+  return handle(core, name, { capabilities, lookups });
+}
+
+interface LineSettings {
+  readonly capabilities: TransportCapabilities;
+  readonly lookups: boolean;
+}
+
+function handle(core: CarrierCore, name: string, settings: LineSettings): ScriptedCarrier {
+  const carrier: ScriptedCarrier = {
+    ...line(core, name, settings, undefined),
+    get calls() {
+      return core.calls;
+    },
+    get handedOver() {
+      return core.calls.filter(({ provider_message_id }) => provider_message_id !== null);
+    },
+    denied: core.denied,
+    get texts() {
+      return core.texts;
+    },
+    get undelivered() {
+      return core.undelivered;
+    },
+    callsOf: (id) => core.calls.filter(({ message }) => message.message_id === id),
+    text({ from, to, body = "", media = [], arrivesAfterMs = 0, account_id }) {
+      const channel = media.length === 0 ? "sms" : "mms";
+      core.receive(
+        { channel, from, to, body, media },
+        { transport: name, arrivesAfterMs, account_id },
+      );
+    },
+    as: (other) => handle(core, other, settings),
+  };
+  connectors.set(carrier, (context) => {
+    core.join(context);
+    return line(core, name, settings, context);
+  });
+  return carrier;
+}
+
+/** The transport of one engine. */
+function line(
+  core: CarrierCore,
+  name: string,
+  { capabilities, lookups }: LineSettings,
+  context: RunContext | undefined,
+): Transport {
+  const connection: CarrierConnection = { transport: name, context, sink: undefined };
+  void context?.run.ended.then(() => core.connections.delete(connection));
+  return {
+    name,
+    capabilities,
+    send: async (message, attempt) => core.handle(connection, message, attempt),
+    ...(lookups
+      ? { lookup: async (message, attempt) => core.lookup(connection, message, attempt) }
+      : {}),
+    start: async ({ sink, clock }) => {
+      core.use(clock);
+      connection.sink = sink;
+      core.connections.add(connection);
+    },
+    stop: async () => {
+      connection.sink = undefined;
+      core.connections.delete(connection);
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import type { MessagingEngine } from "../../entry.ts";
+import { TidingsError } from "../../../src/kernel/index.ts";
+import type { Clock, Logger, Random, StoragePort, Transport } from "../../../src/ports/index.ts";
+import { connectTo, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { seededRandom } from "../simulated.ts";
+import { type EngineRun, ProcessRun } from "./engine-run.ts";
+import { maxSkewMs, type FaultSource } from "./faults.ts";
+import { faultyStorage } from "./faulty-storage.ts";
+import { faultyTransport } from "./faulty-transport.ts";
+import type { Remote, RunContext, Surroundings } from "./run-context.ts";
+
+/** A carrier of a world, or a function that makes the transport of one engine. */
+export type WorldTransport = ScriptedCarrier | (() => Transport);
+
+/** What a world gives to an engine: its connections to everything outside it. */
+export interface EnginePorts<Tx extends object | undefined = object | undefined> {
+  /** The storage of the world, over a connection of this engine. */
+  readonly storage: StoragePort<Tx>;
+  /** The carriers of the world, over connections of this engine. */
+  readonly transports: readonly Transport[];
+  /** The clock of this engine: the world's, perhaps off by some seconds. */
+  readonly clock: Clock;
+  /** Random bytes that depend on the seed, the engine and the number of its run. */
+  readonly random: Random;
+  /** Writes warnings and errors into the story. */
+  readonly logger: Logger;
+}
+
+/** Makes an engine from its ports, at each start of its process. */
+export type MakeEngine<Tx extends object | undefined> = (
+  ports: EnginePorts<Tx>,
+  run: EngineRun,
+) => MessagingEngine<Tx>;
+
+/** What the processes of a world have in common. */
+export interface ProcessSettings<Tx extends object | undefined> {
+  readonly world: Surroundings;
+  readonly seed: number;
+  readonly faults: FaultSource;
+  readonly transports: readonly WorldTransport[];
+  readonly makeEngine: MakeEngine<Tx>;
+}
+
+/** How long a process that crashed by a fault is down, in milliseconds. */
+const restartsAfterMs = { min: 100, max: 60_000 };
+/** How long an engine waits after a failed start. */
+const startsAgainMs = 500;
+
+/** A process that runs an engine, and after a crash a new engine on the same storage. */
+export class EngineProcess<Tx extends object | undefined> {
+  readonly name: string;
+  readonly #settings: ProcessSettings<Tx>;
+  readonly #number: number;
+  readonly #cutOff = new Set<Remote>();
+  #run: ProcessRun;
+  #engine: MessagingEngine<Tx> | undefined;
+  #isStopping = false;
+  #failure: string | undefined;
+
+  constructor(name: string, number: number, settings: ProcessSettings<Tx>) {
+    this.name = name;
+    this.#number = number;
+    this.#settings = settings;
+    this.#run = new ProcessRun(name, 0, () => settings.world.clock.now());
+    this.#run.end();
+  }
+
+  /** The latest run. */
+  get run(): ProcessRun {
+    return this.#run;
+  }
+
+  /** The running engine. Undefined while none runs, and while it stops. */
+  get engine(): MessagingEngine<Tx> | undefined {
+    return this.#run.isAlive && !this.#isStopping ? this.#engine : undefined;
+  }
+
+  /** Why the engine could not start. Undefined if it could. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** What the engine cannot reach. */
+  get cutOff(): Set<Remote> {
+    return this.#cutOff;
+  }
+
+  start(): void {
+    if (this.#run.isAlive) return;
+    const { world, seed, faults, makeEngine } = this.#settings;
+    const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
+    if (faults.occurs("clockSkewed", this.name)) {
+      run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);
+    }
+    this.#run = run;
+    this.#isStopping = false;
+    this.#failure = undefined;
+    const context: RunContext = {
+      world,
+      run,
+      clock: clockOf(world, run),
+      occurs: (fault) => faults.occurs(fault, this.name),
+      isCutOff: (remote) => this.#cutOff.has(remote),
+      crash: (why) => {
+        if (run === this.#run) this.crash(why, this.#restartDelay());
+      },
+    };
+    const engine = makeEngine(
+      {
+        storage: faultyStorage<Tx>(context),
+        transports: this.#settings.transports.map((each) =>
+          faultyTransport(context, typeof each === "function" ? each() : connectTo(each, context)),
+        ),
+        clock: context.clock,
+        random: seededRandom(seed * 10_000 + this.#number * 100 + run.number),
+        logger: storyLogger(world, run),
+      },
+      run,
+    );
+    this.#engine = engine;
+    world.story.note([this.name], `${this.name} starts`);
+    void this.#start(engine, run);
+  }
+
+  /**
+   * Ends the process: the engine runs no further, and none of its pending calls return. It starts
+   * again after `restartAfterMs`, if that is given.
+   */
+  crash(why: string, restartAfterMs?: number): void {
+    if (!this.#run.isAlive) return;
+    const { world } = this.#settings;
+    world.story.note([this.name], `${this.name} crashes${why === "" ? "" : ` ${why}`}`);
+    world.watchers.delete(this.#run);
+    this.#run.end();
+    if (restartAfterMs !== undefined) this.#startLater(restartAfterMs);
+  }
+
+  /** Stops the engine cleanly, as a deployment does. It stays down, unless it crashes meanwhile. */
+  async stop(deadlineMs: number): Promise<void> {
+    const { engine } = this;
+    if (engine === undefined) return;
+    const { world } = this.#settings;
+    const run = this.#run;
+    this.#isStopping = true;
+    world.story.note([this.name], `${this.name} stops`);
+    await Promise.race([engine.stop({ deadlineMs }), run.ended]);
+    if (!run.isAlive) return;
+    world.story.note([this.name], `${this.name} has stopped`);
+    if (world.watchers.has(run)) {
+      throw new Error(`${this.name} has stopped and still watches the storage.`);
+    }
+    run.end();
+  }
+
+  /** Ends the process without a word, when its world ends. */
+  end(): void {
+    this.#run.end();
+    this.#settings.world.watchers.delete(this.#run);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    this.#settings.world.story.note([this.name], `${this.name} cannot start: ${this.#failure}`);
+  }
+
+  #restartDelay(): number {
+    return this.#settings.world.dice.between(restartsAfterMs.min, restartsAfterMs.max);
+  }
+
+  #startLater(ms: number): void {
+    const crashed = this.#run;
+    void this.#settings.world.clock.sleep(ms).then(() => {
+      // Somebody may have started it meanwhile.
+      if (crashed === this.#run) this.start();
+    });
+  }
+
+  async #start(engine: MessagingEngine<Tx>, run: EngineRun): Promise<void> {
+    const { clock } = this.#settings.world;
+    while (run.isAlive) {
+      try {
+        return await engine.start();
+      } catch (error) {
+        const isStopping = error instanceof TidingsError && error.code === "shutting_down";
+        if (isStopping || this.#run !== run) return;
+        if (!(error instanceof TidingsError && error.retryable)) return this.#fail(error);
+        await run.guard(clock.sleep(startsAgainMs));
+      }
+    }
+  }
+}
+
+function clockOf({ clock }: Surroundings, run: EngineRun): Clock {
+  return {
+    now: () => Math.round(clock.now() + run.skewMs),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => run.guard(clock.sleep(ms, signal)),
+  };
+}
+
+function storyLogger({ story, observe }: Surroundings, run: EngineRun): Logger {
+  const at =
+    (level: "warn" | "error") =>
+    (facts: object, message: string): void => {
+      story.note(
+        [run.name],
+        `${run.name} logs ${level === "warn" ? "a warning" : "an error"}: ${message}`,
+      );
+      observe.onLog?.(run, { level, facts, message });
+    };
+  return { debug() {}, info() {}, warn: at("warn"), error: at("error") };
+}

@@ -1,0 +1,76 @@
+/** A time in which an engine could not use the storage. */
+export interface Outage {
+  /** When it began, by the world's clock, in milliseconds since the epoch. */
+  readonly from: number;
+  /** When it ended or ends. */
+  readonly until: number;
+}
+
+/** One run of an engine's process, from its start to its end. */
+export interface EngineRun {
+  /** The name of the engine. */
+  readonly name: string;
+  /** 1 for the first run of the engine, and one more after each restart. */
+  readonly number: number;
+  /** How far the engine's clock is ahead of the world's, in milliseconds. */
+  readonly skewMs: number;
+  /** When the engine could not reach the storage, or got no answer from it. */
+  readonly outages: readonly Outage[];
+  /** Resolves when the run ends. */
+  readonly ended: Promise<void>;
+  /** When it ended, by the world's clock. Undefined while it runs. */
+  readonly endedAt: number | undefined;
+  /** Whether the process runs. */
+  readonly isAlive: boolean;
+  /** Returns the same promise, but it never settles once the process has ended. */
+  guard<T>(promise: Promise<T>): Promise<T>;
+}
+
+/** A run that its process can end. */
+export class ProcessRun implements EngineRun {
+  readonly name: string;
+  readonly number: number;
+  skewMs = 0;
+  readonly outages: Outage[] = [];
+  readonly ended: Promise<void>;
+  endedAt: number | undefined;
+  readonly #now: () => number;
+  #isAlive = true;
+  #resolveEnded: () => void = () => {};
+
+  constructor(name: string, number: number, now: () => number) {
+    this.name = name;
+    this.number = number;
+    this.#now = now;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  end(): void {
+    this.endedAt ??= this.#now();
+    this.#isAlive = false;
+    this.#resolveEnded();
+  }
+
+  guard<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      promise.then(
+        (value) => {
+          if (this.#isAlive) resolve(value);
+        },
+        (error: unknown) => {
+          if (this.#isAlive) reject(error);
+        },
+      );
+    });
+  }
+}
+
+export function never<T>(): Promise<T> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,187 @@
+import type { Dice } from "../dice.ts";
+
+/**
+ * How likely each fault is at each call that it can happen to, from 0 (never) to 1 (always). A
+ * fault that is left out never happens.
+ */
+export interface FaultRates {
+  /** A commit fails, as if another transaction had changed one of its rows. */
+  readonly commitConflicts: number;
+  /** A commit fails and nothing is written. */
+  readonly commitFailsBefore: number;
+  /** A commit is written, but its answer is lost: the engine gets an error. */
+  readonly commitFailsAfter: number;
+  /** A commit takes up to 3 s. */
+  readonly commitSlow: number;
+  /** The process stalls for up to a minute after a commit. */
+  readonly commitStalls: number;
+  /** The process crashes before a commit is written. */
+  readonly crashBeforeCommit: number;
+  /** The process crashes after a commit is written, before it gets the answer. */
+  readonly crashAfterCommit: number;
+  /** A read fails. */
+  readonly readFails: number;
+  /** A read takes up to 300 ms. */
+  readonly readSlow: number;
+  /** The engine loses its connection to the storage for up to 20 s. */
+  readonly connectionLost: number;
+  /** An engine does not learn that another one has committed. */
+  readonly notificationLost: number;
+  /** The process crashes before it calls the carrier. */
+  readonly crashBeforeSend: number;
+  /** The carrier gets a message, and the process crashes before it gets the answer. */
+  readonly crashAfterSend: number;
+  /** A call to the carrier fails before it gets there. */
+  readonly sendFailsBefore: number;
+  /** The carrier gets a message, but its answer is lost. */
+  readonly sendFailsAfter: number;
+  /** A call takes up to 15 s to the carrier. */
+  readonly sendSlow: number;
+  /** The carrier's answer takes up to 45 s. */
+  readonly sendAnswerSlow: number;
+  /** The carrier asks to send a message later. */
+  readonly carrierThrottles: number;
+  /** The carrier refuses a message for good. */
+  readonly carrierRefuses: number;
+  /** A look-up fails, or takes up to 8 s. */
+  readonly lookupFails: number;
+  /** A look-up answers that the outcome is unknown. */
+  readonly lookupUnknown: number;
+  /** A look-up finds a message, but not its receipts yet. */
+  readonly lookupLags: number;
+  /** A receipt is never delivered. Only a look-up shows it. */
+  readonly receiptLost: number;
+  /** A receipt or an inbound message is delivered twice. */
+  readonly reportTwice: number;
+  /** A receipt arrives before earlier ones, perhaps before the answer to the call. */
+  readonly receiptEarly: number;
+  /** An engine starts with a clock that is up to 2 s ahead of the world's or behind it. */
+  readonly clockSkewed: number;
+}
+
+/** The name of a fault. */
+export type Fault = keyof FaultRates;
+
+/** The rates up to which `faults: "any"` draws. More of a fault would leave little else to see. */
+export const highestRates: FaultRates = {
+  commitConflicts: 0.08,
+  commitFailsBefore: 0.06,
+  commitFailsAfter: 0.06,
+  commitSlow: 0.4,
+  commitStalls: 0.04,
+  crashBeforeCommit: 0.005,
+  crashAfterCommit: 0.005,
+  readFails: 0.03,
+  readSlow: 0.06,
+  connectionLost: 0.004,
+  notificationLost: 0.5,
+  crashBeforeSend: 0.025,
+  crashAfterSend: 0.025,
+  sendFailsBefore: 0.12,
+  sendFailsAfter: 0.15,
+  sendSlow: 0.3,
+  sendAnswerSlow: 0.3,
+  carrierThrottles: 0.25,
+  carrierRefuses: 0.1,
+  lookupFails: 0.2,
+  lookupUnknown: 0.3,
+  lookupLags: 0.5,
+  receiptLost: 0.15,
+  reportTwice: 0.3,
+  receiptEarly: 0.5,
+  clockSkewed: 1,
+};
+
+/** The names of all faults. */
+export const faultNames = Object.keys(highestRates) as readonly Fault[];
+
+/**
+ * How long a call may take at most, in milliseconds. In sum the delays stay below the time that an
+ * engine may stall while it holds a job: its lease and 60 seconds.
+ */
+export const maxDelayMs = {
+  /** A stall after a commit. */
+  stall: 60_000,
+  /** A lost connection to the storage. */
+  outage: 20_000,
+  commit: 3_000,
+  read: 300,
+  /** From the engine to the carrier. */
+  carrierCall: 15_000,
+  /** From the carrier back. */
+  carrierAnswer: 45_000,
+  lookup: 8_000,
+} as const;
+
+/** How far the clock of an engine may be off at its start, in milliseconds. */
+export const maxSkewMs = 2_000;
+
+/**
+ * Draws which faults occur, and how often. Leaving some out matters: one fault can hide the effects
+ * of another.
+ */
+export function drawRates(dice: Dice): FaultRates {
+  const drawn = faultNames.map((name): [Fault, number] => [
+    name,
+    dice.chance(0.6) ? highestRates[name] * dice.number() : 0,
+  ]);
+  return Object.fromEntries(drawn) as Record<Fault, number>;
+}
+
+/** Which calls an injected fault happens to. */
+export interface FaultPlace {
+  /** The name of the engine. Default: any engine. */
+  readonly engine?: string;
+  /** How many calls that it could happen to go well first. Default: 0. */
+  readonly after?: number;
+}
+
+interface Injected {
+  readonly fault: Fault;
+  readonly engine: string | undefined;
+  left: number;
+}
+
+/** Decides at each call which faults happen. */
+export class FaultSource {
+  #rates: Partial<FaultRates>;
+  #injected: Injected[] = [];
+  readonly #dice: Dice;
+
+  constructor(rates: Partial<FaultRates>, dice: Dice) {
+    this.#rates = rates;
+    this.#dice = dice;
+  }
+
+  /** The current rates. */
+  get rates(): Partial<FaultRates> {
+    return this.#rates;
+  }
+
+  /** The faults that were injected and have not happened yet. */
+  get injected(): readonly Fault[] {
+    return this.#injected.map(({ fault }) => fault);
+  }
+
+  inject(fault: Fault, { engine, after = 0 }: FaultPlace): void {
+    this.#injected.push({ fault, engine, left: after });
+  }
+
+  /** Nothing fails any more. */
+  stop(): void {
+    this.#rates = {};
+    this.#injected = [];
+  }
+
+  /** Whether a fault happens now. Ask once at each place in a call at which it can happen. */
+  occurs(fault: Fault, engine: string): boolean {
+    const planned = this.#injected.find(
+      (each) => each.fault === fault && (each.engine ?? engine) === engine,
+    );
+    if (planned !== undefined && planned.left-- === 0) {
+      this.#injected = this.#injected.filter((each) => each !== planned);
+      return true;
+    }
+    return this.#dice.chance(this.#rates[fault] ?? 0);
+  }
+}

@@ -1,0 +1,96 @@
+import type {
+  LookupAnswer,
+  SendAnswer,
+  SendContext,
+  OutboundMessage,
+  Transport,
+} from "../../../src/ports/index.ts";
+import { never } from "./engine-run.ts";
+import { maxDelayMs } from "./faults.ts";
+import type { RunContext } from "./run-context.ts";
+import { shortId } from "./story.ts";
+
+/** An engine's connection to its carrier. Calls and answers are slow and get lost. */
+export function faultyTransport(context: RunContext, carrier: Transport): Transport {
+  const { run } = context;
+  const lookup = carrier.lookup?.bind(carrier);
+  const parseCallback = carrier.parseCallback?.bind(carrier);
+  const guarded = <T>(work: () => Promise<T>): Promise<T> =>
+    run.isAlive ? run.guard(work()) : never();
+  return {
+    name: carrier.name,
+    capabilities: carrier.capabilities,
+    ...(carrier.test_numbers === undefined ? {} : { test_numbers: carrier.test_numbers }),
+    send: (message, attempt) => guarded(() => send(context, carrier, message, attempt)),
+    ...(lookup === undefined
+      ? {}
+      : {
+          lookup: (message, attempt) =>
+            guarded(() => lookUp(context, () => lookup(message, attempt))),
+        }),
+    ...(parseCallback === undefined
+      ? {}
+      : { parseCallback: (request) => guarded(() => parseCallback(request)) }),
+    start: async (started) => carrier.start?.(started),
+    stop: async () => carrier.stop?.(),
+  };
+}
+
+async function send(
+  { world, run, occurs, crash, isCutOff }: RunContext,
+  carrier: Transport,
+  message: OutboundMessage,
+  attempt: SendContext,
+): Promise<SendAnswer> {
+  const { dice, clock, story } = world;
+  const id = shortId(message.message_id);
+  const note = (text: string): void =>
+    story.note([run.name, message.message_id], `${run.name} ${text} ${id}`);
+  if (occurs("crashBeforeSend")) {
+    crash(`before it calls the carrier with ${id}`);
+    return never();
+  }
+  if (isCutOff("carrier") || occurs("sendFailsBefore")) {
+    note("cannot reach the carrier with");
+    throw new Error("connection refused");
+  }
+  if (occurs("sendSlow")) await clock.sleep(dice.between(1, maxDelayMs.carrierCall));
+  // A caller that aborts in time takes the call back. A caller that crashes does not.
+  if (attempt.signal.aborted) throw new Error("aborted before it reached the carrier");
+  const answer = await carrier.send(message, attempt);
+  if (occurs("crashAfterSend")) {
+    crash(`before it gets the carrier's answer to ${id}`);
+    return never();
+  }
+  if (isCutOff("carrier") || occurs("sendFailsAfter")) {
+    note("loses the carrier's answer to");
+    return loseAnswer(dice.between(0, 2));
+  }
+  if (occurs("sendAnswerSlow")) {
+    const limit = dice.chance(0.8) ? maxDelayMs.commit : maxDelayMs.carrierAnswer;
+    await clock.sleep(dice.between(1, limit));
+  }
+  return answer;
+}
+
+/** A carrier's adapter may throw, report that it does not know, or never answer. */
+async function loseAnswer(how: number): Promise<SendAnswer> {
+  if (how === 0) throw new Error("connection reset");
+  if (how === 1) {
+    return { outcome: "ambiguous", error: { code: "unknown", message: "The connection broke." } };
+  }
+  return never();
+}
+
+async function lookUp(
+  { world, run, occurs, isCutOff }: RunContext,
+  lookup: () => Promise<LookupAnswer>,
+): Promise<LookupAnswer> {
+  const { dice, clock } = world;
+  if (isCutOff("carrier")) throw new Error("connection refused");
+  if (occurs("lookupFails")) {
+    if (dice.chance(0.5)) throw new Error("connection refused");
+    await clock.sleep(dice.between(1, maxDelayMs.lookup));
+  }
+  return run.isAlive ? lookup() : never();
+}

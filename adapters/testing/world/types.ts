@@ -1,0 +1,160 @@
+/** What users see of a world. */
+import type { MessagingEngine, StopOptions } from "../../entry.ts";
+import type { StoragePort } from "../../../src/ports/index.ts";
+import type { Dice } from "../dice.ts";
+import type { Time, VirtualClock } from "../simulated.ts";
+import type { CallOptions, CallOutcome, HostCode } from "./calls.ts";
+import type { MakeEngine, WorldTransport } from "./engine-process.ts";
+import type { EngineRun } from "./engine-run.ts";
+import type { Fault, FaultPlace, FaultRates } from "./faults.ts";
+import type { Remote, WorldObserver } from "./run-context.ts";
+import type { Story } from "./story.ts";
+
+/** Options of `world()`. */
+export interface WorldOptions<Tx extends object | undefined = object | undefined> {
+  /** Any number. It decides which faults happen, every delay and every id. Default: 1. */
+  readonly seed?: number;
+  /**
+   * Where the engines keep their data: `memory()`, or `sqlite({ file })` on a real file. All engines
+   * share it, over connections that can fail.
+   */
+  readonly storage: StoragePort<Tx>;
+  /** The carriers: scripted ones, or functions that make a transport for each engine. */
+  readonly transports: readonly [WorldTransport, ...WorldTransport[]];
+  /** How many engines there are, 1 to 9. They are named `engine 1` and so on. Default: 1. */
+  readonly engines?: number;
+  /**
+   * Makes an engine from what the world gives it: `(ports) => new MessagingEngine({ ...ports,
+   * policies })`. Called at each start of its process. Default: an engine without further options.
+   */
+  readonly engine?: MakeEngine<Tx>;
+  /**
+   * Which faults happen, and how likely each is at each call. `any`: the seed decides which, and
+   * how often. Default: none.
+   */
+  readonly faults?: "any" | Partial<FaultRates>;
+  /** The time at which the world begins. Default: 2026-01-01T00:00:00.000Z. */
+  readonly start?: Time;
+  /** Functions that are called at the moment at which something happens, for laws of your own. */
+  readonly observe?: WorldObserver;
+}
+
+/** An engine that is up. */
+export interface UpEngine<Tx extends object | undefined = object | undefined> {
+  /** Its name. */
+  readonly name: string;
+  /** The run of its process. */
+  readonly run: EngineRun;
+  /** The engine. */
+  readonly engine: MessagingEngine<Tx>;
+}
+
+/** Options of `world.crash`. */
+export interface CrashOptions {
+  /** When the process starts again, in milliseconds. Default: at `restart` or `settle`. */
+  readonly forMs?: number;
+  /** What the story says of the reason, such as "before it calls the carrier". */
+  readonly why?: string;
+}
+
+/** Options of `world.settle`. */
+export interface SettleOptions {
+  /** How much virtual time the work may take, in milliseconds. Default: 48 hours. */
+  readonly withinMs?: number;
+}
+
+/** What a law found. */
+export interface Finding {
+  /** What is wrong, as the end of a sentence. */
+  readonly description: string;
+  /** Ids of resources whose story explains it. Default: the whole story is told. */
+  readonly about?: readonly string[];
+}
+
+/** A law of a world. Its name is told when it is broken. Returns undefined while it holds. */
+export type Law<Tx extends object | undefined = object | undefined> = (
+  world: World<Tx>,
+) => Finding | string | undefined | Promise<Finding | string | undefined>;
+
+/** Engines on one storage, one virtual clock and one seed. `world()` makes one. */
+export interface World<Tx extends object | undefined = object | undefined> extends AsyncDisposable {
+  /** The seed. The same seed and the same calls give the same history. */
+  readonly seed: number;
+  /** The clock of the world. Each engine's own clock may be off by some seconds. */
+  readonly clock: VirtualClock;
+  /** Random choices by the seed. */
+  readonly dice: Dice;
+  /** What happened so far. */
+  readonly story: Story;
+  /** The names of the engines. */
+  readonly engines: readonly string[];
+  /** The names of the engines that are up. */
+  readonly up: readonly string[];
+  /** How likely each fault is now. */
+  readonly faults: Partial<FaultRates>;
+  /** The committed rows, for invariants. No fault applies to these reads. */
+  readonly reader: StoragePort["reader"];
+  /**
+   * An engine that is up: the one with this name, or the first.
+   * @throws Error when it is down
+   */
+  engine(name?: string): MessagingEngine<Tx>;
+  /** An engine that is up, by the seed or by its name. Waits in virtual time while there is none. */
+  whenUp(name?: string): Promise<UpEngine<Tx>>;
+  /** The latest run of an engine's process. */
+  runOf(name: string): EngineRun;
+  /**
+   * Begins to run code of the host application in the process of an engine, and does not wait for
+   * it: time does not move. The story says when it began and what became of it. If the process
+   * crashes, the code gets no answer any more, and the outcome is unknown.
+   */
+  begin<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<CallOutcome<T>>;
+  /**
+   * Runs code of the host application in the process of an engine, and moves time until it has
+   * ended.
+   * @throws Whatever the code throws, and Error when the process crashes or the code takes longer
+   */
+  run<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<T>;
+  /** Moves time forward by `ms` milliseconds. Resolves when everything that was due has finished. */
+  advance(ms: number): Promise<void>;
+  /**
+   * Ends the process of an engine at once: everything in its memory is gone, and calls that are
+   * under way never get an answer. It stays down until `restart` or `settle`, or for `forMs`.
+   */
+  crash(name: string, options?: CrashOptions): void;
+  /** Starts the process of an engine that is down, with a new engine. */
+  restart(name: string): void;
+  /** Stops an engine cleanly, as a deployment does. It stays down until `restart` or `settle`. */
+  stop(name: string, options?: StopOptions): Promise<void>;
+  /**
+   * Cuts an engine off from the storage, from the carriers, or from the internet (webhooks and
+   * models), until `heal` or `settle`.
+   */
+  partition(name: string, from: Remote): void;
+  /** Ends all partitions of an engine. */
+  heal(name: string): void;
+  /** Sets the clock of an engine: `ms` milliseconds ahead of the world's, or behind it. */
+  skewClock(name: string, ms: number): void;
+  /**
+   * Makes a fault happen once, at the next call that it can happen to. `after` lets some calls go
+   * well first.
+   */
+  inject(fault: Fault, place?: FaultPlace): void;
+  /** From now on nothing fails, all engines are up, and they reach everything. */
+  stopFaults(): void;
+  /** What is still to be done, one sentence each. */
+  pending(): Promise<readonly string[]>;
+  /**
+   * Stops the faults, ends partitions, restarts engines that are down, and moves time until nothing
+   * is left to do: every call is answered, and every message has its outcome.
+   * @throws Error with what is still to be done, when that takes longer than `withinMs`
+   */
+  settle(options?: SettleOptions): Promise<void>;
+  /**
+   * Checks laws: the engine's own, from `invariants`, and yours.
+   * @throws Violation with the story, at the first law that is broken
+   */
+  check(...laws: readonly Law<Tx>[]): Promise<void>;
+  /** Ends all processes. With a storage on disk, its files can be removed afterwards. */
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,22 @@
+import type { Story } from "./story.ts";
+import type { Finding } from "./types.ts";
+
+/** A law is broken. The message has the story. */
+export class Violation extends Error {
+  /** `Violation`. */
+  override readonly name = "Violation";
+  /** The name of the law. */
+  readonly law: string;
+  /** What is wrong. */
+  readonly finding: Finding;
+
+  /** @internal */
+  constructor(law: string, found: Finding | string, story: Story) {
+    const finding = typeof found === "string" ? { description: found } : found;
+    const { description, about } = finding;
+    const told = story.tell(about === undefined ? {} : { about });
+    super(`${law === "" ? "" : `${law}: `}${description}\nWhat happened:\n${told}`);
+    this.law = law;
+    this.finding = finding;
+  }
+}

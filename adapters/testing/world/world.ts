@@ -1,0 +1,295 @@
+import { MessagingEngine, type StopOptions } from "../../entry.ts";
+import type { StoragePort } from "../../../src/ports/index.ts";
+import { Dice } from "../dice.ts";
+import { type VirtualClock, virtualClock } from "../simulated.ts";
+import {
+  callOnce,
+  type CallOptions,
+  type CallOutcome,
+  defaultCallMs,
+  type HostCode,
+  told,
+} from "./calls.ts";
+import { EngineProcess, type WorldTransport } from "./engine-process.ts";
+import type { EngineRun } from "./engine-run.ts";
+import { drawRates, type Fault, type FaultPlace, type FaultRates, FaultSource } from "./faults.ts";
+import { groundOf } from "./ground.ts";
+import { checkOptions, type CheckedOptions } from "./options.ts";
+import { pendingWork } from "./pending-work.ts";
+import type { Ground, Remote, Surroundings } from "./run-context.ts";
+import { Story } from "./story.ts";
+import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } from "./types.ts";
+import { Violation } from "./violation.ts";
+
+const hourMs = 3_600_000;
+/** How long, in virtual time, all work may take to complete once the faults have stopped. */
+const settlesWithinMs = 48 * hourMs;
+/** The virtual time between two looks at what is still to be done. */
+const settleStepMs = 5_000;
+/** How long code waits for an engine that is up before it looks again. */
+const waitMs = 500;
+
+/**
+ * Returns a world: engines on one storage, one virtual clock and one seed. Everything outside the
+ * engines can fail, and the same seed and the same calls give the same history.
+ *
+ * The engines start at once. Time stands still until `advance`, `run` or `settle` moves it.
+ * @throws TidingsError `invalid_option` when an option is wrong
+ */
+export function world<Tx extends object | undefined>(options: WorldOptions<Tx>): World<Tx> {
+  return new EngineWorld(checkOptions(options));
+}
+
+class EngineWorld<Tx extends object | undefined> implements World<Tx> {
+  readonly seed: number;
+  readonly clock: VirtualClock;
+  readonly dice: Dice;
+  readonly story: Story;
+  readonly #faults: FaultSource;
+  readonly #ground: Ground;
+  readonly #processes: readonly EngineProcess<Tx>[];
+  readonly #transports: readonly WorldTransport[];
+  readonly #surroundings: Surroundings;
+
+  /** Texts of the calls that run, for a `settle` that fails. */
+  readonly #calls = new Set<{
+    readonly text: string | undefined;
+    readonly run: EngineRun | undefined;
+  }>();
+  readonly #healed: (() => void)[] = [];
+
+  constructor(options: CheckedOptions<Tx>) {
+    const { seed, storage, transports, engines, start, observe, faults } = options;
+    const { engine = (ports) => new MessagingEngine<Tx>(ports) } = options;
+    this.seed = seed;
+    this.dice = new Dice(seed);
+    this.clock = virtualClock(start);
+    const began = this.clock.now();
+    this.story = new Story(() => this.clock.now() - began);
+    const rates = faults === "any" ? drawRates(this.dice) : faults;
+    this.#faults = new FaultSource(rates, this.dice);
+    this.#transports = transports;
+    this.#ground = groundOf(storage);
+    this.#surroundings = {
+      clock: this.clock,
+      dice: this.dice,
+      story: this.story,
+      ground: this.#ground,
+      observe,
+      maxYields: this.dice.between(0, 3),
+      heldLocks: new Set(),
+      watchers: new Set(),
+      healed: () => new Promise((resolve) => this.#healed.push(resolve)),
+    };
+    const settings = {
+      world: this.#surroundings,
+      seed,
+      faults: this.#faults,
+      transports,
+      makeEngine: engine,
+    };
+    this.#processes = Array.from(
+      { length: engines },
+      (_, i) => new EngineProcess(`engine ${i + 1}`, i + 1, settings),
+    );
+    for (const process of this.#processes) process.start();
+  }
+
+  get engines(): readonly string[] {
+    return this.#processes.map(({ name }) => name);
+  }
+
+  get up(): readonly string[] {
+    return this.#processes.filter(({ engine }) => engine !== undefined).map(({ name }) => name);
+  }
+
+  get faults(): Partial<FaultRates> {
+    return this.#faults.rates;
+  }
+
+  get reader(): StoragePort["reader"] {
+    return this.#ground.reader;
+  }
+
+  engine(name?: string): MessagingEngine<Tx> {
+    const process =
+      name === undefined
+        ? (this.#processes.find(({ engine }) => engine !== undefined) ?? this.#processes[0])
+        : this.#process(name);
+    const engine = process?.engine;
+    if (engine === undefined) {
+      throw new Error(`${name ?? "Every engine"} is down. Call restart() or settle() first.`);
+    }
+    return engine;
+  }
+
+  async whenUp(name?: string): Promise<UpEngine<Tx>> {
+    const { run, engine, name: found } = await this.#running(name);
+    return engine === undefined ? this.whenUp(name) : { name: found, run, engine };
+  }
+
+  runOf(name: string): EngineRun {
+    return this.#process(name).run;
+  }
+
+  async begin<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<CallOutcome<T>> {
+    const { withinMs = defaultCallMs, as: text } = options;
+    const waiting = { text, run: undefined };
+    this.#calls.add(waiting);
+    const process = await this.#running(options.engine);
+    this.#calls.delete(waiting);
+    const { name, engine, run } = process;
+    if (engine === undefined) throw new Error(`${name} is down.`);
+    const call = { text, run };
+    this.#calls.add(call);
+    if (text !== undefined) this.story.note([], `${text}, on ${name}`);
+    const answer = (async () => code(engine))();
+    const outcome = await callOnce(this.#surroundings, process, answer, withinMs);
+    this.#calls.delete(call);
+    if (text !== undefined) this.story.note([], `${text}: ${told(outcome)}`);
+    return outcome;
+  }
+
+  async run<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<T> {
+    const { withinMs = defaultCallMs } = options;
+    const process = await this.#runningNow(options.engine);
+    const { engine } = process;
+    if (engine === undefined) throw new Error(`${process.name} is down.`);
+    let outcome: CallOutcome<T> | undefined;
+    const answer = (async () => code(engine))();
+    const ended = callOnce(this.#surroundings, process, answer, withinMs).then((known) => {
+      outcome = known;
+      return known;
+    });
+    await this.clock.advanceUntil(() => outcome !== undefined, withinMs + 1);
+    const known = await ended;
+    if (known.outcome === "done") return known.value;
+    if (known.error !== undefined) throw known.error;
+    throw new Error(`The outcome of the call is not known: ${told(known)}.`);
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.clock.advance(ms);
+  }
+
+  crash(name: string, { why = "", forMs }: CrashOptions = {}): void {
+    this.#process(name).crash(why, forMs);
+  }
+
+  restart(name: string): void {
+    this.#process(name).start();
+  }
+
+  stop(name: string, options: StopOptions = {}): Promise<void> {
+    return this.#process(name).stop(options.deadlineMs ?? 10_000);
+  }
+
+  partition(name: string, from: Remote): void {
+    this.#process(name).cutOff.add(from);
+    this.story.note([name], `${name} is cut off from the ${from}`);
+  }
+
+  heal(name: string): void {
+    const { cutOff } = this.#process(name);
+    if (cutOff.size === 0) return;
+    cutOff.clear();
+    this.story.note([name], `${name} is no longer cut off`);
+    for (const resolve of this.#healed.splice(0)) resolve();
+  }
+
+  skewClock(name: string, ms: number): void {
+    this.#process(name).run.skewMs = ms;
+    this.story.note([name], `the clock of ${name} is ${ms} ms ahead`);
+  }
+
+  inject(fault: Fault, place: FaultPlace = {}): void {
+    if (place.engine !== undefined) this.#process(place.engine);
+    this.#faults.inject(fault, place);
+  }
+
+  stopFaults(): void {
+    this.#faults.stop();
+    this.story.note([], "the faults stop");
+    for (const process of this.#processes) {
+      this.heal(process.name);
+      process.start();
+    }
+  }
+
+  async pending(): Promise<readonly string[]> {
+    const down = this.#processes.flatMap(({ name, engine, failure }) =>
+      failure === undefined
+        ? engine === undefined
+          ? [`${name} is down`]
+          : []
+        : [`${name} cannot start: ${failure}`],
+    );
+    const calls = [...this.#calls]
+      .filter(({ run }) => run?.isAlive !== false)
+      .map(({ text }) => (text === undefined ? "a call" : `the call "${text}"`))
+      .map((call) => `${call} is not answered`);
+    const reports = this.#transports.flatMap((each) =>
+      typeof each === "function" || each.undelivered === 0
+        ? []
+        : [`no engine accepts ${each.undelivered} receipts and texts of the carrier ${each.name}`],
+    );
+    return [...down, ...calls, ...reports, ...(await pendingWork(this.#ground, this.clock.now()))];
+  }
+
+  async settle({ withinMs = settlesWithinMs }: SettleOptions = {}): Promise<void> {
+    this.stopFaults();
+    const deadline = this.clock.now() + withinMs;
+    for (;;) {
+      for (const process of this.#processes) process.start();
+      await this.clock.advance(settleStepMs);
+      const pending = await this.pending();
+      if (pending.length === 0) return;
+      if (this.clock.now() >= deadline) {
+        const list = pending.map((each) => `  ${each}`).join("\n");
+        throw new Error(
+          `The world did not settle within ${withinMs} ms. Still to be done:\n${list}\n` +
+            `What happened:\n${this.story.tell()}`,
+        );
+      }
+    }
+  }
+
+  async check(...laws: readonly Law<Tx>[]): Promise<void> {
+    for (const law of laws) {
+      const found = await law(this);
+      if (found !== undefined) throw new Violation(law.name, found, this.story);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const process of this.#processes) process.end();
+    await this.#ground.close();
+  }
+
+  #process(name: string): EngineProcess<Tx> {
+    const process = this.#processes.find((each) => each.name === name);
+    if (process !== undefined) return process;
+    throw new Error(`There is no "${name}". The engines are: ${this.engines.join(", ")}.`);
+  }
+
+  /** A process whose engine is up. Waits for one if all are down. */
+  async #running(name?: string): Promise<EngineProcess<Tx>> {
+    const own = name === undefined ? this.#processes : [this.#process(name)];
+    for (;;) {
+      const up = own.filter(({ engine }) => engine !== undefined);
+      const chosen = up.length > 1 ? this.dice.pick(up) : up[0];
+      if (chosen !== undefined) return chosen;
+      await this.clock.sleep(waitMs);
+    }
+  }
+
+  async #runningNow(name?: string): Promise<EngineProcess<Tx>> {
+    let chosen: EngineProcess<Tx> | undefined;
+    void this.#running(name).then((process) => {
+      chosen = process;
+    });
+    await this.clock.advanceUntil(() => chosen !== undefined, hourMs);
+    if (chosen === undefined) throw new Error("Every engine is down.");
+    return chosen;
+  }
+}

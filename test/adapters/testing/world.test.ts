@@ -1,0 +1,266 @@
+/** A user's tests with a world of engines. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import {
+  scriptedCarrier,
+  type ScriptedCarrier,
+  Violation,
+  world,
+  type World,
+  type WorldOptions,
+} from "../../../adapters/testing/index.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
+
+const to = "+15005550101";
+const body = "Your order is ready.";
+
+const storages: readonly { readonly name: string; readonly open: () => StoragePort }[] = [
+  { name: "memory", open: memory },
+  {
+    name: "SQLite",
+    open() {
+      const folder = mkdtempSync(join(tmpdir(), "tidings-world-"));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      return sqlite({ file: join(folder, "test.db") });
+    },
+  },
+];
+
+describe.each(storages)("on $name", ({ open }) => {
+  function shop(options: Partial<WorldOptions> = {}): { carrier: ScriptedCarrier; shop: World } {
+    const carrier = scriptedCarrier();
+    const made = world({ storage: open(), transports: [carrier], ...options });
+    onTestFinished(() => made[Symbol.asyncDispose]());
+    return { carrier, shop: made };
+  }
+
+  test("a message is sent, and its receipt makes it delivered", async () => {
+    const { carrier, shop: w } = shop();
+    const { id } = await w.run((engine) => engine.messages.send({ to, body }));
+    await w.settle();
+    expect(carrier.handedOver).toMatchObject([{ message: { message_id: id, to, body } }]);
+    expect((await w.engine().messages.get(id)).status).toBe("delivered");
+  });
+
+  test("a process that crashes after the carrier has the message does not send it again", async () => {
+    const { carrier, shop: w } = shop({ engines: 2 });
+    w.inject("crashAfterSend");
+    const { id } = await w.run((engine) => engine.messages.send({ to, body }));
+    await w.settle();
+    expect(carrier.calls).toHaveLength(1);
+    expect((await w.engine().messages.get(id)).status).toBe("delivered");
+    expect(w.story.tell()).toMatch(/engine \d crashes before it gets the carrier's answer/);
+  });
+
+  test("a lost commit answer is told as unknown, and its key tells what became of it", async () => {
+    const { carrier, shop: w } = shop();
+    await w.run((engine) => engine.messages.list());
+    w.inject("commitFailsAfter");
+    const send = () =>
+      w.begin((engine) => engine.messages.send({ to, body }, { idempotencyKey: "order-7" }));
+    const first = send();
+    await w.advance(1_000);
+    expect(await first).toMatchObject({ outcome: "unknown" });
+    const again = send();
+    await w.advance(1_000);
+    expect(await again).toMatchObject({ outcome: "done" });
+    await w.settle();
+    expect(carrier.handedOver).toHaveLength(1);
+  });
+
+  test("a crashed engine answers nothing, and its work goes on after the restart", async () => {
+    const { carrier, shop: w } = shop();
+    await w.run((engine) => engine.messages.list());
+    const engine = w.engine();
+    const send_at = "2026-01-01T00:05:00Z";
+    const { id } = await w.run(() => engine.messages.send({ to, body, send_at }));
+    w.crash("engine 1");
+    let answered = false;
+    void engine.messages.get(id).finally(() => (answered = true));
+    await w.advance(600_000);
+    expect([answered, carrier.calls.length]).toEqual([false, 0]);
+    expect(() => w.engine()).toThrow("engine is down. Call restart() or settle() first.");
+    w.restart("engine 1");
+    await w.settle();
+    expect(carrier.handedOver).toHaveLength(1);
+  });
+
+  test("an engine that is cut off from the carrier hands its messages over later", async () => {
+    const { carrier, shop: w } = shop();
+    w.partition("engine 1", "carrier");
+    await w.run((engine) => engine.messages.send({ to, body }));
+    await w.advance(5_000);
+    expect(carrier.calls).toEqual([]);
+    w.heal("engine 1");
+    await w.settle();
+    expect(carrier.handedOver).toHaveLength(1);
+  });
+
+  test("an engine that is cut off from the storage fails, and another one goes on", async () => {
+    const { carrier, shop: w } = shop({ engines: 2 });
+    await w.run((engine) => engine.messages.list(), { engine: "engine 1" });
+    w.partition("engine 1", "storage");
+    const send = (engine: string) => w.run((each) => each.messages.send({ to, body }), { engine });
+    await expect(send("engine 1")).rejects.toMatchObject({ code: "storage_unavailable" });
+    await send("engine 2");
+    await w.settle();
+    expect(carrier.handedOver.map(({ engine }) => engine)).toEqual(["engine 2"]);
+  });
+
+  test("the same seed gives the same story, another seed another one", async () => {
+    const digest = async (seed: number): Promise<string> => {
+      const { shop: w } = shop({ seed, engines: 2, faults: "any" });
+      for (let i = 0; i < 5; i++) {
+        void w.begin((engine) => engine.messages.send({ to, body: `Message ${i}` }));
+        await w.advance(w.dice.between(0, 2_000));
+      }
+      await w.settle();
+      return w.story.digest();
+    };
+    const first = await digest(7);
+    expect(await digest(7)).toBe(first);
+    expect(await digest(8)).not.toBe(first);
+  });
+});
+
+describe("a scripted carrier", () => {
+  async function send(
+    carrier: ScriptedCarrier,
+    texts: readonly string[],
+  ): Promise<{ w: World; statuses: readonly string[] }> {
+    const w = world({ storage: memory(), transports: [carrier] });
+    const sent = await Promise.all(
+      texts.map((text, i) => w.engine().messages.send({ to: `+1500555020${i}`, body: text })),
+    );
+    await w.settle();
+    const messages = await Promise.all(sent.map(({ id }) => w.engine().messages.get(id)));
+    return { w, statuses: messages.map(({ status }) => status) };
+  }
+
+  test("does what its rules say, by number and by text, attempt by attempt", async () => {
+    const carrier = scriptedCarrier({
+      script: [
+        { to: "+15005550200", attempts: ["refused"] },
+        { text: "twice", attempts: [{ outcome: "throttled", retryAfterMs: 9_000 }, "accepted"] },
+        { text: /^lost/i, attempts: ["answer_lost"] },
+        {
+          attempts: [{ outcome: "accepted", receipts: [{ status: "undelivered" }] }],
+        },
+      ],
+    });
+    const { statuses } = await send(carrier, ["Hello", "Try this twice", "Lost", "Else"]);
+    expect(statuses).toEqual(["failed", "delivered", "delivered", "undelivered"]);
+    const [first, second] = carrier.calls.filter(({ message }) => /twice/.test(message.body));
+    expect([first?.outcome, second?.outcome]).toEqual(["throttled", "accepted"]);
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(9_000);
+    expect(carrier.handedOver).toHaveLength(3);
+  });
+
+  test("delivers receipts in the scripted order, and the status follows the evidence", async () => {
+    const receipts = [
+      { status: "delivered", arrivesAfterMs: 100 },
+      { status: "sent", afterMs: 500, arrivesAfterMs: 20_000 },
+      { status: "delivered", names: "attempt", arrivesAfterMs: 30_000 },
+    ] as const;
+    const carrier = scriptedCarrier({ script: () => ({ outcome: "accepted", receipts }) });
+    const { statuses } = await send(carrier, ["Hello"]);
+    expect(statuses).toEqual(["delivered"]);
+    const issued = carrier.calls[0]?.receipts ?? [];
+    expect(issued.map(({ receipt }) => receipt.status)).toEqual(["delivered", "sent", "delivered"]);
+    expect(issued.every(({ acknowledged }) => acknowledged)).toBe(true);
+  });
+
+  test("texts an engine that is up, and tries again while none is", async () => {
+    const carrier = scriptedCarrier();
+    const { w } = await send(carrier, ["Hello"]);
+    const [call] = carrier.handedOver;
+    const { from = "", to: phone = "" } = call?.message ?? {};
+    w.crash("engine 1");
+    carrier.text({ from: phone, to: from, body: "STOP" });
+    await w.advance(60_000);
+    expect(carrier.undelivered).toBe(1);
+    await w.settle();
+    expect(carrier.undelivered).toBe(0);
+    const refused = await w.begin((engine) => engine.messages.send({ to: phone, body: "Hello" }));
+    expect(refused).toMatchObject({ outcome: "refused", error: { code: "recipient_opted_out" } });
+  });
+
+  test("works as the transport of an engine without a world", async () => {
+    const carrier = scriptedCarrier({ receipts: "none" });
+    const w = world({ storage: memory(), transports: [() => carrier] });
+    await w.run((engine) => engine.messages.send({ to, body }));
+    await w.settle();
+    expect(carrier.handedOver).toHaveLength(1);
+  });
+
+  test("refuses to be part of two worlds", () => {
+    const carrier = scriptedCarrier();
+    const make = () => world({ storage: memory(), transports: [carrier] });
+    make();
+    expect(make).toThrow(
+      "This scripted carrier is part of another world. Make one for each world.",
+    );
+  });
+});
+
+describe("a law", () => {
+  test("that is broken is told with its name and the story of what it is about", async () => {
+    const carrier = scriptedCarrier();
+    const w = world({ storage: memory(), transports: [carrier] });
+    await w.begin((engine) => engine.messages.send({ to, body }), { as: "remind order 7" });
+    await w.settle();
+    const neverTextsAnybody = () => {
+      const [call] = carrier.handedOver;
+      return (
+        call && { description: `${call.message.to} got a text`, about: [call.message.message_id] }
+      );
+    };
+    await w.check(() => undefined);
+    const violation = await w.check(neverTextsAnybody).catch((error: unknown) => error);
+    expect(violation).toBeInstanceOf(Violation);
+    expect(String(violation)).toMatch(
+      /^Violation: neverTextsAnybody: \+15005550101 got a text\nWhat happened:\n(.*\n)* +0\.000 s {2}remind order 7, on engine 1\n(.*\n)*.*the carrier accepts msg…\w{5}, attempt 1, from engine 1/,
+    );
+  });
+});
+
+describe("settle", () => {
+  test("says what is still to be done when it takes too long", async () => {
+    const w = world({ storage: memory(), transports: [scriptedCarrier()] });
+    await w.run((engine) => engine.messages.send({ to, body, send_at: "2026-02-01T00:00:00Z" }));
+    void w.begin(() => new Promise(() => {}), { as: "wait for ever", withinMs: Infinity });
+    await expect(w.settle({ withinMs: 60_000 })).rejects.toThrow(
+      /did not settle within 60000 ms\. Still to be done:\n {2}the call "wait for ever" is not answered\n {2}the job release .* is due in \d+ s\nWhat happened:/,
+    );
+  });
+
+  test("brings every world of random faults to rest, with nothing handed over twice", async () => {
+    const count = fc.integer({ min: 1, max: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), count, async (seed, messages) => {
+        const carrier = scriptedCarrier();
+        const w = world({
+          seed,
+          storage: memory(),
+          transports: [carrier],
+          engines: 2,
+          faults: "any",
+        });
+        for (let i = 0; i < messages; i++) {
+          void w.begin((engine) => engine.messages.send({ to, body }));
+          await w.advance(w.dice.between(0, 5_000));
+        }
+        await w.settle();
+        expect(await w.pending()).toEqual([]);
+        const ids = carrier.handedOver.map(({ message }) => message.message_id);
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
