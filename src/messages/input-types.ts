@@ -146,8 +146,8 @@ function draftSchema(limits: Limits) {
       category: categorySchema.optional().meta({
         default: "transactional",
         description:
-          "The purpose of the message. Quiet hours apply to `marketing` messages only, and messages " +
-          "that are `transactional` go first.",
+          "The purpose of the message. Quiet hours apply to `marketing` messages only, and " +
+          "messages that are `transactional` go first.",
       }),
       metadata: metadata
         .optional()

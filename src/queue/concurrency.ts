@@ -98,8 +98,8 @@ const maxGroups = 10_000;
 /**
  * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
  * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
- * together leave an eighth to jobs that call none. For the same reason, the lower classes of a group
- * leave an eighth of its slots to the best class.
+ * together leave an eighth to jobs that call none. For the same reason, the lower classes of a
+ * group leave an eighth of its slots to the best class.
  */
 export class Slots {
   readonly #options: SlotsOptions;

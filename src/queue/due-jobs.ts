@@ -167,9 +167,9 @@ export class DueJobs {
   }
 
   /**
-   * Reads the lanes of the ring, from the one after the last that was read. Stops when each lane was
-   * read once, or when there are enough jobs and a group ends: its lanes take turns, so all of them
-   * must be known.
+   * Reads the lanes of the ring, from the one after the last that was read. Stops when each lane
+   * was read once, or when there are enough jobs and a group ends: its lanes take turns, so all of
+   * them must be known.
    */
   async #readRing({
     now,

@@ -17,8 +17,8 @@ export interface WaitingJobs {
 }
 
 /**
- * Counts the jobs of a lane, of its slow lane, of the other classes of both, and of the lanes beside
- * them that wait for a throttle. Reads at most `max` jobs of each, oldest first.
+ * Counts the jobs of a lane, of its slow lane, of the other classes of both, and of the lanes
+ * beside them that wait for a throttle. Reads at most `max` jobs of each, oldest first.
  */
 export async function countWaiting(
   reads: Reads,
