@@ -17,21 +17,32 @@ export function fanOut(drawId: GenerateId): Projection {
   return {
     of: events,
     async project(tx, rows) {
-      for (const event of rows as readonly EventRow[]) await deliver(tx.in(event), drawId, event);
+      const byScope = Map.groupBy(rows as readonly EventRow[], scopeName);
+      for (const [first, ...others] of byScope.values()) {
+        if (first !== undefined) await deliver(tx.in(first), drawId, [first, ...others]);
+      }
     },
   };
 }
 
-async function deliver(tx: Tx, drawId: GenerateId, event: EventRow): Promise<void> {
+const scopeName = ({ account_id, mode }: EventRow): string => `${account_id} ${mode}`;
+
+/** Creates the deliveries of events of one scope. Looks up each pattern once. */
+async function deliver(tx: Tx, drawId: GenerateId, rows: readonly EventRow[]): Promise<void> {
+  const patterns = [...new Set(rows.flatMap(({ type }) => patternsOf(type)))];
   const found = await Promise.all(
-    patternsOf(event.type).map((pattern) => tx.list(webhookPatternByName, [pattern], maxWebhooks)),
+    patterns.map((pattern) => tx.list(webhookPatternByName, [pattern], maxWebhooks)),
   );
-  const matching = found.flat();
-  if (matching.length === 0) return;
-  const body = JSON.stringify(eventResource(event));
-  for (const { webhook_id } of matching) {
-    const { id: event_id, type: event_type } = event;
-    writeDelivery(tx, drawId, { webhook_id, event_id, event_type, body });
+  if (found.every(({ length }) => length === 0)) return;
+  const byPattern = new Map(patterns.map((pattern, i) => [pattern, found[i] ?? []]));
+  for (const event of rows) {
+    const matching = patternsOf(event.type).flatMap((pattern) => byPattern.get(pattern) ?? []);
+    if (matching.length === 0) continue;
+    const body = JSON.stringify(eventResource(event));
+    for (const { webhook_id } of matching) {
+      const { id: event_id, type: event_type } = event;
+      writeDelivery(tx, drawId, { webhook_id, event_id, event_type, body });
+    }
   }
 }
 

@@ -9,6 +9,9 @@ type KindOf<T extends string> = T extends `${infer First}.${infer Rest}`
 /** All events (`*`), all events of a kind (`message.*`), or one event type. */
 export type EventPattern = "*" | `${KindOf<EventType>}.*` | EventType;
 
+/** Each event asks for the patterns of its type, and there are few types. */
+const knownPatterns = new Map<EventType, readonly EventPattern[]>();
+
 /** A pattern with `*` also matches types that are added later. */
 export const eventPatterns: readonly EventPattern[] = [...new Set(eventTypes.flatMap(patternsOf))];
 export const eventPatternSchema = z.enum(eventPatterns).meta({
@@ -20,11 +23,16 @@ export const eventPatternSchema = z.enum(eventPatterns).meta({
  * Returns the patterns that match an event type. An index of patterns finds the webhooks by these
  * few keys, so webhooks that do not match are not read.
  */
-export function patternsOf(type: EventType): EventPattern[] {
-  const parts = type.split(".");
-  const kinds = parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("."));
-  // The compiler does not see that `kinds` are the kinds of the type.
-  return ["*", ...kinds.map((kind) => `${kind as KindOf<EventType>}.*` as const), type];
+export function patternsOf(type: EventType): readonly EventPattern[] {
+  let patterns = knownPatterns.get(type);
+  if (patterns === undefined) {
+    const parts = type.split(".");
+    const kinds = parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("."));
+    // The compiler does not see that `kinds` are the kinds of the type.
+    patterns = ["*", ...kinds.map((kind) => `${kind as KindOf<EventType>}.*` as const), type];
+    knownPatterns.set(type, patterns);
+  }
+  return patterns;
 }
 
 /** Returns the types that a filter matches, in the order of `eventTypes`. */

@@ -35,6 +35,23 @@ export class SortedIndex {
     if (this.#contains(cell.row)) this.#rows.set(sortKey(this.#key(cell.row)), cell);
   }
 
+  /**
+   * Adds a row, unless another one has its unique key. Returns whether it did. Finding the key and
+   * its place is one search.
+   */
+  addIfFree(cell: RowCell): boolean {
+    if (!this.#contains(cell.row)) return true;
+    const key = this.#key(cell.row);
+    const unique = this.index.unique ? key.slice(0, this.index.columns.length) : [null];
+    // As in SQL, a null differs from every other null.
+    if (unique.includes(null)) {
+      this.#rows.set(sortKey(key), cell);
+      return true;
+    }
+    const prefix = sortKey(unique);
+    return this.#rows.addUnder(prefix, prefix + sortKey(key.slice(unique.length)), cell);
+  }
+
   remove({ row }: RowCell): void {
     if (this.#contains(row)) this.#rows.delete(sortKey(this.#key(row)));
   }
@@ -113,8 +130,26 @@ export class SortedList<V> {
     const at = this.#chunkOf(key);
     const chunk = this.#chunks[at] ?? [];
     const place = this.#placeIn(chunk, key);
-    const existing = chunk[place];
-    chunk.splice(place, existing?.key === key ? 1 : 0, { key, value });
+    this.#splice(at, place, chunk[place]?.key === key ? 1 : 0, { key, value });
+  }
+
+  /**
+   * Inserts an entry, unless there is one whose key begins with `prefix`. Returns whether it did.
+   * `key` begins with `prefix`.
+   */
+  addUnder(prefix: string, key: string, value: V): boolean {
+    const at = this.#chunkOf(prefix);
+    const chunk = this.#chunks[at] ?? [];
+    const place = this.#placeIn(chunk, prefix);
+    if (chunk[place]?.key.startsWith(prefix) === true) return false;
+    // No key begins with the prefix, so its place is also that of the key.
+    this.#splice(at, place, 0, { key, value });
+    return true;
+  }
+
+  #splice(at: number, place: number, replaced: 0 | 1, entry: Entry<V>): void {
+    const chunk = this.#chunks[at] ?? [];
+    chunk.splice(place, replaced, entry);
     if (chunk.length > maxChunkSize) {
       // Appending in order leaves full arrays behind. Inserting anywhere else splits an array in
       // half.

@@ -157,11 +157,16 @@ export class Table {
     if (this.#keyPlaces.some((place) => row[place] === null)) {
       throw new StorageRefusal(`the primary key of ${this.layout.collection.name} cannot be null`);
     }
-    for (const index of this.#indexes.values()) {
-      if (index.isTaken(row)) throw this.#conflict(`already has this ${index.index.name} key`);
-    }
     const cell = { row };
-    for (const each of this.#allIndexes) each.add(cell);
+    const added: SortedIndex[] = [];
+    for (const index of this.#indexes.values()) {
+      if (!index.addIfFree(cell)) {
+        for (const each of added) each.remove(cell);
+        throw this.#conflict(`already has this ${index.index.name} key`);
+      }
+      added.push(index);
+    }
+    for (const each of this.#wordIndexes.values()) each.add(cell);
     return () => {
       for (const each of this.#allIndexes) each.remove(cell);
     };
