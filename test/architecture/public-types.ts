@@ -47,6 +47,7 @@ export interface PublicName {
 export function publicNames({ program, checker }: Project): readonly PublicName[] {
   const names = new Map<string, PublicName>();
   const seen = new Set<number>();
+  const generics = new Set<string>();
   const note = (path: string, symbol: Symbol): void => {
     const [declaration] = symbol.declarations;
     const key = `${declaration?.path}:${declaration?.index}`;
@@ -61,7 +62,16 @@ export function publicNames({ program, checker }: Project): readonly PublicName[
       visit(part, path);
     }
     if (!type.isObjectType()) return;
-    for (const argument of argumentsOf(checker, type)) visit(argument, path);
+    const typeArguments = argumentsOf(checker, type);
+    for (const argument of typeArguments) visit(argument, path);
+    // A generic type has the same fields whatever its arguments, and its methods may return it with
+    // ever new ones.
+    if (typeArguments.length > 0) {
+      const [declaration] = type.getSymbol()?.declarations ?? [];
+      const key = `${declaration?.path}:${declaration?.index}`;
+      if (declaration !== undefined && generics.has(key)) return;
+      generics.add(key);
+    }
     for (const { valueType } of checker.getIndexInfosOfType(type)) {
       visit(valueType, path);
     }

@@ -18,6 +18,7 @@ import { database } from "../support/postgres.ts";
 import { expectToChat, expectWidgetToChat } from "./chat.ts";
 import {
   moduleOf,
+  outlineOf,
   type Sample,
   sampleCompilerOptions,
   samplesOf,
@@ -99,7 +100,8 @@ describe("the code in the README and the docs", () => {
         while (output.length < sample.output.length) {
           await once(lines, "line", { signal: AbortSignal.timeout(printTimeoutMs) });
         }
-        expect(output).toBe(sample.output);
+        if (sample.outline === "") expect(output).toBe(sample.output);
+        else expect(outlineOf(output)).toEqual(outlineOf(sample.outline));
         if (server === undefined) return;
         if (sample.page.includes("widget.js")) {
           await expectWidgetToChat(urlOf(server), skip);

@@ -9,6 +9,8 @@ export interface Sample {
   readonly code: string;
   /** What the program prints, according to the document. */
   readonly output: string;
+  /** Output whose numbers, ids and indented lines vary from version to version: a `console` block. */
+  readonly outline: string;
   /** The HTML page that the program serves from `public`. Empty if the document shows none. */
   readonly page: string;
   /** The `curl` commands against its server. */
@@ -26,6 +28,7 @@ interface Draft {
   readonly heading: string;
   code: string;
   output: string;
+  outline: string;
   page: string;
   readonly requests: { readonly command: string; response: string }[];
 }
@@ -38,19 +41,20 @@ interface Block {
 }
 
 /**
- * A `ts` block that creates an engine begins a program, and later `ts` blocks continue it. A `text`
- * block is the program's output, and an `html` block is the page that it serves. A `sh` block that
+ * A `ts` block that creates an engine or a world begins a program, and later `ts` blocks continue
+ * it. A `text` block is the program's output, a `console` block an outline of it, and an `html` block is the page that it serves. A `sh` block that
  * begins with `curl` is a request to its server, and the `json` block after it is the response.
  */
 export function samplesOf(document: string): Sample[] {
   const samples: Draft[] = [];
   for (const { heading, language, content, line } of blocksOf(readFileSync(document, "utf8"))) {
-    if (language === "ts" && content.includes("new MessagingEngine(")) {
+    if (language === "ts" && /new MessagingEngine\(|\bworld\(\{/.test(content)) {
       samples.push({
         name: `${document}:${line}`,
         heading,
         code: content,
         output: "",
+        outline: "",
         page: "",
         requests: [],
       });
@@ -65,6 +69,7 @@ export function samplesOf(document: string): Sample[] {
       }
     } else if (language === "ts") current.code += content;
     else if (language === "text") current.output += content;
+    else if (language === "console") current.outline += content;
     else if (language === "html") current.page = content;
     else if (language === "sh" && content.startsWith("curl ")) {
       current.requests.push({ command: content, response: "" });
@@ -88,6 +93,14 @@ function blocksOf(markdown: string): Block[] {
       };
     },
   );
+}
+
+/** The lines of an output that are not indented, without what varies from version to version. */
+export function outlineOf(output: string): string[] {
+  return output
+    .split("\n")
+    .filter((line) => /^\S/.test(line))
+    .map((line) => line.replaceAll(/\d+/g, "0"));
 }
 
 /**

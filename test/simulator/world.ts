@@ -97,7 +97,7 @@ export class World {
       faults: "any",
       observe: {
         onCommit: (run, writes) => this.#onCommit(run, writes),
-        onLog: (run, line) => this.#onLog(run, line),
+        onLog: (line) => this.#onLog(line),
       },
     });
     this.clocksDiffer = (this.engines.faults.clockSkewed ?? 0) > 0;
@@ -213,7 +213,7 @@ export class World {
    * An error in the log is a violation, unless it is a retryable one, such as a storage fault, or
    * reports the policy, which fails at random.
    */
-  #onLog({ name }: EngineRun, { level, facts, message }: LogLine): void {
+  #onLog({ engine: name, level, facts, message }: LogLine): void {
     if (level === "warn" || message === "a policy failed") return;
     const error = Object.values(facts).find((each) => each instanceof Error);
     if (error instanceof TidingsError && error.retryable) return;

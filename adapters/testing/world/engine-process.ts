@@ -7,7 +7,7 @@ import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { maxSkewMs, type FaultSource } from "./faults.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { faultyTransport } from "./faulty-transport.ts";
-import type { Remote, RunContext, Surroundings } from "./run-context.ts";
+import type { LogLine, Remote, RunContext, Surroundings } from "./run-context.ts";
 
 /** A carrier of a world, or a function that makes the transport of one engine. */
 export type WorldTransport = ScriptedCarrier | (() => Transport);
@@ -27,7 +27,7 @@ export interface EnginePorts<Tx extends object | undefined = object | undefined>
 }
 
 /** Makes an engine from its ports, at each start of its process. */
-export type MakeEngine<Tx extends object | undefined> = (
+export type MakeEngine<Tx extends object | undefined = object | undefined> = (
   ports: EnginePorts<Tx>,
   run: EngineRun,
 ) => MessagingEngine<Tx>;
@@ -198,15 +198,15 @@ function clockOf({ clock }: Surroundings, run: EngineRun): Clock {
   };
 }
 
-function storyLogger({ story, observe }: Surroundings, run: EngineRun): Logger {
+function storyLogger({ story, log, observe }: Surroundings, { name }: EngineRun): Logger {
   const at =
-    (level: "warn" | "error") =>
+    (level: LogLine["level"]) =>
     (facts: object, message: string): void => {
-      story.note(
-        [run.name],
-        `${run.name} logs ${level === "warn" ? "a warning" : "an error"}: ${message}`,
-      );
-      observe.onLog?.(run, { level, facts, message });
+      const kind = level === "warn" ? "a warning" : "an error";
+      story.note([name], `${name} logs ${kind}: ${message}`);
+      const line = { engine: name, level, facts, message };
+      log.push(line);
+      observe.onLog?.(line);
     };
   return { debug() {}, info() {}, warn: at("warn"), error: at("error") };
 }

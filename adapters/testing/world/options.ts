@@ -43,7 +43,7 @@ const optionsSchema = optionsObject(
       (given) => Array.isArray(given) && given.length > 0,
     ),
     engines: wholeOption(1, maxEngines).default(1),
-    engine: functionOption<MakeEngine<object | undefined>>().optional(),
+    engine: functionOption<MakeEngine>().optional(),
     faults: option<"any" | Partial<FaultRates>>(
       'the word "any", or an object with the names of faults and their rates from 0 to 1',
       isRates,

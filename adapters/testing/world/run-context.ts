@@ -24,11 +24,13 @@ export interface WorldObserver {
   /** An engine has just committed these rows. */
   readonly onCommit?: (run: EngineRun, writes: readonly Write[]) => void;
   /** An engine has logged a warning or an error. */
-  readonly onLog?: (run: EngineRun, line: LogLine) => void;
+  readonly onLog?: (line: LogLine) => void;
 }
 
 /** A line that an engine logged. */
 export interface LogLine {
+  /** The name of the engine. */
+  readonly engine: string;
   /** How serious it is. */
   readonly level: "warn" | "error";
   /** The facts, as the engine passed them to its logger. */
@@ -48,6 +50,8 @@ export interface Surroundings {
   readonly maxYields: number;
   /** The ids of the locks of engines that are held, as the storage sees it. */
   readonly heldLocks: Set<string>;
+  /** What the engines logged. */
+  readonly log: LogLine[];
   /** The runs of engines that watch the storage. */
   readonly watchers: Set<EngineRun>;
   /** Resolves when an engine that was cut off is connected again. */

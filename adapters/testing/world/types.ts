@@ -1,13 +1,14 @@
 /** What users see of a world. */
 import type { MessagingEngine, StopOptions } from "../../entry.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { Dice } from "../dice.ts";
 import type { Time, VirtualClock } from "../simulated.ts";
 import type { CallOptions, CallOutcome, HostCode } from "./calls.ts";
 import type { MakeEngine, WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";
 import type { Fault, FaultPlace, FaultRates } from "./faults.ts";
-import type { Remote, WorldObserver } from "./run-context.ts";
+import type { LogLine, Remote, WorldObserver } from "./run-context.ts";
 import type { Story } from "./story.ts";
 
 /** Options of `world()`. */
@@ -92,6 +93,12 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   readonly up: readonly string[];
   /** How likely each fault is now. */
   readonly faults: Partial<FaultRates>;
+  /** The scripted carriers. */
+  readonly carriers: readonly ScriptedCarrier[];
+  /** The warnings and errors that the engines logged. */
+  readonly log: readonly LogLine[];
+  /** How far two clocks of this world may have differed at most, in milliseconds. */
+  readonly clockToleranceMs: number;
   /** The committed rows, for invariants. No fault applies to these reads. */
   readonly reader: StoragePort["reader"];
   /**

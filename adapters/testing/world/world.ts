@@ -1,5 +1,6 @@
 import { MessagingEngine, type StopOptions } from "../../entry.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { Dice } from "../dice.ts";
 import { type VirtualClock, virtualClock } from "../simulated.ts";
 import {
@@ -12,11 +13,18 @@ import {
 } from "./calls.ts";
 import { EngineProcess, type WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";
-import { drawRates, type Fault, type FaultPlace, type FaultRates, FaultSource } from "./faults.ts";
+import {
+  drawRates,
+  type Fault,
+  type FaultPlace,
+  type FaultRates,
+  FaultSource,
+  maxSkewMs,
+} from "./faults.ts";
 import { groundOf } from "./ground.ts";
 import { checkOptions, type CheckedOptions } from "./options.ts";
 import { pendingWork } from "./pending-work.ts";
-import type { Ground, Remote, Surroundings } from "./run-context.ts";
+import type { Ground, LogLine, Remote, Surroundings } from "./run-context.ts";
 import { Story } from "./story.ts";
 import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } from "./types.ts";
 import { Violation } from "./violation.ts";
@@ -56,6 +64,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     readonly text: string | undefined;
     readonly run: EngineRun | undefined;
   }>();
+  #largestSkewMs = 0;
   readonly #healed: (() => void)[] = [];
 
   constructor(options: CheckedOptions<Tx>) {
@@ -68,6 +77,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     this.story = new Story(() => this.clock.now() - began);
     const rates = faults === "any" ? drawRates(this.dice) : faults;
     this.#faults = new FaultSource(rates, this.dice);
+    if ((rates.clockSkewed ?? 0) > 0) this.#largestSkewMs = maxSkewMs;
     this.#transports = transports;
     this.#ground = groundOf(storage);
     this.#surroundings = {
@@ -79,6 +89,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       maxYields: this.dice.between(0, 3),
       heldLocks: new Set(),
       watchers: new Set(),
+      log: [],
       healed: () => new Promise((resolve) => this.#healed.push(resolve)),
     };
     const settings = {
@@ -105,6 +116,18 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   get faults(): Partial<FaultRates> {
     return this.#faults.rates;
+  }
+
+  get carriers(): readonly ScriptedCarrier[] {
+    return this.#transports.filter((each) => typeof each !== "function");
+  }
+
+  get log(): readonly LogLine[] {
+    return this.#surroundings.log;
+  }
+
+  get clockToleranceMs(): number {
+    return 2 * this.#largestSkewMs;
   }
 
   get reader(): StoragePort["reader"] {
@@ -199,6 +222,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   skewClock(name: string, ms: number): void {
     this.#process(name).run.skewMs = ms;
+    this.#largestSkewMs = Math.max(this.#largestSkewMs, Math.abs(ms));
     this.story.note([name], `the clock of ${name} is ${ms} ms ahead`);
   }
 

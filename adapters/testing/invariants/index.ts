@@ -1,0 +1,192 @@
+/** The engine's own laws, over the public API of a world. */
+import { type Event, TidingsError } from "../../entry.ts";
+import type { CarrierCall } from "../carrier/script.ts";
+import type { Finding, World } from "../world/types.ts";
+
+/** Laws of the engine, for `world.check`. Check them when the world has settled. */
+export type Invariants = {
+  /** No message is accepted by a carrier twice. Routes with `fallBackAfter: ["ambiguous"]` may. */
+  readonly nothingHandedOverTwice: EngineLaw;
+  /** No hand-over begins after the recipient opted out. The engine's own answers are exempt. */
+  readonly nothingAfterAnOptOut: EngineLaw;
+  /** A message that a receipt proves delivered is delivered. */
+  readonly statusFollowsTheEvidence: EngineLaw;
+  /** The carrier gets each message to its recipient and with its text. */
+  readonly handedOverAsWritten: EngineLaw;
+  /** The log has each event once. */
+  readonly everyEventOnce: EngineLaw;
+  /** No engine logged an error, except that something outside it failed. */
+  readonly noUnexpectedErrors: EngineLaw;
+  /** Nothing is left to do. */
+  readonly nothingLeftToDo: EngineLaw;
+};
+
+/** A law of the engine. Returns what is wrong, or undefined. */
+export type EngineLaw = (world: World) => Promise<Finding | undefined>;
+
+/** How many items of a list a law reads. More of them are an error: use a smaller world. */
+const maxItems = 10_000;
+const pageSize = 100;
+
+/**
+ * The engine's own laws: `await world.check(...Object.values(invariants))`. They use the public API,
+ * so they hold on your own storage and transports too.
+ */
+export const invariants: Invariants = {
+  nothingHandedOverTwice,
+  nothingAfterAnOptOut,
+  statusFollowsTheEvidence,
+  handedOverAsWritten,
+  everyEventOnce,
+  noUnexpectedErrors,
+  nothingLeftToDo,
+};
+
+async function nothingHandedOverTwice({ carriers }: World): Promise<Finding | undefined> {
+  const seen = new Set<string>();
+  for (const { message } of carriers.flatMap(({ handedOver }) => handedOver)) {
+    const { message_id: id } = message;
+    if (seen.has(id)) {
+      return { description: `the carrier accepted ${id} more than once`, about: [id] };
+    }
+    seen.add(id);
+  }
+  return undefined;
+}
+
+async function nothingAfterAnOptOut(world: World): Promise<Finding | undefined> {
+  for (const scope of scopesOf(world)) {
+    const events = (await eventsIn(world, scope)).filter(isConsentChange);
+    for (const call of scope.calls) {
+      const { message, started_at } = call;
+      // Clocks may differ, and so an event may look older than it is.
+      const known = events.filter(
+        ({ created_at, data }) =>
+          data.address === message.to &&
+          (data.sender === null || data.sender === message.from) &&
+          Date.parse(created_at) < started_at - world.clockToleranceMs,
+      );
+      const undecided = events.some(
+        ({ created_at, type, data }) =>
+          type === "contact.opted_in" &&
+          data.address === message.to &&
+          Math.abs(Date.parse(created_at) - started_at) <= world.clockToleranceMs,
+      );
+      if (known.at(-1)?.type !== "contact.opted_out" || undecided) continue;
+      const stored = await messageOf(world, call);
+      if (stored === undefined || stored.author.type === "system") continue;
+      const about = [message.message_id];
+      return { description: `${message.message_id} went out after an opt-out`, about };
+    }
+  }
+  return undefined;
+}
+
+async function statusFollowsTheEvidence(world: World): Promise<Finding | undefined> {
+  for (const call of allCalls(world)) {
+    const stored = await messageOf(world, call);
+    if (stored === undefined) continue;
+    const { id, status } = stored;
+    const isDelivered = call.receipts.some(
+      ({ acknowledged, receipt }) =>
+        acknowledged && (receipt.status === "delivered" || receipt.status === "read"),
+    );
+    if (isDelivered && status !== "delivered" && status !== "read") {
+      const description = `${id} is ${status}, though a receipt says that it was delivered`;
+      return { description, about: [id] };
+    }
+  }
+  return undefined;
+}
+
+async function handedOverAsWritten(world: World): Promise<Finding | undefined> {
+  for (const call of allCalls(world)) {
+    const stored = await messageOf(world, call);
+    const { to, body, message_id: id } = call.message;
+    if (stored === undefined || stored.body === null) continue;
+    if (stored.to !== to || stored.body !== body) {
+      const description = `the carrier got "${body}" to ${to} for ${id}, which is another message`;
+      return { description, about: [id] };
+    }
+  }
+  return undefined;
+}
+
+async function everyEventOnce(world: World): Promise<Finding | undefined> {
+  for (const scope of scopesOf(world)) {
+    const seen = new Set<string>();
+    for (const { id } of await eventsIn(world, scope)) {
+      if (seen.has(id)) return { description: `the log has ${id} twice`, about: [id] };
+      seen.add(id);
+    }
+  }
+  return undefined;
+}
+
+async function noUnexpectedErrors({ log }: World): Promise<Finding | undefined> {
+  for (const { level, engine, facts, message } of log) {
+    if (level !== "error") continue;
+    const error = Object.values(facts).find((each) => each instanceof Error);
+    if (error instanceof TidingsError && error.retryable) continue;
+    const reason = error === undefined ? "" : `: ${error.name}: ${error.message}`;
+    return { description: `${engine} logged "${message}"${reason}`, about: [engine] };
+  }
+  return undefined;
+}
+
+async function nothingLeftToDo(world: World): Promise<Finding | undefined> {
+  const pending = await world.pending();
+  return pending.length === 0 ? undefined : { description: pending.join("; ") };
+}
+
+/** An account and mode, with the calls that were made for it. */
+interface WorldScope {
+  readonly account_id: string;
+  readonly mode: CarrierCall["message"]["mode"];
+  readonly calls: readonly CarrierCall[];
+}
+
+function allCalls({ carriers }: World): readonly CarrierCall[] {
+  return carriers.flatMap(({ calls }) => calls);
+}
+
+/** The accounts and modes that messages went out of. */
+function scopesOf(world: World): readonly WorldScope[] {
+  const scopes = Map.groupBy(
+    allCalls(world),
+    ({ message: { account_id, mode } }) => `${account_id} ${mode}`,
+  );
+  return [...scopes.values()].flatMap((calls) => {
+    const [first] = calls;
+    return first === undefined ? [] : [{ ...first.message, calls }];
+  });
+}
+
+async function messageOf(world: World, { message: { account_id, mode, message_id } }: CarrierCall) {
+  try {
+    return await world.engine().account(account_id, { mode }).messages.get(message_id);
+  } catch (error) {
+    // Its contact may have been erased.
+    if (error instanceof TidingsError && error.status < 500) return undefined;
+    throw error;
+  }
+}
+
+async function eventsIn(world: World, { account_id, mode }: WorldScope): Promise<readonly Event[]> {
+  const { events } = world.engine().account(account_id, { mode });
+  const all: Event[] = [];
+  let cursor: string | undefined;
+  while (all.length < maxItems) {
+    const page = await events.list({ limit: pageSize, cursor });
+    all.push(...page.data);
+    if (page.next_cursor === null) return all.toReversed();
+    cursor = page.next_cursor;
+  }
+  throw new Error(`A law reads at most ${maxItems} events. Use a smaller world.`);
+}
+
+type ConsentChange = Event<"contact.opted_out" | "contact.opted_in">;
+
+function isConsentChange(event: Event): event is ConsentChange {
+  return event.type === "contact.opted_out" || event.type === "contact.opted_in";
+}

@@ -1,0 +1,217 @@
+/** A user's properties with fast-check. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MessagingEngine } from "../../../adapters/entry.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import {
+  type Arbitrary,
+  arbitraries,
+  command,
+  commands,
+  invariants,
+  report,
+  type ScriptedCarrier,
+  scriptedCarrier,
+  type WithCarrier,
+  type World,
+  world,
+  type WorldCommand,
+  type WorldOptions,
+} from "../../../adapters/testing/index.ts";
+import { segmentsOf } from "../../../src/messages/segments.ts";
+import { over } from "../../support/over.ts";
+import { runs } from "../../support/runs.ts";
+
+const to = "+15005550101";
+
+function shop(options: Partial<WorldOptions<undefined>> = {}): {
+  carrier: ScriptedCarrier;
+  world: World;
+} {
+  const carrier = scriptedCarrier();
+  return { carrier, world: world({ storage: memory(), transports: [carrier], ...options }) };
+}
+
+describe("arbitraries", () => {
+  const { gsmText, ucsText, edgeText, message, contact, receipts, faults } = arbitraries(fc);
+
+  test("texts have the alphabet that their name says, and edges lie around a segment", () => {
+    fc.assert(
+      fc.property(gsmText, ucsText, (gsm, ucs) => {
+        expect(segmentsOf(gsm).encoding).toBe("GSM-7");
+        expect(segmentsOf(ucs).encoding).toBe("UCS-2");
+      }),
+    );
+    const counts = fc.sample(edgeText, 300).map((text) => segmentsOf(text));
+    for (const encoding of ["GSM-7", "UCS-2"]) {
+      const own = counts.filter((each) => each.encoding === encoding).map(({ count }) => count);
+      expect(new Set(own)).toEqual(new Set([1, 2, 3, 4]));
+    }
+  });
+
+  test("inputs are accepted by the engine, and receipts and faults by a world", async () => {
+    await fc.assert(
+      fc.asyncProperty(message, contact, receipts, faults, async (input, person, issued, rates) => {
+        const carrier = scriptedCarrier({
+          script: () => ({ outcome: "accepted", receipts: issued }),
+        });
+        const w = world({ storage: memory(), transports: [carrier] });
+        await w.run((engine) => engine.contacts.create(person));
+        await w.run((engine) => engine.messages.send(input));
+        await w.settle();
+        expect(carrier.handedOver.map((call) => call.message.body)).toEqual([input.body]);
+        world({ storage: memory(), transports: [scriptedCarrier()], faults: rates });
+      }),
+      { numRuns: runs(30) },
+    );
+  });
+});
+
+describe("commands", () => {
+  test("the engine's laws hold whatever they do, with every fault", async () => {
+    const seen = new Set<string>();
+    const plans = fc.commands(
+      Object.values(commands(fc)).map((each: Arbitrary<WorldCommand<WithCarrier>>) =>
+        each.map((made) => {
+          seen.add(made.toString().split(" ")[0] ?? "");
+          return made;
+        }),
+      ),
+      { maxCommands: 25 },
+    );
+    const parameters = { numRuns: runs(60), reporter: report };
+    await fc.assert(
+      fc.asyncProperty(fc.noShrink(fc.nat()), plans, async (seed, plan) => {
+        const real = shop({ seed, engines: 2, faults: "any" });
+        await fc.asyncModelRun(() => ({ model: {}, real }), plan);
+        await real.world.settle();
+        await real.world.check(...Object.values(invariants));
+      }),
+      parameters,
+    );
+    expect(seen.size).toBeGreaterThan(10);
+  });
+
+  test("a failing run tells the smallest case, its story, and the lines that replay it", async () => {
+    const texts = fc.constantFrom("Hello", "Sale!");
+    const send = texts.map((body) =>
+      command(`send ${body}`, (_shop, engine) => engine.messages.send({ to, body })),
+    );
+    const run = (
+      parameters: { seed: number; path?: string; endOnFailure?: boolean },
+      replayPath?: string,
+    ): Promise<void> => {
+      const plans = fc.commands([send], replayPath === undefined ? {} : { replayPath });
+      const property = fc.asyncProperty(plans, async (plan) => {
+        const real = shop();
+        await fc.asyncModelRun(() => ({ model: {}, real }), plan);
+        await real.world.settle();
+        await real.world.check(function nobodyGetsASale() {
+          const sale = real.carrier.handedOver.find(({ message }) => message.body === "Sale!");
+          return sale && { description: "a sale", about: [sale.message.message_id] };
+        });
+      });
+      const told = { ...parameters, reporter: report };
+      return fc.assert(property, told);
+    };
+    const failure = await run({ seed: 3 }).then(
+      () => "",
+      (error: unknown) => (error instanceof Error ? error.message : ""),
+    );
+    expect(failure).toMatch(
+      /^The property failed in case \d+\. It was made smaller \d+ times:\n {2}send Sale!\nnobodyGetsASale: a sale\nWhat happened:\n(.*\n)*.* {2}send Sale!, on engine 1\n/,
+    );
+    const [, replayPath, path] =
+      /replayPath: "(.*)" \}\)\n {2}fc\.assert\(…, \{ seed: 3, path: "(.*)", endOnFailure: true \}\)$/.exec(
+        failure,
+      ) ?? [];
+    expect(replayPath).toBeDefined();
+    const again = run({ seed: 3, path: path ?? "", endOnFailure: true }, replayPath);
+    await expect(again).rejects.toThrow("nobodyGetsASale: a sale");
+  });
+});
+
+describe("invariants", () => {
+  /** A world with one message that was delivered, of which a test then changes what it reports. */
+  async function settled(): Promise<{ world: World; carrier: ScriptedCarrier }> {
+    const made = shop();
+    await made.world.run((engine) => engine.messages.send({ to, body: "Hello" }));
+    await made.world.settle();
+    await made.world.check(...Object.values(invariants));
+    return made;
+  }
+
+  test("report a message that a route may send twice", async () => {
+    const carrier = scriptedCarrier({
+      script: ({ number }) => (number === 1 ? "answer_lost" : "accepted"),
+    });
+    const routes = [{ transports: ["sandbox", "spare"], fallBackAfter: ["ambiguous" as const] }];
+    const w = world({
+      storage: memory(),
+      transports: [carrier, carrier.as("spare")],
+      engine: (ports) => new MessagingEngine({ ...ports, routes }),
+    });
+    await w.run((engine) => engine.messages.send({ to, body: "Hello" }));
+    await w.settle();
+    await expect(w.check(invariants.nothingHandedOverTwice)).rejects.toThrow(
+      /^nothingHandedOverTwice: the carrier accepted msg_\w+ more than once\n/,
+    );
+  });
+
+  test("report a message after an opt-out, a wrong text, and a status without regard to receipts", async () => {
+    const { world: w, carrier } = await settled();
+    const [call] = carrier.calls;
+    if (call === undefined) throw new Error("nothing was sent");
+    carrier.text({ from: to, to: call.message.from, body: "STOP" });
+    await w.settle();
+    await w.check(...Object.values(invariants));
+    const forged = (changes: Partial<typeof call>): World =>
+      over(w, { carriers: [over(carrier, { calls: [{ ...call, ...changes }] })] });
+    const late = forged({ started_at: w.clock.now() });
+    expect((await invariants.nothingAfterAnOptOut(late))?.description).toMatch(
+      /^msg_\w+ went out after an opt-out$/,
+    );
+    const other = forged({ message: { ...call.message, body: "Bye" } });
+    expect((await invariants.handedOverAsWritten(other))?.description).toMatch(
+      /^the carrier got "Bye"/,
+    );
+  });
+
+  test("report a status that contradicts a receipt", async () => {
+    const carrier = scriptedCarrier({
+      script: () => ({ outcome: "accepted", receipts: [{ status: "undelivered" }] }),
+    });
+    const w = world({ storage: memory(), transports: [carrier] });
+    await w.run((engine) => engine.messages.send({ to, body: "Hello" }));
+    await w.settle();
+    await w.check(...Object.values(invariants));
+    const [call] = carrier.calls;
+    const [issued] = call?.receipts ?? [];
+    if (call === undefined || issued === undefined) throw new Error("nothing was sent");
+    const receipts = [{ ...issued, receipt: { status: "delivered" as const, at: 0 } }];
+    const forged = over(w, { carriers: [over(carrier, { calls: [{ ...call, receipts }] })] });
+    expect((await invariants.statusFollowsTheEvidence(forged))?.description).toMatch(
+      /is undelivered, though a receipt says that it was delivered$/,
+    );
+  });
+
+  test("report errors that no fault explains, and what is left to do", async () => {
+    const policies = [
+      {
+        name: "broken",
+        evaluate: () => {
+          throw new RangeError("no table");
+        },
+      },
+    ];
+    const { world: w } = shop({
+      engine: (ports) => new MessagingEngine({ ...ports, policies }),
+    });
+    await w.begin((engine) => engine.messages.send({ to, body: "Hello" }));
+    await expect(w.check(invariants.noUnexpectedErrors)).rejects.toThrow(
+      /^noUnexpectedErrors: engine 1 logged "a policy failed"/,
+    );
+    w.crash("engine 1");
+    await expect(w.check(invariants.nothingLeftToDo)).rejects.toThrow("engine 1 is down");
+  });
+});
