@@ -131,7 +131,8 @@ async function compare(databases: Databases, copies: readonly number[]): Promise
   const names = grown.map(({ messages }) => count(messages));
   console.log(
     `\nMilliseconds on ${databases.storage} by the number of messages, a fifth as many contacts` +
-      ` (medians of ${rounds} rounds, of ${startRounds} for starts), and ratios to the first\n`,
+      ` (medians of ${rounds} rounds after ${warmUps} unmeasured ones, of ${startRounds} for` +
+      " starts), and ratios to the first\n",
   );
   console.log(table(["", ...names, ...names.slice(1)], lines));
   return ratio(Math.max(...times.map(([, ms]) => (ms.at(-1) ?? 0) / (ms[0] ?? 1))));
