@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
+import { runs } from "../support/runs.ts";
 import { exchange, parseAnswers } from "./raw-http.ts";
 import { mountings, serve } from "./servers.ts";
 import type { Running } from "./servers.ts";
@@ -279,7 +280,7 @@ test("every request is answered without a 500, and only a 2xx changes rows", asy
         expect(Object.keys(Object.prototype)).toEqual([]);
       },
     ),
-    { numRuns: 800 },
+    { numRuns: runs(800) },
   );
   // The generators reach every kind of error and valid requests.
   expect([...statuses.keys()]).toEqual(

@@ -3,7 +3,7 @@ import type fc from "fast-check";
 /** One kind of input from outside. */
 export interface Area<Case = unknown> {
   readonly name: string;
-  /** How many cases are tried for each of the other areas' ones. */
+  /** How many times as many cases it tries as an area of share 1. */
   readonly share: number;
   readonly cases: fc.Arbitrary<Case>;
   /**

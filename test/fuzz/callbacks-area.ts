@@ -87,7 +87,7 @@ const route = allRoutes.find(({ operation }) => operation.kind === "callback");
 
 export const callbacksArea = area<readonly Sent[]>({
   name: "callbacks",
-  share: 2,
+  share: 1,
   cases: fc.array(fc.record({ callback, spoilt: fc.option(corruption, { freq: 4 }) }), {
     minLength: 1,
     maxLength: 6,

@@ -26,6 +26,9 @@ export function shownBytes(bytes: Uint8Array | string): string {
   return `  ${lines.join("\n  ")}`;
 }
 
+/** How long the smallest case that fails is looked for. */
+const maxShrinkMs = 60_000;
+
 /** Tries the cases of one seed. Stops at the first failure, which is shrunk. */
 export async function fuzz({ seed, cases, only, path }: FuzzOptions): Promise<FuzzResult> {
   const tried = new Map<string, number>();
@@ -37,13 +40,17 @@ export async function fuzz({ seed, cases, only, path }: FuzzOptions): Promise<Fu
       return area.run(given, (bytes) => void sent.push(bytes));
     });
     const numRuns = Math.max(1, cases * area.share);
-    const details = await fc.check(property, {
+    const start = path === undefined ? {} : { path };
+    const first = await fc.check(property, { seed, numRuns, endOnFailure: true, ...start });
+    tried.set(area.name, first.numRuns);
+    if (!first.failed) continue;
+    const from = first.counterexamplePath ?? "";
+    const shrunk = await fc.check(property, {
       seed,
-      numRuns,
-      ...(path === undefined ? {} : { path }),
+      path: from,
+      interruptAfterTimeLimit: maxShrinkMs,
     });
-    tried.set(area.name, details.numRuns);
-    if (!details.failed) continue;
+    const details = shrunk.counterexample === null ? first : shrunk;
     const { counterexample, counterexamplePath, errorInstance } = details;
     if (counterexample !== null) {
       // The last case that fast-check tried need not be the smallest one that fails.

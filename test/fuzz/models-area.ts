@@ -51,7 +51,7 @@ interface ModelCase {
 
 export const modelsArea = area<ModelCase>({
   name: "models",
-  share: 2,
+  share: 1,
   cases: fc.record({
     texts: fc.array(fc.oneof(fc.constant("Where is my order?"), oddText), {
       minLength: 1,

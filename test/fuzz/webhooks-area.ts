@@ -85,7 +85,7 @@ const route = allRoutes.find(({ operation }) => operation.name === "webhooks.del
 
 export const webhooksArea = area<readonly Buffer[]>({
   name: "webhooks",
-  share: 2,
+  share: 1,
   cases: fc.array(answer, { minLength: 1, maxLength: 4 }),
   async run(answers, sent) {
     const outcomes: HttpOutcome[] = [];
