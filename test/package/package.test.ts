@@ -219,6 +219,30 @@ describe("the packed tarball", () => {
     expect(await consume("large.mjs")).toBe("queued\nqueued\n");
   });
 
+  test("runs a world of engines under node:test, on memory and on SQLite", async () => {
+    await writeFile(
+      join(folder, "world.test.mjs"),
+      `import assert from "node:assert/strict";
+       import { test } from "node:test";
+       import { memory } from "tidings/memory";
+       import { sqlite } from "tidings/sqlite";
+       import { scriptedCarrier, world } from "tidings/testing";
+       for (const storage of [memory(), sqlite({ file: "world.db" })]) {
+         test("a crash loses nothing", async () => {
+           const carrier = scriptedCarrier();
+           const shop = world({ storage, transports: [carrier] });
+           shop.inject("crashAfterSend");
+           await shop.run((engine) => engine.messages.send({ to: "+15005550001", body: "Hello" }));
+           await shop.settle();
+           assert.deepEqual(carrier.handedOver.map(({ message }) => message.body), ["Hello"]);
+         });
+       }`,
+    );
+    const output = await consume("--test", "world.test.mjs");
+    expect(output).toMatch(/\bpass 2\b/);
+    expect(output).toMatch(/\bfail 0\b/);
+  });
+
   test("has one error class for all entries, for import and require", async () => {
     await writeFile(
       join(folder, "errors.cjs"),

@@ -7,7 +7,7 @@ import type { Connection, ConnectionOptions } from "./shared-storage.ts";
 import type { Story } from "./story.ts";
 
 /** What an engine can be cut off from. */
-export type Remote = "storage" | "carrier" | "internet";
+export type Remote = "storage" | "carrier";
 
 /** The storage of a world, as its engines connect to it. */
 export interface Ground {

@@ -133,10 +133,7 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   restart(name: string): void;
   /** Stops an engine cleanly, as a deployment does. It stays down until `restart` or `settle`. */
   stop(name: string, options?: StopOptions): Promise<void>;
-  /**
-   * Cuts an engine off from the storage, from the carriers, or from the internet (webhooks and
-   * models), until `heal` or `settle`.
-   */
+  /** Cuts an engine off from the storage or from the carriers, until `heal` or `settle`. */
   partition(name: string, from: Remote): void;
   /** Ends all partitions of an engine. */
   heal(name: string): void;
