@@ -5,7 +5,7 @@ import type { CallbackRequest } from "../../src/ports/transport.ts";
 import { fromTelnyx, fromTwilio, sid, uuid } from "../adapters/transport/world.ts";
 import { area } from "./area.ts";
 import { checkAnswer } from "./document.ts";
-import { corrupted, corruption, type Json, mutated, mutation, oddText } from "./json.ts";
+import { corrupted, corruption, mutated, mutation, oddText } from "./json.ts";
 import { answerOf, fuzzWorld, readBack, shop } from "./world.ts";
 
 const phone = fc.oneof(fc.constantFrom("+15005551000", "+15005551001"), oddText);
@@ -72,8 +72,7 @@ const callback: fc.Arbitrary<CallbackCase> = fc.oneof(
   })),
   fc.tuple(telnyxEvent, fc.option(mutation)).map(([event, change]) => ({
     carrier: "telnyx" as const,
-    make: (now: number) =>
-      fromTelnyx(change === null ? event : mutated(event as unknown as Json, change), now),
+    make: (now: number) => fromTelnyx(change === null ? event : mutated(event, change), now),
   })),
 );
 

@@ -1,5 +1,5 @@
 /** Checks responses against the OpenAPI document. */
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import type { ApiRoute } from "../../src/operations/api-route.ts";
 import { openApi } from "../security/fields.ts";
@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: string;
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
+const ajv = new Ajv({ strict: false, allErrors: false, validateFormats: true });
 formats.default(ajv);
 ajv.addSchema(openApi, "document");
 

@@ -23,19 +23,24 @@ describe("the fuzzer", () => {
   const problem = { ...headers, "content-type": "application/problem+json" };
 
   it.each([
-    ["a server error", { status: 500, headers: problem, body: "{}" }],
-    ["an error that is no problem", { status: 404, headers, body: "{}" }],
-    ["a problem without its fields", { status: 404, headers: problem, body: "{}" }],
-    ["a response without its fields", { status: 200, headers, body: "{}" }],
-    ["half a response", { status: 200, headers, body: "{" }],
-    ["another status", { status: 201, headers, body: "{}" }],
+    ["a server error", "a server error", { status: 500, headers: problem, body: "{}" }],
+    ["an error that is no problem", "no problem document", { status: 404, headers, body: "{}" }],
+    [
+      "a problem without its fields",
+      "not as documented",
+      { status: 404, headers: problem, body: "{}" },
+    ],
+    ["a response without its fields", "not as documented", { status: 200, headers, body: "{}" }],
+    ["half a response", "not JSON", { status: 200, headers, body: "{" }],
+    ["another status", "a status that", { status: 201, headers, body: "{}" }],
     [
       "another type",
+      "a content type that",
       { status: 200, headers: { ...headers, "content-type": "text/html" }, body: "" },
     ],
-    ["no request id", { status: 204, headers: {}, body: "" }],
-  ])("notices %s", (_, answer) => {
-    expect(() => checkAnswer(answer, route)).toThrow();
+    ["no request id", "no request id", { status: 204, headers: {}, body: "" }],
+  ])("notices %s", (_, message, answer) => {
+    expect(() => checkAnswer(answer, route)).toThrow(message);
   });
 
   it("changes one place of a value, and never a prototype", () => {

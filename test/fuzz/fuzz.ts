@@ -35,22 +35,22 @@ export async function fuzz({ seed, cases, only, path }: FuzzOptions): Promise<Fu
   for (const area of areas) {
     if (only !== undefined && area.name !== only) continue;
     let sent: (Uint8Array | string)[] = [];
-    const property = fc.asyncProperty(area.cases, (given) => {
+    let shrinksUntil = Infinity;
+    const property = fc.asyncProperty(area.cases, async (given) => {
+      if (Date.now() > shrinksUntil) return;
       sent = [];
-      return area.run(given, (bytes) => void sent.push(bytes));
+      try {
+        await area.run(given, (bytes) => void sent.push(bytes));
+      } catch (error) {
+        shrinksUntil = Math.min(shrinksUntil, Date.now() + maxShrinkMs);
+        throw error;
+      }
     });
     const numRuns = Math.max(1, cases * area.share);
     const start = path === undefined ? {} : { path };
-    const first = await fc.check(property, { seed, numRuns, endOnFailure: true, ...start });
-    tried.set(area.name, first.numRuns);
-    if (!first.failed) continue;
-    const from = first.counterexamplePath ?? "";
-    const shrunk = await fc.check(property, {
-      seed,
-      path: from,
-      interruptAfterTimeLimit: maxShrinkMs,
-    });
-    const details = shrunk.counterexample === null ? first : shrunk;
+    const details = await fc.check(property, { seed, numRuns, ...start });
+    tried.set(area.name, details.numRuns);
+    if (!details.failed) continue;
     const { counterexample, counterexamplePath, errorInstance } = details;
     if (counterexample !== null) {
       // The last case that fast-check tried need not be the smallest one that fails.

@@ -30,7 +30,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(first) || !isKnown) {
 }
 
 /** Cases of an area of share 1, for each seed. */
-const cases = 10;
+const cases = 20;
 /** How much more memory than after the first seed may be in use after a later one. */
 const maxGrowth = 64 * 1_024 * 1_024;
 

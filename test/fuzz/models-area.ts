@@ -30,7 +30,7 @@ const proper = fc.record(
   { requiredKeys: [] },
 );
 
-type Said = { readonly value: Json } | { readonly thrown: Json };
+type Said = { readonly value: Json } | { readonly thrown: string };
 
 const said: fc.Arbitrary<Said> = fc.oneof(
   {
@@ -41,7 +41,7 @@ const said: fc.Arbitrary<Said> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: oddJson.map((value) => ({ value })) },
-  { weight: 1, arbitrary: oddJson.map((thrown) => ({ thrown })) },
+  { weight: 1, arbitrary: oddText.map((thrown) => ({ thrown })) },
 );
 
 interface ModelCase {
@@ -64,7 +64,7 @@ export const modelsArea = area<ModelCase>({
     await using world = await fuzzWorld({
       model: () => {
         const answer = answers[next++ % answers.length] ?? { value: null };
-        if ("thrown" in answer) throw answer.thrown;
+        if ("thrown" in answer) throw new Error(answer.thrown);
         return answer.value as ModelAnswer;
       },
     });
