@@ -70,7 +70,7 @@ describe.each(storages)("over $name", ({ make }) => {
         for (const foreign of [id, "x", "__proto__", "a%20b", id.toLowerCase()]) {
           expect([foreign, seen(await ask(foreign))]).toEqual([foreign, seen(unknown)]);
         }
-        expect(await there.written()).toEqual(before);
+        expect((await there.written()).slice(before.length)).toEqual([]);
       }
     },
   );
@@ -99,7 +99,7 @@ describe("a resource below another one", () => {
     const answer = await ask(foreign);
     expect(answer.status).toBe(404);
     expect(seen(answer)).toEqual(seen(await ask(unknownLike(foreign))));
-    expect(await there.written()).toEqual(before);
+    expect((await there.written()).slice(before.length)).toEqual([]);
   });
 });
 

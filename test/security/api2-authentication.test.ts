@@ -153,7 +153,7 @@ describe.each(guardedRoutes.map(titled))("$name", ({ route }) => {
         if (secret.length > 6) expect(JSON.stringify(answer)).not.toContain(secret);
       }
     }
-    expect(await there.written()).toEqual(before);
+    expect((await there.written()).slice(before.length)).toEqual([]);
   });
 });
 

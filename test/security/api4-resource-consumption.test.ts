@@ -42,7 +42,7 @@ test.each(writing.map(titled))("$name refuses bodies that cost too much", async 
     // It names the problem without repeating what came.
     expect([what, textOf(answer).length < 2_000]).toEqual([what, true]);
   }
-  expect(await there.written()).toEqual(before);
+  expect((await there.written()).slice(before.length)).toEqual([]);
 });
 
 const long = "x".repeat(20_000);
@@ -83,7 +83,7 @@ test.each(bounded)("$name has a bound", async ({ route, field }) => {
     // One error per element at most, however often an element is wrong.
     expect(errors.length).toBeLessThanOrEqual(many.length);
   }
-  expect(await there.written()).toEqual(before);
+  expect((await there.written()).slice(before.length)).toEqual([]);
 });
 
 const lists = guardedRoutes.filter((route) => fieldsOf(route).some(({ name }) => name === "limit"));
@@ -129,6 +129,6 @@ describe("clients that send slowly", () => {
     await expect
       .poll(() => new Promise((resolve) => running.server.getConnections((_, n) => resolve(n))))
       .toBeLessThanOrEqual(1);
-    expect(await there.written()).toEqual(before);
+    expect((await there.written()).slice(before.length)).toEqual([]);
   });
 });

@@ -31,7 +31,7 @@ describe.each(scoped.map(titled))("$name", ({ route }) => {
         code: "insufficient_scope",
         detail: expect.stringContaining(scope) as unknown,
       });
-      expect(await there.written()).toEqual(before);
+      expect((await there.written()).slice(before.length)).toEqual([]);
     }
   });
 
@@ -49,7 +49,7 @@ describe.each(scoped.map(titled))("$name", ({ route }) => {
       });
       expect([method, status]).toEqual([method, expect.toBeOneOf([403, 405]) as unknown]);
     }
-    expect(await there.written()).toEqual(before);
+    expect((await there.written()).slice(before.length)).toEqual([]);
   });
 });
 
@@ -70,7 +70,7 @@ test.each(wider)(
     const before = await there.written();
     const request = { method, path: path.replace(":id", id), key, body };
     expect((await call(engine.api, request)).status).toBe("mode" in body ? 422 : 403);
-    expect(await there.written()).toEqual(before);
+    expect((await there.written()).slice(before.length)).toEqual([]);
   },
 );
 
@@ -81,5 +81,5 @@ test.each(ofSandbox.map(titled))("a live key cannot use $name", async ({ route }
   const before = await there.written();
   const answer = await call(there.engine.api, { ...requestOf(route, own), key: live.secret });
   expect([nameOf(route), answer.status]).toEqual([nameOf(route), 409]);
-  expect(await there.written()).toEqual(before);
+  expect((await there.written()).slice(before.length)).toEqual([]);
 });

@@ -51,7 +51,7 @@ test.each(guardedRoutes.map(titled))(
         "RateLimit-Policy": expect.stringMatching(/^"requests";q=\d+;w=1$/) as unknown,
       });
     }
-    expect(await there.written()).toEqual(before);
+    expect((await there.written()).slice(before.length)).toEqual([]);
   },
 );
 

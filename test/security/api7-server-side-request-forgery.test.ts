@@ -120,7 +120,7 @@ test.each(called)("%s refuses private addresses in every form", async (name) => 
         [expect.objectContaining({ pointer: "/url" })],
       ]);
     }
-    expect(await there.written()).toEqual(before);
+    expect((await there.written()).slice(before.length)).toEqual([]);
   }
 });
 

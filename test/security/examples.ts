@@ -3,7 +3,9 @@
  * a field. So a new route is attacked as soon as it has an example, and `examples.test.ts` fails
  * until it has one.
  */
-import type { TestRequest } from "../api/call.ts";
+import { type TestRequest, textOf } from "../api/call.ts";
+import type { ApiResponse } from "../../src/api/http.ts";
+import type { KeyScope } from "../../src/operations/operation.ts";
 import { type ApiRoute, type Guarded, isGuarded } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
@@ -134,6 +136,23 @@ export function requestOf(
 /** The name of a path parameter in `Owner.ids`. */
 export function nounOf({ path }: Pick<ApiRoute, "path">, parameter: string): string {
   return parameter === "id" ? (path.split("/")[2] ?? "") : parameter;
+}
+
+/**
+ * Throws if the owner's example was not accepted.
+ * @throws Error that says what to do
+ */
+export function mustSucceed(route: ApiRoute, answer: ApiResponse): void {
+  if (answer.status < 300) return;
+  throw new Error(
+    `${nameOf(route)} answered ${answer.status} to its example. Add or correct it in ` +
+      `test/security/examples.ts, so that the security suite attacks this route: ${textOf(answer)}`,
+  );
+}
+
+/** The least scopes of a key for a route. A route without scopes takes any key. */
+export function leastScopes(route: Scoped): KeyScope[] {
+  return route.scopes.length === 0 ? ["events:read"] : [...route.scopes];
 }
 
 /** The routes whose example is not needed any more. */
