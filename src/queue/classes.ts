@@ -25,7 +25,7 @@ export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendC
 /**
  * Returns the class that has the turn, or undefined if none waits. Turns are numbered. Most belong
  * to the best class that waits. Every eighth belongs to the lower ones, which take it in rotation:
- * a class that waits has the turn at least once in 24.
+ * while a better class waits, too, a class that waits has the turn at least once in 24.
  */
 export function classAt(turn: number, waiting: readonly SendClass[]): SendClass | undefined {
   const best = sendClasses.find((each) => waiting.includes(each));
