@@ -34,7 +34,7 @@ interface BufferedTxOptions {
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   /** The collections whose new rows `insertionsInto` returns. */
-  readonly recorded?: readonly Collection[];
+  readonly recorded?: readonly (Collection | undefined)[];
 }
 
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
@@ -43,7 +43,8 @@ export class BufferedTx implements BaseTx {
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
   readonly #firstVersion: () => number;
-  readonly #insertions: ReadonlyMap<Collection, object[]>;
+  readonly #recorded: readonly (Collection | undefined)[];
+  readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   #hasEnded = false;
 
   constructor({ now, snapshot, overlay, firstVersion, recorded = [] }: BufferedTxOptions) {
@@ -51,12 +52,12 @@ export class BufferedTx implements BaseTx {
     this.#snapshot = snapshot;
     this.#overlay = overlay;
     this.#firstVersion = firstVersion;
-    this.#insertions = new Map(recorded.map((collection) => [collection, []]));
+    this.#recorded = recorded;
   }
 
   /** Returns the rows that were inserted into a recorded collection, in order. */
   insertionsInto(collection: Collection): readonly object[] {
-    return this.#insertions.get(collection) ?? [];
+    return this.#insertions.flatMap((each) => (each.collection === collection ? [each.row] : []));
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
@@ -139,7 +140,7 @@ export class BufferedTx implements BaseTx {
           ? noColumns
           : new Set(Object.keys(seen).filter((each) => each !== "version")),
     });
-    this.#insertions.get(collection)?.push(next);
+    if (this.#recorded.includes(collection)) this.#insertions.push({ collection, row: next });
     return next;
   }
 
@@ -172,13 +173,13 @@ export class BufferedTx implements BaseTx {
   async attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     this.#checkNotEnded();
     const mark = this.#overlay.mark();
-    const recorded = [...this.#insertions.values()].map((rows) => [rows, rows.length] as const);
+    const { length } = this.#insertions;
     try {
       return await work(this);
     } catch (error) {
       this.#checkNotEnded();
       this.#overlay.rollBack(mark);
-      for (const [rows, length] of recorded) rows.length = length;
+      this.#insertions.length = length;
       throw error;
     }
   }

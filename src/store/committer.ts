@@ -1,7 +1,6 @@
 import { TidingsError } from "../kernel/index.ts";
 import {
   type Clock,
-  type Collection,
   type Group,
   type Lookup,
   StorageConflict,
@@ -215,9 +214,9 @@ export class Committer {
   }
 
   async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
-    const { clock, firstVersion } = this.#options;
+    const { clock, firstVersion, projection, starter } = this.#options;
     const now = clock.now();
-    const recorded = this.#recorded();
+    const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
     cancelBegun([member]);
     let lookups: readonly Lookup[] = [];
@@ -237,11 +236,6 @@ export class Committer {
     } finally {
       tx?.end();
     }
-  }
-
-  #recorded(): readonly Collection[] {
-    const { projection, starter } = this.#options;
-    return [projection?.of, starter?.()?.of].filter((each) => each !== undefined);
   }
 
   /** Begins the work that the body asked for. Then projects the new rows of both. */
