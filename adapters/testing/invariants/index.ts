@@ -13,7 +13,10 @@ export type Invariants = {
   readonly statusFollowsTheEvidence: EngineLaw;
   /** The carrier gets each message to its recipient and with its text. */
   readonly handedOverAsWritten: EngineLaw;
-  /** The log has each event once. */
+  /**
+   * The log has each event once, and one `message.sent` or `message.received` for a message. Sample
+   * events (`sandbox.event`) may break it.
+   */
   readonly everyEventOnce: EngineLaw;
   /** No engine logged an error, except that something outside it failed. */
   readonly noUnexpectedErrors: EngineLaw;
@@ -29,8 +32,8 @@ const maxItems = 10_000;
 const pageSize = 100;
 
 /**
- * The engine's own laws: `await world.check(...Object.values(invariants))`. They use the public API,
- * so they hold on your own storage and transports too.
+ * The engine's own laws: `await world.check(...Object.values(invariants))`. They use the public
+ * API, so they hold on your own storage and transports, too.
  */
 export const invariants: Invariants = {
   nothingHandedOverTwice,
@@ -115,9 +118,14 @@ async function handedOverAsWritten(world: World): Promise<Finding | undefined> {
 async function everyEventOnce(world: World): Promise<Finding | undefined> {
   for (const scope of scopesOf(world)) {
     const seen = new Set<string>();
-    for (const { id } of await eventsIn(world, scope)) {
-      if (seen.has(id)) return { description: `the log has ${id} twice`, about: [id] };
-      seen.add(id);
+    for (const event of await eventsIn(world, scope)) {
+      const names: string[] = [event.id];
+      if (isOncePerMessage(event)) names.push(`${event.type} of ${event.data.message_id}`);
+      const twice = names.find((name) => seen.has(name));
+      if (twice !== undefined) {
+        return { description: `the log has ${twice} twice`, about: [event.id] };
+      }
+      for (const name of names) seen.add(name);
     }
   }
   return undefined;
@@ -183,6 +191,12 @@ async function eventsIn(world: World, { account_id, mode }: WorldScope): Promise
     cursor = page.next_cursor;
   }
   throw new Error(`A law reads at most ${maxItems} events. Use a smaller world.`);
+}
+
+type OncePerMessage = Event<"message.sent" | "message.received">;
+
+function isOncePerMessage(event: Event): event is OncePerMessage {
+  return event.type === "message.sent" || event.type === "message.received";
 }
 
 type ConsentChange = Event<"contact.opted_out" | "contact.opted_in">;

@@ -195,6 +195,17 @@ describe("invariants", () => {
     );
   });
 
+  test("report a second event about the delivery of one message", async () => {
+    const { world: w } = await settled();
+    const event = { type: "message.sent" } as const;
+    await w.run((engine) => engine.sandbox.event(event));
+    expect(await invariants.everyEventOnce(w)).toBeUndefined();
+    await w.run((engine) => engine.sandbox.event(event));
+    expect((await invariants.everyEventOnce(w))?.description).toMatch(
+      /^the log has message\.sent of msg_\w+ twice$/,
+    );
+  });
+
   test("report errors that no fault explains, and what is left to do", async () => {
     const policies = [
       {
