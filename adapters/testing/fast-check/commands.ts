@@ -28,8 +28,8 @@ export interface WorldCommand<Real> {
 
 /**
  * Returns a command that begins code of the host application in the process of an engine that is
- * up. It does not wait for the code, so that commands race. The story has the name of the command
- * and what became of it.
+ * up. It does not wait for the code, so that commands race. The story has the command's name and
+ * outcome.
  */
 export function command<Real extends WithWorld>(
   name: string,
@@ -219,32 +219,33 @@ function operations(fc: FastCheck): Operations {
   };
 }
 
-async function onRecent(
-  engine: MessagingEngine,
+/** Acts on the `n`-th of the resources that were listed, if there is any. */
+async function onNth(
+  listed: Promise<{ readonly data: readonly { readonly id: string }[] }>,
   n: number,
   act: (id: string) => Promise<unknown>,
 ): Promise<unknown> {
-  const { data } = await engine.messages.list({ limit: maxRecent });
-  const message = data[n % Math.max(1, data.length)];
-  return message === undefined ? undefined : act(message.id);
+  const { data } = await listed;
+  const found = data[n % Math.max(1, data.length)];
+  return found === undefined ? undefined : act(found.id);
 }
 
-async function onConversation(
-  engine: MessagingEngine,
+const onRecent = (
+  { messages }: MessagingEngine,
   n: number,
   act: (id: string) => Promise<unknown>,
-): Promise<unknown> {
-  const { data } = await engine.conversations.list({ limit: maxRecent });
-  const conversation = data[n % Math.max(1, data.length)];
-  return conversation === undefined ? undefined : act(conversation.id);
-}
+): Promise<unknown> => onNth(messages.list({ limit: maxRecent }), n, act);
+
+const onConversation = (
+  { conversations }: MessagingEngine,
+  n: number,
+  act: (id: string) => Promise<unknown>,
+): Promise<unknown> => onNth(conversations.list({ limit: maxRecent }), n, act);
 
 async function onContact(
   engine: MessagingEngine,
   phone: string,
   act: (id: string) => Promise<unknown>,
 ): Promise<unknown> {
-  const { data } = await engine.contacts.list({ phone });
-  const [contact] = data;
-  return contact === undefined ? undefined : act(contact.id);
+  return onNth(engine.contacts.list({ phone }), 0, act);
 }

@@ -19,12 +19,12 @@ export interface RunDetails {
 const replayPath = / ?\/\*(replayPath=("[^"]*"))\*\//;
 
 /**
- * A reporter for `fc.assert(property, { reporter: report })`. It tells the smallest failing case,
+ * A reporter for `fc.assert(property, { reporter: report })`. It prints the smallest failing case,
  * with the story if a law of a world was broken, and the lines that replay it.
  * @throws Error when the property failed
  */
 export function report(details: RunDetails): void {
-  const { failed, numRuns, numShrinks, counterexample, errorInstance } = details;
+  const { failed, seed, numRuns, numShrinks, counterexample, errorInstance } = details;
   if (!failed) return;
   if (counterexample === null) {
     throw new Error(`The property could not be tried: no case passed its preconditions.`);
@@ -32,6 +32,7 @@ export function report(details: RunDetails): void {
   const values = counterexample.map(textOf);
   const all = values.join("");
   const path = replayPath.exec(all)?.[2];
+  const casePath = details.counterexamplePath ?? "";
   const reason = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
   const lines = [
     `The property failed in case ${numRuns}. It was made smaller ${numShrinks} times:`,
@@ -39,7 +40,7 @@ export function report(details: RunDetails): void {
     reason,
     "Replay it with:",
     ...(path === undefined ? [] : [`  fc.commands(…, { replayPath: ${path} })`]),
-    `  fc.assert(…, { seed: ${details.seed}, path: "${details.counterexamplePath ?? ""}", endOnFailure: true })`,
+    `  fc.assert(…, { seed: ${seed}, path: "${casePath}", endOnFailure: true })`,
   ];
   throw new Error(lines.join("\n"), { cause: errorInstance });
 }

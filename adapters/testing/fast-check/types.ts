@@ -1,6 +1,6 @@
 /**
- * The parts of fast-check that the testing kit uses, as shapes: a test passes its own fast-check, of
- * version 4, and mixes what it gets with its own arbitraries.
+ * The parts of fast-check that the testing kit uses, as shapes: a test passes its own fast-check,
+ * of version 4, and mixes what it gets with its own arbitraries.
  */
 
 /**

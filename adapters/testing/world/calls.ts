@@ -1,4 +1,4 @@
-/** What the host application asks of its engines. */
+/** Calls of the host application to its engines, and their outcomes. */
 import type { MessagingEngine } from "../../entry.ts";
 import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import type { EngineProcess } from "./engine-process.ts";
@@ -88,8 +88,8 @@ function failed(name: string, thrown: unknown): RefusedCall | UnknownCall {
   return { outcome: "refused", error };
 }
 
-/** What the host application was told, for the story: the resource's id, or the status and code. */
-export function told(outcome: CallOutcome<unknown>): string {
+/** Describes what the host application learned: the resource's id, or the status and code. */
+export function describeOutcome(outcome: CallOutcome<unknown>): string {
   switch (outcome.outcome) {
     case "done": {
       const id = memberOf(outcome.value, "id");

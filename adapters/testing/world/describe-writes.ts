@@ -28,22 +28,28 @@ function describe(write: Write): string | undefined {
       return `${id(row["id"])} is ${text(row["status"])}`;
     case "message_attempts":
       return `attempt ${text(row["number"])} of ${id(row["message_id"])} ${text(row["outcome"])}`;
-    case "jobs":
-      return `job ${text(row["kind"])} ${id(row["key"])} ${row["leased"] === true ? "leased" : "armed"}`;
+    case "jobs": {
+      const state = row["leased"] === true ? "leased" : "armed";
+      return `job ${text(row["kind"])} ${id(row["key"])} ${state}`;
+    }
     case "contacts":
       return row["merged_into"] === null
         ? `contact ${id(row["id"])}`
         : `${id(row["id"])} is merged into ${id(row["merged_into"])}`;
     case "contact_identities":
       return `${text(row["address"])} of ${id(row["contact_id"])} ${text(row["consent"])}`;
-    case "conversations":
-      return `${id(row["id"])} of ${id(row["contact_id"])} ${text(row["status"])}, ${text(row["handler"])}, ${text(row["unread_count"])} unread`;
+    case "conversations": {
+      const states = [row["status"], row["handler"], row["unread_count"]].map(text).join(", ");
+      return `${id(row["id"])} of ${id(row["contact_id"])} ${states} unread`;
+    }
     case "runs":
       return `${id(row["id"])} of ${id(row["conversation_id"])} ${text(row["status"])}`;
     case "agents":
       return `${id(row["id"])} ${row["enabled"] === true ? "enabled" : "disabled"}`;
-    case "webchat_mail":
-      return `${id(row["message_id"])} is number ${text(row["number"])} for ${text(row["address"])}`;
+    case "webchat_mail": {
+      const number = text(row["number"]);
+      return `${id(row["message_id"])} is number ${number} for ${text(row["address"])}`;
+    }
     case "early_receipts":
       return `an early receipt for ${text(row["provider_message_id"])} stored`;
     case "idempotency_keys":

@@ -5,9 +5,9 @@ import type { RunContext } from "./run-context.ts";
 const maxDelayMs = 2_000;
 
 /**
- * The lock of one engine, which ends with its process and is lost with its connection. Unlike a real
- * storage, this one gives a living engine no time to take its lock again: others find it free at
- * once.
+ * The lock of one engine, which ends with its process and is lost with its connection. Unlike a
+ * real storage, this one gives a living engine no time to take its lock again: others find it free
+ * at once.
  */
 export class WorldLocks {
   readonly #context: RunContext;

@@ -32,11 +32,11 @@ export class Story {
   /** The story as text, one line per entry: the time since the beginning, and what happened. */
   tell({ about, until, maxLines = 40 }: StoryOptions = {}): string {
     const past = this.entries.slice(0, until);
-    const told = about === undefined ? past : relevant(past, about);
-    const omitted = told.length - maxLines;
+    const chosen = about === undefined ? past : relevant(past, about);
+    const omitted = chosen.length - maxLines;
     return [
       ...(omitted > 0 ? [`  … ${omitted} earlier lines`] : []),
-      ...told.slice(-maxLines).map(lineOf),
+      ...chosen.slice(-maxLines).map(lineOf),
     ].join("\n");
   }
 
@@ -54,7 +54,7 @@ export function shortId(id: string): string {
 
 /** What `Story.tell` returns. */
 export interface StoryOptions {
-  /** Ids of resources: only what concerns them is told. Default: everything. */
+  /** Ids of resources: only what concerns them is listed. Default: everything. */
   readonly about?: readonly string[];
   /** How many entries of the story to consider. Default: all. */
   readonly until?: number;

@@ -16,8 +16,8 @@ export interface WorldOptions<Tx extends object | undefined = object | undefined
   /** Any number. It decides which faults happen, every delay and every id. Default: 1. */
   readonly seed?: number;
   /**
-   * Where the engines keep their data: `memory()`, or `sqlite({ file })` on a real file. All engines
-   * share it, over connections that can fail.
+   * Where the engines keep their data: `memory()`, or `sqlite({ file })` on a real file. All
+   * engines share it, over connections that can fail.
    */
   readonly storage: StoragePort<Tx>;
   /** The carriers: scripted ones, or functions that make a transport for each engine. */
@@ -54,7 +54,7 @@ export interface UpEngine<Tx extends object | undefined = object | undefined> {
 export interface CrashOptions {
   /** When the process starts again, in milliseconds. Default: at `restart` or `settle`. */
   readonly forMs?: number;
-  /** What the story says of the reason, such as "before it calls the carrier". */
+  /** The reason, for the story, such as "before it calls the carrier". */
   readonly why?: string;
 }
 
@@ -68,11 +68,11 @@ export interface SettleOptions {
 export interface Finding {
   /** What is wrong, as the end of a sentence. */
   readonly description: string;
-  /** Ids of resources whose story explains it. Default: the whole story is told. */
+  /** Ids of resources whose story explains it. Default: the whole story. */
   readonly about?: readonly string[];
 }
 
-/** A law of a world. Its name is told when it is broken. Returns undefined while it holds. */
+/** A law of a world. Returns undefined while it holds. Its name is shown when it is broken. */
 export type Law<Tx extends object | undefined = object | undefined> = (
   world: World<Tx>,
 ) => Finding | string | undefined | Promise<Finding | string | undefined>;
@@ -106,13 +106,16 @@ export interface World<Tx extends object | undefined = object | undefined> exten
    * @throws Error when it is down
    */
   engine(name?: string): MessagingEngine<Tx>;
-  /** An engine that is up, by the seed or by its name. Waits in virtual time while there is none. */
+  /**
+   * An engine that is up, chosen by the seed or by its name. Waits in virtual time while there is
+   * none.
+   */
   whenUp(name?: string): Promise<UpEngine<Tx>>;
   /** The latest run of an engine's process. */
   runOf(name: string): EngineRun;
   /**
    * Begins to run code of the host application in the process of an engine, and does not wait for
-   * it: time does not move. The story says when it began and what became of it. If the process
+   * it: time does not move. The story records when it began and how it ended. If the process
    * crashes, the code gets no answer any more, and the outcome is unknown.
    */
   begin<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<CallOutcome<T>>;
@@ -122,7 +125,7 @@ export interface World<Tx extends object | undefined = object | undefined> exten
    * @throws Whatever the code throws, and Error when the process crashes or the code takes longer
    */
   run<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<T>;
-  /** Moves time forward by `ms` milliseconds. Resolves when everything that was due has finished. */
+  /** Moves time by `ms` milliseconds. Resolves when everything that was due has finished. */
   advance(ms: number): Promise<void>;
   /**
    * Ends the process of an engine at once: everything in its memory is gone, and calls that are

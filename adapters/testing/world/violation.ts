@@ -14,8 +14,8 @@ export class Violation extends Error {
   constructor(law: string, found: Finding | string, story: Story) {
     const finding = typeof found === "string" ? { description: found } : found;
     const { description, about } = finding;
-    const told = story.tell(about === undefined ? {} : { about });
-    super(`${law === "" ? "" : `${law}: `}${description}\nWhat happened:\n${told}`);
+    const lines = story.tell(about === undefined ? {} : { about });
+    super(`${law === "" ? "" : `${law}: `}${description}\nWhat happened:\n${lines}`);
     this.law = law;
     this.finding = finding;
   }

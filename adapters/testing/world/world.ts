@@ -8,8 +8,8 @@ import {
   type CallOptions,
   type CallOutcome,
   defaultCallMs,
+  describeOutcome,
   type HostCode,
-  told,
 } from "./calls.ts";
 import { EngineProcess, type WorldTransport } from "./engine-process.ts";
 import type { EngineRun } from "./engine-run.ts";
@@ -36,6 +36,8 @@ const settlesWithinMs = 48 * hourMs;
 const settleStepMs = 5_000;
 /** How long code waits for an engine that is up before it looks again. */
 const waitMs = 500;
+/** How long `run` waits for an engine that is up. */
+const maxDownMs = hourMs;
 
 /**
  * Returns a world: engines on one storage, one virtual clock and one seed. Everything outside the
@@ -169,26 +171,23 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     const answer = (async () => code(engine))();
     const outcome = await callOnce(this.#surroundings, process, answer, withinMs);
     this.#calls.delete(call);
-    if (text !== undefined) this.story.note([], `${text}: ${told(outcome)}`);
+    if (text !== undefined) this.story.note([], `${text}: ${describeOutcome(outcome)}`);
     return outcome;
   }
 
   async run<T>(code: HostCode<T, Tx>, options: CallOptions = {}): Promise<T> {
     const { withinMs = defaultCallMs } = options;
-    const process = await this.#runningNow(options.engine);
-    const { engine } = process;
-    if (engine === undefined) throw new Error(`${process.name} is down.`);
-    let outcome: CallOutcome<T> | undefined;
-    const answer = (async () => code(engine))();
-    const ended = callOnce(this.#surroundings, process, answer, withinMs).then((known) => {
-      outcome = known;
-      return known;
-    });
-    await this.clock.advanceUntil(() => outcome !== undefined, withinMs + 1);
-    const known = await ended;
+    const call = this.begin(code, options);
+    let hasEnded = false;
+    const end = (): void => {
+      hasEnded = true;
+    };
+    call.then(end, end);
+    await this.clock.advanceUntil(() => hasEnded, maxDownMs + withinMs + 1);
+    const known = await call;
     if (known.outcome === "done") return known.value;
     if (known.error !== undefined) throw known.error;
-    throw new Error(`The outcome of the call is not known: ${told(known)}.`);
+    throw new Error(`The outcome of the call is not known: ${describeOutcome(known)}.`);
   }
 
   advance(ms: number): Promise<void> {
@@ -305,15 +304,5 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       if (chosen !== undefined) return chosen;
       await this.clock.sleep(waitMs);
     }
-  }
-
-  async #runningNow(name?: string): Promise<EngineProcess<Tx>> {
-    let chosen: EngineProcess<Tx> | undefined;
-    void this.#running(name).then((process) => {
-      chosen = process;
-    });
-    await this.clock.advanceUntil(() => chosen !== undefined, hourMs);
-    if (chosen === undefined) throw new Error("Every engine is down.");
-    return chosen;
   }
 }
