@@ -32,7 +32,7 @@ interface Subscriber {
   readonly waiting: Map<string, Waiting>;
 }
 
-/** What one engine tells the others. */
+/** What one engine sends to the others. */
 const messageSchema: z.ZodType<readonly [AccountId, Mode, TypingSignal]> = z.tuple([
   ids.account,
   modeSchema,

@@ -26,7 +26,7 @@ export interface StreamEvents {
   /** Starts after this event. By default only new events are sent. */
   readonly last_event_id?: string | undefined;
   /**
-   * Also tells who is typing on webchat, in events of the type `typing` without an id. Default:
+   * Also reports who is typing on webchat, in events of the type `typing` without an id. Default:
    * false.
    */
   readonly typing?: boolean | undefined;
@@ -49,7 +49,7 @@ export const streamEventsSchema = z.strictObject({
   typing: queryBoolean
     .optional()
     .describe(
-      "Also tells who is typing on webchat, in events of the type `typing` without an id. " +
+      "Also reports who is typing on webchat, in events of the type `typing` without an id. " +
         "Default: false.",
     ),
 });

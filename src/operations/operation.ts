@@ -168,8 +168,8 @@ export interface Query<Input, Output> {
 }
 
 /**
- * An operation that only tells streams something. Within a second, only the first of equal calls
- * has an effect.
+ * An operation that only sends a signal to open streams. Within a second, only the first of equal
+ * calls has an effect.
  */
 export interface SignalOperation<Input> {
   readonly kind: "signal";

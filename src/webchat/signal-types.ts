@@ -62,7 +62,7 @@ export interface WebchatTyping {
   readonly author_name: string | null;
 }
 
-/** What a visitor's stream tells besides messages. */
+/** What a visitor's stream sends besides messages. */
 export type WebchatSignal =
   | {
       /** The state of the conversation: first when the stream opens, then after each change. */

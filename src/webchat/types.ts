@@ -255,7 +255,7 @@ export interface WebchatMessagePage extends Page<WebchatMessage> {
    * with it as `last_event_id` continues the list. Null if nothing was sent to the visitor yet.
    */
   last_event_id: string | null;
-  /** The state of the conversation, as the stream tells it. */
+  /** The state of the conversation, as the stream sends it. */
   state: WebchatState;
 }
 
@@ -270,7 +270,7 @@ export const webchatMessagePageSchema = z
           "opened with it as `last_event_id` continues the list. Null if nothing was sent to the " +
           "visitor yet.",
       ),
-    state: webchatStateSchema.describe("The state of the conversation, as the stream tells it."),
+    state: webchatStateSchema.describe("The state of the conversation, as the stream sends it."),
   })
   .meta({
     id: "WebchatMessagePage",

@@ -35,7 +35,7 @@ const retryMs = 2_000;
 
 /**
  * Streams a mailbox's messages in order, each with its number as the event id. A browser that
- * reconnects to any process continues after its last number. Between the messages it tells the
+ * reconnects to any process continues after its last number. Between the messages it sends the
  * state of the conversation and who is typing. Ends with the session.
  */
 export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
@@ -72,8 +72,8 @@ class VisitorReader {
   #isFirst = true;
   /** The visitor's contact. A merge replaces it. */
   #watched: Watched | undefined;
-  /** The state that was told last, as JSON. */
-  #told: string | undefined;
+  /** The state that was sent last, as JSON. */
+  #lastState: string | undefined;
 
   constructor(
     sources: StreamSources,
@@ -111,7 +111,7 @@ class VisitorReader {
     this.#watched = undefined;
   }
 
-  /** Returns the state of the conversation, unless it was told already. */
+  /** Returns the state of the conversation, unless it was sent already. */
   async #changedState(): Promise<TransientItem[]> {
     const { reads } = this.#sources;
     const identity = await reads.get(identityByAddress, ["webchat", this.#session.address]);
@@ -121,8 +121,8 @@ class VisitorReader {
     if (this.#watched?.contact_id !== contact_id) await this.#watch(contact_id);
     const state = await readState(reads, contact_id);
     const text = JSON.stringify(state);
-    if (text === this.#told) return [];
-    this.#told = text;
+    if (text === this.#lastState) return [];
+    this.#lastState = text;
     return [{ event: "state", transient: state }];
   }
 
