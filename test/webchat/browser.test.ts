@@ -7,7 +7,10 @@ import { chromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { shop, visitorOf } from "./world.ts";
 
-/** What a shop's page would have: an `EventSource`, a list, and marks. */
+/**
+ * What a shop's page would have: an `EventSource`, a list, and marks, which it sends again when the
+ * connection is cut before their answer.
+ */
 const page = `<!doctype html><title>Shop</title><ol></ol><script>
   const { url, token } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   const post = (path, body) => fetch(url + path, {
@@ -15,6 +18,9 @@ const page = `<!doctype html><title>Shop</title><ol></ol><script>
     headers: { authorization: "Bearer " + token, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+  const markRead = async (id) => {
+    while (!(await post("/marks", { message_id: id, mark: "read" }).catch(() => {}))) {}
+  };
   window.opened = 0;
   const source = new EventSource(url + "/stream?token=" + encodeURIComponent(token));
   source.onopen = () => window.opened++;
@@ -24,7 +30,7 @@ const page = `<!doctype html><title>Shop</title><ol></ol><script>
     item.dataset.number = lastEventId;
     item.textContent = body;
     document.querySelector("ol").append(item);
-    void post("/marks", { message_id: id, mark: "read" });
+    void markRead(id);
   };
   window.say = async (body) => (await post("/messages", { body })).status;
 </script>`;
