@@ -21,7 +21,7 @@ export default defineConfig(({ mode }) => ({
     // Each worker imports the sources once. Tests undo what they change of the process.
     isolate: false,
     setupFiles: ["test/support/no-strays.ts"],
-    globalSetup: ["test/support/scratch-setup.ts", "test/support/postgres-setup.ts"],
+    globalSetup: ["scratch", "postgres", "chromium"].map((each) => `test/support/${each}-setup.ts`),
     // One more than a small machine has cores: many tests wait for a server or another process.
     maxWorkers: 3,
     // The share of the random cases that properties and simulations try.

@@ -12,7 +12,7 @@ import { nodeHandler } from "../adapters/http/node.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../src/operations/operation.ts";
-import { launchChromium } from "../test/support/launch-chromium.ts";
+import { launchChromium, unpackChromium } from "../test/support/launch-chromium.ts";
 import { person } from "./contact-rows.ts";
 import { withEngineOn, withTempFile } from "./engines.ts";
 import { count, median, scaled, table } from "./measure.ts";
@@ -77,7 +77,7 @@ export async function browser(): Promise<string> {
       await fillSqlite(engine, file, contacts);
       await engine.start();
       const url = await serveInbox(engine);
-      const chromium = await launchChromium();
+      const chromium = await launchChromium(await unpackChromium());
       try {
         const page = await chromium.newPage({ viewport: { width: 1440, height: 900 } });
         await page.addInitScript(meter);

@@ -1,11 +1,12 @@
 /** The real browser of tests. */
 import type { Browser, BrowserContext } from "playwright-core";
-import { afterAll, onTestFinished, type TestContext } from "vitest";
+import { afterAll, inject, onTestFinished, type TestContext } from "vitest";
 import { launchChromium } from "./launch-chromium.ts";
+import { askFor } from "./on-demand.ts";
 
 /** Skips the test, with the reason, if Chromium cannot be started. */
 export async function chromium(skip: TestContext["skip"]): Promise<Browser> {
-  const browser = await launchChromium().catch(skipping(skip));
+  const browser = await launch().catch(skipping(skip));
   onTestFinished(() => browser.close());
   return browser;
 }
@@ -16,7 +17,7 @@ export function sharedChromium(): (skip: TestContext["skip"]) => Promise<Browser
   // A browser that did not start needs no end.
   afterAll(() => started?.then((browser) => browser.close()).catch(() => {}));
   return async (skip) => {
-    started ??= launchChromium();
+    started ??= launch();
     const browser = await started.catch(skipping(skip));
     const context = await browser.newContext();
     onTestFinished(() => context.close());
@@ -25,6 +26,8 @@ export function sharedChromium(): (skip: TestContext["skip"]) => Promise<Browser
     return context;
   };
 }
+
+const launch = async (): Promise<Browser> => launchChromium(await askFor(inject("chromium")));
 
 const skipping =
   (skip: TestContext["skip"]) =>

@@ -1,14 +1,16 @@
 /** A real browser, from npm packages only. */
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
 
-export async function launchChromium(): Promise<Browser> {
+/** Starts the browser. `executablePath` is where it was unpacked. */
+export async function launchChromium(executablePath: string): Promise<Browser> {
   const { default: packed } = await import("@sparticuz/chromium");
-  unpacking ??= unpack(packed);
   return chromium.launch({
-    executablePath: await unpacking,
+    executablePath,
     args: [...packed.args.filter((each) => !unwanted.test(each)), "--disable-gpu"],
     headless: true,
   });
@@ -22,20 +24,20 @@ export async function launchChromium(): Promise<Browser> {
 const unwanted =
   /^--(disable-web-security|single-process|in-process-gpu|use-gl|use-angle|ignore-gpu|enable-unsafe)/;
 
-/** Unpacking takes longer than starting, so each process does it once. */
-let unpacking: Promise<string> | undefined;
+const unpack =
+  'import chromium from "@sparticuz/chromium"; console.log(await chromium.executablePath());';
 
-async function unpack(packed: { executablePath(): Promise<string> }): Promise<string> {
-  // Parallel runs must not see each other's half-unpacked files.
+/**
+ * Unpacks the browser, and returns the path of its program. It takes longer than a start, and much
+ * of a core. The package unpacks into TMPDIR, so this is done in a process with a TMPDIR of its own.
+ */
+export async function unpackChromium(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const { TMPDIR } = process.env;
-  // Chromium is unpacked into TMPDIR.
-  process.env["TMPDIR"] = folder;
-  try {
-    return await packed.executablePath();
-  } finally {
-    if (TMPDIR === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = TMPDIR;
-  }
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "--eval", unpack],
+    { cwd: import.meta.dirname, env: { ...process.env, TMPDIR: folder } },
+  );
+  return stdout.trim();
 }

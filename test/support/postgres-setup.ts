@@ -3,9 +3,8 @@
  * `DATABASE_URL` is set, the tests use that server instead.
  */
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";
+import { onDemand } from "./on-demand.ts";
 import { onServer } from "./postgres-database.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
@@ -29,18 +28,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const url = async (): Promise<string> =>
     given ?? (await (server ??= startPostgres({ syncs: false }))).url;
 
-  const locator = createServer((_, response) => {
-    void url().then(
-      (answer) => response.end(answer),
-      (error: unknown) => response.writeHead(503).end(String(error)),
-    );
-  });
-  await new Promise<void>((resolve) => locator.listen(0, "127.0.0.1", resolve));
+  const locator = await onDemand(url);
   const template = `tidings_template_${randomUUID().replaceAll("-", "")}`;
-  project.provide("postgres", {
-    locator: `http://127.0.0.1:${(locator.address() as AddressInfo).port}`,
-    template,
-  });
+  project.provide("postgres", { locator: locator.url, template });
 
   return async () => {
     locator.close();

@@ -3,6 +3,7 @@ import pg from "pg";
 import { inject, onTestFinished } from "vitest";
 import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { schema } from "../../src/modules.ts";
+import { askFor } from "./on-demand.ts";
 import { type Database, makeDatabase, onServer, urlOf } from "./postgres-database.ts";
 
 /** An empty database, or a copy of `template`. It is removed when the test has finished. */
@@ -39,10 +40,6 @@ let server: Promise<string> | undefined;
 
 /** The URL of the server, as a role that may create databases. */
 export function serverUrl(): Promise<string> {
-  server ??= fetch(inject("postgres").locator).then(async (response) => {
-    const text = await response.text();
-    if (!response.ok) throw new Error(text);
-    return text;
-  });
+  server ??= askFor(inject("postgres").locator);
   return server;
 }
