@@ -63,7 +63,7 @@ export const evidence = inArea("evidence", [
     file: "src/messages/record-receipt.ts",
     find: 'if (message === undefined || attempt.transport !== transport) return "unknown";',
     replace: 'if (message === undefined) return "unknown";',
-    tests: ["test/messages/routes.test.ts", "test/security/api10-unsafe-consumption.test.ts"],
+    tests: ["test/messages/evidence.test.ts"],
   },
   {
     name: "wait-for-receipts-never-ends",

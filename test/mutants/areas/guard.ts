@@ -33,13 +33,12 @@ export const guard = inArea("guard", [
     tests: ["test/store/serializability.test.ts"],
   },
   {
-    name: "merged-overlays-ignore-versions",
-    sentence:
-      "Commands of one group that read a row before and after a commit of another process are " +
-      "committed together.",
+    name: "removal-is-no-write",
+    sentence: "A command changes a row that an earlier one of its group removed, and it is back.",
     file: "src/store/overlay.ts",
-    find: "if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) {",
-    replace: "if (own !== undefined && isWritten(own) && own.base === undefined) {",
+    find: "const isWritten = ({ base, row }: Entry): boolean => row !== base;",
+    replace:
+      "const isWritten = ({ base, row }: Entry): boolean => row !== undefined && row !== base;",
     tests: ["test/store/serializability.test.ts"],
   },
   {

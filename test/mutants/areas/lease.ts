@@ -44,7 +44,7 @@ export const lease = inArea("lease", [
     file: "src/queue/engine-register.ts",
     find: "if (job?.leased !== true || job.leased_by !== engine || job.due_at <= tx.now) continue;",
     replace: "if (job?.leased !== true || job.due_at <= tx.now) continue;",
-    tests: ["test/queue/crashed-engines.test.ts"],
+    tests: ["test/queue/job-rows.test.ts"],
   },
   {
     name: "crashed-job-does-not-wait",
@@ -54,7 +54,7 @@ export const lease = inArea("lease", [
     file: "src/queue/engine-register.ts",
     find: "const pause = job.failures === 0 ? 0 : pauseAfter(job.failures);",
     replace: "const pause = 0;",
-    tests: ["test/queue/crashed-engines.test.ts"],
+    tests: ["test/queue/job-rows.test.ts"],
   },
   {
     name: "look-up-during-the-call",
@@ -64,6 +64,6 @@ export const lease = inArea("lease", [
     file: "src/messages/follow-up-times.ts",
     find: "? Math.max(attempt.leased_until, now) + afterLeaseMs",
     replace: "? now + afterLostAnswerMs",
-    tests: ["test/messages/follow-up-times.test.ts"],
+    tests: ["test/messages/evidence.test.ts"],
   },
 ]);

@@ -12,7 +12,7 @@ export const order = inArea("order", [
     replace:
       "const next = await tx.list(outbox, [claim.key.conversation_id], 2);\n" +
       "    const message = next.find(({ retry_at }) => (retry_at ?? 0) <= tx.now) ?? next[0];",
-    tests: ["test/messages/messages.test.ts"],
+    tests: ["test/messages/evidence.test.ts"],
   },
   {
     name: "fifo-webhook-sends-several",
@@ -20,7 +20,7 @@ export const order = inArea("order", [
     file: "src/webhooks/drain.ts",
     find: "(this.#ahead.isInOrder ? 1 : maxUnfinished)",
     replace: "maxUnfinished",
-    tests: ["test/webhooks/deliveries.test.ts"],
+    tests: ["test/webhooks/read-ahead.test.ts", "test/webhooks/sending.test.ts"],
   },
   {
     name: "fifo-webhook-skips-failed",
@@ -28,7 +28,7 @@ export const order = inArea("order", [
     file: "src/webhooks/due-deliveries.ts",
     find: "return first === -1 ? automatic : automatic.slice(0, first);",
     replace: "return first === -1 ? automatic : automatic.filter(isDue);",
-    tests: ["test/webhooks/deliveries.test.ts"],
+    tests: ["test/webhooks/read-ahead.test.ts", "test/webhooks/sending.test.ts"],
   },
   {
     name: "sequence-repeats",
@@ -64,6 +64,6 @@ export const order = inArea("order", [
     file: "src/conversations/begin.ts",
     find: "last_activity_at: Math.max(last_activity_at, tx.now),",
     replace: "last_activity_at: tx.now,",
-    tests: ["test/conversations/conversations.test.ts", "test/conversations/inbox.test.ts"],
+    tests: ["test/conversations/races.test.ts"],
   },
 ]);

@@ -41,7 +41,7 @@ export const scope = inArea("scope", [
     file: "src/webhooks/fan-out.ts",
     find: "const scopeName = ({ account_id, mode }: EventRow): string => `${account_id} ${mode}`;",
     replace: "const scopeName = ({ mode }: EventRow): string => mode;",
-    tests: ["test/webhooks/isolation.test.ts"],
+    tests: ["test/webhooks/fan-out.test.ts"],
   },
   {
     name: "key-needs-any-scope",
