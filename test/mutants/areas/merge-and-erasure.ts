@@ -72,6 +72,6 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     file: "src/privacy/redact.ts",
     find: "    if (received !== undefined) {",
     replace: "    if (received !== undefined && message.media.length > 0) {",
-    tests: ["test/messages/messages.test.ts", "test/privacy/redaction-races.test.ts"],
+    tests: ["test/conversations/conversations.test.ts"],
   },
 ]);

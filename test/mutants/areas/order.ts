@@ -64,6 +64,6 @@ export const order = inArea("order", [
     file: "src/conversations/begin.ts",
     find: "last_activity_at: Math.max(last_activity_at, tx.now),",
     replace: "last_activity_at: tx.now,",
-    tests: ["test/conversations/races.test.ts"],
+    tests: ["test/conversations/conversations.test.ts"],
   },
 ]);

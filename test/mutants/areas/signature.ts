@@ -58,6 +58,6 @@ export const signature = inArea("signature", [
     file: "src/accounts/key-ring.ts",
     find: 'return key.previous_expires_at > now ? "valid" : "expired";',
     replace: 'return "valid";',
-    tests: ["test/accounts/keys.test.ts"],
+    tests: ["test/accounts/accounts.test.ts"],
   },
 ]);
