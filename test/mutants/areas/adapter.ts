@@ -35,8 +35,8 @@ export const adapter = inArea("adapter", [
     find: '    if (outcome.outcome === "failed" && outcome.sent) return ambiguous(code);\n',
     replace: "",
     tests: [
-      "test/adapters/transport/statuses-and-errors.test.ts",
-      "test/adapters/transport/requests.test.ts",
+      "test/adapters/transport/conformance.test.ts",
+      "test/adapters/transport/hostile-carriers.test.ts",
     ],
   },
   {
@@ -45,7 +45,10 @@ export const adapter = inArea("adapter", [
     file: "adapters/transport/carrier-api.ts",
     find: "if (status < 400 || status >= 500 || status === 408) return ambiguous(`http_${status}`);",
     replace: "if (status < 400 || status === 408) return ambiguous(`http_${status}`);",
-    tests: ["test/adapters/transport/statuses-and-errors.test.ts"],
+    tests: [
+      "test/adapters/transport/conformance.test.ts",
+      "test/adapters/transport/hostile-carriers.test.ts",
+    ],
   },
   {
     name: "twilio-failure-is-ignored",
@@ -70,9 +73,6 @@ export const adapter = inArea("adapter", [
     file: "adapters/transport/callbacks.ts",
     find: "if (body.length <= maxCallbackBytes) return;",
     replace: "if (body.length <= maxCallbackBytes * 1_024) return;",
-    tests: [
-      "test/adapters/transport/twilio-signature.test.ts",
-      "test/adapters/transport/callback-floods.test.ts",
-    ],
+    tests: ["test/adapters/transport/telnyx-signature.test.ts"],
   },
 ]);

@@ -64,6 +64,6 @@ export const pace = inArea("pace", [
     file: "src/webhooks/due-deliveries.ts",
     find: 'return status === "enabled" && (paused_until ?? 0) <= now;',
     replace: 'return status === "enabled";',
-    tests: ["test/webhooks/retry-after.test.ts", "test/webhooks/retry-times.test.ts"],
+    tests: ["test/webhooks/sending.test.ts", "test/webhooks/isolation.test.ts"],
   },
 ]);
