@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { WorkingCopy } from "./copy.ts";
-import { type RulesFile, rulesFiles } from "./rules-files.ts";
+import { type Equivalent, type RulesFile, rulesFiles } from "./rules-files.ts";
 
 /** Pinned: another version may change other places, and the score would not compare. */
 const strykerVersion = "10.1.1";
@@ -45,7 +45,7 @@ try {
   for (const each of chosen) scores.push(await score(each));
   const all = sumOf(scores);
   for (const each of [...scores, all]) console.log(lineOf(each));
-  process.exitCode = all.noticed === all.changes ? 0 : 1;
+  process.exitCode = all.noticed + all.answered === all.changes ? 0 : 1;
 } finally {
   await rm(tools, { recursive: true, force: true });
 }
@@ -69,16 +69,31 @@ interface Score {
   readonly file: string;
   readonly changes: number;
   readonly noticed: number;
+  /** Changes that no test noticed, and that have no effect. */
+  readonly answered: number;
+}
+
+interface Place {
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+}
+
+interface Change {
+  readonly status: string;
+  readonly replacement: string;
+  readonly location: { readonly start: Place; readonly end: Place };
 }
 
 /** The part of Stryker's report that is read here. */
 interface StrykerReport {
   readonly files: Readonly<
-    Record<string, { readonly mutants: readonly { readonly status: string }[] }>
+    Record<string, { readonly source: string; readonly mutants: readonly Change[] }>
   >;
 }
 
-async function score({ file, tests }: RulesFile): Promise<Score> {
+async function score({ file, tests, equivalents = [] }: RulesFile): Promise<Score> {
   await using copy = await WorkingCopy.create();
   const reportPath = join(copy.path, "stryker-report.json");
   await writeFile(join(copy.path, "stryker.vitest.config.ts"), vitestConfig(tests));
@@ -102,9 +117,30 @@ async function score({ file, tests }: RulesFile): Promise<Score> {
   const code = await run(process.execPath, [stryker, "run", "--logLevel", "error"], copy.path);
   if (!existsSync(reportPath)) throw new Error(`Stryker failed for ${file} (exit code ${code}).`);
   const { files } = JSON.parse(await readFile(reportPath, "utf8")) as StrykerReport;
-  const states = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status));
-  const isNoticed = (status: string): boolean => status === "Killed" || status === "Timeout";
-  return { file, changes: states.length, noticed: states.filter(isNoticed).length };
+  const changes = Object.values(files).flatMap(({ source, mutants }) =>
+    mutants.map((change) => ({ ...change, from: textAt(source, change) })),
+  );
+  const unnoticed = changes.filter(({ status }) => status !== "Killed" && status !== "Timeout");
+  const answered = unnoticed.filter(({ from, replacement }) =>
+    equivalents.some((each: Equivalent) => each.from === from && each.to === replacement),
+  );
+  return {
+    file,
+    changes: changes.length,
+    noticed: changes.length - unnoticed.length,
+    answered: answered.length,
+  };
+}
+
+/** The code that a change replaces. */
+function textAt(source: string, { location: { start, end } }: Change): string {
+  const lines = source.split("\n").slice(start.line - 1, end.line);
+  const last = lines.length - 1;
+  return lines
+    .map((line, i) =>
+      line.slice(i === 0 ? start.column - 1 : 0, i === last ? end.column - 1 : undefined),
+    )
+    .join("\n");
 }
 
 /** Only the tests of one file, in one worker that keeps its modules. */
@@ -132,10 +168,12 @@ function sumOf(scores: readonly Score[]): Score {
     file: "mutate-rules",
     changes: total(({ changes }) => changes),
     noticed: total(({ noticed }) => noticed),
+    answered: total(({ answered }) => answered),
   };
 }
 
-function lineOf({ file, changes, noticed }: Score): string {
-  const share = changes === 0 ? 100 : (noticed / changes) * 100;
-  return `${file}: ${changes} changes, ${noticed} noticed (${share.toFixed(1)} %)`;
+function lineOf({ file, changes, noticed, answered }: Score): string {
+  const percent = changes === 0 ? 100 : (noticed / changes) * 100;
+  const others = answered === 0 ? "" : `, ${answered} without effect`;
+  return `${file}: ${changes} changes, ${noticed} noticed${others} (${percent.toFixed(1)} %)`;
 }
