@@ -28,7 +28,17 @@ export const rulesFiles: readonly RulesFile[] = [
       },
     ],
   },
-  { file: "src/conversations/rules.ts", tests: ["test/conversations/rules.test.ts"] },
+  {
+    file: "src/conversations/rules.ts",
+    tests: ["test/conversations/rules.test.ts"],
+    equivalents: [
+      {
+        from: 'before.status === "closed"',
+        to: "true",
+        why: "Only a closed conversation is replaced by another, so `current` says it already.",
+      },
+    ],
+  },
   { file: "src/messages/rules.ts", tests: ["test/messages/rules.test.ts"] },
   {
     file: "src/messages/attempt-rules.ts",
