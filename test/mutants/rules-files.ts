@@ -44,7 +44,18 @@ export const rulesFiles: readonly RulesFile[] = [
     file: "src/messages/attempt-rules.ts",
     tests: ["test/messages/rules.test.ts"],
   },
-  { file: "src/messages/route-rules.ts", tests: ["test/messages/choose-route.test.ts"] },
+  {
+    file: "src/messages/route-rules.ts",
+    tests: ["test/messages/choose-route.test.ts"],
+    equivalents: [
+      { from: '""', to: '"Stryker was here!"', why: "No transport has either name." },
+      {
+        from: "transports.slice(0, last + 1)",
+        to: "transports",
+        why: "A transport that is named a second time is due at the same time, and the first wins.",
+      },
+    ],
+  },
   { file: "src/webhooks/rules.ts", tests: ["test/webhooks/failing.test.ts"] },
   { file: "src/agents/hand-off-rules.ts", tests: ["test/agents/hand-offs.test.ts"] },
   { file: "src/agents/runs/rules.ts", tests: ["test/agents/runs.test.ts"] },
