@@ -21,6 +21,7 @@ const slowest = [
   "events/consumers/consume",
   "queue/dispatcher",
   "cli/databases",
+  "mutants/mutants",
   "webchat/stream",
   "events/consumers/model",
   "webhooks/isolation",

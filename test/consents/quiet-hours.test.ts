@@ -96,6 +96,13 @@ describe("quiet hours", () => {
     );
   });
 
+  it("begin in the millisecond of their start", () => {
+    const night = { from: "21:00", to: "08:00" };
+    const start = Date.parse("2026-03-01T20:00Z");
+    expect(quietUntil(start - 1, "Europe/Berlin", night)).toBe(null);
+    expect(quietUntil(start, "Europe/Berlin", night)).toBe(Date.parse("2026-03-02T07:00Z"));
+  });
+
   it("are empty if start and end are equal", () => {
     fc.assert(
       fc.property(moment, fc.nat(1_439).map(time), ({ name, at }, same) => {

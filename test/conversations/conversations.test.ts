@@ -345,6 +345,17 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect((await own.list({ waiting: true })).data).toHaveLength(1);
   });
 
+  it("does not move back in the inbox when a clock is set back", async () => {
+    const { clock, one, own, id } = await begun();
+    await clock.advance(600_000);
+    const { conversation_id: other } = await one.sandbox.inbound({ from: line, body: "Hello" });
+    await clock.advance(600_000);
+    await one.sandbox.inbound({ from: phone, body: "Again" });
+    clock.step(-900_000);
+    await one.sandbox.inbound({ from: phone, body: "And again" });
+    expect((await own.list()).data.map((each) => each.id)).toEqual([id, other]);
+  });
+
   it("has internal notes, newest first", async () => {
     const { own, id, mast, clock } = await begun();
     const first = await own.addNote(id, { body: "Knows the <b>boss</b>", author_id: "anna" });

@@ -1,10 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
+  type Attention,
+  attentionOf,
   changeStatus,
   handlerOnAssign,
   handlerOnHandBack,
   maxSnoozeMs,
+  type MessageRole,
+  readAtAfterMessage,
+  readAtNow,
   receive,
 } from "../../src/conversations/rules.ts";
 import type { Standing } from "../../src/conversations/rules.ts";
@@ -54,9 +59,8 @@ test("a status has only its own fields, and only a replaced conversation cannot 
         before.status === "closed" && before.current === null && wish.status !== "closed";
       expect(change.decision === "superseded").toBe(isLate);
       const until = "snoozed_until" in wish ? wish.snoozed_until : now + 1;
-      if (!isLate) {
-        expect(change.decision === "invalid").toBe(until <= now || until > now + maxSnoozeMs);
-      }
+      const isInvalid = until <= now || until > now + maxSnoozeMs;
+      if (!isLate) expect(change.decision).toBe(isInvalid ? "invalid" : "change");
     }),
   );
 });
@@ -70,9 +74,10 @@ test("a snooze must end within 366 days; the error names the limit", () => {
     { decision: "change" },
     { decision: "change" },
   ]);
+  const outOfRange = { pointer: "/snoozed_until", code: "out_of_range" };
   expect([snoozed(now), snoozed(now + 366 * day + 1)]).toMatchObject([
-    { error: { pointer: "/snoozed_until", message: "must be in the future" } },
-    { error: { pointer: "/snoozed_until", message: "must be at most 366 days ahead" } },
+    { error: { ...outOfRange, message: "must be in the future" } },
+    { error: { ...outOfRange, message: "must be at most 366 days ahead" } },
   ]);
 });
 
@@ -125,4 +130,59 @@ test("the assignee becomes the handler; unassigned conversations of people stay 
     ["human", "human", "ai", "queue", "ai", "none", "none"],
     ["none", "human", "ai", "none", "none", "none", "none"],
   ]);
+});
+
+/** An open conversation in which the contact has written, and what differs. */
+const attention = (
+  differs: Partial<Attention>,
+  waitingSince: number | null,
+  role: MessageRole,
+): readonly unknown[] => {
+  const usual = {
+    status: "open",
+    handler: "none",
+    assignee_type: null,
+    contact_wrote: true,
+  } as const;
+  const after = attentionOf({ ...usual, ...differs }, waitingSince, role, now);
+  return [after.unassigned, after.waiting_for, after.waiting_since];
+};
+
+test.each<[string, Partial<Attention>, number | null, MessageRole, readonly unknown[]]>([
+  ["closed, nobody waits", { status: "closed", handler: "queue" }, 5, "asks", [null, null, null]],
+  ["with an agent, nobody waits", { handler: "ai" }, 5, "asks", [null, null, null]],
+  ["a first message begins a wait", {}, null, "asks", [true, "reply", now]],
+  ["a second message does not begin it again", {}, 5, "asks", [true, "reply", 5]],
+  ["an answer ends it", {}, 5, "answers", [true, null, null]],
+  ["other changes do not end it", {}, 5, "neither", [true, "reply", 5]],
+  ["other changes do not begin it", {}, null, "neither", [true, null, null]],
+  ["a snooze does not end it", { status: "snoozed" }, 5, "neither", [true, "reply", 5]],
+  ["a notice needs nobody", { contact_wrote: false }, null, "neither", [null, null, null]],
+  [
+    "a notice that people handled needs somebody",
+    { contact_wrote: false, handler: "human" },
+    null,
+    "neither",
+    [true, null, null],
+  ],
+  [
+    "a person has it, and has not answered",
+    { handler: "human", assignee_type: "human" },
+    null,
+    "asks",
+    [null, "reply", now],
+  ],
+  ["an agent is no person", { assignee_type: "agent" }, null, "asks", [true, "reply", now]],
+  ["a hand-off begins a wait", { handler: "queue" }, null, "neither", [true, "handoff", now]],
+  ["an answer does not end a hand-off", { handler: "queue" }, 5, "answers", [true, "handoff", 5]],
+])("the wait for a person: %s", (_, differs, waitingSince, role, expected) => {
+  expect(attention(differs, waitingSince, role)).toEqual(expected);
+});
+
+test("what was read stays read, and a new message is unread, whatever the clocks say", () => {
+  expect(readAtNow({ read_at: null, last_activity_at: now - 5 }, now)).toBe(now);
+  expect(readAtNow({ read_at: null, last_activity_at: now + 5 }, now)).toBe(now + 5);
+  const after = (read_at: number | null) =>
+    readAtAfterMessage({ read_at, last_activity_at: 0 }, now);
+  expect([null, now - 5, now, now + 5].map(after)).toEqual([null, now - 5, now - 1, now - 1]);
 });

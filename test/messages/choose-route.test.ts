@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   maxAttempts,
   retryDelays,
+  isTransportError,
   nextAfter,
   matchRoute,
   type FailedAttempt,
@@ -23,7 +24,7 @@ describe("the route of a message", () => {
       over({ from: ["+15005550000"] }, "other-sender"),
       over({ channels: ["mms"] }, "other-channel"),
       over({ to: ["+44", "+1"] }, "other-country"),
-      over({ to: ["+49"], channels: ["sms"], from: [facts.from] }, "it"),
+      over({ to: ["+44", "+49"], channels: ["sms"], from: [facts.from] }, "it"),
       over({}, "all"),
     ];
     expect(matchRoute(routes, facts, "home", all).transports).toEqual(["it"]);
@@ -31,6 +32,16 @@ describe("the route of a message", () => {
       "all",
     ]);
     expect(matchRoute(routes.slice(0, 3), facts, "home", all).transports).toEqual(["home"]);
+  });
+
+  it("falls back only after the outcomes that it names", () => {
+    const fallBackAfterOf = (routes: readonly Route[]) =>
+      matchRoute(routes, facts, "home", all).fallBackAfter;
+    expect(fallBackAfterOf([{ transports: ["a"], fallBackAfter: ["ambiguous"] }])).toEqual([
+      "ambiguous",
+    ]);
+    expect(fallBackAfterOf([{ transports: ["a"] }])).toEqual([]);
+    expect(fallBackAfterOf([])).toEqual([]);
   });
 
   it("skips transports that cannot carry it, and routes without another transport", () => {
@@ -72,6 +83,7 @@ describe("the route of a message", () => {
             expect(left).toEqual([]);
             return;
           }
+          expect(next.next).toBe("on");
           expect(left).toContain(next.transport);
           expect(next.at).toBe(Math.max(now, Math.min(...left.map(dueOf))));
           expect(next.at).toBeGreaterThanOrEqual(of(next.transport).at(-1)?.not_before ?? 0);
@@ -89,4 +101,20 @@ describe("the route of a message", () => {
       { numRuns: 200 },
     );
   });
+});
+
+it.each([
+  ["invalid_destination", false],
+  ["landline", false],
+  ["unreachable", false],
+  ["opted_out", false],
+  ["filtered", false],
+  ["content_rejected", false],
+  ["invalid_sender", true],
+  ["throttled", true],
+  ["carrier_unavailable", true],
+  ["unauthorized", true],
+  ["unknown", true],
+])("after the error %s, another transport may succeed: %s", (code, expected) => {
+  expect(isTransportError(code)).toBe(expected);
 });

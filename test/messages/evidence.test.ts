@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { ReceiptSubject, SendAnswer, SendContext } from "../../src/ports/transport.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { fastForward } from "../support/fast-forward.ts";
@@ -145,6 +147,48 @@ describe.each(storages)("the evidence of a message on $name", ({ open }) => {
     );
     expect(steps).toEqual(["null queued", "queued sending", "sending sent", "sent delivered"]);
   });
+});
+
+it("counts only if it is from the transport that sent the message", async () => {
+  const { clock, engine } = world();
+  const [first, second] = [carrier(), carrier({ name: "second" })];
+  const one = engine(memory(), { transports: [first, second] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.settle();
+  const [call] = first.calls;
+  if (call === undefined) throw new Error("the first transport was not called");
+  const { attempt_id } = call.attempt;
+  const receipt = { status: "delivered", at: clock.now() } as const;
+  await second.sink().receipt({ attempt_id }, receipt);
+  expect((await one.messages.get(id)).status).toBe("sent");
+  await first.sink().receipt({ attempt_id }, receipt);
+  expect((await one.messages.get(id)).status).toBe("delivered");
+});
+
+it("is applied although another engine got it while the answer was recorded", async () => {
+  const { clock, engine } = world();
+  const storage = memory();
+  const lines = [carrier(), carrier()] as const;
+  let races = 0;
+  /** Commits the receipt through the other engine, after the answer's transaction has read. */
+  const before = (other: (typeof lines)[number]) => async (writes: readonly Write[]) => {
+    const answer = writes.find(
+      (write) => write.kind === "update" && write.row["outcome"] === "accepted",
+    );
+    if (answer?.kind !== "update" || races++ > 0) return;
+    const provider_message_id = String(answer.row["provider_message_id"]);
+    await other.sink().receipt({ provider_message_id }, { status: "delivered", at: clock.now() });
+  };
+  const one = engine(beforeCommits(storage, before(lines[1])), { transports: [lines[0]] });
+  const two = engine(beforeCommits(storage, before(lines[0])), { transports: [lines[1]] });
+  await one.start();
+  await two.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(5_000);
+  expect([races, (await one.messages.get(id)).status]).toEqual([1, "sent"]);
+  await clock.advance(2 * minute);
+  expect((await one.messages.get(id)).status).toBe("delivered");
 });
 
 describe.each(storages)("idempotency keys on $name", ({ open }) => {

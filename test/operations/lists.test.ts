@@ -121,7 +121,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     const all = await Promise.all(made.map((id) => handle.messages.get(id)));
     // Ids ascend in the order of creation.
     all.sort((a, b) => (a.id < b.id ? 1 : -1));
-    return { clock, handle, all, begun, contacts: all.slice(0, 6) };
+    return { clock, one, handle, all, begun, contacts: all.slice(0, 6) };
   }
 
   it("return the same as a filtered array, newest first, for all filters and page sizes", async () => {
@@ -167,7 +167,7 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
   });
 
   it("accept a cursor only with its own list, filters, account and mode", async () => {
-    const { handle } = await filled();
+    const { one, handle } = await filled();
     const { next_cursor } = await handle.messages.list({ limit: 2, status: "sent" });
     const cursor = next_cursor ?? "";
     const invalid = { code: "invalid_cursor", status: 400 };
@@ -177,6 +177,11 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
       handle.messages.list({ limit: 2, status: "failed", cursor }),
     ).rejects.toMatchObject(invalid);
     await expect(handle.events.list({ limit: 2, cursor })).rejects.toMatchObject(invalid);
+    const others = [one, one.account(handle.scope.account_id, { mode: "live" })];
+    for (const { messages } of others) {
+      const asked = { limit: 2, status: "sent", cursor } as const;
+      await expect(messages.list(asked)).rejects.toMatchObject(invalid);
+    }
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.string({ minLength: 1 }), fc.nat(cursor.length - 1)),

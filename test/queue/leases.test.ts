@@ -140,6 +140,28 @@ describe.each(storages)("leases on $name", ({ open }) => {
     await one.stop({ deadlineMs: 0 });
   });
 
+  it("that are lost leave the conversation to the engine that has it now", async () => {
+    const { clock, ...rest } = world();
+    const slow = held<SendAnswer>();
+    const { call, answer, line, one, two, first, second } = await stalled(
+      { clock, ...rest },
+      open(),
+      { send: () => slow.promise },
+    );
+    clock.step(70_000);
+    await clock.advance(6_000);
+    const { id } = await two.messages.send({ ...hello, body: "second" });
+    await two.messages.send({ ...hello, body: "third" });
+    await clock.advance(100);
+    line.mend();
+    answer.answer(accepted(call.attempt));
+    await clock.advance(2_000);
+    const bodies = [...first.calls, ...second.calls].map(({ message }) => message.body);
+    expect(bodies).toEqual(["Hello", "second"]);
+    expect((await two.messages.get(id)).status).toBe("sending");
+    await one.stop({ deadlineMs: 0 });
+  });
+
   it("are extended during a long backlog, so that no other engine takes over", async () => {
     const { clock, engine } = world();
     const ground = open();

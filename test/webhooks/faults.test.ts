@@ -128,6 +128,21 @@ describe.each(storages)("webhooks on $name, with faults", ({ name, open }) => {
       { numRuns: runs(tries[name]), endOnFailure: true },
     );
   });
+
+  it("show an attempt once, although the storage's answer to its commit is lost", async () => {
+    const world = await webhookWorld(open());
+    const one = await startProcess(world);
+    await world.hook("a", (_, n) => {
+      // The next commit records this attempt.
+      if (n === 0) one.lose(1);
+      return {};
+    });
+    await world.tell(1);
+    await world.pass(5 * 60_000);
+    expect(world.receivers.seen).toHaveLength(1);
+    expect(await world.attempts()).toHaveLength(1);
+    await one.crash();
+  });
 });
 
 /** Nothing overtakes what was committed before it; what was cut off is made again in its place. */

@@ -94,3 +94,9 @@ test("the verification agrees with Telnyx's own library for all changes and ages
   expect(passed).toBeGreaterThan(200);
   expect(passed).toBeLessThan(1_500);
 });
+
+test("a callback of more than 128 KiB is refused, however it is signed", async () => {
+  const sized = (bytes: number) => transport.parseCallback?.(fromTelnyx("x".repeat(bytes)));
+  await expect(sized(131_072)).resolves.toMatchObject({ receipts: [], inbound: [] });
+  await expect(sized(131_073)).rejects.toMatchObject({ code: "body_too_large", status: 413 });
+});

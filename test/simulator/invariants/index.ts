@@ -34,7 +34,13 @@ import {
 } from "./message-order.ts";
 import { policyAllowed, quietHoursRespected } from "./policies.ts";
 import { searchFinds } from "./search.ts";
-import { oneTransportAtATime, rateLimited, routeFollowed, senderChosen } from "./senders.ts";
+import {
+  oneTransportAtATime,
+  rateLimited,
+  refusalsAreFinal,
+  routeFollowed,
+  senderChosen,
+} from "./senders.ts";
 import { sentimentFromScores } from "./sentiment.ts";
 import { receiptsInTimeline, statusFromEvidence } from "./status.ts";
 import {
@@ -64,6 +70,7 @@ export const invariants: readonly Invariant[] = [
   canceledOrSent,
   oneTransportAtATime,
   routeFollowed,
+  refusalsAreFinal,
   rateLimited,
   senderChosen,
   leaseHolderSends,

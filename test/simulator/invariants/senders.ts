@@ -117,6 +117,22 @@ export const routeFollowed: Invariant = {
   }),
 };
 
+export const refusalsAreFinal: Invariant = {
+  name: "A message that was refused for good does not go to that carrier again, and to none if the message is the reason.",
+  check: ({ database }) => ({
+    *commit(engine, writes) {
+      for (const { message_id, number, transport } of insertedRows(writes, attempts)) {
+        const [last] = readRows(database, attemptsOfMessage, [message_id, number - 1]);
+        if (last?.outcome !== "rejected" || last.error?.permanent !== true) continue;
+        // The carrier refuses messages with two codes. This one blames the message.
+        if (last.transport !== transport && last.error.code !== "filtered") continue;
+        const description = `${engine} handed ${message_id}, attempt ${number}, to ${transport}, though ${last.transport} refused it with ${last.error.code}`;
+        yield { about: [message_id], description };
+      }
+    },
+  }),
+};
+
 /** How old a read may be when an engine commits: stalls and delays together. */
 const staleMs = 120_000;
 

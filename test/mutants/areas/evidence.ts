@@ -1,0 +1,79 @@
+import { inArea } from "../mutant.ts";
+
+/** What answers, look-ups and receipts prove. */
+export const evidence = inArea("evidence", [
+  {
+    name: "undelivered-outranks-delivered",
+    sentence: "A message that arrived is reported as undelivered, and the host sends it again.",
+    file: "src/messages/carrier-state.ts",
+    find: "  undelivered: 3,\n  delivered: 4,",
+    replace: "  undelivered: 4,\n  delivered: 3,",
+    tests: ["test/messages/carrier-state.test.ts"],
+  },
+  {
+    name: "latest-receipt-wins",
+    sentence: "The status depends on the order in which receipts arrive.",
+    file: "src/messages/carrier-state.ts",
+    find: "state: compared < 0 ? { ...evidence, ...times } : { ...known, ...times },",
+    replace: "state: { ...evidence, ...times },",
+    tests: ["test/messages/carrier-state.test.ts"],
+  },
+  {
+    name: "latest-time-wins",
+    sentence:
+      "A repeated receipt moves the time of delivery, and reports of response times change.",
+    file: "src/messages/carrier-state.ts",
+    find: "return Math.min(a, b);",
+    replace: "return Math.max(a, b);",
+    tests: ["test/messages/carrier-state.test.ts"],
+  },
+  {
+    name: "read-does-not-prove-delivery",
+    sentence: "A message whose only receipt is `read` has no time of delivery.",
+    file: "src/messages/carrier-state.ts",
+    find: 'const delivered = status === "delivered" || status === "read";',
+    replace: 'const delivered = status === "delivered";',
+    tests: ["test/messages/carrier-state.test.ts"],
+  },
+  {
+    name: "late-acceptance-is-dropped",
+    sentence:
+      "An acceptance that arrives after the lease has ended is ignored, so that a sent message " +
+      "stays ambiguous or is sent again.",
+    file: "src/messages/attempt-rules.ts",
+    find: '  if (answer.outcome === "accepted") {\n    return applyEvidence',
+    replace:
+      '  if (answer.outcome === "accepted") {\n' +
+      "    if (!isOpen(state, attempt)) return noChange;\n    return applyEvidence",
+    tests: ["test/messages/rules.test.ts"],
+  },
+  {
+    name: "receipt-of-an-abandoned-attempt",
+    sentence:
+      "A receipt `undelivered` of an attempt that was given up fails the message while another " +
+      "carrier delivers it.",
+    file: "src/messages/rules.ts",
+    find: 'return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);',
+    replace: 'return attempt.isGivenUp && status !== "undelivered" && !attempt.isLast;',
+    tests: ["test/messages/routes.test.ts"],
+  },
+  {
+    name: "receipt-of-another-transport",
+    sentence: "One carrier can report on a message that another carrier has.",
+    file: "src/messages/record-receipt.ts",
+    find: 'if (message === undefined || attempt.transport !== transport) return "unknown";',
+    replace: 'if (message === undefined) return "unknown";',
+    tests: ["test/messages/evidence.test.ts"],
+  },
+  {
+    name: "wait-for-receipts-never-ends",
+    sentence:
+      "With a carrier that cannot look messages up, a message whose receipt never comes stays " +
+      "`sent` for ever.",
+    file: "src/messages/follow-up-times.ts",
+    find: 'if (status !== "sent" || facts.receipts === "none") return undefined;',
+    replace:
+      'if (status !== "sent" || facts.receipts === "none" || !facts.canLookUp) return undefined;',
+    tests: ["test/messages/follow-up-times.test.ts", "test/messages/messages.test.ts"],
+  },
+]);

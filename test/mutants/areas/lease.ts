@@ -1,0 +1,69 @@
+import { inArea } from "../mutant.ts";
+
+/** Which engine has a job, and for how long. */
+export const lease = inArea("lease", [
+  {
+    name: "fence-is-not-compared",
+    sentence:
+      "An engine that stalled goes on with a job that another engine has taken, and messages go " +
+      "out twice.",
+    file: "src/queue/rows.ts",
+    find: "return job?.leased === true && job.fence === claim.fence ? job : undefined;",
+    replace: "return job?.leased === true ? job : undefined;",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "job-is-leased-early",
+    sentence: "A job is taken while another engine has it.",
+    file: "src/queue/rows.ts",
+    find: "if (job === undefined || job.due_at > tx.now) return undefined;",
+    replace: "if (job === undefined) return undefined;",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "lease-is-not-extended",
+    sentence:
+      "A run that takes longer than a lease loses its job although it works, and another engine " +
+      "repeats its calls.",
+    file: "src/queue/rows.ts",
+    find: "  if (job.due_at - tx.now < leaseMs / 2) tx.update(jobs, job, { due_at: tx.now + leaseMs });\n",
+    replace: "  if (job.due_at - tx.now < 0) tx.update(jobs, job, { due_at: tx.now + leaseMs });\n",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "hand-over-without-lease",
+    sentence: "An engine that has lost a conversation to another one still hands a message over.",
+    file: "src/messages/hand-over.ts",
+    find: "if (!(await renew(tx, claim, leaseMs))) return undefined;\n  for",
+    replace: "await renew(tx, claim, leaseMs);\n  for",
+    tests: ["test/queue/leases.test.ts"],
+  },
+  {
+    name: "leases-of-living-engines-end",
+    sentence: "The check for crashed engines also ends the leases of engines that live.",
+    file: "src/queue/engine-register.ts",
+    find: "if (job?.leased !== true || job.leased_by !== engine || job.due_at <= tx.now) continue;",
+    replace: "if (job?.leased !== true || job.due_at <= tx.now) continue;",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "crashed-job-does-not-wait",
+    sentence:
+      "A job that crashes its process is taken again at once each time, so that all engines crash " +
+      "in a loop.",
+    file: "src/queue/engine-register.ts",
+    find: "const pause = job.failures === 0 ? 0 : pauseAfter(job.failures);",
+    replace: "const pause = 0;",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "look-up-during-the-call",
+    sentence:
+      "A lost answer is looked up while the call may still run, so that a message which is just " +
+      "being sent is sent again.",
+    file: "src/messages/follow-up-times.ts",
+    find: "? Math.max(attempt.leased_until, now) + afterLeaseMs",
+    replace: "? now + afterLostAnswerMs",
+    tests: ["test/messages/evidence.test.ts"],
+  },
+]);

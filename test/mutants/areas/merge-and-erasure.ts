@@ -1,0 +1,77 @@
+import { inArea } from "../mutant.ts";
+
+/** What reaches into every table. */
+export const mergeAndErasure = inArea("merge-and-erasure", [
+  {
+    name: "erasure-leaves-events",
+    sentence: "The text of an erased contact's messages stays in the log of events.",
+    file: "src/privacy/erase-history.ts",
+    find: '    contact: withoutName(data.contact),\n    body: "",\n    media: [],',
+    replace: "    contact: withoutName(data.contact),\n    media: [],",
+    tests: ["test/contacts/erase.test.ts"],
+  },
+  {
+    name: "erasure-leaves-responses",
+    sentence: "A repeated request under an old key shows the name of an erased contact.",
+    file: "src/privacy/erase-history.ts",
+    find: "  (tx, id, { responses }) => eraseStoredResponses(tx, id, responses),\n",
+    replace: "",
+    tests: ["test/contacts/erase.test.ts"],
+  },
+  {
+    name: "erasure-leaves-notes",
+    sentence: "Notes about an erased contact stay when there are many of them.",
+    file: "src/privacy/erase-history.ts",
+    find: "const isLast = isGone === true && written.length < chunks.parts && ran.length < chunks.rows;",
+    replace: "const isLast = isGone === true && ran.length < chunks.rows;",
+    tests: ["test/contacts/erase.test.ts"],
+  },
+  {
+    name: "erased-contact-gets-message",
+    sentence: "A queued message is sent to a contact who was erased.",
+    file: "src/messages/hand-over.ts",
+    find: "if (message.body === null || (await isErased(tx, message, addressee))) {",
+    replace: "if (message.body === null) {",
+    tests: ["test/contacts/erase.test.ts"],
+  },
+  {
+    name: "erasure-spares-merged-contacts",
+    sentence: "Contacts that were merged into an erased one stay, with their history.",
+    file: "src/privacy/erase.ts",
+    find: "const gone = [await contactToChange(tx, id), ...merged];",
+    replace: "const gone = [await contactToChange(tx, id), ...merged.slice(1)];",
+    tests: ["test/contacts/erase.test.ts"],
+  },
+  {
+    name: "merge-moves-one-chunk",
+    sentence: "Only the first messages of a merged contact move, and the rest cannot be found.",
+    file: "src/privacy/merge.ts",
+    find: 'if (moved >= max) return "more";',
+    replace: 'if (moved > max) return "more";',
+    tests: ["test/contacts/merge.test.ts"],
+  },
+  {
+    name: "merge-keeps-two-conversations",
+    sentence: "The older of two active conversations wins in a merge, and the contact's own ends.",
+    file: "src/contacts/rules.ts",
+    find: '  if (survivors.isActive) return "survivors";\n',
+    replace: "",
+    tests: ["test/contacts/rules.test.ts"],
+  },
+  {
+    name: "merge-forgets-earlier-merges",
+    sentence: "The id of a contact that was merged twice leads nowhere.",
+    file: "src/privacy/merge.ts",
+    find: "for (const stub of others) await writeContact(tx, stub, { merged_into: survivor.id });",
+    replace: "for (const stub of own) await writeContact(tx, stub, { merged_into: survivor.id });",
+    tests: ["test/contacts/merge.test.ts"],
+  },
+  {
+    name: "redaction-leaves-event",
+    sentence: "The text of a redacted message stays in the event that webhooks can replay.",
+    file: "src/privacy/redact.ts",
+    find: "    if (received !== undefined) {",
+    replace: "    if (received !== undefined && message.media.length > 0) {",
+    tests: ["test/conversations/conversations.test.ts"],
+  },
+]);

@@ -1,0 +1,69 @@
+import { inArea } from "../mutant.ts";
+
+/** Messages, events and rows out of their order. */
+export const order = inArea("order", [
+  {
+    name: "retry-does-not-block",
+    sentence:
+      "A later message overtakes one that waits for a retry, so that a contact reads the answers " +
+      "in the wrong order.",
+    file: "src/messages/hand-over.ts",
+    find: "const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);",
+    replace:
+      "const next = await tx.list(outbox, [claim.key.conversation_id], 2);\n" +
+      "    const message = next.find(({ retry_at }) => (retry_at ?? 0) <= tx.now) ?? next[0];",
+    tests: ["test/messages/evidence.test.ts"],
+  },
+  {
+    name: "fifo-webhook-sends-several",
+    sentence: "A webhook in order gets the next event before the last one was accepted.",
+    file: "src/webhooks/drain.ts",
+    find: "(this.#ahead.isInOrder ? 1 : maxUnfinished)",
+    replace: "maxUnfinished",
+    tests: ["test/webhooks/read-ahead.test.ts", "test/webhooks/sending.test.ts"],
+  },
+  {
+    name: "fifo-webhook-skips-failed",
+    sentence: "A webhook in order gets later events while an earlier one waits for its retry.",
+    file: "src/webhooks/due-deliveries.ts",
+    find: "return first === -1 ? automatic : automatic.slice(0, first);",
+    replace: "return first === -1 ? automatic : automatic.filter(isDue);",
+    tests: ["test/webhooks/read-ahead.test.ts", "test/webhooks/sending.test.ts"],
+  },
+  {
+    name: "sequence-repeats",
+    sentence: "Two messages of a conversation get the same sequence number, and one is not shown.",
+    file: "src/conversations/begin.ts",
+    find: "message_count: sequence,",
+    replace: 'message_count: direction === "inbound" ? sequence : message_count,',
+    tests: ["test/conversations/conversations.test.ts"],
+  },
+  {
+    name: "marketing-goes-first",
+    sentence: "A one-time code waits behind a campaign of the same account.",
+    file: "src/queue/classes.ts",
+    find: "const best = sendClasses.find((each) => waiting.includes(each));",
+    replace: "const best = sendClasses.findLast((each) => waiting.includes(each));",
+    tests: ["test/queue/classes.test.ts"],
+  },
+  {
+    name: "class-is-never-raised",
+    sentence:
+      "A conversation that waits with a marketing message keeps its class when a one-time code " +
+      "follows, so that the code waits with the campaign.",
+    file: "src/queue/rows.ts",
+    find: "const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));",
+    replace: "const better = classOf(decodeLane(job.lane));",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "last-activity-moves-back",
+    sentence:
+      "An engine whose clock is behind moves a conversation back in the inbox, so that a page " +
+      "shows it twice.",
+    file: "src/conversations/begin.ts",
+    find: "last_activity_at: Math.max(last_activity_at, tx.now),",
+    replace: "last_activity_at: tx.now,",
+    tests: ["test/conversations/conversations.test.ts"],
+  },
+]);

@@ -1,0 +1,58 @@
+import { inArea } from "../mutant.ts";
+
+/** Pages that skip, repeat or end too early. */
+export const pagination = inArea("pagination", [
+  {
+    name: "page-skips-a-row",
+    sentence: "Each page ends one row late, so that a sync misses a row per page.",
+    file: "src/store/scan.ts",
+    find: "return { rows: page, more: true, last: placeOf(page.at(-1)) };",
+    replace: "return { rows: page, more: true, last: placeOf(rows.at(-1)) };",
+    tests: ["test/adapters/storage/scan.test.ts", "test/operations/lists.test.ts"],
+  },
+  {
+    name: "full-page-is-the-last",
+    sentence: "A page has one row more than its limit, and the list ends there.",
+    file: "src/store/scan.ts",
+    find: "if (near.length <= limit) return",
+    replace: "if (near.length <= limit + 1) return",
+    tests: ["test/adapters/storage/scan.test.ts", "test/operations/lists.test.ts"],
+  },
+  {
+    name: "ranges-have-no-horizon",
+    sentence:
+      "A list over several ranges shows rows beyond what was examined, and later pages skip rows.",
+    file: "src/store/scan.ts",
+    find: "const [horizon] = ends.toSorted(compare);",
+    replace: "const horizon = ends.toSorted(compare).at(-1);",
+    tests: ["test/adapters/storage/scan-ranges.test.ts", "test/adapters/storage/scan.test.ts"],
+  },
+  {
+    name: "cursor-is-not-signed",
+    sentence: "A client can write its own cursor and read from any position.",
+    file: "src/operations/pagination.ts",
+    find:
+      "    bytes.length > macBytes &&\n" +
+      "    timingSafeEqual(bytes.subarray(0, macBytes), mac(binding, position, secret));",
+    replace: "    bytes.length > macBytes;",
+    tests: ["test/operations/lists.test.ts"],
+  },
+  {
+    name: "cursor-ignores-filters",
+    sentence:
+      "A cursor continues a list with other filters, and rows are missing without an error.",
+    file: "src/operations/pagination.ts",
+    find: "    canonical(filters),\n",
+    replace: "",
+    tests: ["test/operations/lists.test.ts"],
+  },
+  {
+    name: "buffered-row-is-listed-twice",
+    sentence: "A transaction lists a row that it has changed in its old and its new version.",
+    file: "src/store/overlay.ts",
+    find: "(row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined,",
+    replace:
+      "(row) => overlay.find(collection, encodeKey(keyOf(collection, row)))?.row !== undefined,",
+    tests: ["test/store/serializability.test.ts"],
+  },
+]);

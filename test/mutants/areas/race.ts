@@ -1,0 +1,78 @@
+import { inArea } from "../mutant.ts";
+
+/** Two transactions, engines or clients at once. */
+export const race = inArea("race", [
+  {
+    name: "opt-out-races-hand-over",
+    sentence:
+      "The hand-over does not lock the recipient's consent, so that a text follows a STOP which " +
+      "was committed at the same time.",
+    file: "src/contacts/consent-access.ts",
+    find: "const addressee = await findAddressee(tx, secret, medium, address, { hold: true });",
+    replace: "const addressee = await findAddressee(tx, secret, medium, address);",
+    tests: ["test/consents/hand-over-races.test.ts"],
+  },
+  {
+    name: "armed-job-is-removed",
+    sentence:
+      "A job that is armed while it ends is removed, so that a message which was just queued is " +
+      "never sent.",
+    file: "src/queue/rows.ts",
+    find: "const job = await findJob(within, order, { hold: true });\n  if (job === undefined) return armNew",
+    replace: "const job = await findJob(within, order);\n  if (job === undefined) return armNew",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "rearmed-job-is-forgotten",
+    sentence: "A job that was armed during its run ends with it, and its new work is never done.",
+    file: "src/queue/rows.ts",
+    find: "const due = Math.min(againAt ?? Infinity, job.rearmed_at ?? Infinity);",
+    replace: "const due = againAt ?? Infinity;",
+    tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "early-receipt-has-one-look",
+    sentence:
+      "A receipt that races the answer to its attempt is stored and never applied, so that a " +
+      "delivered message stays `sent`.",
+    file: "src/messages/record-receipt.ts",
+    find: "    await arm(tx, earlyReceiptJob(transport, provider_message_id, tx.now + secondLookMs));\n",
+    replace: "",
+    tests: ["test/messages/evidence.test.ts"],
+  },
+  {
+    name: "group-builds-on-failed-commit",
+    sentence:
+      "A group keeps writes that read those of a failed commit, so that it stores replies to " +
+      "messages which do not exist.",
+    file: "src/store/committer.ts",
+    find:
+      "      if (previous !== undefined && !(await previous.committed)) {\n" +
+      "        // The bodies read writes that were not committed.\n" +
+      "        await group.abort();\n" +
+      "        cancelBegun(members);\n" +
+      "        requeue(members);\n" +
+      "        return;\n" +
+      "      }\n",
+    replace: "      await previous?.committed;\n",
+    tests: ["test/store/serializability.test.ts"],
+  },
+  {
+    name: "revoked-key-stays-cached",
+    sentence: "An API key works for another second in the process that revoked it.",
+    file: "src/accounts/key-ring.ts",
+    find: "    this.#generation++;\n",
+    replace: "",
+    tests: ["test/accounts/keys.test.ts"],
+  },
+  {
+    name: "attempt-is-recorded-twice",
+    sentence:
+      "A commit whose answer was lost is repeated with its attempts, so that a delivery fails " +
+      "after fewer requests than promised.",
+    file: "src/webhooks/record-attempts.ts",
+    find: "const newAttempts = attempts.filter((_, i) => recorded[i] !== true);",
+    replace: "const newAttempts = attempts;",
+    tests: ["test/webhooks/faults.test.ts", "test/webhooks/model.test.ts"],
+  },
+]);

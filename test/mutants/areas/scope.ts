@@ -1,0 +1,56 @@
+import { inArea } from "../mutant.ts";
+
+/** One account, mode, operator or visitor sees or changes what belongs to another. */
+export const scope = inArea("scope", [
+  {
+    name: "other-account-reads-by-id",
+    sentence: "An account that knows the id of another account's message can cancel it.",
+    file: "src/store/transaction.ts",
+    find: "return row !== undefined && isIn(this.scope, row) ? row : undefined;",
+    replace: "return row;",
+    tests: ["test/store/scoped.test.ts"],
+  },
+  {
+    name: "mode-is-not-checked",
+    sentence: "A sandbox key reads and changes live rows of its account.",
+    file: "src/store/transaction.ts",
+    find: "return row.account_id === account_id && row.mode === mode;",
+    replace: "return row.account_id === account_id || row.mode === mode;",
+    tests: ["test/store/scoped.test.ts"],
+  },
+  {
+    name: "cursor-of-another-account",
+    sentence: "A cursor of one account works in another, and shows where its rows begin.",
+    file: "src/operations/pagination.ts",
+    find: "    scope.account_id,\n    scope.mode,\n    index.name,",
+    replace: "    index.name,",
+    tests: ["test/operations/lists.test.ts"],
+  },
+  {
+    name: "visitors-share-keys",
+    sentence:
+      "Two visitors whose browsers chose the same idempotency key get each other's messages back.",
+    file: "src/operations/idempotency.ts",
+    find: "return `visitor ${key.session_id} ${key.key}`;",
+    replace: "return `visitor ${key.key}`;",
+    tests: ["test/operations/key.test.ts"],
+  },
+  {
+    name: "webhook-gets-other-scopes-events",
+    sentence: "A webhook gets the events of every account that wrote in the same transaction.",
+    file: "src/webhooks/fan-out.ts",
+    find: "const scopeName = ({ account_id, mode }: EventRow): string => `${account_id} ${mode}`;",
+    replace: "const scopeName = ({ mode }: EventRow): string => mode;",
+    tests: ["test/webhooks/fan-out.test.ts"],
+  },
+  {
+    name: "key-needs-any-scope",
+    sentence: "An API key that may only read can also send, because one of its scopes suffices.",
+    file: "src/api/authentication.ts",
+    find: "const missing = missingScopes(scopes, caller.scopes);\n  if (missing.length > 0) {",
+    replace:
+      "const missing = missingScopes(scopes, caller.scopes);\n" +
+      "  if (caller.scopes.length === 0) {",
+    tests: ["test/security/api5-function-level-authorization.test.ts"],
+  },
+]);

@@ -1,0 +1,74 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runNode } from "./child.ts";
+import { WorkingCopy } from "./copy.ts";
+import { type Mutant, planted } from "./mutant.ts";
+
+/** The compiler prints nothing until it has read everything. */
+const silentMs = 900_000;
+
+/**
+ * Compiles the repository with the bugs. Returns the compiler's errors: a bug that does not compile
+ * is none that an engineer would ship. As many bugs as possible are compiled together.
+ */
+export async function compileErrors(mutants: readonly Mutant[]): Promise<readonly string[]> {
+  await using copy = await WorkingCopy.create();
+  const errors: string[] = [];
+  for (let waiting = mutants; waiting.length > 0;) {
+    const { files, together, others } = await combined(copy, waiting);
+    errors.push(...(await compile(copy, files, together)));
+    waiting = others;
+  }
+  return errors;
+}
+
+interface Combined {
+  /** The text of each changed file. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly together: readonly Mutant[];
+  /** Bugs that change the same lines as those. */
+  readonly others: readonly Mutant[];
+}
+
+async function combined(copy: WorkingCopy, waiting: readonly Mutant[]): Promise<Combined> {
+  const files = new Map<string, string>();
+  const together: Mutant[] = [];
+  const others: Mutant[] = [];
+  for (const mutant of waiting) {
+    const { file, find } = mutant;
+    const original = await readFile(join(copy.path, file), "utf8");
+    const text = files.get(file) ?? original;
+    if (text !== original && text.split(find).length !== 2) {
+      others.push(mutant);
+      continue;
+    }
+    files.set(file, planted(mutant, text));
+    together.push(mutant);
+  }
+  return { files, together, others };
+}
+
+async function compile(
+  { path: cwd }: WorkingCopy,
+  files: ReadonlyMap<string, string>,
+  together: readonly Mutant[],
+): Promise<readonly string[]> {
+  const originals = new Map<string, string>();
+  for (const [file, text] of files) {
+    originals.set(file, await readFile(join(cwd, file), "utf8"));
+    await writeFile(join(cwd, file), text);
+  }
+  // A name that is no longer used is no error here: the engineer would have removed it too.
+  const unused = ["--noUnusedLocals", "false", "--noUnusedParameters", "false"];
+  const { output } = await runNode(["node_modules/typescript/bin/tsc", "-p", ".", ...unused], {
+    cwd,
+    silentMs,
+  });
+  for (const [file, text] of originals) await writeFile(join(cwd, file), text);
+  return output.split("\n").flatMap((line) => {
+    const [place = "", code] = line.split(": error ");
+    if (code === undefined) return [];
+    const names = together.filter(({ file }) => place.startsWith(file)).map(({ name }) => name);
+    return [`${names.join(" or ") || "no mutant"}: ${line}`];
+  });
+}
