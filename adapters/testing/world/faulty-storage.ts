@@ -93,8 +93,9 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
           !run.isAlive ||
           link.isCut ||
           context.occurs("notificationLost", { call: "notification" })
-        )
+        ) {
           return;
+        }
         listener();
       });
       return () => {
@@ -167,8 +168,9 @@ class StorageLink {
   read<T>(reads: NonNullable<Call["reads"]>, work: () => T | Promise<T>): Promise<T> {
     const call: Call = { call: "read", reads };
     return this.ask(call, () => {
-      if (this.#context.occurs("readFails", call))
+      if (this.#context.occurs("readFails", call)) {
         throw unavailable("The storage could not be read.");
+      }
       return work();
     });
   }

@@ -54,8 +54,9 @@ async function send(
     note("cannot reach the carrier with");
     throw new Error("connection refused");
   }
-  if (occurs("sendSlow", { call: "send" }))
+  if (occurs("sendSlow", { call: "send" })) {
     await clock.sleep(dice.between(1, maxDelayMs.carrierCall));
+  }
   // A caller that aborts in time takes the call back. A caller that crashes does not.
   if (attempt.signal.aborted) throw new Error("aborted before it reached the carrier");
   const answer = await carrier.send(message, attempt);
