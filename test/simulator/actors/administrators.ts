@@ -10,6 +10,7 @@ import type { World } from "../world.ts";
 import type { Actor } from "./actor.ts";
 import { bookingPlaybook } from "./agent-operators.ts";
 
+/** A request. `call` is repeated until it is answered, so it must always ask for the same. */
 interface Change {
   readonly does: string;
   readonly subjects: readonly string[];
@@ -27,8 +28,8 @@ const people = ["ann", "bo", "cy"] as const;
 
 const saveOperator: Draw = ({ dice, words }) => {
   const id = dice.pick(people);
-  const call: ApiCall<unknown> = (engine, options) =>
-    engine.operators.save(id, { name: `Operator ${words.next()}` }, options);
+  const name = `Operator ${words.next()}`;
+  const call: ApiCall<unknown> = (engine, options) => engine.operators.save(id, { name }, options);
   return { does: `save the operator ${id}`, subjects: [id], call };
 };
 
@@ -80,10 +81,12 @@ const addOrChangeSender: Draw = ({ database, dice }) => {
     return { does: "add a sender", subjects: [], call };
   }
   const { id } = spare;
+  const isRemoved = dice.chance(0.5);
+  const changes = { messages_per_second: dice.between(1, 5) };
   const call: ApiCall<unknown> = (engine, options) =>
-    (dice.chance(0.5)
+    (isRemoved
       ? engine.senders.remove(id, options)
-      : engine.senders.update(id, { messages_per_second: dice.between(1, 5) }, options)
+      : engine.senders.update(id, changes, options)
     ).catch(ifGone);
   return { does: `change or remove ${id}`, subjects: [], call };
 };
@@ -99,8 +102,9 @@ const changePlaybook: Draw = ({ database, dice, words }) => {
   }
   const { id } = spare;
   const changes = { slots: [{ ...what, prompt: `What ${words.next()}?` }] };
+  const isRemoved = dice.chance(0.3);
   const call: ApiCall<unknown> = (engine, options) =>
-    (dice.chance(0.3)
+    (isRemoved
       ? engine.playbooks.remove(id, options)
       : engine.playbooks.update(id, changes, options)
     ).catch(ifGone);

@@ -79,9 +79,11 @@ const draws: readonly Draw[] = [
     return { does: `follow events for ${ms} ms`, subjects: [], call: follow(clock, ms) };
   },
   (world) => {
-    const body = `preview of ${world.words.next()}`;
-    const call: Read["call"] = (engine) =>
-      engine.messages.preview({ to: world.phones.pick(world.dice), body });
+    const input = {
+      to: world.phones.pick(world.dice),
+      body: `preview of ${world.words.next()}`,
+    };
+    const call: Read["call"] = (engine) => engine.messages.preview(input);
     return { does: "preview a message", subjects: [], call };
   },
   read("search conversations", (engine) => engine.conversations.search({ q: "text" })),
