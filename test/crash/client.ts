@@ -8,11 +8,14 @@ export class Acknowledgements {
   readonly messages = new Map<string, string>();
   /** Descriptions of answers that no client should get. */
   readonly unexpectedAnswers: string[] = [];
+  /** How often an engine answered that its storage is unavailable. */
+  unavailable = 0;
   /** All idempotency keys that were sent. */
   readonly keys = new Set<string>();
 
   /** Records an answer. Returns whether it acknowledges the message. */
   record(key: string, { status, body }: Reply): boolean {
+    if (status === 503) this.unavailable++;
     if (status !== 201) {
       if (status !== 429 && status !== 409 && status !== 503) {
         this.unexpectedAnswers.push(`${key} was answered ${status}: ${body}`);

@@ -16,7 +16,7 @@ import { EngineProcess } from "./engine-process.ts";
 import { judge, type Verdict } from "./judge.ts";
 import type { Disturbance } from "./judge-deliveries.ts";
 import { Receiver, type WebhookRequest } from "./receiver.ts";
-import type { CrashedStorage } from "./storages.ts";
+import type { CrashedStorage, Mishap, MishapName } from "./storages.ts";
 import type { DatabaseView } from "./database-view.ts";
 
 export interface CrashOptions {
@@ -31,7 +31,11 @@ export interface CrashOptions {
 
 export interface Report extends Verdict {
   readonly kills: number;
+  /** How often each mishap came with a kill. */
+  readonly mishaps: ReadonlyMap<MishapName, number>;
   readonly acknowledged: number;
+  /** How often an engine answered that its storage is unavailable. */
+  readonly unavailable: number;
   readonly ledger: Ledger;
   readonly requests: readonly WebhookRequest[];
 }
@@ -44,6 +48,8 @@ const clients = 12;
  */
 const maxLifeMs = 1_400;
 const maxStartMs = 400;
+/** How long a mishap lasts before the kill, and again after it, at most. */
+const maxMishapMs = 600;
 /** How many messages have to be acknowledged before the run ends. */
 const minAcknowledged = 60;
 const completesWithinMs = 300_000;
@@ -89,6 +95,7 @@ export async function crash({
   const { now } = fastClock(time);
   const acknowledgements = new Acknowledgements();
   const damage: string[] = [];
+  const mishaps = new Map<MishapName, number>();
   let stopped = false;
   try {
     const apiKey = await new EngineProcess({ ...settings, setup: true }, environment).line();
@@ -119,21 +126,40 @@ export async function crash({
       const engine = engines[dice.whole(0, engines.length)];
       if (engine === undefined) throw new Error("no engine runs");
       await sleep(engine.isReady ? dice.between(0, maxLifeMs) : dice.between(0, maxStartMs));
+      const name = drawMishap(storage, dice);
+      const mishap: Mishap = storage.mishaps[name] ?? {};
+      const from = now();
+      if (mishap.before !== undefined && engine.pid !== undefined) {
+        await mishap.before(engine.pid, dice);
+        await sleep(dice.between(0, maxMishapMs));
+      }
       await engine.kill();
-      disturbances.push({ from: now(), to: now() });
       if (engines.length === 1) {
         // Close the only other connection, so that the next process must recover the database.
         await view[Symbol.asyncDispose]();
         view = undefined;
       }
+      await mishap.after?.(dice);
       const found = await inspect(storage, acknowledgements);
       damage.push(...found.map((what) => `after kill ${kill}: ${what}`));
+      mishaps.set(name, (mishaps.get(name) ?? 0) + 1);
       log(
-        `kill ${kill}: ${acknowledgements.messages.size} acknowledged, ${carrier.ledger.calls.length} calls`,
+        `kill ${kill}${name === "kill" ? "" : `, ${name}`}: ${acknowledgements.messages.size} acknowledged, ${carrier.ledger.calls.length} calls`,
       );
-      const next = engine.restart();
+      let next = engine.restart();
       engines[engines.indexOf(engine)] = next;
-      if (kill === kills || dice.percent(85)) await next.ready();
+      if (mishap.end !== undefined) {
+        await sleep(dice.between(0, maxMishapMs));
+        await mishap.end();
+      }
+      disturbances.push({ from, to: name === "kill" ? from : now() + maxReconnectMs });
+      if (kill === kills || name !== "kill" || dice.percent(85)) {
+        // A process that could not start because of the mishap has ended. A supervisor starts it.
+        while (!(await next.becomesReady())) {
+          next = next.restart();
+          engines[engines.indexOf(engine)] = next;
+        }
+      }
       view ??= storage.view();
     }
 
@@ -162,7 +188,9 @@ export async function crash({
       ...verdict,
       violations: [...damage, ...acknowledgements.unexpectedAnswers, ...verdict.violations],
       kills,
+      mishaps,
       acknowledged: acknowledgements.messages.size,
+      unavailable: acknowledgements.unavailable,
       ledger: carrier.ledger,
       requests: receiver.requests,
     };
@@ -176,6 +204,11 @@ export async function crash({
     await view?.[Symbol.asyncDispose]();
     await rm(cache, { recursive: true, force: true });
   }
+}
+
+function drawMishap({ mishaps }: CrashedStorage, dice: Dice): MishapName {
+  const names = Object.entries(mishaps).map(([name, { weight }]) => [name, weight]);
+  return dice.pick(Object.fromEntries(names) as Record<MishapName, number>);
 }
 
 /** Describes damage to the storage, and acknowledged messages that are missing from it. */

@@ -15,6 +15,13 @@ export async function crashedPostgres(): Promise<CrashedStorage> {
   const database = await makeDatabase(server?.url ?? given ?? "");
   const proxy = await database.proxy();
   const pool = database.pool({ max: 2 });
+  let last: Promise<void> = Promise.resolve();
+  let isKilled = false;
+  /** The server is stopped and started by one at a time. */
+  const alone = (work: () => Promise<void>): Promise<void> => {
+    last = last.then(work, work);
+    return last;
+  };
   const query: Query = async (sql, ...values) => {
     for (;;) {
       try {
@@ -33,6 +40,26 @@ export async function crashedPostgres(): Promise<CrashedStorage> {
     name: "postgres",
     processes: 3,
     settings: { kind: "postgres", url: proxy.url },
+    mishaps: {
+      kill: { weight: 4 },
+      ...(server === undefined
+        ? {}
+        : {
+            "server killed": {
+              weight: 1,
+              before: () =>
+                alone(async () => {
+                  isKilled = true;
+                  await server.kill();
+                }),
+              after: () =>
+                alone(async () => {
+                  await server.start();
+                  isKilled = false;
+                }),
+            },
+          }),
+    },
     view,
     // A kill of an engine cannot damage the server's files, so the live database is inspected.
     inspectAfterKill: async () => ({ view: view(), damage: [] }),
@@ -50,8 +77,11 @@ export async function crashedPostgres(): Promise<CrashedStorage> {
           proxy.cut();
           return;
         case "a crash":
-          await server?.stop("immediate");
-          await server?.start();
+          await alone(async () => {
+            if (isKilled) return;
+            await server?.stop("immediate");
+            await server?.start();
+          });
           return;
         case "before a write":
           await Promise.race([proxy.cutAt(isWrite, "before"), sleep(1_000)]);

@@ -33,6 +33,11 @@ export class EngineProcess {
     return `http://127.0.0.1:${this.#port}`;
   }
 
+  /** The id of the process, as long as it runs. */
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -49,6 +54,15 @@ export class EngineProcess {
     const [, port] = (await this.line()).split(" ");
     this.#port = Number(port);
     this.#isReady = true;
+  }
+
+  /** Resolves when the engine accepts requests, or with false when its process has ended. */
+  async becomesReady(): Promise<boolean> {
+    const ready = this.ready().then(() => true);
+    return ready.catch((error: unknown) => {
+      if (this.#process.exitCode === null) throw error;
+      return false;
+    });
   }
 
   /** Starts a new process at the same port. */

@@ -1,6 +1,8 @@
 /**
  * `npm run crash -- --storage sqlite|postgres --kills 50 [--cut] [--seed 1]`
  *
+ * The seed chooses the mishap that comes with each kill: none, a full disk, a limit of the size of
+ * files, a read-only file system, a torn log; on PostgreSQL, the kill of the server too.
  * `--cut` also cuts the engines' connections to PostgreSQL.
  */
 import { parseArgs } from "node:util";
@@ -33,13 +35,14 @@ if (
 
 await using storage = await crashedStorage(name);
 console.log(`seed ${seed}`);
-const { lost, duplicated, violations, acknowledged, ledger, requests } = await crash({
-  storage,
-  kills,
-  cut: values.cut,
-  seed,
-  log: console.log,
-});
+const { lost, duplicated, violations, acknowledged, ledger, requests, mishaps, unavailable } =
+  await crash({
+    storage,
+    kills,
+    cut: values.cut,
+    seed,
+    log: console.log,
+  });
 const problems = [...lost, ...duplicated, ...violations];
 for (const line of problems.slice(0, 50)) console.error(line);
 if (problems.length > 50) console.error(`… and ${problems.length - 50} more`);
@@ -53,9 +56,11 @@ const events = Map.groupBy(requests, ({ endpoint, event_id }) => `${endpoint} ${
 console.log(
   `carrier calls: ${calls}; look-ups: ${lookups}; webhooks: ${count(events)} events in ${count(requests.length)} requests`,
 );
+const kinds = [...mishaps].map(([kind, each]) => `${count(each)} ${kind}`).join(", ");
 const others = violations.length === 0 ? "" : `, ${count(violations.length)} other violations`;
 console.log(
-  `crash: ${storage.name}, ${kills} kills${values.cut ? ", connections cut" : ""}: ${count(acknowledged)} messages acknowledged, ` +
+  `crash: ${storage.name}, ${kills} kills (${kinds})${values.cut ? ", connections cut" : ""}: ` +
+    `${count(acknowledged)} messages acknowledged, ${count(unavailable)} requests answered 503, ` +
     `${count(lost.length)} lost, ${count(duplicated.length)} duplicated${others}`,
 );
 if (problems.length > 0) process.exitCode = 1;

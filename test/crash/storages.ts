@@ -19,11 +19,27 @@ export async function openStorage(settings: StorageSettings): Promise<StoragePor
   return postgres({ pool });
 }
 
+/** What goes wrong when an engine is killed, besides the kill. */
+export type MishapName =
+  "kill" | "disk full" | "size limit" | "read-only" | "torn log" | "server killed";
+
+/** A mishap: before the kill, between the kill and the next start, and its end. */
+export interface Mishap {
+  /** Happens while the engine runs, which then goes on for a while. */
+  before?(pid: number, dice: Dice): Promise<void>;
+  /** Happens to what the kill has left. */
+  after?(dice: Dice): Promise<void>;
+  /** Ends it, some time after the next process was started. */
+  end?(): Promise<void>;
+}
+
 export interface CrashedStorage extends AsyncDisposable {
   readonly name: StorageSettings["kind"];
   /** The number of engine processes that use it at once. */
   readonly processes: number;
   readonly settings: StorageSettings;
+  /** The mishaps that are possible here, and how likely each is. */
+  readonly mishaps: Readonly<Partial<Record<MishapName, Mishap & { readonly weight: number }>>>;
   view(): DatabaseView;
   /** Inspects what a kill left behind, without changing it for the next process. */
   inspectAfterKill(): Promise<{

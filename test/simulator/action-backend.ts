@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { action, type Action, type ActionContext } from "../../src/ports/action.ts";
-import { maxDelayMs } from "./faults.ts";
+import { type HostFault, maxDelayMs } from "./faults.ts";
 import { type EngineRun, never } from "../../adapters/testing/world/engine-run.ts";
 import type { World } from "./world.ts";
 
@@ -62,15 +62,16 @@ export class ActionBackend {
     run: EngineRun,
     crash: (why: string) => void,
   ): Promise<{ readonly done: string }> {
-    const { dice, faults, clock } = this.#world;
-    if (dice.chance(faults.crashAtAction)) {
+    const { dice, clock } = this.#world;
+    const occurs = (fault: HostFault): boolean => this.#world.occurs(fault, what.action);
+    if (occurs("crashAtAction")) {
       crash(`before it calls ${what.action} ${key}`);
       return never();
     }
-    if (dice.chance(faults.actionFailsBefore)) {
+    if (occurs("actionFailsBefore")) {
       throw new Error(`${what.action} ${what.about} fails`);
     }
-    if (dice.chance(faults.actionSlow)) await clock.sleep(dice.between(1, maxDelayMs.action));
+    if (occurs("actionSlow")) await clock.sleep(dice.between(1, maxDelayMs.action));
     const effect: ActionEffect = {
       ...what,
       key,
@@ -85,11 +86,11 @@ export class ActionBackend {
     );
     this.#world.onActionEffect(effect);
     this.effects.push(effect);
-    if (dice.chance(faults.crashAtAction)) {
+    if (occurs("crashAtAction")) {
       crash(`before it gets the result of ${what.action} ${key}`);
       return never();
     }
-    if (dice.chance(faults.actionFailsAfter)) {
+    if (occurs("actionFailsAfter")) {
       throw new Error(`the result of ${what.action} ${what.about} is lost`);
     }
     return { done: what.about };

@@ -7,14 +7,15 @@ import type { World } from "./world.ts";
 /** The agent model of one engine. It is slow, fails, or returns nonsense now and then. */
 export function agentModel(world: World, run: EngineRun, crash: (why: string) => void): AgentModel {
   const respond = async (turn: ModelTurn): Promise<ModelAnswer> => {
-    const { dice, clock, faults } = world;
-    if (dice.chance(faults.crashAtModelCall)) {
+    const { dice, clock } = world;
+    const { type } = turn.task;
+    if (world.occurs("crashAtModelCall", type)) {
       crash("during a model call");
       return never();
     }
-    if (dice.chance(faults.modelSlow)) await clock.sleep(dice.between(1, maxDelayMs.modelReply));
-    if (dice.chance(faults.modelFails)) throw new Error(`the model fails on ${topicOf(turn)}`);
-    const answer = dice.chance(faults.modelHostile)
+    if (world.occurs("modelSlow", type)) await clock.sleep(dice.between(1, maxDelayMs.modelReply));
+    if (world.occurs("modelFails", type)) throw new Error(`the model fails on ${topicOf(turn)}`);
+    const answer = world.occurs("modelHostile", type)
       ? dice.pick(invalidAnswers)(turn)
       : validAnswer(world, turn);
     world.trace.note(

@@ -32,6 +32,13 @@ const maxSessionMs = 23 * 3_600_000;
 /** How long a request waits for its response. */
 const requestTimeoutMs = 30_000;
 
+/** A visitor's browser asks for these operations over HTTP. */
+const operationOf = {
+  messages: "webchat.messages.create",
+  marks: "webchat.messages.mark",
+  typing: "webchat.typing",
+} as const;
+
 /**
  * A visitor's browser. It keeps an event stream open, loses the connection now and then, and
  * reconnects with the number of the last message it received.
@@ -61,6 +68,7 @@ export class Browser {
   }
 
   async post(body: string): Promise<void> {
+    if (this.#world.dice.chance(0.3)) void this.#postOnce("typing", {});
     const client_id = `c${this.posted.length + 1}`;
     const message: PostedMessage = { client_id, body, message_id: undefined };
     this.posted.push(message);
@@ -78,22 +86,24 @@ export class Browser {
 
   /** Reads the event stream over one connection until that breaks. */
   async #listen(): Promise<void> {
-    const { clock, dice, faults } = this.#world;
+    const { clock, dice, coverage } = this.#world;
     const { run, engine } = await this.#world.running();
     const connection = new AbortController();
     this.#connection = connection;
     const broken = new Promise<undefined>((resolve) => {
       connection.signal.addEventListener("abort", () => resolve(undefined), { once: true });
       void run.ended.then(() => resolve(undefined));
-      if (dice.chance(faults.visitorDisconnects)) {
+      if (this.#world.disconnects()) {
         void clock.sleep(dice.between(0, 30_000), connection.signal).then(() => resolve(undefined));
       }
     });
     const last = this.received.at(-1)?.number ?? this.admission.after;
     const headers = last === undefined ? [] : ["last-event-id", String(last)];
     const request = this.#request({ method: "GET", headers, signal: connection.signal }, "stream");
+    const asked = coverage.begin(run, ["webchat.stream"]);
     const response = await Promise.race([engine.api.handle(request), broken]);
     if (response !== undefined) await this.#readStream(response, broken);
+    coverage.end(asked);
     connection.abort("closed");
   }
 
@@ -153,9 +163,10 @@ export class Browser {
   }
 
   /** Returns undefined when the engine crashes or does not answer in time. */
-  async #postOnce(what: "messages" | "marks", body: object): Promise<ApiResponse | undefined> {
-    const { clock } = this.#world;
+  async #postOnce(what: keyof typeof operationOf, body: object): Promise<ApiResponse | undefined> {
+    const { clock, coverage } = this.#world;
     const { run, engine } = await this.#world.running();
+    const asked = coverage.begin(run, [operationOf[what]]);
     const timer = new AbortController();
     const lost = Promise.race([run.ended, clock.sleep(requestTimeoutMs, timer.signal)]).then(
       () => undefined,
@@ -165,6 +176,7 @@ export class Browser {
       lost,
     ]);
     timer.abort("answered");
+    coverage.end(asked);
     return answer;
   }
 

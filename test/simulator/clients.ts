@@ -139,9 +139,12 @@ export class Clients {
 
   /** Sends a request to a running engine once. */
   async ask<T>(work: (engine: MessagingEngine) => Promise<T>): Promise<Answer<T>> {
-    const { dice, faults, faultsStopped, engines } = this.#world;
-    const timeoutMs = dice.chance(faults.clientImpatient) ? dice.between(50, 2_000) : 30_000;
-    const answer = await engines.begin(work, { withinMs: faultsStopped ? Infinity : timeoutMs });
+    const { dice, faults, faultsStopped, engines, coverage } = this.#world;
+    const isImpatient = dice.chance(faults.clientImpatient);
+    const timeoutMs = isImpatient ? dice.between(50, 2_000) : 30_000;
+    const answer = await engines.begin((engine) => coverage.during(engine, work, isImpatient), {
+      withinMs: faultsStopped ? Infinity : timeoutMs,
+    });
     switch (answer.outcome) {
       case "done":
         return { kind: "done", value: answer.value };

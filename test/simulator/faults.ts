@@ -18,6 +18,8 @@ export interface Faults {
   readonly actionFailsBefore: number;
   readonly actionFailsAfter: number;
   readonly actionSlow: number;
+  readonly consumerFails: number;
+  readonly consumerSlow: number;
   readonly visitorDisconnects: number;
   readonly clientImpatient: number;
 }
@@ -37,15 +39,17 @@ const maxRates: Faults = {
   actionFailsBefore: 0.1,
   actionFailsAfter: 0.15,
   actionSlow: 0.3,
+  consumerFails: 0.1,
+  consumerSlow: 0.1,
   visitorDisconnects: 0.6,
   clientImpatient: 0.3,
 };
 
-type Fault = keyof Faults;
-const kinds = Object.keys(maxRates) as Fault[];
+export type HostFault = keyof Faults;
+const kinds = Object.keys(maxRates) as HostFault[];
 
-function faults(rate: (kind: Fault) => number): Faults {
-  return Object.fromEntries(kinds.map((kind) => [kind, rate(kind)])) as Record<Fault, number>;
+function faults(rate: (kind: HostFault) => number): Faults {
+  return Object.fromEntries(kinds.map((kind) => [kind, rate(kind)])) as Record<HostFault, number>;
 }
 
 /** Each seed draws which kinds of faults occur, and how often. */
@@ -62,4 +66,6 @@ export const maxDelayMs = {
   sentiment: 4_000,
   modelReply: 30_000,
   action: 15_000,
+  /** Longer than an engine waits for a consumer's handler. */
+  consumer: 12_000,
 } as const;

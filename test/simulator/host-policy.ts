@@ -28,12 +28,13 @@ export class HostPolicy {
   }
 
   #verdict(now: number): Verdict {
-    const { dice, faults } = this.#world;
-    if (dice.chance(faults.policyFails)) throw new Error("the policy fails");
-    if (dice.chance(faults.policyDenies)) {
+    const world = this.#world;
+    const { dice } = world;
+    if (world.occurs("policyFails", "policy")) throw new Error("the policy fails");
+    if (world.occurs("policyDenies", "policy")) {
       return { verdict: "deny", code: "random", message: "Not today." };
     }
-    if (!dice.chance(faults.policyDefers)) return { verdict: "allow" };
+    if (!world.occurs("policyDefers", "policy")) return { verdict: "allow" };
     const until = now + dice.between(1, maxDelayMs.deferral);
     return { verdict: "defer", until, reason: "Not now." };
   }

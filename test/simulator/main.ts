@@ -1,16 +1,37 @@
 /**
- * `npm run simulate` runs the simulator.
- *
- *     --seeds N   runs N seeds, from 1 or from `--from` (default 300)
- *     --seed S    runs one seed
- *     --steps K   ends each history after K steps (default 150); use it to bisect a failure
- *     --keep      goes on after a violation
- *     --list      prints the actors and the invariants
+ * `npm run simulate` runs the simulator: random histories of crashes, lost answers and races.
+ * `--help` prints the options.
  */
 import { parseArgs } from "node:util";
 import { actors } from "./actors/index.ts";
+import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
 import { invariants } from "./invariants/index.ts";
-import { defaultSteps, simulate } from "./simulate.ts";
+import { nothingDone, type Progress, runSeeds } from "./run-seeds.ts";
+import {
+  loadProgress,
+  progressFile,
+  removeProgress,
+  saveProgress,
+  versionOf,
+} from "./saved-progress.ts";
+import { defaultSteps } from "./simulate.ts";
+
+const help = `npm run simulate -- [options]
+
+  --seeds N    runs N seeds, from 1 or from --from (default 300)
+  --from S     the first seed
+  --seed S     runs one seed
+  --steps K    ends each history after K steps (default ${defaultSteps}); use it to bisect a failure
+  --jobs J     runs J seeds at once, each in a thread (default 1)
+  --keep       goes on after a violation
+  --coverage   prints how often each fault met each operation
+  --state DIR  the folder of the file that keeps the progress (default: the temporary folder)
+  --fresh      starts anew, instead of where an earlier run was stopped
+  --list       prints the actors and the invariants
+
+A run that was stopped, by Ctrl+C or by a kill, continues where it was when it is started again. Its
+progress is kept under a hash of the code and of --steps, so that it starts anew after a change. It
+is removed when all seeds have run and none has failed. Ctrl+C prints the coverage so far.`;
 
 const { values } = parseArgs({
   options: {
@@ -18,47 +39,103 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     seed: { type: "string" },
     steps: { type: "string", default: String(defaultSteps) },
+    jobs: { type: "string", default: "1" },
     keep: { type: "boolean", default: false },
+    coverage: { type: "boolean", default: false },
+    state: { type: "string" },
+    fresh: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
   },
 });
 
+if (values.help) {
+  console.log(help);
+  process.exit(0);
+}
 if (values.list) {
   for (const { does, group } of actors) console.log(`actor (${group}): ${does}`);
   for (const { name } of invariants) console.log(`invariant: ${name}`);
   process.exit(0);
 }
 
+/** How often the progress is saved and printed, in milliseconds. */
+const saveEveryMs = 5_000;
+const printEveryMs = 60_000;
+
 const steps = whole("steps", values.steps);
-const first = values.seed === undefined ? whole("from", values.from) : whole("seed", values.seed);
-const count = values.seed === undefined ? whole("seeds", values.seeds) : 1;
-
-const violated = new Map<string, number[]>();
-let messages = 0;
-let calls = 0;
-let ran = 0;
-for (let seed = first; seed < first + count; seed++) {
-  const result = await simulate(seed, steps);
-  ran++;
-  messages += result.messages;
-  calls += result.calls;
-  if (result.failure === undefined || result.invariant === undefined) continue;
-  const others = violated.get(result.invariant) ?? [];
-  if (others.length === 0) console.log(`${result.failure}\n`);
-  violated.set(result.invariant, [...others, seed]);
-  if (!values.keep) break;
+const isOne = values.seed !== undefined;
+const first = isOne ? whole("seed", values.seed ?? "") : whole("from", values.from);
+const count = isOne ? 1 : whole("seeds", values.seeds);
+const file = progressFile(versionOf({ steps }), values.state);
+if (values.fresh) removeProgress(file);
+const before = isOne ? undefined : loadProgress(file);
+if (before !== undefined) {
+  console.log(`Continues: ${number(sizeOf(before))} seeds have run before.`);
 }
 
-for (const [invariant, seeds] of violated) {
-  console.log(`"${invariant}" violated by ${seeds.length} seeds: ${seeds.slice(0, 12).join(", ")}`);
+const stop = new AbortController();
+process.once("SIGINT", () => stop.abort());
+process.once("SIGTERM", () => stop.abort());
+const startedAt = Date.now();
+let savedAt = startedAt;
+let printedAt = startedAt;
+const progress = await runSeeds({
+  first,
+  count,
+  steps,
+  jobs: Math.max(1, whole("jobs", values.jobs)),
+  keep: values.keep,
+  before: before ?? nothingDone,
+  signal: stop.signal,
+  onProgress(now) {
+    if (!isOne && Date.now() - savedAt >= saveEveryMs) {
+      saveProgress(file, now);
+      savedAt = Date.now();
+    }
+    if (Date.now() - printedAt >= printEveryMs) {
+      const perMinute = (sizeOf(now) - sizeOf(before ?? nothingDone)) / (Date.now() - startedAt);
+      console.log(
+        `${number(sizeOf(now))} of ${number(count)} seeds, ` +
+          `${Math.round(perMinute * 60_000)} a minute, ${now.failed.length} failed`,
+      );
+      printedAt = Date.now();
+    }
+  },
+});
+const isComplete = !stop.signal.aborted && (values.keep || progress.failed.length === 0);
+if (isComplete && progress.failed.length === 0) removeProgress(file);
+else if (!isOne) saveProgress(file, progress);
+report(progress);
+
+function report({ failed, coverage, messages, calls, ...rest }: Progress): void {
+  if (values.coverage || stop.signal.aborted || count > 300) {
+    console.log(`${coverageTable(coverage)}\n`);
+    const never = neverMet(coverage);
+    if (never.length > 0) console.log(`Never met:\n${never.join("\n")}\n`);
+    const wrong = wronglyExcluded(coverage);
+    if (wrong.length > 0) console.log(`Met, though it cannot occur:\n${wrong.join("\n")}\n`);
+  }
+  for (const [invariant, seeds] of Map.groupBy(failed, (each) => each.invariant)) {
+    console.log(`${seeds[0]?.failure ?? ""}\n`);
+    console.log(`"${invariant}" was violated by ${seeds.length} seeds:`);
+    for (const { seed } of seeds.slice(0, 20)) {
+      console.log(`  npm run simulate -- --seed ${seed} --steps ${steps}`);
+    }
+  }
+  const ran = sizeOf({ failed, coverage, messages, calls, ...rest });
+  const did = `${number(ran)} seeds, ${number(ran * steps)} steps, ${number(messages)} sends, ${number(calls)} carrier calls`;
+  const violated = new Set(failed.map(({ invariant }) => invariant)).size;
+  const outcome =
+    violated === 0 ? `all ${invariants.length} invariants held` : `${violated} invariants violated`;
+  const stopped = stop.signal.aborted ? "; stopped, and the same command continues" : "";
+  console.log(`simulate: ${did}: ${outcome}${stopped}`);
+  process.exitCode = violated === 0 ? 0 : 1;
 }
-const did = `${number(ran)} seeds, ${number(ran * steps)} steps, ${number(messages)} sends, ${number(calls)} carrier calls`;
-const outcome =
-  violated.size === 0
-    ? `all ${invariants.length} invariants held`
-    : `${violated.size} invariants violated`;
-console.log(`simulate: ${did}: ${outcome}`);
-process.exitCode = violated.size === 0 ? 0 : 1;
+
+function sizeOf({ done }: Progress): number {
+  return done.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+}
 
 function whole(name: string, text: string): number {
   const value = Number(text);

@@ -36,6 +36,8 @@ class InFlight {
 export class Operators {
   /** Conversations that somebody is marking as read. */
   readonly markingRead = new InFlight();
+  /** Conversations that somebody is marking as unread. */
+  readonly markingUnread = new InFlight();
   /** Conversations that somebody is opening, and the contacts and numbers they are with. */
   readonly opening = new InFlight();
   /** Conversations that somebody is assigning or handing off, and their contacts. */

@@ -9,9 +9,10 @@ export function sentimentAnalyzer(world: World): SentimentAnalyzer {
   return {
     async score(text) {
       const { dice, clock } = world;
-      const { analyzerFails, analyzerSlow } = world.faults;
-      if (dice.chance(analyzerSlow)) await clock.sleep(dice.between(1, maxDelayMs.sentiment));
-      if (!dice.chance(analyzerFails)) return scoreOf(text);
+      if (world.occurs("analyzerSlow", "sentiment")) {
+        await clock.sleep(dice.between(1, maxDelayMs.sentiment));
+      }
+      if (!world.occurs("analyzerFails", "sentiment")) return scoreOf(text);
       if (dice.chance(0.5)) throw new Error("the analyzer fails");
       return null;
     },

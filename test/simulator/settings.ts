@@ -31,6 +31,8 @@ export interface Settings {
   readonly quietHours: QuietHours | undefined;
   readonly hasPolicy: boolean;
   readonly scoresSentiment: boolean;
+  /** It has a durable consumer of events. */
+  readonly hasConsumer: boolean;
   readonly routes: readonly Route[];
   /** The senders form a pool, over which new contacts are spread. */
   readonly hasPool: boolean;
@@ -62,6 +64,7 @@ export function drawSettings(dice: Dice): Settings {
     quietHours: dice.chance(0.4) ? { from: timeOfDay(from), to: timeOfDay(to) } : undefined,
     hasPolicy: dice.chance(0.4),
     scoresSentiment: dice.chance(0.6),
+    hasConsumer: dice.chance(0.2),
     routes: dice.chance(0.5) ? drawRoutes(dice) : [],
     hasPool: dice.chance(0.4),
     senderLimits: {

@@ -1,5 +1,6 @@
 import { approvalMs } from "../../src/agents/runs/rules.ts";
 import type { Actor } from "./actors/actor.ts";
+import type { Counts } from "./met-faults/coverage.ts";
 import {
   bookingPlaybook,
   decideApprovals,
@@ -30,6 +31,8 @@ export interface Result {
   /** Explains the violation; undefined when all invariants held. */
   readonly failure: string | undefined;
   readonly invariant: string | undefined;
+  /** How often each fault met each operation. */
+  readonly coverage: Counts;
 }
 
 const minuteMs = 60_000;
@@ -78,6 +81,7 @@ export async function simulate(
     messages: world.clients.requests.length,
     failure: finding && failureReport(seed, steps, finding, world),
     invariant: finding?.invariant,
+    coverage: world.coverage.counts,
   };
 }
 

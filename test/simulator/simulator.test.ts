@@ -1,5 +1,6 @@
 import { runs } from "../support/runs.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { wronglyExcluded } from "./met-faults/table.ts";
 import { type Result, simulate } from "./simulate.ts";
 
 /** As many as a slow machine has time for. `npm run simulate -- --seeds N` runs more. */
@@ -27,8 +28,9 @@ function historyOf(seed: number): Promise<Result> {
 
 test(`all invariants hold in ${seeds} histories of crashes, lost answers and races`, async () => {
   for (let seed = 1; seed <= seeds; seed++) {
-    const { failure } = await historyOf(seed);
+    const { failure, coverage } = await historyOf(seed);
     expect(failure, failure).toBeUndefined();
+    expect(wronglyExcluded(coverage)).toEqual([]);
   }
 });
 

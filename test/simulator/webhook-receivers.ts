@@ -25,7 +25,19 @@ export interface WebhookRequest {
   status: number | null;
 }
 
+export type WebhookFault =
+  | "serverError"
+  | "unavailable"
+  | "tooManyRequests"
+  | "slowResponse"
+  | "noResponse"
+  | "connectionReset"
+  | "connectionRefused"
+  | "gone";
+
 interface Answer {
+  /** Undefined: the receiver answers as it should. */
+  readonly fault?: WebhookFault;
   readonly weight: number;
   readonly status?: number;
   readonly retryAfterSeconds?: number;
@@ -35,17 +47,17 @@ interface Answer {
 }
 
 const success: Answer = { weight: 6, status: 200, maxMs: 300 };
-const serverError: Answer = { weight: 3, status: 500, maxMs: 300 };
+const serverError: Answer = { fault: "serverError", weight: 3, status: 500, maxMs: 300 };
 const failures: readonly Answer[] = [
   serverError,
-  { weight: 1, status: 503, retryAfterSeconds: 20, maxMs: 100 },
-  { weight: 1, status: 429, retryAfterSeconds: 90, maxMs: 100 },
-  { weight: 2, status: 204, maxMs: 14_000 },
-  { weight: 1, status: 200, maxMs: Infinity },
-  { weight: 1, fails: "response_reset", maxMs: 2_000 },
-  { weight: 1, fails: "connect_refused", maxMs: 50 },
+  { fault: "unavailable", weight: 1, status: 503, retryAfterSeconds: 20, maxMs: 100 },
+  { fault: "tooManyRequests", weight: 1, status: 429, retryAfterSeconds: 90, maxMs: 100 },
+  { fault: "slowResponse", weight: 2, status: 204, maxMs: 14_000 },
+  { fault: "noResponse", weight: 1, status: 200, maxMs: Infinity },
+  { fault: "connectionReset", weight: 1, fails: "response_reset", maxMs: 2_000 },
+  { fault: "connectionRefused", weight: 1, fails: "connect_refused", maxMs: 50 },
 ];
-const gone: Answer = { weight: 1, status: 410, maxMs: 50 };
+const gone: Answer = { fault: "gone", weight: 1, status: 410, maxMs: 50 };
 
 interface Behaviour {
   readonly weight: number;
@@ -106,7 +118,8 @@ export class WebhookReceivers {
       outcomeSeen: false,
       status: null,
     };
-    const { status = 200, retryAfterSeconds, fails, maxMs = 0 } = this.#answer(url);
+    const { fault, status = 200, retryAfterSeconds, fails, maxMs = 0 } = this.#answer(url);
+    if (fault !== undefined) this.#world.coverage.count("webhook", "request", fault);
     const takesMs = maxMs === Infinity ? Infinity : dice.between(0, maxMs);
     trace.note(
       [run.name, event_id, url],

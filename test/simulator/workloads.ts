@@ -11,6 +11,8 @@ export type ActorGroup =
   | "webchat"
   | "webhooks"
   | "agents"
+  | "reads"
+  | "administration"
   | "faults";
 
 export interface Workload {
@@ -79,6 +81,12 @@ const workloads: readonly Workload[] = [
     },
   },
   {
+    name: "administration",
+    weight: 2,
+    phones: 2,
+    weights: { reads: 6, administration: 6, sending: 0.4, changes: 0.3, consent: 0.4, agents: 0.6 },
+  },
+  {
     name: "agents",
     weight: 3,
     phones: 3,
@@ -95,6 +103,10 @@ const workloads: readonly Workload[] = [
   },
 ];
 
+/** A history takes longer with each request, so most have few that only read. */
+const usually: Workload["weights"] = { reads: 0.3, administration: 0.3 };
+
 export function drawWorkload(dice: Dice): Workload {
-  return dice.weighted(workloads);
+  const drawn = dice.weighted(workloads);
+  return { ...drawn, weights: { ...usually, ...drawn.weights } };
 }

@@ -8,6 +8,7 @@ import {
   type EnginePorts,
   type EngineRun,
   type LogLine,
+  type Remote,
   type ScriptedCarrier,
   type Story,
   type UpEngine,
@@ -18,8 +19,12 @@ import {
 import { ActionBackend, type ActionEffect } from "./action-backend.ts";
 import { agentModel } from "./agent-model.ts";
 import { type CarrierTraits, drawTraits, makeCarrier } from "./carrier.ts";
+import { Bookkeeper } from "./bookkeeper.ts";
 import { Clients } from "./clients.ts";
-import { drawFaults, type Faults, noFaults } from "./faults.ts";
+import { maxDelayMs } from "../../adapters/testing/world/faults.ts";
+import { Coverage } from "./met-faults/coverage.ts";
+import type { ProcessFault } from "./met-faults/places.ts";
+import { drawFaults, type Faults, type HostFault, noFaults } from "./faults.ts";
 import { HostPolicy } from "./host-policy.ts";
 import { type Checks, type Finding, type Invariant, laws, type Violation } from "./invariant.ts";
 import { Operators } from "./operators.ts";
@@ -63,6 +68,8 @@ export class World {
   readonly operators: Operators;
   readonly visitors: WebchatVisitors;
   readonly policy: HostPolicy;
+  readonly coverage = new Coverage();
+  readonly bookkeeper = new Bookkeeper(this);
   /** The engines' clocks are not equal. */
   readonly clocksDiffer: boolean;
   faults: Faults;
@@ -97,6 +104,7 @@ export class World {
       faults: "any",
       observe: {
         onCommit: (run, writes) => this.#onCommit(run, writes),
+        onFault: (met) => this.coverage.onFault(met),
         onLog: (line) => this.#onLog(line),
       },
     });
@@ -149,6 +157,20 @@ export class World {
     this.visitors.disconnectAll();
   }
 
+  /** Whether a fault of the host application happens to this call. */
+  occurs(fault: HostFault, call: string): boolean {
+    const occurs = this.dice.chance(this.faults[fault]);
+    if (occurs) this.coverage.count("host", call, fault);
+    return occurs;
+  }
+
+  /** Whether a visitor's connection breaks. */
+  disconnects(): boolean {
+    const breaks = this.dice.chance(this.faults.visitorDisconnects);
+    if (breaks) this.coverage.count("operation", "webchat.stream", "visitorDisconnects");
+    return breaks;
+  }
+
   /** A running engine. Waits for one if all are down. */
   running(): Promise<UpEngine<undefined>> {
     return this.engines.whenUp();
@@ -157,12 +179,14 @@ export class World {
   /** Ends the process of an engine, which starts again after a while. */
   crash(name: string, why: string): void {
     const forMs = this.faultsStopped ? 100 : this.dice.between(100, 60_000);
+    this.#countProcessFault(name, "crash");
     this.engines.crash(name, { why, forMs });
   }
 
   /** Stops an engine cleanly and starts it again after a while, as a deployment does. */
   async deploy(name: string): Promise<void> {
     const { dice, clock, engines } = this;
+    this.#countProcessFault(name, "deployment");
     try {
       await engines.stop(name, { deadlineMs: dice.between(0, 10_000) });
     } catch (error) {
@@ -172,12 +196,33 @@ export class World {
     engines.restart(name);
   }
 
+  /** Cuts an engine off from the storage or from the carrier for a while. */
+  async cutOff(name: string, from: Remote): Promise<void> {
+    const { dice, clock, engines } = this;
+    this.#countProcessFault(name, from === "storage" ? "cutOffStorage" : "cutOffCarrier");
+    engines.partition(name, from);
+    await clock.sleep(dice.between(100, maxDelayMs.outage));
+    engines.heal(name);
+  }
+
+  /** Sets the clock of the machine by some milliseconds. */
+  setClock(ms: number): void {
+    this.trace.note([], `the clock is set by ${ms} ms`);
+    this.coverage.count("engine", "process", "clockSet");
+    this.clock.step(ms);
+  }
+
+  #countProcessFault(name: string, fault: ProcessFault): void {
+    this.coverage.count("engine", "process", fault);
+    this.coverage.onEngineFault(name, fault);
+  }
+
   #engine(ports: EnginePorts<undefined>, run: EngineRun): MessagingEngine<undefined> {
     const { settings, policy, receivers, actionBackend } = this;
     const crash = (why: string): void => {
       if (this.engines.runOf(run.name) === run) this.crash(run.name, why);
     };
-    return new MessagingEngine(
+    const engine = new MessagingEngine(
       {
         storage: ports.storage,
         transports: ports.transports,
@@ -202,6 +247,9 @@ export class World {
         historyChunks,
       },
     );
+    this.coverage.register(engine, run);
+    if (settings.hasConsumer) this.bookkeeper.consume(engine, run);
+    return engine;
   }
 
   #onCommit(run: EngineRun, writes: readonly Write[]): void {

@@ -220,7 +220,7 @@ async function slowWorld(rows: readonly (readonly [id: string, owner: string])[]
   const storage = new SharedStorage(memory());
   const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
   const [one, two = one] = await opened([
-    storage.connect({ onTheWay: (what) => slow.onTheWay(what) }),
+    storage.connect({ onTheWay: (...what) => slow.onTheWay(...what) }),
     storage.connect({ onTheWay: () => Promise.resolve() }),
   ]);
   await two.commitUnscoped(async (tx) => {

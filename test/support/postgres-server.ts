@@ -7,6 +7,7 @@ import { execFile, spawn } from "node:child_process";
 import { appendFile, chown, cp, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -18,6 +19,9 @@ export interface PostgresServer extends AsyncDisposable {
   readonly socket: string;
   /** `fast` ends sessions cleanly. `immediate` is a crash, and the next start recovers the log. */
   stop(how: "fast" | "immediate"): Promise<void>;
+  /** Kills the server with SIGKILL. Its sessions end when they notice. */
+  kill(): Promise<void>;
+  /** Starts the server, also after `kill`. */
   start(): Promise<void>;
 }
 
@@ -41,6 +45,9 @@ checkpoint_timeout = 1h
 autovacuum_naptime = 10s
 log_min_messages = fatal
 `;
+
+/** Sessions of a killed server end within seconds, and until then no new server starts. */
+const startTries = 50;
 
 export async function startPostgres({
   syncs = true,
@@ -69,7 +76,21 @@ export async function startPostgres({
     url: `postgres://tidings@localhost/postgres?host=${encodeURIComponent(folder)}`,
     socket: join(folder, ".s.PGSQL.5432"),
     // The server's output goes to a file, since the server would keep a pipe open.
-    start: async () => void (await control("-l", join(folder, "log"), "start")),
+    async kill() {
+      const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
+      process.kill(Number(pid), "SIGKILL");
+    },
+    async start() {
+      for (let left = startTries; ; left--) {
+        try {
+          await control("-l", join(folder, "log"), "start");
+          return;
+        } catch (error) {
+          if (left === 0) throw error;
+          await sleep(200);
+        }
+      }
+    },
     stop: async (how) => void (await control("-m", how, "stop")),
     async [Symbol.asyncDispose]() {
       guard.stdin.end();

@@ -11,7 +11,7 @@ import type {
   TransportSink,
 } from "../../../src/ports/index.ts";
 import { Dice } from "../dice.ts";
-import type { RunContext } from "../world/run-context.ts";
+import type { PortCall, RunContext } from "../world/run-context.ts";
 import type { Fault } from "../world/faults.ts";
 import { shortId } from "../world/story.ts";
 import {
@@ -147,7 +147,7 @@ export class CarrierCore {
         [message_id, attempt_id],
         `a look-up of attempt ${number} of ${shortId(message_id)} returns: ${found}`,
       );
-    if (occurs(connection, "lookupUnknown")) {
+    if (occurs(connection, "lookupUnknown", "look-up")) {
       note("unknown");
       return { outcome: "unknown" };
     }
@@ -156,7 +156,7 @@ export class CarrierCore {
       note("not sent");
       return { outcome: "not_sent" };
     }
-    const receipts = occurs(connection, "lookupLags")
+    const receipts = occurs(connection, "lookupLags", "look-up")
       ? []
       : call.receipts.map(({ receipt }) => receipt).filter(({ at }) => at <= this.#now());
     note(`sent, ${receipts.length} receipts`);
@@ -175,7 +175,7 @@ export class CarrierCore {
     };
     this.texts.push(inbound);
     const [any] = this.connections;
-    const times = any !== undefined && occurs(any, "reportTwice") ? 2 : 1;
+    const times = any !== undefined && occurs(any, "reportTwice", "text") ? 2 : 1;
     const what = `inbound ${inbound.provider_message_id}`;
     for (let copy = 0; copy < times; copy++) {
       const late = copy === 0 ? 0 : this.#dice.between(0, maxCopyDelayMs);
@@ -192,14 +192,14 @@ export class CarrierCore {
   }
 
   #outcome(connection: CarrierConnection, attempt: AttemptAtCarrier): CarrierOutcome {
-    if (occurs(connection, "carrierThrottles")) {
+    if (occurs(connection, "carrierThrottles", "send")) {
       const isTold = this.#dice.chance(0.5);
       return {
         outcome: "throttled",
         ...(isTold ? { retryAfterMs: this.#dice.between(100, 20_000) } : {}),
       };
     }
-    if (occurs(connection, "carrierRefuses")) {
+    if (occurs(connection, "carrierRefuses", "send")) {
       // The first code blames the message, the second blames the sender.
       return { outcome: "refused", code: this.#dice.pick(["filtered", "invalid_sender"]) };
     }
@@ -217,13 +217,13 @@ export class CarrierCore {
       const receipt = receiptOf(rest, this.#now() + afterMs);
       const subject: ReceiptSubject =
         names === "attempt" ? { attempt_id } : { provider_message_id };
-      const lost = occurs(connection, "receiptLost");
+      const lost = occurs(connection, "receiptLost", "receipt");
       const issued: IssuedReceipt = { subject, receipt, lost, acknowledged: false };
       call.receipts.push(issued);
       if (lost) continue;
-      const times = occurs(connection, "reportTwice") ? 2 : 1;
+      const times = occurs(connection, "reportTwice", "receipt") ? 2 : 1;
       for (let copy = 0; copy < times; copy++) {
-        const due = occurs(connection, "receiptEarly") ? 0 : arrivesAfterMs;
+        const due = occurs(connection, "receiptEarly", "receipt") ? 0 : arrivesAfterMs;
         const delay = copy === 0 ? due : due + this.#dice.between(0, maxCopyDelayMs);
         const what = `receipt "${receipt.status}" of ${shortId(message.message_id)}`;
         this.#deliver(delay, [message.message_id], what, transport, async (sink) => {
@@ -301,8 +301,8 @@ export class CarrierCore {
   }
 }
 
-function occurs({ context }: CarrierConnection, fault: Fault): boolean {
-  return context?.occurs(fault) ?? false;
+function occurs({ context }: CarrierConnection, fault: Fault, call: PortCall): boolean {
+  return context?.occurs(fault, { call }) ?? false;
 }
 
 function receiptOf(

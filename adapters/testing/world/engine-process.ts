@@ -4,10 +4,10 @@ import type { Clock, Logger, Random, StoragePort, Transport } from "../../../src
 import { connectTo, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import { seededRandom } from "../simulated.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
-import { maxSkewMs, type FaultSource } from "./faults.ts";
+import { type Fault, maxSkewMs, type FaultSource } from "./faults.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { faultyTransport } from "./faulty-transport.ts";
-import type { LogLine, Remote, RunContext, Surroundings } from "./run-context.ts";
+import type { Call, LogLine, Remote, RunContext, Surroundings } from "./run-context.ts";
 
 /** A carrier of a world, or a function that makes the transport of one engine. */
 export type WorldTransport = ScriptedCarrier | (() => Transport);
@@ -87,9 +87,10 @@ export class EngineProcess<Tx extends object | undefined> {
 
   start(): void {
     if (this.#run.isAlive) return;
-    const { world, seed, faults, makeEngine } = this.#settings;
+    const { world, seed, makeEngine } = this.#settings;
     const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
-    if (faults.occurs("clockSkewed", this.name)) {
+    const occurs = (fault: Fault, at: Call): boolean => this.#occurs(fault, at);
+    if (occurs("clockSkewed", { call: "start" })) {
       run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);
     }
     this.#run = run;
@@ -99,7 +100,7 @@ export class EngineProcess<Tx extends object | undefined> {
       world,
       run,
       clock: clockOf(world, run),
-      occurs: (fault) => faults.occurs(fault, this.name),
+      occurs,
       isCutOff: (remote) => this.#cutOff.has(remote),
       crash: (why) => {
         if (run === this.#run) this.crash(why, this.#restartDelay());
@@ -156,6 +157,16 @@ export class EngineProcess<Tx extends object | undefined> {
   end(): void {
     this.#run.end();
     this.#settings.world.watchers.delete(this.#run);
+  }
+
+  #occurs(fault: Fault, { call, reads = [], writes = [] }: Call): boolean {
+    const { world, faults } = this.#settings;
+    if (!faults.occurs(fault, this.name)) return false;
+    const read = reads.map(({ index }) => index.collection.name);
+    const written = writes.map(({ collection }) => collection.name);
+    const collections = [...new Set([...read, ...written])];
+    world.observe.onFault?.({ fault, engine: this.name, call, collections, writes });
+    return true;
   }
 
   #fail(error: unknown): void {

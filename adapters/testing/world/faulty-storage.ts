@@ -9,7 +9,7 @@ import { describeWrites, idsIn } from "./describe-writes.ts";
 import { WorldLocks } from "./engine-locks.ts";
 import { never } from "./engine-run.ts";
 import { maxDelayMs } from "./faults.ts";
-import type { RunContext } from "./run-context.ts";
+import type { Call, RunContext } from "./run-context.ts";
 
 /**
  * One engine's connection to the storage of the world. It behaves like a database over a network:
@@ -20,14 +20,14 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
   const { dice, clock, ground } = world;
   const link = new StorageLink(context);
   const connection = ground.connect({
-    async onTheWay(what) {
+    async onTheWay(what, call) {
       for (let left = dice.between(0, world.maxYields); left > 0; left--) {
         await ground.yieldToEventLoop();
       }
-      if (what === "read" && context.occurs("readSlow")) {
+      if (what === "read" && context.occurs("readSlow", { call: what, ...call })) {
         await clock.sleep(dice.between(1, maxDelayMs.read));
       }
-      if (what === "commit" && context.occurs("commitSlow")) {
+      if (what === "commit" && context.occurs("commitSlow", { call: what, ...call })) {
         await clock.sleep(dice.between(1, maxDelayMs.commit));
       }
     },
@@ -48,9 +48,13 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
   const guarded = <T>(work: () => Promise<T>): Promise<T> =>
     run.isAlive ? run.guard(work()) : never();
   const groupOf = (group: Group): Group => ({
-    read: (lookups) => guarded(() => link.read(() => group.read(lookups))),
+    read: (lookups) => guarded(() => link.read(lookups, () => group.read(lookups))),
     commit: (writes) =>
-      guarded(() => link.ask(() => commit(context, link, group, writes)).catch(endGroup(group))),
+      guarded(() =>
+        link
+          .ask({ call: "commit", writes }, () => commit(context, link, group, writes))
+          .catch(endGroup(group)),
+      ),
     abort: () => group.abort(),
   });
   const host = connection.host?.bind(connection);
@@ -59,7 +63,7 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
 
   return {
     capabilities: connection.capabilities,
-    open: (schema) => guarded(() => link.read(() => connection.open(schema))),
+    open: (schema) => guarded(() => link.read([], () => connection.open(schema))),
     migrate: (schema) => guarded(() => connection.migrate(schema)),
     migrationSql: (schema, from) => connection.migrationSql(schema, from),
     begin: (how) => groupOf(connection.begin(how)),
@@ -70,21 +74,28 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
           // The cast is safe: the world passes the user's own storage on.
           transaction: (work) =>
             guarded(() =>
-              link.ask(() =>
+              link.ask({ call: "commit" }, () =>
                 transaction((handle) => Promise.race([work(handle as Tx), gone(run)])),
               ),
             ),
         }),
     ...(isInsideTransaction === undefined ? {} : { isInsideTransaction }),
     reader: {
-      get: (lookups) => guarded(() => link.read(() => connection.reader.get(lookups))),
-      range: (range) => guarded(() => link.read(() => connection.reader.range(range))),
-      search: (searches) => guarded(() => link.read(() => connection.reader.search(searches))),
+      get: (lookups) => guarded(() => link.read(lookups, () => connection.reader.get(lookups))),
+      range: (range) => guarded(() => link.read([range], () => connection.reader.range(range))),
+      search: (searches) =>
+        guarded(() => link.read(searches, () => connection.reader.search(searches))),
     },
     watch(listener) {
       world.watchers.add(run);
       const stop = ground.watch(() => {
-        if (!run.isAlive || link.isCut || context.occurs("notificationLost")) return;
+        if (
+          !run.isAlive ||
+          link.isCut ||
+          context.occurs("notificationLost", { call: "notification" })
+        ) {
+          return;
+        }
         listener();
       });
       return () => {
@@ -93,8 +104,8 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
       };
     },
     engineLocks: {
-      take: () => guarded(() => link.read(() => locks.take())),
-      findFree: (ids) => guarded(() => link.read(() => locks.findFree(ids))),
+      take: () => guarded(() => link.read([], () => locks.take())),
+      findFree: (ids) => guarded(() => link.read([], () => locks.findFree(ids))),
     },
     yieldToEventLoop: () => guarded(() => ground.yieldToEventLoop()),
     close: () => Promise.resolve(),
@@ -128,7 +139,7 @@ class StorageLink {
   }
 
   /** Makes a call. If the connection is lost meanwhile, the caller gets no answer. */
-  async ask<T>(work: () => T | Promise<T>): Promise<T> {
+  async ask<T>(call: Call, work: () => T | Promise<T>): Promise<T> {
     const { world, run, occurs, isCutOff } = this.#context;
     const { clock, dice } = world;
     if (isCutOff("storage")) {
@@ -138,7 +149,7 @@ class StorageLink {
     }
     this.#isPartitioned = false;
     if (clock.now() < this.#cutUntil) throw unavailable("The storage cannot be reached.");
-    if (occurs("connectionLost")) {
+    if (occurs("connectionLost", call)) {
       this.#cut(clock.now() + dice.between(1, maxDelayMs.outage));
       world.story.note([run.name], `${run.name} loses its connection to the storage`);
       throw unavailable("The connection was lost.");
@@ -154,9 +165,12 @@ class StorageLink {
     }
   }
 
-  read<T>(work: () => T | Promise<T>): Promise<T> {
-    return this.ask(() => {
-      if (this.#context.occurs("readFails")) throw unavailable("The storage could not be read.");
+  read<T>(reads: NonNullable<Call["reads"]>, work: () => T | Promise<T>): Promise<T> {
+    const call: Call = { call: "read", reads };
+    return this.ask(call, () => {
+      if (this.#context.occurs("readFails", call)) {
+        throw unavailable("The storage could not be read.");
+      }
       return work();
     });
   }
@@ -177,19 +191,20 @@ async function commit(
   writes: readonly Write[],
 ): Promise<void> {
   const { dice, clock } = world;
-  if (occurs("crashBeforeCommit")) return crash("before a commit");
-  if (occurs("commitConflicts")) throw new StorageConflict("simulated");
-  if (occurs("commitFailsBefore")) {
+  const call: Call = { call: "commit", writes };
+  if (occurs("crashBeforeCommit", call)) return crash("before a commit");
+  if (occurs("commitConflicts", call)) throw new StorageConflict("simulated");
+  if (occurs("commitFailsBefore", call)) {
     link.note(writes, "fails to commit");
     throw unavailable("Nothing was written.");
   }
   await group.commit(writes);
-  if (occurs("crashAfterCommit")) return crash("after a commit, before its answer");
-  if (occurs("commitFailsAfter")) {
+  if (occurs("crashAfterCommit", call)) return crash("after a commit, before its answer");
+  if (occurs("commitFailsAfter", call)) {
     link.note(writes, "does not learn that it committed");
     throw unavailable("The outcome of the commit is unknown.");
   }
-  if (occurs("commitStalls")) {
+  if (occurs("commitStalls", call)) {
     link.note(writes, "stalls after its commit");
     const ms = dice.between(maxDelayMs.commit, maxDelayMs.stall);
     run.outages.push({ from: clock.now(), until: clock.now() + ms });

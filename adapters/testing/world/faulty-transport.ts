@@ -46,27 +46,29 @@ async function send(
   const id = shortId(message.message_id);
   const note = (text: string): void =>
     story.note([run.name, message.message_id], `${run.name} ${text} ${id}`);
-  if (occurs("crashBeforeSend")) {
+  if (occurs("crashBeforeSend", { call: "send" })) {
     crash(`before it calls the carrier with ${id}`);
     return never();
   }
-  if (isCutOff("carrier") || occurs("sendFailsBefore")) {
+  if (isCutOff("carrier") || occurs("sendFailsBefore", { call: "send" })) {
     note("cannot reach the carrier with");
     throw new Error("connection refused");
   }
-  if (occurs("sendSlow")) await clock.sleep(dice.between(1, maxDelayMs.carrierCall));
+  if (occurs("sendSlow", { call: "send" })) {
+    await clock.sleep(dice.between(1, maxDelayMs.carrierCall));
+  }
   // A caller that aborts in time takes the call back. A caller that crashes does not.
   if (attempt.signal.aborted) throw new Error("aborted before it reached the carrier");
   const answer = await carrier.send(message, attempt);
-  if (occurs("crashAfterSend")) {
+  if (occurs("crashAfterSend", { call: "send" })) {
     crash(`before it gets the carrier's answer to ${id}`);
     return never();
   }
-  if (isCutOff("carrier") || occurs("sendFailsAfter")) {
+  if (isCutOff("carrier") || occurs("sendFailsAfter", { call: "send" })) {
     note("loses the carrier's answer to");
     return loseAnswer(dice.between(0, 2));
   }
-  if (occurs("sendAnswerSlow")) {
+  if (occurs("sendAnswerSlow", { call: "send" })) {
     const limit = dice.chance(0.8) ? maxDelayMs.commit : maxDelayMs.carrierAnswer;
     await clock.sleep(dice.between(1, limit));
   }
@@ -88,7 +90,7 @@ async function lookUp(
 ): Promise<LookupAnswer> {
   const { dice, clock } = world;
   if (isCutOff("carrier")) throw new Error("connection refused");
-  if (occurs("lookupFails")) {
+  if (occurs("lookupFails", { call: "look-up" })) {
     if (dice.chance(0.5)) throw new Error("connection refused");
     await clock.sleep(dice.between(1, maxDelayMs.lookup));
   }

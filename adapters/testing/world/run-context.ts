@@ -1,4 +1,4 @@
-import type { Clock, StoragePort, Write } from "../../../src/ports/index.ts";
+import type { Clock, Lookup, Range, Search, StoragePort, Write } from "../../../src/ports/index.ts";
 import type { Dice } from "../dice.ts";
 import type { VirtualClock } from "../simulated.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
@@ -19,10 +19,30 @@ export interface Ground {
   close(): Promise<void>;
 }
 
+/** What a call to a port is. `notification`: an engine is told that another one has committed. */
+export type PortCall =
+  "start" | "read" | "commit" | "notification" | "send" | "look-up" | "receipt" | "text";
+
+/** A fault that happened, and the call that it happened to. */
+export interface MetFault {
+  /** The name of the fault. */
+  readonly fault: Fault;
+  /** The name of the engine. */
+  readonly engine: string;
+  /** The call. A fault of the carrier's reports happens to `receipt` or `text`. */
+  readonly call: PortCall;
+  /** The names of the collections that the call reads or writes. Empty for other calls. */
+  readonly collections: readonly string[];
+  /** The writes of a commit, also those that are not written because of the fault. */
+  readonly writes: readonly Write[];
+}
+
 /** Called at the moment at which something happens. They must not call an engine. */
 export interface WorldObserver {
   /** An engine has just committed these rows. */
   readonly onCommit?: (run: EngineRun, writes: readonly Write[]) => void;
+  /** A fault happens to a call of an engine, drawn by the seed or injected. */
+  readonly onFault?: (met: MetFault) => void;
   /** An engine has logged a warning or an error. */
   readonly onLog?: (line: LogLine) => void;
 }
@@ -37,6 +57,13 @@ export interface LogLine {
   readonly facts: object;
   /** The message. */
   readonly message: string;
+}
+
+/** A call to a port, at which a fault may happen. */
+export interface Call {
+  readonly call: PortCall;
+  readonly reads?: readonly (Lookup | Range | Search)[];
+  readonly writes?: readonly Write[];
 }
 
 /** The parts of a world that the ports of an engine use. */
@@ -64,8 +91,8 @@ export interface RunContext {
   readonly run: ProcessRun;
   /** The clock of this engine. */
   readonly clock: Clock;
-  /** Whether a fault happens to this engine now. */
-  readonly occurs: (fault: Fault) => boolean;
+  /** Whether a fault happens to this call of the engine. */
+  readonly occurs: (fault: Fault, at: Call) => boolean;
   /** Whether this engine cannot reach the remote. */
   readonly isCutOff: (remote: Remote) => boolean;
   /** Ends the process of this engine. */

@@ -15,13 +15,20 @@ import {
   type StoragePort,
   type Write,
 } from "../../../src/ports/index.ts";
+import type { Call } from "./run-context.ts";
 
 export interface ConnectionOptions {
   /** Awaited before each part of a call proceeds. Resolve at once for no delay. */
-  readonly onTheWay: (what: "read" | "rows" | "commit" | "outcome") => Promise<void>;
+  readonly onTheWay: (
+    what: "read" | "rows" | "commit" | "outcome",
+    call: Pick<Call, "reads" | "writes">,
+  ) => Promise<void>;
   /** Called at the moment of each commit. */
   readonly onCommit?: (writes: readonly Write[]) => void;
 }
+
+/** Carries a call and its answer over the network. */
+type Delay = <T>(reads: NonNullable<Call["reads"]>, work: () => T | Promise<T>) => Promise<T>;
 
 export interface Connection extends StoragePort {
   /** Ends all open groups, as a database does when a client is gone. */
@@ -43,10 +50,10 @@ export class SharedStorage {
     const database = this.#database;
     let last: Session | undefined;
     const open = new Set<Session>();
-    const delayed = async <T>(work: () => T | Promise<T>): Promise<T> => {
-      await onTheWay("read");
+    const delayed: Delay = async (reads, work) => {
+      await onTheWay("read", { reads });
       const rows = await work();
-      await onTheWay("rows");
+      await onTheWay("rows", { reads });
       return rows;
     };
     return {
@@ -64,26 +71,26 @@ export class SharedStorage {
         };
         return {
           read: (lookups) =>
-            delayed(async () => {
+            delayed(lookups, async () => {
               if (how === "exclusive") await this.#exclude(session);
               return Promise.all(lookups.map((lookup) => this.#read(session, lookup)));
             }),
           commit: async (writes) => {
-            await onTheWay("commit");
+            await onTheWay("commit", { writes });
             try {
               await this.#commit(session, how, writes, onCommit);
             } finally {
               end();
             }
-            await onTheWay("outcome");
+            await onTheWay("outcome", { writes });
           },
           abort: end,
         };
       },
       reader: {
-        get: (lookups) => delayed(() => database.reader.get(lookups)),
-        range: (range) => delayed(() => database.reader.range(range)),
-        search: (searches) => delayed(() => database.reader.search(searches)),
+        get: (lookups) => delayed(lookups, () => database.reader.get(lookups)),
+        range: (range) => delayed([range], () => database.reader.range(range)),
+        search: (searches) => delayed(searches, () => database.reader.search(searches)),
       },
       ...this.#hosts(delayed, onTheWay),
       watch: (listener) => this.watch(listener),
@@ -106,7 +113,7 @@ export class SharedStorage {
 
   /** Transactions of the host application, if the storage has them. No other group is affected. */
   #hosts(
-    delayed: <T>(work: () => T | Promise<T>) => Promise<T>,
+    delayed: Delay,
     onTheWay: ConnectionOptions["onTheWay"],
   ): Pick<StoragePort, "host" | "transaction" | "isInsideTransaction"> {
     const database = this.#database;
@@ -116,11 +123,11 @@ export class SharedStorage {
         const group = database.host?.(handle);
         if (group === undefined) throw new TypeError("the storage cannot join a transaction");
         return {
-          read: (lookups) => delayed(() => group.read(lookups)),
+          read: (lookups) => delayed(lookups, () => group.read(lookups)),
           commit: async (writes) => {
-            await onTheWay("commit");
+            await onTheWay("commit", { writes });
             await group.commit(writes);
-            await onTheWay("outcome");
+            await onTheWay("outcome", { writes });
           },
           abort: () => group.abort(),
         };

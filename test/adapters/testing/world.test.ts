@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import {
+  type MetFault,
   scriptedCarrier,
   type ScriptedCarrier,
   Violation,
@@ -45,6 +46,32 @@ describe.each(storages)("on $name", ({ open }) => {
     await w.settle();
     expect(carrier.handedOver).toMatchObject([{ message: { message_id: id, to, body } }]);
     expect((await w.engine().messages.get(id)).status).toBe("delivered");
+  });
+
+  test("an observer learns which call each fault happened to, and what it would have written", async () => {
+    const met: MetFault[] = [];
+    const { shop: w } = shop({ observe: { onFault: (each) => met.push(each) } });
+    await w.settle();
+    w.inject("commitFailsBefore");
+    await w.begin((engine) => engine.messages.send({ to, body }));
+    await w.begin((engine) => engine.messages.send({ to, body }));
+    w.inject("sendFailsAfter");
+    await w.advance(60_000);
+    const [commit, send] = met;
+    expect(commit).toMatchObject({
+      fault: "commitFailsBefore",
+      engine: "engine 1",
+      call: "commit",
+    });
+    expect(commit?.collections).toContain("messages");
+    expect(commit?.writes.map(({ collection }) => collection.name)).toContain("messages");
+    expect(send).toEqual({
+      fault: "sendFailsAfter",
+      engine: "engine 1",
+      call: "send",
+      collections: [],
+      writes: [],
+    });
   });
 
   test("a process that crashes after the carrier has the message does not send it again", async () => {

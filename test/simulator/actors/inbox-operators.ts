@@ -20,7 +20,7 @@ type Task = (
 ) => {
   readonly does: string;
   readonly call: ApiCall<unknown>;
-  readonly as?: "markingRead" | "opening" | "assigning";
+  readonly as?: "markingRead" | "markingUnread" | "opening" | "assigning";
 };
 
 const assign: Task = ({ dice, database }, { id }) => {
@@ -99,6 +99,12 @@ const read: Task = (_world, { id }) => ({
   as: "markingRead",
 });
 
+const unread: Task = (_world, { id }) => ({
+  does: "mark as unread",
+  call: (engine, options) => engine.conversations.markUnread(id, options),
+  as: "markingUnread",
+});
+
 const handOver: Task = ({ dice, words }, { id }) => {
   if (dice.chance(0.5)) {
     const call: ApiCall<unknown> = (engine, options) => engine.conversations.handBack(id, options);
@@ -119,6 +125,7 @@ const tasks = [
   { weight: 2, task: change },
   { weight: 2, task: note },
   { weight: 4, task: read },
+  { weight: 1, task: unread },
   { weight: 2, task: handOver },
 ];
 

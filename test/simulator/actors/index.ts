@@ -1,4 +1,6 @@
 import type { Actor } from "./actor.ts";
+import { administrators } from "./administrators.ts";
+import { apiReaders } from "./api-readers.ts";
 import { agentOperators } from "./agent-operators.ts";
 import { contactOperators } from "./contact-operators.ts";
 import { keywordTexter, plainTexter, questionTexter } from "./inbound-texters.ts";
@@ -22,4 +24,6 @@ export const actors: readonly Actor[] = [
   questionTexter,
   plainTexter,
   ...processFaults,
+  ...apiReaders,
+  ...administrators,
 ];

@@ -1,4 +1,5 @@
 import type { Actor } from "./actor.ts";
+
 const crasher: Actor = {
   does: "An engine's process crashes.",
   group: "faults",
@@ -23,12 +24,19 @@ const clockSetter: Actor = {
   does: "The machine's clock is set by up to three seconds.",
   group: "faults",
   weight: 0.5,
-  async act({ dice, clock, clocksDiffer, trace }) {
-    if (!clocksDiffer) return;
-    const ms = dice.between(-3_000, 3_000);
-    trace.note([], `the clock is set by ${ms} ms`);
-    clock.step(ms);
+  async act(world) {
+    if (world.clocksDiffer) world.setClock(world.dice.between(-3_000, 3_000));
   },
 };
 
-export const processFaults: readonly Actor[] = [crasher, deployer, clockSetter];
+const cable: Actor = {
+  does: "An engine is cut off from the storage or from the carrier for a while.",
+  group: "faults",
+  weight: 0.5,
+  async act(world) {
+    const name = world.dice.pick(world.engines.up);
+    if (name !== undefined) await world.cutOff(name, world.dice.pick(["storage", "carrier"]));
+  },
+};
+
+export const processFaults: readonly Actor[] = [crasher, deployer, clockSetter, cable];

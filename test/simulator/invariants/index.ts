@@ -33,6 +33,7 @@ import {
   waitingMessagesHaveJobs,
 } from "./message-order.ts";
 import { policyAllowed, quietHoursRespected } from "./policies.ts";
+import { consumedInOrder } from "./consumers.ts";
 import { searchFinds } from "./search.ts";
 import {
   oneTransportAtATime,
@@ -103,6 +104,7 @@ export const invariants: readonly Invariant[] = [
   receiptsInTimeline,
   messageEventsInOrder,
   conversationEventsMatch,
+  consumedInOrder,
   timelineComplete,
   usageCounted,
   requestsSigned,

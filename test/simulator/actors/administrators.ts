@@ -1,0 +1,153 @@
+import { TidingsError } from "../../../src/index.ts";
+import { playbooks } from "../../../src/agents/playbooks/rows.ts";
+import { keys } from "../../../src/accounts/rows.ts";
+import { observations } from "../../../src/observations/rows.ts";
+import { operators } from "../../../src/operators/rows.ts";
+import { senders } from "../../../src/senders/rows.ts";
+import type { ApiCall } from "../operators.ts";
+import { allRows } from "../rows.ts";
+import type { World } from "../world.ts";
+import type { Actor } from "./actor.ts";
+import { bookingPlaybook } from "./agent-operators.ts";
+
+/** A request. `call` is repeated until it is answered, so it must always ask for the same. */
+interface Change {
+  readonly does: string;
+  readonly subjects: readonly string[];
+  readonly call: ApiCall<unknown>;
+}
+type Draw = (world: World) => Change | undefined;
+
+/** With more, each would be met by too little. */
+const maxKept = 3;
+/** Added and removed again. Nobody sends from it. */
+const spareSender = "+15550009000";
+const sparePlaybook = "Spare";
+
+const people = ["ann", "bo", "cy"] as const;
+
+const saveOperator: Draw = ({ dice, words }) => {
+  const id = dice.pick(people);
+  const name = `Operator ${words.next()}`;
+  const call: ApiCall<unknown> = (engine, options) => engine.operators.save(id, { name }, options);
+  return { does: `save the operator ${id}`, subjects: [id], call };
+};
+
+const readOperators: Draw = ({ dice, database }) => {
+  const known = dice.pick(allRows(database, operators));
+  if (known === undefined) {
+    return { does: "list the operators", subjects: [], call: (engine) => engine.operators.list() };
+  }
+  const { id } = known;
+  // Another administrator may remove it at any time.
+  const call: ApiCall<unknown> = (engine) =>
+    dice.chance(0.5) ? engine.operators.list() : engine.operators.get(id).catch(ifGone);
+  return { does: `get the operator ${id}`, subjects: [], call };
+};
+
+const removeOperator: Draw = ({ dice }) => {
+  const id = dice.pick(people);
+  const call: ApiCall<unknown> = (engine, options) =>
+    engine.operators.remove(id, options).catch(ifGone);
+  return { does: `remove the operator ${id}`, subjects: [], call };
+};
+
+const createKey: Draw = ({ database, words }) => {
+  const name = `Key ${words.next()}`;
+  if (allRows(database, keys).length >= maxKept) {
+    return { does: "list API keys", subjects: [], call: (engine) => engine.apiKeys.list() };
+  }
+  const call: ApiCall<unknown> = (engine, options) => engine.apiKeys.create({ name }, options);
+  return { does: "create an API key", subjects: [], call };
+};
+
+const changeKey: Draw = ({ database, dice }) => {
+  const id = dice.pick(allRows(database, keys))?.id;
+  if (id === undefined) return undefined;
+  const isRevoked = dice.chance(0.5);
+  const call: ApiCall<unknown> = (engine, options) =>
+    (isRevoked ? engine.apiKeys.revoke(id, options) : engine.apiKeys.rotate(id, {}, options)).catch(
+      ifGone,
+    );
+  return { does: `${isRevoked ? "revoke" : "rotate"} ${id}`, subjects: [], call };
+};
+
+const addOrChangeSender: Draw = ({ database, dice }) => {
+  const spare = allRows(database, senders).find(({ address }) => address === spareSender);
+  if (spare === undefined) {
+    const input = { address: spareSender, channels: ["sms" as const], transport: "spare" };
+    const call: ApiCall<unknown> = (engine, options) =>
+      engine.senders.create(input, options).catch(ifGone);
+    return { does: "add a sender", subjects: [], call };
+  }
+  const { id } = spare;
+  const isRemoved = dice.chance(0.5);
+  const changes = { messages_per_second: dice.between(1, 5) };
+  const call: ApiCall<unknown> = (engine, options) =>
+    (isRemoved
+      ? engine.senders.remove(id, options)
+      : engine.senders.update(id, changes, options)
+    ).catch(ifGone);
+  return { does: `change or remove ${id}`, subjects: [], call };
+};
+
+const changePlaybook: Draw = ({ database, dice, words }) => {
+  const spare = allRows(database, playbooks).find(
+    ({ definition }) => definition.name === sparePlaybook,
+  );
+  if (spare === undefined) {
+    const input = { ...bookingPlaybook, name: sparePlaybook, trigger: { keywords: ["spare"] } };
+    const call: ApiCall<unknown> = (engine, options) => engine.playbooks.create(input, options);
+    return { does: "create a playbook", subjects: [], call };
+  }
+  const { id } = spare;
+  const changes = { slots: [{ ...what, prompt: `What ${words.next()}?` }] };
+  const isRemoved = dice.chance(0.3);
+  const call: ApiCall<unknown> = (engine, options) =>
+    (isRemoved
+      ? engine.playbooks.remove(id, options)
+      : engine.playbooks.update(id, changes, options)
+    ).catch(ifGone);
+  return { does: `change or remove ${id}`, subjects: [], call };
+};
+const what = { name: "what", type: "text", required: true } as const;
+
+const removeObservation: Draw = ({ database, dice }) => {
+  const chosen = dice.pick(allRows(database, observations));
+  if (chosen === undefined) return undefined;
+  const { id, contact_id } = chosen;
+  const call: ApiCall<unknown> = (engine, options) =>
+    engine.contacts.removeObservation(contact_id, id, options).catch(ifGone);
+  return { does: `remove ${id}`, subjects: [], call };
+};
+
+/** Others may have removed it, or made the same. Any other error is one. */
+function ifGone(error: unknown): undefined {
+  if (error instanceof TidingsError && expected.has(error.code)) return undefined;
+  throw error;
+}
+const expected: ReadonlySet<string> = new Set(["not_found", "erased", "conflict"]);
+
+const draws: readonly Draw[] = [
+  saveOperator,
+  readOperators,
+  removeOperator,
+  createKey,
+  changeKey,
+  addOrChangeSender,
+  changePlaybook,
+  removeObservation,
+];
+
+const administrator: Actor = {
+  does: "An administrator changes API keys, operators, a spare sender, a playbook, observations.",
+  group: "administration",
+  weight: 1,
+  async act(world) {
+    const drawn = world.dice.pick(draws)?.(world);
+    if (drawn === undefined) return;
+    await world.operators.request(drawn.does, drawn.subjects, drawn.call);
+  },
+};
+
+export const administrators: readonly Actor[] = [administrator];

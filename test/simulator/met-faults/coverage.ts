@@ -1,0 +1,131 @@
+import type { MessagingEngine } from "../../../adapters/entry.ts";
+import type { EngineRun, MetFault } from "../../../adapters/testing/index.ts";
+import { type AnyFault, canOccur, type Place, placesOf } from "./places.ts";
+
+/** How often each fault met each operation. A key is a place, a row and a fault. */
+export type Counts = Readonly<Record<string, number>>;
+
+export function cellName(place: Place, row: string, fault: AnyFault): string {
+  return `${place}|${row}|${fault}`;
+}
+
+/** The sum of two counts. */
+export function addCounts(a: Counts, b: Counts): Counts {
+  const sum: Record<string, number> = { ...a };
+  for (const [cell, count] of Object.entries(b)) sum[cell] = (sum[cell] ?? 0) + count;
+  return sum;
+}
+
+/** An operation that a client or a visitor has asked an engine for. */
+interface Request {
+  readonly run: EngineRun;
+  readonly operations: Set<string>;
+}
+
+/** Counts how often each fault met each operation in one history. */
+export class Coverage {
+  readonly #counts = new Map<string, number>();
+  readonly #runs = new WeakMap<object, EngineRun>();
+  readonly #underWay = new Set<Request>();
+
+  get counts(): Counts {
+    return Object.fromEntries(this.#counts);
+  }
+
+  /** Tells which run of a process an engine belongs to. */
+  register(engine: object, run: EngineRun): void {
+    this.#runs.set(engine, run);
+  }
+
+  /** Counts a fault that happened to a call which is not made through a port of the world. */
+  count(place: Place, row: string, fault: AnyFault): void {
+    const cell = cellName(place, row, fault);
+    this.#counts.set(cell, (this.#counts.get(cell) ?? 0) + 1);
+  }
+
+  /** Counts a fault of a port, for the call and for the operations that are under way. */
+  onFault({ fault, engine, call, collections, writes }: MetFault): void {
+    const places = placesOf[fault];
+    if (call === "commit" || call === "read") {
+      for (const name of collections) this.count(call, name, fault);
+      for (const write of writes) {
+        if (write.collection.name !== "jobs" || !("row" in write)) continue;
+        this.count("job", String(write.row["kind"]), fault);
+      }
+    } else this.count(places.includes("carrier") ? "carrier" : "engine", call, fault);
+    this.onEngineFault(engine, fault);
+  }
+
+  /**
+   * Counts a fault for everything that is under way in a process. Commits are those of another
+   * operation while one only reads.
+   */
+  onEngineFault(engine: string, fault: AnyFault): void {
+    if (!placesOf[fault].includes("operation")) return;
+    for (const request of this.#underWay) {
+      const { run, operations } = request;
+      if (!run.isAlive) this.#underWay.delete(request);
+      if (!run.isAlive || run.name !== engine) continue;
+      for (const name of operations) {
+        if (canOccur("operation", name, fault)) this.count("operation", name, fault);
+      }
+    }
+  }
+
+  /** Asks an engine, and counts the faults that happen until it has answered. */
+  async during<T>(
+    engine: MessagingEngine,
+    work: (engine: MessagingEngine) => Promise<T>,
+    isImpatient: boolean,
+  ): Promise<T> {
+    const run = this.#runs.get(engine);
+    if (run === undefined) return work(engine);
+    const request = this.begin(run, []);
+    const watched = watch(engine, "", (name) => {
+      request.operations.add(name);
+      if (isImpatient) this.count("operation", name, "clientImpatient");
+    });
+    try {
+      return await work(watched);
+    } finally {
+      this.end(request);
+    }
+  }
+
+  begin(run: EngineRun, operations: Iterable<string>): Request {
+    const request = { run, operations: new Set(operations) };
+    this.#underWay.add(request);
+    return request;
+  }
+
+  end(request: Request): void {
+    this.#underWay.delete(request);
+  }
+}
+
+/** Operations whose methods have other names. */
+const renamed: Readonly<Record<string, string>> = {
+  "account.usage": "usage.get",
+  "account.usageByHour": "usage.hours",
+  "account.errorCounts": "usage.errors",
+};
+
+/** The same handle. `onCall` gets the dotted name of each method that is called. */
+function watch<T extends object>(handle: T, path: string, onCall: (name: string) => void): T {
+  return new Proxy(handle, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property);
+      const name = `${path}${String(property)}`;
+      if (typeof value === "function") {
+        return (...given: unknown[]): unknown => {
+          const result: unknown = Reflect.apply(value, target, given);
+          if (name === "account") return watch(result as object, "account.", onCall);
+          onCall(renamed[name] ?? name);
+          return result;
+        };
+      }
+      const isGroup = typeof value === "object" && value !== null;
+      return isGroup ? watch(value, `${name}.`, onCall) : value;
+    },
+  });
+}

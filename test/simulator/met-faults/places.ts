@@ -1,0 +1,256 @@
+/**
+ * Which fault can happen where. A fault that is new, a collection, a job, an operation: each makes
+ * cells here by itself, and a cell stays on the list of those that were never met until a history
+ * meets it, or until a reason below says why none can.
+ */
+import type { Fault } from "../../../adapters/testing/index.ts";
+import { defaultLimits } from "../../../src/kernel/limits.ts";
+import { apiRoutes, schema } from "../../../src/modules.ts";
+import type { ModelTask } from "../../../src/ports/agent-model.ts";
+import type { JobKind } from "../../../src/queue/job.ts";
+import { actionNames } from "../action-backend.ts";
+import type { HostFault } from "../faults.ts";
+import type { WebhookFault } from "../webhook-receivers.ts";
+
+/** What the simulator itself does to processes. */
+export type ProcessFault = "crash" | "deployment" | "cutOffStorage" | "cutOffCarrier" | "clockSet";
+
+export type AnyFault = Fault | HostFault | WebhookFault | ProcessFault;
+
+/** The kinds of things that a fault can happen to. */
+export const places = {
+  commit: "Commits, by the collections that they write",
+  read: "Reads, by the collections that they read",
+  job: "Commits that write a job, by its kind",
+  operation: "Operations that are under way in the engine that the fault happens to",
+  engine: "Engines",
+  carrier: "Calls of the carrier and to it",
+  webhook: "Requests to webhooks",
+  host: "Calls of the host application's code",
+} as const;
+export type Place = keyof typeof places;
+
+const commits = ["commit", "job", "operation"] as const;
+const reads = ["read", "operation"] as const;
+const carrier = ["carrier"] as const;
+const host = ["host"] as const;
+const webhook = ["webhook"] as const;
+const processes = ["engine", "operation"] as const;
+
+/** Where each fault can happen. Everywhere else it cannot, by what the fault is. */
+export const placesOf: Readonly<Record<AnyFault, readonly Place[]>> = {
+  commitConflicts: commits,
+  commitFailsBefore: commits,
+  commitFailsAfter: commits,
+  commitSlow: commits,
+  commitStalls: commits,
+  crashBeforeCommit: commits,
+  crashAfterCommit: commits,
+  readFails: reads,
+  readSlow: reads,
+  connectionLost: ["commit", "read", "job", "operation"],
+  notificationLost: ["engine"],
+  clockSkewed: ["engine"],
+  crashBeforeSend: carrier,
+  crashAfterSend: carrier,
+  sendFailsBefore: carrier,
+  sendFailsAfter: carrier,
+  sendSlow: carrier,
+  sendAnswerSlow: carrier,
+  carrierThrottles: carrier,
+  carrierRefuses: carrier,
+  lookupFails: carrier,
+  lookupUnknown: carrier,
+  lookupLags: carrier,
+  receiptLost: carrier,
+  reportTwice: carrier,
+  receiptEarly: carrier,
+  crash: processes,
+  deployment: processes,
+  cutOffStorage: processes,
+  cutOffCarrier: processes,
+  clockSet: ["engine"],
+  policyDenies: host,
+  policyDefers: host,
+  policyFails: host,
+  analyzerFails: host,
+  analyzerSlow: host,
+  crashAtModelCall: host,
+  modelSlow: host,
+  modelFails: host,
+  modelHostile: host,
+  crashAtAction: host,
+  actionFailsBefore: host,
+  actionFailsAfter: host,
+  actionSlow: host,
+  consumerFails: host,
+  consumerSlow: host,
+  visitorDisconnects: ["operation"],
+  clientImpatient: ["operation"],
+  serverError: webhook,
+  unavailable: webhook,
+  tooManyRequests: webhook,
+  slowResponse: webhook,
+  noResponse: webhook,
+  connectionReset: webhook,
+  connectionRefused: webhook,
+  gone: webhook,
+};
+
+const modelTasks: readonly ModelTask["type"][] = ["answer", "extract", "instruct"];
+
+/** The calls that a fault of the carrier or of the host application can happen to. */
+const callsOf: Readonly<Partial<Record<AnyFault, readonly string[]>>> = {
+  notificationLost: ["notification"],
+  clockSkewed: ["start"],
+  crashBeforeSend: ["send"],
+  crashAfterSend: ["send"],
+  sendFailsBefore: ["send"],
+  sendFailsAfter: ["send"],
+  sendSlow: ["send"],
+  sendAnswerSlow: ["send"],
+  carrierThrottles: ["send"],
+  carrierRefuses: ["send"],
+  lookupFails: ["look-up"],
+  lookupUnknown: ["look-up"],
+  lookupLags: ["look-up"],
+  receiptLost: ["receipt"],
+  reportTwice: ["receipt", "text"],
+  receiptEarly: ["receipt"],
+  policyDenies: ["policy"],
+  policyDefers: ["policy"],
+  policyFails: ["policy"],
+  analyzerFails: ["sentiment"],
+  analyzerSlow: ["sentiment"],
+  crashAtModelCall: modelTasks,
+  modelSlow: modelTasks,
+  modelFails: modelTasks,
+  modelHostile: modelTasks,
+  crashAtAction: actionNames,
+  actionFailsBefore: actionNames,
+  actionFailsAfter: actionNames,
+  actionSlow: actionNames,
+  consumerFails: ["consumer"],
+  consumerSlow: ["consumer"],
+  visitorDisconnects: ["webchat.stream"],
+};
+
+const jobKinds: Readonly<Record<JobKind, true>> = {
+  send: true,
+  release: true,
+  throttle: true,
+  "follow-up": true,
+  "early-receipt": true,
+  consume: true,
+  deliver: true,
+  recover: true,
+  discard: true,
+  score: true,
+  turn: true,
+  "queue-timeout": true,
+  wake: true,
+  merge: true,
+  erase: true,
+  "erase-address": true,
+  reap: true,
+};
+
+interface Operation {
+  readonly kind: string;
+  readonly name: string;
+}
+
+const operations: readonly Operation[] = apiRoutes(defaultLimits).flatMap(({ operation }) =>
+  "name" in operation ? [{ kind: operation.kind, name: operation.name }] : [],
+);
+
+const rowsOf: Readonly<Record<Place, readonly string[]>> = {
+  commit: schema.collections.map(({ name }) => name),
+  read: schema.collections.map(({ name }) => name),
+  job: Object.keys(jobKinds),
+  operation: operations.map(({ name }) => name),
+  engine: ["start", "notification", "process"],
+  carrier: ["send", "look-up", "receipt", "text"],
+  webhook: ["request"],
+  host: ["policy", "sentiment", ...modelTasks, ...actionNames, "consumer"],
+};
+
+/** Rows and cells without faults in these histories, and why. */
+const noCells: Readonly<Record<string, string>> = {
+  ...reason("The histories run in live mode, which has no sandbox.", [
+    "operation|sandbox.numbers",
+    "operation|sandbox.inbound",
+    "operation|sandbox.receipts",
+    "operation|sandbox.event",
+    "operation|sandbox.seed",
+    "operation|sandbox.reset",
+  ]),
+  ...reason("The scripted carrier passes its reports on without HTTP.", [
+    "operation|transports.callback",
+  ]),
+  ...reason("It changes nothing, and a client only waits for it over HTTP.", [
+    "operation|health.get",
+    "operation|health.live",
+    "operation|openapi.get",
+  ]),
+  ...reason("A visitor's browser always waits 30 s for its answers.", [
+    "operation|webchat.messages.create|clientImpatient",
+    "operation|webchat.messages.mark|clientImpatient",
+    "operation|webchat.stream|clientImpatient",
+    "operation|webchat.typing|clientImpatient",
+  ]),
+};
+
+function reason(why: string, cells: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(cells.map((cell) => [cell, why]));
+}
+
+/** A cell of the table, or the reason why it cannot occur. */
+export interface Cell {
+  readonly place: Place;
+  readonly row: string;
+  readonly fault: AnyFault;
+  readonly never: string | undefined;
+}
+
+/** Whether a fault can happen there. */
+export function canOccur(place: Place, row: string, fault: AnyFault): boolean {
+  return reasonAgainst(place, row, fault) === undefined;
+}
+
+function reasonAgainst(place: Place, row: string, fault: AnyFault): string | undefined {
+  const calls = callsOf[fault];
+  if (calls !== undefined && !calls.includes(row)) return `${fault} happens to ${calls.join(", ")}`;
+  if (processes.some((each) => each === place) && isProcessFault(fault) && place === "engine") {
+    return row === "process" ? undefined : `${fault} happens to the process`;
+  }
+  if (place === "operation") {
+    const kind = operations.find(({ name }) => name === row)?.kind;
+    if (!isWriting(kind) && isOfCommits(fault)) return `${row} commits nothing`;
+  }
+  return noCells[`${place}|${row}`] ?? noCells[`${place}|${row}|${fault}`];
+}
+
+function isWriting(kind: string | undefined): boolean {
+  return kind === "command" || kind === "procedure";
+}
+
+function isOfCommits(fault: AnyFault): boolean {
+  return placesOf[fault] === commits;
+}
+
+function isProcessFault(fault: AnyFault): boolean {
+  return placesOf[fault] === processes || fault === "clockSet";
+}
+
+/** All cells of the table, in order. */
+export function allCells(): readonly Cell[] {
+  const faults = Object.keys(placesOf) as AnyFault[];
+  return (Object.keys(places) as Place[]).flatMap((place) =>
+    rowsOf[place].flatMap((row) =>
+      faults
+        .filter((fault) => placesOf[fault].includes(place))
+        .map((fault) => ({ place, row, fault, never: reasonAgainst(place, row, fault) })),
+    ),
+  );
+}
