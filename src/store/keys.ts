@@ -1,4 +1,4 @@
-import type { Index, KeyValue, Row, Write } from "../ports/index.ts";
+import type { Collection, Index, KeyValue, Row, Write } from "../ports/index.ts";
 
 /** Returns a key as one string. Lengths distinguish ["a", "bc"] from ["ab", "c"]. */
 export function encodeKey(key: readonly KeyValue[]): string {
@@ -85,42 +85,70 @@ export interface PlannedUpdate {
   readonly base: Row;
 }
 
+/** An update that gives a row unique keys. */
+interface Taker {
+  readonly update: PlannedUpdate;
+  readonly keys: readonly string[];
+}
+
 /**
  * Orders updates so that each unique key is free when a row takes it, since storages check unique
  * keys row by row. There is no such order for rows that swap their keys. No command does that.
  */
 export function orderUpdates(updates: readonly PlannedUpdate[]): readonly PlannedUpdate[] {
-  const takers: PlannedUpdate[] = [];
+  const takers: Taker[] = [];
   const ordered: PlannedUpdate[] = [];
   for (const update of updates) {
-    if (newKeys(update).length > 0) takers.push(update);
+    const keys = newKeys(update);
+    if (keys.length > 0) takers.push({ update, keys });
     else ordered.push(update);
   }
-  while (takers.length > 0) {
-    const held = new Set(
-      takers.flatMap(({ write, base }) => uniqueKeys(write.collection.indexes, base)),
-    );
-    const next = takers.findIndex((update) => !newKeys(update).some((key) => held.has(key)));
-    ordered.push(...takers.splice(Math.max(0, next), 1));
+  const holders = new Map<string, Taker>();
+  for (const taker of takers) {
+    const { write, base } = taker.update;
+    for (const key of keysIn(uniqueIndexes(write.collection), base)) holders.set(key, taker);
   }
+  const placed = new Set<Taker>();
+  const place = (taker: Taker): void => {
+    if (placed.has(taker)) return;
+    placed.add(taker);
+    // The row that has a key now gives it up before another row takes it.
+    for (const key of taker.keys) {
+      const holder = holders.get(key);
+      if (holder !== undefined) place(holder);
+    }
+    ordered.push(taker.update);
+  };
+  for (const taker of takers) place(taker);
   return ordered;
 }
 
 /** Returns the unique keys that an update gives to the row. */
 function newKeys({ write: { collection, changed, row }, base }: PlannedUpdate): string[] {
-  const changedIndexes = collection.indexes.filter(
-    ({ unique, columns, where }) =>
-      unique && changed.some((column) => columns.includes(column) || where?.column === column),
+  const changedIndexes = uniqueIndexes(collection).filter(({ columns, where }) =>
+    changed.some((column) => columns.includes(column) || where?.column === column),
   );
   if (changedIndexes.length === 0) return [];
-  const before = new Set(uniqueKeys(changedIndexes, base));
-  return uniqueKeys(changedIndexes, row).filter((key) => !before.has(key));
+  const before = new Set(keysIn(changedIndexes, base));
+  return keysIn(changedIndexes, row).filter((key) => !before.has(key));
 }
 
-/** Returns the keys of a row in unique indexes. */
-function uniqueKeys(indexes: readonly Index[], row: Row): string[] {
+const uniqueIndexesOf = new WeakMap<Collection, readonly Index[]>();
+
+/** Returns the unique indexes of a collection, without the primary key, which never changes. */
+function uniqueIndexes(collection: Collection): readonly Index[] {
+  let found = uniqueIndexesOf.get(collection);
+  if (found === undefined) {
+    found = collection.indexes.filter(({ unique }) => unique);
+    uniqueIndexesOf.set(collection, found);
+  }
+  return found;
+}
+
+/** Returns the keys of a row in some unique indexes. */
+function keysIn(indexes: readonly Index[], row: Row): string[] {
   return indexes.flatMap((index) => {
-    const place = index.unique ? placeIn(index, index.columns.length, row) : undefined;
+    const place = placeIn(index, index.columns.length, row);
     return place === undefined ? [] : [`${index.collection.name} ${index.name} ${place}`];
   });
 }

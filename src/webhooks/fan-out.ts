@@ -1,6 +1,11 @@
 import { eventResource, type EventRow, events } from "../events/index.ts";
 import { patternsOf } from "./fields.ts";
-import { deliveries, type DeliveryRow, webhookPatternByName } from "./rows.ts";
+import {
+  deliveries,
+  type DeliveryRow,
+  webhookPatternByName,
+  type WebhookPatternRow,
+} from "./rows.ts";
 import { maxWebhooks } from "./rules.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { Projection, Tx } from "../store/index.ts";
@@ -8,8 +13,8 @@ import type { Seen } from "../ports/index.ts";
 
 /**
  * Creates the deliveries of an event in the transaction that creates the event. Each delivery
- * stores the bytes that are sent. Webhooks are found by the patterns that match the event, so other
- * webhooks are not read. The transaction writes no row that other transactions also write: the host
+ * stores the bytes that are sent. Webhooks are found by the patterns of their filters, so their own
+ * rows are not read. The transaction writes no row that other transactions also write: the host
  * application may keep its transaction open for a long time, and must not block other events for
  * the same webhook. `WebhookWaker` arms the jobs of the webhooks.
  */
@@ -27,14 +32,10 @@ export function fanOut(drawId: GenerateId): Projection {
 
 const scopeName = ({ account_id, mode }: EventRow): string => `${account_id} ${mode}`;
 
-/** Creates the deliveries of events of one scope. Looks up each pattern once. */
+/** Creates the deliveries of events of one scope. */
 async function deliver(tx: Tx, drawId: GenerateId, rows: readonly EventRow[]): Promise<void> {
-  const patterns = [...new Set(rows.flatMap(({ type }) => patternsOf(type)))];
-  const found = await Promise.all(
-    patterns.map((pattern) => tx.list(webhookPatternByName, [pattern], maxWebhooks)),
-  );
-  if (found.every(({ length }) => length === 0)) return;
-  const byPattern = new Map(patterns.map((pattern, i) => [pattern, found[i] ?? []]));
+  const byPattern = await findPatterns(tx, rows);
+  if (byPattern.size === 0) return;
   for (const event of rows) {
     const matching = patternsOf(event.type).flatMap((pattern) => byPattern.get(pattern) ?? []);
     if (matching.length === 0) continue;
@@ -44,6 +45,23 @@ async function deliver(tx: Tx, drawId: GenerateId, rows: readonly EventRow[]): P
       writeDelivery(tx, drawId, { webhook_id, event_id, event_type, body });
     }
   }
+}
+
+/** An account with fewer patterns gets all of them in one read. Most have none or a few. */
+const fewPatterns = 16;
+
+/** Returns the patterns of an account's webhooks, at least those that match one of these events. */
+async function findPatterns(
+  tx: Tx,
+  events: readonly EventRow[],
+): Promise<ReadonlyMap<string, readonly WebhookPatternRow[]>> {
+  const first = await tx.list(webhookPatternByName, [], fewPatterns);
+  if (first.length < fewPatterns) return Map.groupBy(first, ({ pattern }) => pattern);
+  const patterns = [...new Set(events.flatMap(({ type }) => patternsOf(type)))];
+  const found = await Promise.all(
+    patterns.map((pattern) => tx.list(webhookPatternByName, [pattern], maxWebhooks)),
+  );
+  return new Map(patterns.map((pattern, i) => [pattern, found[i] ?? []]));
 }
 
 type NewDelivery = Pick<DeliveryRow, "webhook_id" | "event_id" | "event_type"> & {

@@ -74,6 +74,7 @@ export const webhookPatterns = scoped("webhook_patterns", {
   pattern: text(),
   webhook_id: text<WebhookId>(),
 });
+export interface WebhookPatternRow extends RowOf<typeof webhookPatterns> {}
 
 export const webhookPatternByName = webhookPatterns.key("pattern", "webhook_id");
 
