@@ -19,6 +19,24 @@ export {
   type ScriptedCarrierOptions,
   type ScriptedText,
 } from "./carrier/scripted-carrier.ts";
+export {
+  type AnsweredRequest,
+  type HangingReceiver,
+  type LostResponse,
+  type ReceiverOutcome,
+  type ReceiverRule,
+  type ReceiverScript,
+  type RequestAtReceiver,
+  type ScriptedResponse,
+  type UnreachableReceiver,
+  type WebhookRequest,
+} from "./receiver/script.ts";
+export {
+  scriptedReceiver,
+  type ScriptedReceiver,
+  type ScriptedReceiverOptions,
+  type TrustedWebhook,
+} from "./receiver/scripted-receiver.ts";
 export { Dice } from "./dice.ts";
 export {
   seededRandom,

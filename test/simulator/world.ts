@@ -12,6 +12,7 @@ import {
   type Story,
   type UpEngine,
   type VirtualClock,
+  type WebhookRequest,
   world as makeWorld,
   type World as TestWorld,
 } from "../../adapters/testing/index.ts";
@@ -34,7 +35,7 @@ import {
   reopenHours,
   type Settings,
 } from "./settings.ts";
-import { type WebhookRequest, WebhookReceivers } from "./webhook-receivers.ts";
+import { WebhookReceivers } from "./webhook-receivers.ts";
 import { WebchatVisitors } from "./visitors.ts";
 import { drawWorkload, type Workload } from "./workloads.ts";
 
@@ -92,6 +93,7 @@ export class World {
       seed,
       storage: this.database,
       transports: [this.carrier, this.carrier.as(backupTransport)],
+      receiver: this.receivers.receiver,
       engines: this.dice.between(2, 3),
       engine: (ports, run) => this.#engine(ports, run),
       faults: "any",
@@ -173,7 +175,7 @@ export class World {
   }
 
   #engine(ports: EnginePorts<undefined>, run: EngineRun): MessagingEngine<undefined> {
-    const { settings, policy, receivers, actionBackend } = this;
+    const { settings, policy, actionBackend } = this;
     const crash = (why: string): void => {
       if (this.engines.runOf(run.name) === run) this.crash(run.name, why);
     };
@@ -182,7 +184,7 @@ export class World {
         storage: ports.storage,
         transports: ports.transports,
         routes: settings.routes,
-        http: { client: receivers.client(run) },
+        http: ports.http,
         mode: "live",
         reopenHours,
         consent: settings.consent,

@@ -1,7 +1,15 @@
 import type { MessagingEngine } from "../../entry.ts";
 import { TidingsError } from "../../../src/kernel/index.ts";
-import type { Clock, Logger, Random, StoragePort, Transport } from "../../../src/ports/index.ts";
+import type {
+  Clock,
+  HttpClient,
+  Logger,
+  Random,
+  StoragePort,
+  Transport,
+} from "../../../src/ports/index.ts";
 import { connectTo, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { connectToReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { seededRandom } from "../simulated.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { maxSkewMs, type FaultSource } from "./faults.ts";
@@ -18,6 +26,11 @@ export interface EnginePorts<Tx extends object | undefined = object | undefined>
   readonly storage: StoragePort<Tx>;
   /** The carriers of the world, over connections of this engine. */
   readonly transports: readonly Transport[];
+  /** The way to the receivers of webhooks, as the engine's option `http`. */
+  readonly http: {
+    /** The HTTP client, over connections of this engine. */
+    readonly client: HttpClient;
+  };
   /** The clock of this engine: the world's, perhaps off by some seconds. */
   readonly clock: Clock;
   /** Random bytes that depend on the seed, the engine and the number of its run. */
@@ -38,6 +51,7 @@ export interface ProcessSettings<Tx extends object | undefined> {
   readonly seed: number;
   readonly faults: FaultSource;
   readonly transports: readonly WorldTransport[];
+  readonly receiver: ScriptedReceiver;
   readonly makeEngine: MakeEngine<Tx>;
 }
 
@@ -87,7 +101,7 @@ export class EngineProcess<Tx extends object | undefined> {
 
   start(): void {
     if (this.#run.isAlive) return;
-    const { world, seed, faults, makeEngine } = this.#settings;
+    const { world, seed, faults, receiver, makeEngine } = this.#settings;
     const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
     if (faults.occurs("clockSkewed", this.name)) {
       run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);
@@ -111,6 +125,7 @@ export class EngineProcess<Tx extends object | undefined> {
         transports: this.#settings.transports.map((each) =>
           faultyTransport(context, typeof each === "function" ? each() : connectTo(each, context)),
         ),
+        http: { client: connectToReceiver(receiver, context) },
         clock: context.clock,
         random: seededRandom(seed * 10_000 + this.#number * 100 + run.number),
         logger: storyLogger(world, run),

@@ -6,8 +6,8 @@ import type { Fault } from "./faults.ts";
 import type { Connection, ConnectionOptions } from "./shared-storage.ts";
 import type { Story } from "./story.ts";
 
-/** What an engine can be cut off from. */
-export type Remote = "storage" | "carrier";
+/** What an engine can be cut off from. `internet`: the receivers of webhooks. */
+export type Remote = "storage" | "carrier" | "internet";
 
 /** The storage of a world, as its engines connect to it. */
 export interface Ground {
