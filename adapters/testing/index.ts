@@ -20,6 +20,23 @@ export {
   type ScriptedText,
 } from "./carrier/scripted-carrier.ts";
 export {
+  type ModelAnswerIsLost,
+  type ModelAnswers,
+  type ModelFails,
+  type ModelHangs,
+  type ModelOutcome,
+  type ModelRequest,
+  type ModelRule,
+  type ModelScript,
+  type ScriptedAnswer,
+  type TurnAtModel,
+} from "./model/script.ts";
+export {
+  scriptedModel,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+} from "./model/scripted-model.ts";
+export {
   type AnsweredRequest,
   type HangingReceiver,
   type LostResponse,

@@ -1,29 +1,20 @@
-import type { AgentModel, Json, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import { maxDelayMs } from "./faults.ts";
-import { type EngineRun, never } from "../../adapters/testing/world/engine-run.ts";
+import { scriptedModel, type ScriptedModel } from "../../adapters/testing/index.ts";
+import type { Json, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { personalDataIn } from "./personal-data.ts";
 import type { World } from "./world.ts";
 
-/** The agent model of one engine. It is slow, fails, or returns nonsense now and then. */
-export function agentModel(world: World, run: EngineRun, crash: (why: string) => void): AgentModel {
-  const respond = async (turn: ModelTurn): Promise<ModelAnswer> => {
-    const { dice, clock, faults } = world;
-    if (dice.chance(faults.crashAtModelCall)) {
-      crash("during a model call");
-      return never();
-    }
-    if (dice.chance(faults.modelSlow)) await clock.sleep(dice.between(1, maxDelayMs.modelReply));
-    if (dice.chance(faults.modelFails)) throw new Error(`the model fails on ${topicOf(turn)}`);
-    const answer = dice.chance(faults.modelHostile)
-      ? dice.pick(invalidAnswers)(turn)
-      : validAnswer(world, turn);
-    world.trace.note(
-      [run.name],
-      `the model of ${run.name} answers ${JSON.stringify(answer)?.slice(0, 80)}`,
-    );
-    return answer as ModelAnswer;
-  };
-  return { respond: (turn) => (run.isAlive ? run.guard(respond(turn)) : never()) };
+/** The agents' model. Its answers are nonsense now and then. */
+export function agentModel(world: World): ScriptedModel {
+  return scriptedModel({
+    script: ({ turn }) => {
+      const { dice, faults } = world;
+      const answer = dice.chance(faults.modelHostile)
+        ? dice.pick(invalidAnswers)(turn)
+        : validAnswer(world, turn);
+      // The cast is safe: the engine must take any answer.
+      return { outcome: "answered", answer: answer as ModelAnswer };
+    },
+  });
 }
 
 /** A word from the contact's last message, so that a repeated turn is about the same topic. */

@@ -94,6 +94,7 @@ export class World {
       storage: this.database,
       transports: [this.carrier, this.carrier.as(backupTransport)],
       receiver: this.receivers.receiver,
+      model: agentModel(this),
       engines: this.dice.between(2, 3),
       engine: (ports, run) => this.#engine(ports, run),
       faults: "any",
@@ -192,7 +193,7 @@ export class World {
         ...(settings.quietHours === undefined ? {} : { quietHours: settings.quietHours }),
         ...(settings.scoresSentiment ? { sentiment: sentimentAnalyzer(this) } : {}),
         agents: {
-          model: agentModel(this, run, crash),
+          ...ports.agents,
           actions: actionBackend.actions(run, crash),
         },
       },

@@ -1,6 +1,7 @@
 import type { MessagingEngine } from "../../entry.ts";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
+  AgentModel,
   Clock,
   HttpClient,
   Logger,
@@ -9,6 +10,7 @@ import type {
   Transport,
 } from "../../../src/ports/index.ts";
 import { connectTo, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { connectToModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { connectToReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { seededRandom } from "../simulated.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
@@ -31,6 +33,11 @@ export interface EnginePorts<Tx extends object | undefined = object | undefined>
     /** The HTTP client, over connections of this engine. */
     readonly client: HttpClient;
   };
+  /** The model of agents, as the engine's option `agents`. */
+  readonly agents: {
+    /** The model, over connections of this engine. */
+    readonly model: AgentModel;
+  };
   /** The clock of this engine: the world's, perhaps off by some seconds. */
   readonly clock: Clock;
   /** Random bytes that depend on the seed, the engine and the number of its run. */
@@ -52,6 +59,7 @@ export interface ProcessSettings<Tx extends object | undefined> {
   readonly faults: FaultSource;
   readonly transports: readonly WorldTransport[];
   readonly receiver: ScriptedReceiver;
+  readonly model: ScriptedModel;
   readonly makeEngine: MakeEngine<Tx>;
 }
 
@@ -101,7 +109,7 @@ export class EngineProcess<Tx extends object | undefined> {
 
   start(): void {
     if (this.#run.isAlive) return;
-    const { world, seed, faults, receiver, makeEngine } = this.#settings;
+    const { world, seed, faults, receiver, model, makeEngine } = this.#settings;
     const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
     if (faults.occurs("clockSkewed", this.name)) {
       run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);
@@ -126,6 +134,7 @@ export class EngineProcess<Tx extends object | undefined> {
           faultyTransport(context, typeof each === "function" ? each() : connectTo(each, context)),
         ),
         http: { client: connectToReceiver(receiver, context) },
+        agents: { model: connectToModel(model, context) },
         clock: context.clock,
         random: seededRandom(seed * 10_000 + this.#number * 100 + run.number),
         logger: storyLogger(world, run),

@@ -71,6 +71,14 @@ export interface FaultRates {
   readonly receiverThrottles: number;
   /** A receiver never responds. */
   readonly receiverHangs: number;
+  /** The process crashes while it asks the model. */
+  readonly crashAtModel: number;
+  /** A request to the model fails. */
+  readonly modelFails: number;
+  /** The model answers, but its answer is lost. */
+  readonly modelAnswerLost: number;
+  /** A request takes up to 30 s to the model. */
+  readonly modelSlow: number;
   /** An engine starts with a clock that is up to 2 s ahead of the world's or behind it. */
   readonly clockSkewed: number;
 }
@@ -113,6 +121,10 @@ export const highestRates: FaultRates = {
   receiverFails: 0.25,
   receiverThrottles: 0.1,
   receiverHangs: 0.08,
+  crashAtModel: 0.05,
+  modelFails: 0.15,
+  modelAnswerLost: 0.1,
+  modelSlow: 0.3,
   clockSkewed: 1,
 };
 
@@ -137,6 +149,8 @@ export const maxDelayMs = {
   lookup: 8_000,
   /** From the engine to a webhook's receiver. */
   post: 5_000,
+  /** From the engine to the model. */
+  model: 30_000,
 } as const;
 
 /** How far the clock of an engine may be off at its start, in milliseconds. */

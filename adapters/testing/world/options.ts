@@ -7,6 +7,7 @@ import {
   wholeOption,
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import type { ScriptedModel } from "../model/scripted-model.ts";
 import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { isTime, type Time } from "../simulated.ts";
 import type { MakeEngine } from "./engine-process.ts";
@@ -48,6 +49,7 @@ const optionsSchema = optionsObject(
       "trust",
       "requestsOf",
     ).optional(),
+    model: portOption<ScriptedModel>("a scriptedModel()", "respond").optional(),
     engines: wholeOption(1, maxEngines).default(1),
     engine: functionOption<MakeEngine>().optional(),
     faults: option<"any" | Partial<FaultRates>>(

@@ -6,7 +6,7 @@ import type { Fault } from "./faults.ts";
 import type { Connection, ConnectionOptions } from "./shared-storage.ts";
 import type { Story } from "./story.ts";
 
-/** What an engine can be cut off from. `internet`: the receivers of webhooks. */
+/** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */
 export type Remote = "storage" | "carrier" | "internet";
 
 /** The storage of a world, as its engines connect to it. */

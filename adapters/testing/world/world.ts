@@ -1,6 +1,7 @@
 import { MessagingEngine, type StopOptions } from "../../entry.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { scriptedModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { scriptedReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { Dice } from "../dice.ts";
 import { type VirtualClock, virtualClock } from "../simulated.ts";
@@ -57,6 +58,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly dice: Dice;
   readonly story: Story;
   readonly receiver: ScriptedReceiver;
+  readonly model: ScriptedModel;
   readonly #faults: FaultSource;
   readonly #ground: Ground;
   readonly #processes: readonly EngineProcess<Tx>[];
@@ -73,8 +75,11 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   constructor(options: CheckedOptions<Tx>) {
     const { seed, storage, transports, engines, start, observe, faults } = options;
-    const { engine = (ports) => new MessagingEngine<Tx>(ports), receiver = scriptedReceiver() } =
-      options;
+    const {
+      engine = (ports) => new MessagingEngine<Tx>(ports),
+      receiver = scriptedReceiver(),
+      model = scriptedModel(),
+    } = options;
     this.seed = seed;
     this.dice = new Dice(seed);
     this.clock = virtualClock(start);
@@ -85,6 +90,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     if ((rates.clockSkewed ?? 0) > 0) this.#largestSkewMs = maxSkewMs;
     this.#transports = transports;
     this.receiver = receiver;
+    this.model = model;
     this.#ground = groundOf(storage);
     this.#surroundings = {
       clock: this.clock,
@@ -104,6 +110,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       faults: this.#faults,
       transports,
       receiver,
+      model,
       makeEngine: engine,
     };
     this.#processes = Array.from(
