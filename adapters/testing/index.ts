@@ -19,6 +19,41 @@ export {
   type ScriptedCarrierOptions,
   type ScriptedText,
 } from "./carrier/scripted-carrier.ts";
+export {
+  type ModelAnswerIsLost,
+  type ModelAnswers,
+  type ModelFails,
+  type ModelHangs,
+  type ModelOutcome,
+  type ModelRequest,
+  type ModelRule,
+  type ModelScript,
+  type ScriptedAnswer,
+  type TurnAtModel,
+} from "./model/script.ts";
+export {
+  scriptedModel,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+} from "./model/scripted-model.ts";
+export {
+  type AnsweredRequest,
+  type HangingReceiver,
+  type LostResponse,
+  type ReceiverOutcome,
+  type ReceiverRule,
+  type ReceiverScript,
+  type RequestAtReceiver,
+  type ScriptedResponse,
+  type UnreachableReceiver,
+  type WebhookRequest,
+} from "./receiver/script.ts";
+export {
+  scriptedReceiver,
+  type ScriptedReceiver,
+  type ScriptedReceiverOptions,
+  type TrustedWebhook,
+} from "./receiver/scripted-receiver.ts";
 export { Dice } from "./dice.ts";
 export {
   seededRandom,

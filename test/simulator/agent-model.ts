@@ -1,30 +1,20 @@
-import type { AgentModel, Json, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import { maxDelayMs } from "./faults.ts";
-import { type EngineRun, never } from "../../adapters/testing/world/engine-run.ts";
+import { scriptedModel, type ScriptedModel } from "../../adapters/testing/index.ts";
+import type { Json, ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { personalDataIn } from "./personal-data.ts";
 import type { World } from "./world.ts";
 
-/** The agent model of one engine. It is slow, fails, or returns nonsense now and then. */
-export function agentModel(world: World, run: EngineRun, crash: (why: string) => void): AgentModel {
-  const respond = async (turn: ModelTurn): Promise<ModelAnswer> => {
-    const { dice, clock } = world;
-    const { type } = turn.task;
-    if (world.occurs("crashAtModelCall", type)) {
-      crash("during a model call");
-      return never();
-    }
-    if (world.occurs("modelSlow", type)) await clock.sleep(dice.between(1, maxDelayMs.modelReply));
-    if (world.occurs("modelFails", type)) throw new Error(`the model fails on ${topicOf(turn)}`);
-    const answer = world.occurs("modelHostile", type)
-      ? dice.pick(invalidAnswers)(turn)
-      : validAnswer(world, turn);
-    world.trace.note(
-      [run.name],
-      `the model of ${run.name} answers ${JSON.stringify(answer)?.slice(0, 80)}`,
-    );
-    return answer as ModelAnswer;
-  };
-  return { respond: (turn) => (run.isAlive ? run.guard(respond(turn)) : never()) };
+/** The agents' model. Its answers are nonsense now and then. */
+export function agentModel(world: World): ScriptedModel {
+  return scriptedModel({
+    script: ({ turn }) => {
+      const { dice } = world;
+      const answer = world.occurs("modelHostile", turn.task.type)
+        ? dice.pick(invalidAnswers)(turn)
+        : validAnswer(world, turn);
+      // The cast is safe: the engine must take any answer.
+      return { outcome: "answered", answer: answer as ModelAnswer };
+    },
+  });
 }
 
 /** A word from the contact's last message, so that a repeated turn is about the same topic. */

@@ -10,9 +10,6 @@ export interface Faults {
   readonly policyFails: number;
   readonly analyzerFails: number;
   readonly analyzerSlow: number;
-  readonly crashAtModelCall: number;
-  readonly modelSlow: number;
-  readonly modelFails: number;
   readonly modelHostile: number;
   readonly crashAtAction: number;
   readonly actionFailsBefore: number;
@@ -31,9 +28,6 @@ const maxRates: Faults = {
   policyFails: 0.1,
   analyzerFails: 0.2,
   analyzerSlow: 0.2,
-  crashAtModelCall: 0.05,
-  modelSlow: 0.3,
-  modelFails: 0.2,
   modelHostile: 0.3,
   crashAtAction: 0.06,
   actionFailsBefore: 0.1,
@@ -64,7 +58,6 @@ export const maxDelayMs = {
   /** The time by which a host policy defers a message. */
   deferral: 60_000,
   sentiment: 4_000,
-  modelReply: 30_000,
   action: 15_000,
   /** Longer than an engine waits for a consumer's handler. */
   consumer: 12_000,

@@ -1,6 +1,5 @@
 import type { Write } from "../../src/ports/storage.ts";
-import type { CarrierCall } from "../../adapters/testing/index.ts";
-import type { WebhookRequest } from "./webhook-receivers.ts";
+import type { CarrierCall, WebhookRequest } from "../../adapters/testing/index.ts";
 import type { ActionEffect } from "./action-backend.ts";
 import type { World } from "./world.ts";
 
@@ -17,7 +16,7 @@ export interface Checks {
   commit?(engine: string, writes: readonly Write[]): Iterable<Violation>;
   /** A call has just reached the carrier, which has not recorded it yet. */
   call?(call: CarrierCall): Iterable<Violation>;
-  /** A request has just reached a webhook receiver, which has not recorded it yet. */
+  /** An engine has just made a request to a webhook, which is not recorded yet. */
   webhookRequest?(request: WebhookRequest): Iterable<Violation>;
   /** An action has just taken effect in the host application, which has not recorded it yet. */
   effect?(effect: ActionEffect): Iterable<Violation>;

@@ -1,6 +1,7 @@
 import { jobs } from "../../src/queue/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { attemptById, messages } from "../../src/messages/rows.ts";
+import { skipIdleTime as skip } from "../../adapters/testing/world/pending-work.ts";
 import { allRows, readRows } from "./rows.ts";
 import type { World } from "./world.ts";
 
@@ -43,29 +44,10 @@ export function pendingWork({
   return "";
 }
 
-/** How long before the next job is due a jump of the clock ends: longer than engines poll. */
-const beforeDueMs = 15_000;
-
-/**
- * Sets the clock forward to shortly before the next job is due, if nothing is under way until then.
- * Engines that have nothing to do for a day would poll the storage thousands of times.
- */
-export function skipIdleTime({
-  clients,
-  carrier,
-  receivers,
-  database,
-  engines,
-  clock,
-  trace,
-}: World): void {
+/** Jumps over a time in which nothing happens, if nothing is under way. */
+export async function skipIdleTime(world: World): Promise<void> {
+  const { clients, carrier, receivers, database, engines, clock, trace } = world;
   if (engines.up.length < engines.engines.length || receivers.isBusy) return;
   if (clients.waiting > 0 || carrier.undelivered > 0) return;
-  const rows = allRows(database, jobs);
-  // A lease is renewed by timers, which do not jump with the clock.
-  if (rows.length === 0 || rows.some(({ leased }) => leased)) return;
-  const ms = Math.min(...rows.map(({ due_at }) => due_at)) - beforeDueMs - clock.now();
-  if (ms <= 0) return;
-  clock.step(ms);
-  trace.note([], `nothing happens for ${ms} ms`);
+  await skip(database.reader, clock, trace);
 }

@@ -102,7 +102,7 @@ async function completeWork(world: World): Promise<void> {
   for (let pending = "not checked yet"; world.finding === undefined && pending !== "";) {
     const isUndecided = clock.now() < decidesFrom;
     void decideApprovals(world, isUndecided ? 0 : 0.5);
-    skipIdleTime(world);
+    await skipIdleTime(world);
     await clock.advance(20_000);
     await world.checkStep();
     pending = pendingWork(world);

@@ -1,29 +1,12 @@
-import type {
-  HttpClient,
-  HttpFailureCode,
-  HttpOutcome,
-  HttpRequest,
-} from "../../src/ports/http-client.ts";
-import type { EngineRun } from "../../adapters/testing/index.ts";
-import { shortId } from "../../adapters/testing/world/story.ts";
+import {
+  type EngineRun,
+  type ReceiverOutcome,
+  type RequestAtReceiver,
+  scriptedReceiver,
+  type ScriptedReceiver,
+  type WebhookRequest,
+} from "../../adapters/testing/index.ts";
 import type { World } from "./world.ts";
-
-/** A request to a webhook, as its receiver recorded it. Engines cannot change it. */
-export interface WebhookRequest {
-  readonly url: string;
-  readonly event_id: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly run: EngineRun;
-  /** When it was sent, by the world's clock, and by the sender's clock. */
-  readonly at: number;
-  readonly started_at: number;
-  /** When the sender got the answer, gave up, or crashed. */
-  ended_at: number | null;
-  /** The sender learned the outcome. */
-  outcomeSeen: boolean;
-  status: number | null;
-}
 
 export type WebhookFault =
   | "serverError"
@@ -39,25 +22,34 @@ interface Answer {
   /** Undefined: the receiver answers as it should. */
   readonly fault?: WebhookFault;
   readonly weight: number;
-  readonly status?: number;
-  readonly retryAfterSeconds?: number;
-  readonly fails?: HttpFailureCode;
-  /** The longest time to the answer in milliseconds. Infinity: there is no answer. */
-  readonly maxMs?: number;
+  readonly outcome: ReceiverOutcome;
+  /** The longest time to the answer, in milliseconds. */
+  readonly maxMs: number;
 }
 
-const success: Answer = { weight: 6, status: 200, maxMs: 300 };
-const serverError: Answer = { fault: "serverError", weight: 3, status: 500, maxMs: 300 };
+const answered = (status: number, retryAfterSeconds?: number): ReceiverOutcome => ({
+  outcome: "answered",
+  status,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+});
+
+const success: Answer = { weight: 6, outcome: answered(200), maxMs: 300 };
+const serverError: Answer = {
+  fault: "serverError",
+  weight: 3,
+  outcome: answered(500),
+  maxMs: 300,
+};
 const failures: readonly Answer[] = [
   serverError,
-  { fault: "unavailable", weight: 1, status: 503, retryAfterSeconds: 20, maxMs: 100 },
-  { fault: "tooManyRequests", weight: 1, status: 429, retryAfterSeconds: 90, maxMs: 100 },
-  { fault: "slowResponse", weight: 2, status: 204, maxMs: 14_000 },
-  { fault: "noResponse", weight: 1, status: 200, maxMs: Infinity },
-  { fault: "connectionReset", weight: 1, fails: "response_reset", maxMs: 2_000 },
-  { fault: "connectionRefused", weight: 1, fails: "connect_refused", maxMs: 50 },
+  { fault: "unavailable", weight: 1, outcome: answered(503, 20), maxMs: 100 },
+  { fault: "tooManyRequests", weight: 1, outcome: answered(429, 90), maxMs: 100 },
+  { fault: "slowResponse", weight: 2, outcome: answered(204), maxMs: 14_000 },
+  { fault: "noResponse", weight: 1, outcome: { outcome: "hangs" }, maxMs: 0 },
+  { fault: "connectionReset", weight: 1, outcome: { outcome: "answer_lost" }, maxMs: 2_000 },
+  { fault: "connectionRefused", weight: 1, outcome: { outcome: "unreachable" }, maxMs: 0 },
 ];
-const gone: Answer = { fault: "gone", weight: 1, status: 410, maxMs: 50 };
+const gone: Answer = { fault: "gone", weight: 1, outcome: answered(410), maxMs: 50 };
 
 interface Behaviour {
   readonly weight: number;
@@ -76,12 +68,20 @@ const behaviours: readonly Behaviour[] = [
 
 /** The servers at the URLs of webhooks. They answer, fail, or hang, each in its own way. */
 export class WebhookReceivers {
-  readonly requests: WebhookRequest[] = [];
+  readonly receiver: ScriptedReceiver;
   readonly #world: World;
   readonly #behaviours = new Map<string, Behaviour>();
+  readonly #runs = new WeakMap<WebhookRequest, EngineRun>();
 
   constructor(world: World) {
     this.#world = world;
+    this.receiver = scriptedReceiver({
+      script: (request) => this.#answer(request),
+      onRequest: (request) => {
+        this.#runs.set(request, world.engines.runOf(request.engine));
+        world.onWebhookRequest(request);
+      },
+    });
   }
 
   /** Adds a receiver and returns its URL. */
@@ -91,76 +91,28 @@ export class WebhookReceivers {
     return url;
   }
 
-  /** The HTTP client of an engine. Its calls never return once the engine's process has ended. */
-  client(run: EngineRun): HttpClient {
-    return { send: (request) => run.guard(this.#send(run, request)), close() {} };
+  get requests(): readonly WebhookRequest[] {
+    return this.receiver.requests;
   }
 
   get isBusy(): boolean {
-    return this.requests.some(({ ended_at, run }) => ended_at === null && run.isAlive);
+    return this.requests.some(({ ended_at }) => ended_at === null);
   }
 
-  async #send(
-    run: EngineRun,
-    { url, headers, body, deadline_ms, signal }: HttpRequest,
-  ): Promise<HttpOutcome> {
-    const { clock, trace, dice } = this.#world;
-    const event_id = headers["webhook-id"] ?? "";
-    const request: WebhookRequest = {
-      url,
-      event_id,
-      headers,
-      body: Buffer.from(body ?? []).toString(),
-      run,
-      at: clock.now(),
-      started_at: Math.round(clock.now() + run.skewMs),
-      ended_at: null,
-      outcomeSeen: false,
-      status: null,
-    };
-    const { fault, status = 200, retryAfterSeconds, fails, maxMs = 0 } = this.#answer(url);
-    if (fault !== undefined) this.#world.coverage.count("webhook", "request", fault);
-    const takesMs = maxMs === Infinity ? Infinity : dice.between(0, maxMs);
-    trace.note(
-      [run.name, event_id, url],
-      `${run.name} posts ${shortId(event_id)} to ${url}: ${fails ?? status}`,
-    );
-    this.#world.onWebhookRequest(request);
-    this.requests.push(request);
-    const timer = new AbortController();
-    const aborted = AbortSignal.any([timer.signal, ...(signal === undefined ? [] : [signal])]);
-    const answered = clock.sleep(Math.min(takesMs, deadline_ms), aborted);
-    await Promise.race([answered, run.ended]);
-    timer.abort("ended");
-    request.ended_at = clock.now();
-    request.outcomeSeen = run.isAlive && signal?.aborted !== true;
-    const code = takesMs > deadline_ms ? "response_timeout" : fails;
-    if (code !== undefined) {
-      return {
-        outcome: "failed",
-        code,
-        message: "The request failed.",
-        sent: true,
-        address: null,
-        partial: null,
-      };
-    }
-    request.status = status;
-    return {
-      outcome: "answered",
-      status,
-      headers: retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) },
-      // Like many receivers, it echoes what it was sent.
-      body: Buffer.from(request.body.slice(0, 2_000)),
-      truncated: false,
-      address: "192.0.2.1",
-    };
+  /** The run of the engine that made the request. */
+  runOf(request: WebhookRequest): EngineRun | undefined {
+    return this.#runs.get(request);
   }
 
-  #answer(url: string): Answer {
+  #answer({ url, body }: RequestAtReceiver): ReceiverOutcome {
     const { dice, faultsStopped } = this.#world;
     const behaviour = this.#behaviours.get(url);
-    if (behaviour === undefined || (faultsStopped && behaviour.recovers)) return success;
-    return dice.weighted(behaviour.answers);
+    const isWell = behaviour === undefined || (faultsStopped && behaviour.recovers);
+    const { outcome, maxMs, fault } = isWell ? success : dice.weighted(behaviour.answers);
+    if (fault !== undefined) this.#world.coverage.count("webhook", "post", fault);
+    const afterMs = dice.between(0, maxMs);
+    // Like many receivers, it echoes what it was sent.
+    if (outcome.outcome === "answered") return { ...outcome, afterMs, body: body.slice(0, 2_000) };
+    return outcome.outcome === "answer_lost" ? { ...outcome, afterMs } : outcome;
   }
 }

@@ -13,6 +13,7 @@ import {
   type Story,
   type UpEngine,
   type VirtualClock,
+  type WebhookRequest,
   world as makeWorld,
   type World as TestWorld,
 } from "../../adapters/testing/index.ts";
@@ -39,9 +40,15 @@ import {
   reopenHours,
   type Settings,
 } from "./settings.ts";
-import { type WebhookRequest, WebhookReceivers } from "./webhook-receivers.ts";
+import { WebhookReceivers } from "./webhook-receivers.ts";
 import { WebchatVisitors } from "./visitors.ts";
 import { drawWorkload, type Workload } from "./workloads.ts";
+
+const cutOffFrom: Readonly<Record<Remote, ProcessFault>> = {
+  storage: "cutOffStorage",
+  carrier: "cutOffCarrier",
+  internet: "cutOffInternet",
+};
 
 /**
  * Everything in one history: a world with engines, and everybody who uses them. The simulator adds
@@ -99,6 +106,8 @@ export class World {
       seed,
       storage: this.database,
       transports: [this.carrier, this.carrier.as(backupTransport)],
+      receiver: this.receivers.receiver,
+      model: agentModel(this),
       engines: this.dice.between(2, 3),
       engine: (ports, run) => this.#engine(ports, run),
       faults: "any",
@@ -196,10 +205,10 @@ export class World {
     engines.restart(name);
   }
 
-  /** Cuts an engine off from the storage or from the carrier for a while. */
+  /** Cuts an engine off from the storage, the carrier or the internet for a while. */
   async cutOff(name: string, from: Remote): Promise<void> {
     const { dice, clock, engines } = this;
-    this.#countProcessFault(name, from === "storage" ? "cutOffStorage" : "cutOffCarrier");
+    this.#countProcessFault(name, cutOffFrom[from]);
     engines.partition(name, from);
     await clock.sleep(dice.between(100, maxDelayMs.outage));
     engines.heal(name);
@@ -218,7 +227,7 @@ export class World {
   }
 
   #engine(ports: EnginePorts<undefined>, run: EngineRun): MessagingEngine<undefined> {
-    const { settings, policy, receivers, actionBackend } = this;
+    const { settings, policy, actionBackend } = this;
     const crash = (why: string): void => {
       if (this.engines.runOf(run.name) === run) this.crash(run.name, why);
     };
@@ -227,7 +236,7 @@ export class World {
         storage: ports.storage,
         transports: ports.transports,
         routes: settings.routes,
-        http: { client: receivers.client(run) },
+        http: ports.http,
         mode: "live",
         reopenHours,
         consent: settings.consent,
@@ -235,7 +244,7 @@ export class World {
         ...(settings.quietHours === undefined ? {} : { quietHours: settings.quietHours }),
         ...(settings.scoresSentiment ? { sentiment: sentimentAnalyzer(this) } : {}),
         agents: {
-          model: agentModel(this, run, crash),
+          ...ports.agents,
           actions: actionBackend.actions(run, crash),
         },
       },

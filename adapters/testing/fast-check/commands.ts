@@ -52,7 +52,7 @@ export interface Commands {
   readonly crash: Arbitrary<WorldCommand<WithWorld>>;
   /** An engine is stopped as by a deployment, and starts again. */
   readonly deploy: Arbitrary<WorldCommand<WithWorld>>;
-  /** An engine is cut off from the storage or the carriers for up to a minute. */
+  /** An engine is cut off from the storage, the carriers or the internet for up to a minute. */
   readonly partition: Arbitrary<WorldCommand<WithWorld>>;
   /** The clock of an engine is set. */
   readonly setClock: Arbitrary<WorldCommand<WithWorld>>;
@@ -98,7 +98,7 @@ function processCommands(fc: FastCheck): ProcessCommands {
   // As often milliseconds, in which calls race, as seconds and minutes, in which attempts do.
   const time = oneOf([100, 5_000, minuteMs]).chain((max) => integer(1, max));
   const nth = integer(0, maxRecent - 1);
-  const remote = oneOf(["storage", "carrier"] as const);
+  const remote = oneOf(["storage", "carrier", "internet"] as const);
   const engineOf = ({ engines }: World, n: number): string =>
     engines[n % engines.length] ?? "engine 1";
   return {

@@ -1,7 +1,17 @@
 import type { MessagingEngine } from "../../entry.ts";
 import { TidingsError } from "../../../src/kernel/index.ts";
-import type { Clock, Logger, Random, StoragePort, Transport } from "../../../src/ports/index.ts";
+import type {
+  AgentModel,
+  Clock,
+  HttpClient,
+  Logger,
+  Random,
+  StoragePort,
+  Transport,
+} from "../../../src/ports/index.ts";
 import { connectTo, type ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { connectToModel, type ScriptedModel } from "../model/scripted-model.ts";
+import { connectToReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { seededRandom } from "../simulated.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { type Fault, maxSkewMs, type FaultSource } from "./faults.ts";
@@ -18,6 +28,16 @@ export interface EnginePorts<Tx extends object | undefined = object | undefined>
   readonly storage: StoragePort<Tx>;
   /** The carriers of the world, over connections of this engine. */
   readonly transports: readonly Transport[];
+  /** The way to the receivers of webhooks, as the engine's option `http`. */
+  readonly http: {
+    /** The HTTP client, over connections of this engine. */
+    readonly client: HttpClient;
+  };
+  /** The model of agents, as the engine's option `agents`. */
+  readonly agents: {
+    /** The model, over connections of this engine. */
+    readonly model: AgentModel;
+  };
   /** The clock of this engine: the world's, perhaps off by some seconds. */
   readonly clock: Clock;
   /** Random bytes that depend on the seed, the engine and the number of its run. */
@@ -38,6 +58,8 @@ export interface ProcessSettings<Tx extends object | undefined> {
   readonly seed: number;
   readonly faults: FaultSource;
   readonly transports: readonly WorldTransport[];
+  readonly receiver: ScriptedReceiver;
+  readonly model: ScriptedModel;
   readonly makeEngine: MakeEngine<Tx>;
 }
 
@@ -87,7 +109,7 @@ export class EngineProcess<Tx extends object | undefined> {
 
   start(): void {
     if (this.#run.isAlive) return;
-    const { world, seed, makeEngine } = this.#settings;
+    const { world, seed, receiver, model, makeEngine } = this.#settings;
     const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
     const occurs = (fault: Fault, at: Call): boolean => this.#occurs(fault, at);
     if (occurs("clockSkewed", { call: "start" })) {
@@ -112,6 +134,8 @@ export class EngineProcess<Tx extends object | undefined> {
         transports: this.#settings.transports.map((each) =>
           faultyTransport(context, typeof each === "function" ? each() : connectTo(each, context)),
         ),
+        http: { client: connectToReceiver(receiver, context) },
+        agents: { model: connectToModel(model, context) },
         clock: context.clock,
         random: seededRandom(seed * 10_000 + this.#number * 100 + run.number),
         logger: storyLogger(world, run),

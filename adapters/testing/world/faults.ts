@@ -55,6 +55,30 @@ export interface FaultRates {
   readonly reportTwice: number;
   /** A receipt arrives before earlier ones, perhaps before the answer to the call. */
   readonly receiptEarly: number;
+  /** The process crashes before it posts an event to a webhook. */
+  readonly crashBeforePost: number;
+  /** A receiver gets an event, and the process crashes before it gets the response. */
+  readonly crashAfterPost: number;
+  /** A request to a webhook fails before it gets there. */
+  readonly postFailsBefore: number;
+  /** A receiver gets an event, but its response is lost. */
+  readonly postFailsAfter: number;
+  /** A request takes up to 5 s to the receiver. */
+  readonly postSlow: number;
+  /** A receiver responds with status 500. */
+  readonly receiverFails: number;
+  /** A receiver responds with status 429, and asks to wait for up to 90 s. */
+  readonly receiverThrottles: number;
+  /** A receiver never responds. */
+  readonly receiverHangs: number;
+  /** The process crashes while it asks the model. */
+  readonly crashAtModel: number;
+  /** A request to the model fails. */
+  readonly modelFails: number;
+  /** The model answers, but its answer is lost. */
+  readonly modelAnswerLost: number;
+  /** A request takes up to 30 s to the model. */
+  readonly modelSlow: number;
   /** An engine starts with a clock that is up to 2 s ahead of the world's or behind it. */
   readonly clockSkewed: number;
 }
@@ -89,6 +113,18 @@ export const highestRates: FaultRates = {
   receiptLost: 0.15,
   reportTwice: 0.3,
   receiptEarly: 0.5,
+  crashBeforePost: 0.02,
+  crashAfterPost: 0.02,
+  postFailsBefore: 0.12,
+  postFailsAfter: 0.15,
+  postSlow: 0.3,
+  receiverFails: 0.25,
+  receiverThrottles: 0.1,
+  receiverHangs: 0.08,
+  crashAtModel: 0.05,
+  modelFails: 0.15,
+  modelAnswerLost: 0.1,
+  modelSlow: 0.3,
   clockSkewed: 1,
 };
 
@@ -111,6 +147,10 @@ export const maxDelayMs = {
   /** From the carrier back. */
   carrierAnswer: 45_000,
   lookup: 8_000,
+  /** From the engine to a webhook's receiver. */
+  post: 5_000,
+  /** From the engine to the model. */
+  model: 30_000,
 } as const;
 
 /** How far the clock of an engine may be off at its start, in milliseconds. */

@@ -7,6 +7,8 @@ import {
   wholeOption,
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import type { ScriptedModel } from "../model/scripted-model.ts";
+import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { isTime, type Time } from "../simulated.ts";
 import type { MakeEngine } from "./engine-process.ts";
 import { faultNames, type FaultRates } from "./faults.ts";
@@ -42,6 +44,12 @@ const optionsSchema = optionsObject(
       "a list of scriptedCarrier() or functions that make a transport, at least one",
       (given) => Array.isArray(given) && given.length > 0,
     ),
+    receiver: portOption<ScriptedReceiver>(
+      "a scriptedReceiver()",
+      "trust",
+      "requestsOf",
+    ).optional(),
+    model: portOption<ScriptedModel>("a scriptedModel()", "respond").optional(),
     engines: wholeOption(1, maxEngines).default(1),
     engine: functionOption<MakeEngine>().optional(),
     faults: option<"any" | Partial<FaultRates>>(

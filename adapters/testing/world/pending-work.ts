@@ -1,18 +1,54 @@
 import { type JobRow, jobs } from "../../../src/queue/index.ts";
-import type { Ground } from "./run-context.ts";
+import type { StoragePort } from "../../../src/ports/index.ts";
+import type { VirtualClock } from "../simulated.ts";
+import type { Story } from "./story.ts";
+
+type Reader = StoragePort["reader"];
 
 /** How many jobs are read. More of them are not finished either. */
 const maxJobs = 1_000;
 /** Jobs that only clean up, whatever happened. */
 const upkeep = new Set(["reap", "throttle"]);
 
-/** The jobs that are still to be done, one sentence each. */
-export async function pendingWork({ reader }: Ground, now: number): Promise<readonly string[]> {
+async function readJobs(reader: Reader): Promise<readonly JobRow[]> {
   const [rows = []] = await reader.get([{ index: jobs.primary, key: [], limit: maxJobs }]);
-  return (rows as readonly object[] as readonly JobRow[])
+  return rows as readonly object[] as readonly JobRow[];
+}
+
+/** The jobs that are still to be done, one sentence each. */
+export async function pendingWork(reader: Reader, now: number): Promise<readonly string[]> {
+  const rows = await readJobs(reader);
+  return rows
     .filter(({ kind }) => !upkeep.has(kind))
     .map(({ kind, key, leased, due_at }) => {
       const due = due_at <= now ? "now" : `in ${Math.ceil((due_at - now) / 1_000)} s`;
       return leased ? `the job ${kind} of ${key} runs` : `the job ${kind} of ${key} is due ${due}`;
     });
+}
+
+/** How long before the next job is due a jump of the clock ends: longer than engines poll. */
+const beforeDueMs = 15_000;
+/** Shorter waits are not worth a jump. */
+const minJumpMs = 60_000;
+
+/**
+ * Sets the clock forward to shortly before the next job is due, if none runs. Engines that have
+ * nothing to do for a day would look for jobs thousands of times. Call it only while nothing else
+ * is under way: timers do not jump with the clock. The jump ends at `latest`, if not before.
+ */
+export async function skipIdleTime(
+  reader: Reader,
+  clock: VirtualClock,
+  story: Story,
+  latest = Infinity,
+): Promise<void> {
+  // Nobody waits for the job that removes what has expired. It runs after the jump.
+  const rows = (await readJobs(reader)).filter(({ kind }) => kind !== "reap");
+  // A lease is renewed by timers.
+  if (rows.length === 0 || rows.some(({ leased }) => leased)) return;
+  const due = Math.min(...rows.map(({ due_at }) => due_at)) - beforeDueMs;
+  const ms = Math.min(due, latest) - clock.now();
+  if (ms < minJumpMs) return;
+  clock.step(ms);
+  story.note([], `nothing happens for ${Math.round(ms / 1_000)} s`);
 }

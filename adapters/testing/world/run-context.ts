@@ -6,8 +6,8 @@ import type { Fault } from "./faults.ts";
 import type { Connection, ConnectionOptions } from "./shared-storage.ts";
 import type { Story } from "./story.ts";
 
-/** What an engine can be cut off from. */
-export type Remote = "storage" | "carrier";
+/** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */
+export type Remote = "storage" | "carrier" | "internet";
 
 /** The storage of a world, as its engines connect to it. */
 export interface Ground {
@@ -21,7 +21,16 @@ export interface Ground {
 
 /** What a call to a port is. `notification`: an engine is told that another one has committed. */
 export type PortCall =
-  "start" | "read" | "commit" | "notification" | "send" | "look-up" | "receipt" | "text";
+  | "start"
+  | "read"
+  | "commit"
+  | "notification"
+  | "send"
+  | "look-up"
+  | "receipt"
+  | "text"
+  | "post"
+  | "model";
 
 /** A fault that happened, and the call that it happened to. */
 export interface MetFault {

@@ -2,6 +2,8 @@
 import type { MessagingEngine, StopOptions } from "../../entry.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import type { ScriptedModel } from "../model/scripted-model.ts";
+import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import type { Dice } from "../dice.ts";
 import type { Time, VirtualClock } from "../simulated.ts";
 import type { CallOptions, CallOutcome, HostCode } from "./calls.ts";
@@ -22,6 +24,10 @@ export interface WorldOptions<Tx extends object | undefined = object | undefined
   readonly storage: StoragePort<Tx>;
   /** The carriers: scripted ones, or functions that make a transport for each engine. */
   readonly transports: readonly [WorldTransport, ...WorldTransport[]];
+  /** The receivers of webhooks. Default: a receiver that responds to everything with status 200. */
+  readonly receiver?: ScriptedReceiver;
+  /** The model of agents. Default: a model that thanks for each message. */
+  readonly model?: ScriptedModel;
   /** How many engines there are, 1 to 9. They are named `engine 1` and so on. Default: 1. */
   readonly engines?: number;
   /**
@@ -95,6 +101,10 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   readonly faults: Partial<FaultRates>;
   /** The scripted carriers. */
   readonly carriers: readonly ScriptedCarrier[];
+  /** The receivers of webhooks. */
+  readonly receiver: ScriptedReceiver;
+  /** The model of agents. */
+  readonly model: ScriptedModel;
   /** The warnings and errors that the engines logged. */
   readonly log: readonly LogLine[];
   /** How far two clocks of this world may have differed at most, in milliseconds. */
@@ -136,7 +146,10 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   restart(name: string): void;
   /** Stops an engine cleanly, as a deployment does. It stays down until `restart` or `settle`. */
   stop(name: string, options?: StopOptions): Promise<void>;
-  /** Cuts an engine off from the storage or from the carriers, until `heal` or `settle`. */
+  /**
+   * Cuts an engine off from the storage, from the carriers, or from the receivers of webhooks and
+   * the model (`internet`), until `heal` or `settle`.
+   */
   partition(name: string, from: Remote): void;
   /** Ends all partitions of an engine. */
   heal(name: string): void;

@@ -1,6 +1,8 @@
 import { MessagingEngine, type StopOptions } from "../../entry.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
+import { scriptedModel, type ScriptedModel } from "../model/scripted-model.ts";
+import { scriptedReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { Dice } from "../dice.ts";
 import { type VirtualClock, virtualClock } from "../simulated.ts";
 import {
@@ -23,7 +25,7 @@ import {
 } from "./faults.ts";
 import { groundOf } from "./ground.ts";
 import { checkOptions, type CheckedOptions } from "./options.ts";
-import { pendingWork } from "./pending-work.ts";
+import { pendingWork, skipIdleTime } from "./pending-work.ts";
 import type { Ground, LogLine, Remote, Surroundings } from "./run-context.ts";
 import { Story } from "./story.ts";
 import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } from "./types.ts";
@@ -55,6 +57,8 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly clock: VirtualClock;
   readonly dice: Dice;
   readonly story: Story;
+  readonly receiver: ScriptedReceiver;
+  readonly model: ScriptedModel;
   readonly #faults: FaultSource;
   readonly #ground: Ground;
   readonly #processes: readonly EngineProcess<Tx>[];
@@ -71,7 +75,11 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   constructor(options: CheckedOptions<Tx>) {
     const { seed, storage, transports, engines, start, observe, faults } = options;
-    const { engine = (ports) => new MessagingEngine<Tx>(ports) } = options;
+    const {
+      engine = (ports) => new MessagingEngine<Tx>(ports),
+      receiver = scriptedReceiver(),
+      model = scriptedModel(),
+    } = options;
     this.seed = seed;
     this.dice = new Dice(seed);
     this.clock = virtualClock(start);
@@ -81,6 +89,8 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     this.#faults = new FaultSource(rates, this.dice);
     if ((rates.clockSkewed ?? 0) > 0) this.#largestSkewMs = maxSkewMs;
     this.#transports = transports;
+    this.receiver = receiver;
+    this.model = model;
     this.#ground = groundOf(storage);
     this.#surroundings = {
       clock: this.clock,
@@ -99,6 +109,8 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       seed,
       faults: this.#faults,
       transports,
+      receiver,
+      model,
       makeEngine: engine,
     };
     this.#processes = Array.from(
@@ -240,6 +252,11 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   async pending(): Promise<readonly string[]> {
+    return [...this.#underWay(), ...(await pendingWork(this.reader, this.clock.now()))];
+  }
+
+  /** What is still to be done and is no job. */
+  #underWay(): readonly string[] {
     const down = this.#processes.flatMap(({ name, engine, failure }) =>
       failure === undefined
         ? engine === undefined
@@ -256,7 +273,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
         ? []
         : [`no engine accepts ${each.undelivered} receipts and texts of the carrier ${each.name}`],
     );
-    return [...down, ...calls, ...reports, ...(await pendingWork(this.#ground, this.clock.now()))];
+    return [...down, ...calls, ...reports];
   }
 
   async settle({ withinMs = settlesWithinMs }: SettleOptions = {}): Promise<void> {
@@ -267,6 +284,9 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       await this.clock.advance(settleStepMs);
       const pending = await this.pending();
       if (pending.length === 0) return;
+      if (this.#underWay().length === 0) {
+        await skipIdleTime(this.reader, this.clock, this.story, deadline);
+      }
       if (this.clock.now() >= deadline) {
         const list = pending.map((each) => `  ${each}`).join("\n");
         throw new Error(

@@ -35,7 +35,8 @@ const cable: Actor = {
   weight: 0.5,
   async act(world) {
     const name = world.dice.pick(world.engines.up);
-    if (name !== undefined) await world.cutOff(name, world.dice.pick(["storage", "carrier"]));
+    if (name !== undefined)
+      await world.cutOff(name, world.dice.pick(["storage", "carrier", "internet"]));
   },
 };
 

@@ -12,11 +12,12 @@ import {
   webhooks,
 } from "../../../src/webhooks/rows.ts";
 import { delays, maxAttempts } from "../../../src/webhooks/schedule.ts";
+import type { WebhookRequest } from "../../../adapters/testing/index.ts";
 import { maxDelayMs } from "../../../adapters/testing/world/faults.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { allRows, insertedRows, readRows } from "../rows.ts";
 import { maxStaleOwnerMs, WebhookHistory } from "../webhook-history.ts";
-import type { WebhookRequest } from "../webhook-receivers.ts";
+import type { WebhookReceivers } from "../webhook-receivers.ts";
 import type { World } from "../world.ts";
 
 /** How long a commit may take that read the webhooks before a new one was created. */
@@ -147,7 +148,7 @@ export const deliveriesOnSchedule: Invariant = {
       );
       if (made.includes(undefined)) yield "has an attempt that its receiver never got";
       const unrecorded = requests.filter(
-        (request) => !made.includes(request) && !mayBeUnrecorded(request),
+        (request) => !made.includes(request) && !mayBeUnrecorded(request, receivers),
       );
       if (unrecorded.length > 0) {
         yield `has no attempt for the request that its receiver got at ${unrecorded[0]?.at}`;
@@ -184,7 +185,7 @@ export const deliveriesOnSchedule: Invariant = {
           const { id, webhook_id, event_id } = delivery;
           const url = urls.get(webhook_id);
           const requests = receivers.requests.filter(
-            (request) => request.url === url && request.event_id === event_id,
+            (request) => request.url === url && request.event.id === event_id,
           );
           for (const problem of problemsOf(delivery, requests)) {
             violations.push({
@@ -200,14 +201,16 @@ export const deliveriesOnSchedule: Invariant = {
 };
 
 /** The sender did not learn the outcome, crashed soon after, or could not reach the storage. */
-function mayBeUnrecorded({ outcomeSeen, run, ended_at }: WebhookRequest): boolean {
+function mayBeUnrecorded(request: WebhookRequest, receivers: WebhookReceivers): boolean {
+  const { abandoned, ended_at } = request;
   const end = ended_at ?? 0;
-  const hadOutage = run.outages.some(
+  const run = receivers.runOf(request);
+  const hadOutage = run?.outages.some(
     ({ from, until }) => from < end + maxStaleOwnerMs && until > end,
   );
-  return !outcomeSeen || hadOutage || (run.endedAt ?? Infinity) - end < maxStaleOwnerMs;
+  return abandoned || hadOutage === true || (run?.endedAt ?? Infinity) - end < maxStaleOwnerMs;
 }
 
 function isSuccess(request: WebhookRequest | undefined): boolean {
-  return request?.status === 200 || request?.status === 204;
+  return request?.outcome === "answered" && (request.status === 200 || request.status === 204);
 }

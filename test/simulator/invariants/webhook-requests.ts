@@ -4,10 +4,10 @@ import {
   deliveriesOfEvent,
   type WebhookRow,
 } from "../../../src/webhooks/rows.ts";
+import type { WebhookRequest } from "../../../adapters/testing/index.ts";
 import type { Invariant, Violation } from "../invariant.ts";
 import { readRows } from "../rows.ts";
 import { maxReadAgeMs, WebhookHistory } from "../webhook-history.ts";
-import type { WebhookRequest } from "../webhook-receivers.ts";
 import type { World } from "../world.ts";
 
 /** Returns what is wrong with a request, as the ends of sentences. */
@@ -30,7 +30,8 @@ function forEachRequest(name: string, judge: (world: World) => Judge): Invariant
           return [];
         },
         *webhookRequest(request): Iterable<Violation> {
-          const { event_id, url } = request;
+          const { url } = request;
+          const event_id = request.event.id;
           const webhook = log.at(url);
           if (webhook === undefined) {
             yield {
@@ -51,9 +52,9 @@ function forEachRequest(name: string, judge: (world: World) => Judge): Invariant
   };
 }
 
-function signaturesBy(secret: string, { event_id, headers, body }: WebhookRequest): string {
+function signaturesBy(secret: string, { event, headers, body }: WebhookRequest): string {
   return new Verifier(secret).sign(
-    event_id,
+    event.id,
     new Date(Number(headers["webhook-timestamp"]) * 1_000),
     body,
   );
@@ -85,7 +86,7 @@ export const requestsSigned: Invariant = forEachRequest(
         yield "with a signature that does not match its secrets";
       }
       if (request.headers["x-shop"] !== "ours") yield "without its custom header";
-      const stored = log.deliveries.between(`${id} ${request.event_id}`, request.at, maxReadAgeMs);
+      const stored = log.deliveries.between(`${id} ${request.event.id}`, request.at, maxReadAgeMs);
       if (!stored.some(({ body }) => body === request.body)) {
         yield "with a body that differs from the stored one";
       }
@@ -98,13 +99,13 @@ export const oneRequestAtATime: Invariant = forEachRequest(
     function* judge(request, { id, ordering }, log) {
       if (log.wasTakenOver(id, request.at)) return;
       const other = receivers.requests.find(
-        ({ url, event_id, ended_at }) =>
+        ({ url, event, ended_at }) =>
           ended_at === null &&
           url === request.url &&
-          (ordering === "fifo" || event_id === request.event_id),
+          (ordering === "fifo" || event.id === request.event.id),
       );
       if (other !== undefined) {
-        yield `while ${other.run.name} was still sending ${other.event_id}`;
+        yield `while ${other.engine} was still sending ${other.event.id}`;
       }
     },
 );
@@ -113,7 +114,8 @@ export const requestsDueAndInOrder: Invariant = forEachRequest(
   "A webhook gets only deliveries that are due while it is enabled, in fifo order if it asks so.",
   ({ database }) =>
     function* judge(request, { id, ordering }, log) {
-      const { event_id, at, started_at } = request;
+      const { at, started_at } = request;
+      const event_id = request.event.id;
       const webhooks = log.webhooks.between(id, at, maxReadAgeMs);
       if (webhooks.length === 0) yield "which is deleted";
       const versions = log.deliveries.between(`${id} ${event_id}`, at, maxReadAgeMs);

@@ -45,14 +45,14 @@ export class Coverage {
 
   /** Counts a fault of a port, for the call and for the operations that are under way. */
   onFault({ fault, engine, call, collections, writes }: MetFault): void {
-    const places = placesOf[fault];
+    const [place] = placesOf[fault];
     if (call === "commit" || call === "read") {
       for (const name of collections) this.count(call, name, fault);
       for (const write of writes) {
         if (write.collection.name !== "jobs" || !("row" in write)) continue;
         this.count("job", String(write.row["kind"]), fault);
       }
-    } else this.count(places.includes("carrier") ? "carrier" : "engine", call, fault);
+    } else if (place !== undefined) this.count(place, call, fault);
     this.onEngineFault(engine, fault);
   }
 

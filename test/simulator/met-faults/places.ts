@@ -13,7 +13,8 @@ import type { HostFault } from "../faults.ts";
 import type { WebhookFault } from "../webhook-receivers.ts";
 
 /** What the simulator itself does to processes. */
-export type ProcessFault = "crash" | "deployment" | "cutOffStorage" | "cutOffCarrier" | "clockSet";
+export type ProcessFault =
+  "crash" | "deployment" | "cutOffStorage" | "cutOffCarrier" | "cutOffInternet" | "clockSet";
 
 export type AnyFault = Fault | HostFault | WebhookFault | ProcessFault;
 
@@ -65,19 +66,29 @@ export const placesOf: Readonly<Record<AnyFault, readonly Place[]>> = {
   receiptLost: carrier,
   reportTwice: carrier,
   receiptEarly: carrier,
+  crashBeforePost: webhook,
+  crashAfterPost: webhook,
+  postFailsBefore: webhook,
+  postFailsAfter: webhook,
+  postSlow: webhook,
+  receiverFails: webhook,
+  receiverThrottles: webhook,
+  receiverHangs: webhook,
   crash: processes,
   deployment: processes,
   cutOffStorage: processes,
   cutOffCarrier: processes,
+  cutOffInternet: processes,
   clockSet: ["engine"],
   policyDenies: host,
   policyDefers: host,
   policyFails: host,
   analyzerFails: host,
   analyzerSlow: host,
-  crashAtModelCall: host,
-  modelSlow: host,
+  crashAtModel: host,
   modelFails: host,
+  modelAnswerLost: host,
+  modelSlow: host,
   modelHostile: host,
   crashAtAction: host,
   actionFailsBefore: host,
@@ -122,9 +133,10 @@ const callsOf: Readonly<Partial<Record<AnyFault, readonly string[]>>> = {
   policyFails: ["policy"],
   analyzerFails: ["sentiment"],
   analyzerSlow: ["sentiment"],
-  crashAtModelCall: modelTasks,
-  modelSlow: modelTasks,
-  modelFails: modelTasks,
+  crashAtModel: ["model"],
+  modelFails: ["model"],
+  modelAnswerLost: ["model"],
+  modelSlow: ["model"],
   modelHostile: modelTasks,
   crashAtAction: actionNames,
   actionFailsBefore: actionNames,
@@ -171,8 +183,8 @@ const rowsOf: Readonly<Record<Place, readonly string[]>> = {
   operation: operations.map(({ name }) => name),
   engine: ["start", "notification", "process"],
   carrier: ["send", "look-up", "receipt", "text"],
-  webhook: ["request"],
-  host: ["policy", "sentiment", ...modelTasks, ...actionNames, "consumer"],
+  webhook: ["post"],
+  host: ["policy", "sentiment", "model", ...modelTasks, ...actionNames, "consumer"],
 };
 
 /** Rows and cells without faults in these histories, and why. */

@@ -1,0 +1,109 @@
+/** What a scripted model answers to the turns of agents. */
+import type { ModelAnswer, ModelTask, ModelTurn } from "../../../src/ports/index.ts";
+
+/** The model answers. */
+export interface ModelAnswers {
+  /** The model answers. */
+  readonly outcome: "answered";
+  /** The answer: a reply, actions to call, a playbook, a hand-off. */
+  readonly answer: ModelAnswer;
+  /** How long the answer takes, in milliseconds. Default: 500. */
+  readonly afterMs?: number;
+}
+
+/** The model answers, but the answer is lost: the engine gets an error. */
+export interface ModelAnswerIsLost {
+  /** The model answers, but the answer is lost: the engine gets an error. */
+  readonly outcome: "answer_lost";
+  /** The answer. Default: a reply. */
+  readonly answer?: ModelAnswer;
+}
+
+/** The model fails. */
+export interface ModelFails {
+  /** The model fails. */
+  readonly outcome: "fails";
+  /** The message of the error. Default: it quotes the contact, as errors of models may. */
+  readonly message?: string;
+}
+
+/** The model never answers. */
+export interface ModelHangs {
+  /** The model never answers. */
+  readonly outcome: "hangs";
+}
+
+/** What happens to one request to a model. */
+export type ModelOutcome = ModelAnswers | ModelAnswerIsLost | ModelFails | ModelHangs;
+
+/** An outcome, an answer, or the text of a reply. */
+export type ScriptedAnswer = ModelOutcome | ModelAnswer | string;
+
+/** What the model does in the turns that match. A rule without conditions matches every turn. */
+export interface ModelRule {
+  /** A part of the contact's last message, or a pattern that it matches. */
+  readonly text?: string | RegExp;
+  /** The kind of task. Default: every kind. */
+  readonly task?: ModelTask["type"];
+  /**
+   * What happens to the first request about the same messages, the second, and so on. The last one
+   * repeats. An engine asks again after calls of actions, and after a crash.
+   */
+  readonly answers: readonly [ScriptedAnswer, ...ScriptedAnswer[]];
+}
+
+/** Rules, of which the first that matches decides, or a function. Undefined means a reply. */
+export type ModelScript =
+  readonly ModelRule[] | ((request: TurnAtModel) => ScriptedAnswer | undefined);
+
+/** A request as a model gets it. */
+export interface TurnAtModel {
+  /** What the model sees. */
+  readonly turn: ModelTurn;
+  /** 1 for the first request about the same messages and the same kind of task. */
+  readonly number: number;
+  /** When it came, by the world's clock. 0 outside of a world. */
+  readonly at: number;
+  /** The engine that asked. Empty outside of a world. */
+  readonly engine: string;
+}
+
+/** A request to a model, as the kit recorded it. */
+export interface ModelRequest extends TurnAtModel {
+  /** What came of it. Null while it is under way, and if the engine crashed meanwhile. */
+  readonly outcome: ModelOutcome["outcome"] | null;
+  /** The answer, also if it was lost. Null if there is none. */
+  readonly answer: ModelAnswer | null;
+}
+
+const defaultAnswer: ModelAnswer = { text: "Thank you for your message." };
+
+/** What the script says about a request. */
+export function outcomeOf(
+  script: ModelScript,
+  request: TurnAtModel,
+): Exclude<ModelOutcome, ModelAnswerIsLost> | Required<ModelAnswerIsLost> {
+  const found =
+    typeof script === "function" ? script(request) : script.find((rule) => matches(rule, request));
+  const isRule = typeof found === "object" && found !== null && "answers" in found;
+  const chosen = isRule ? nth(found, request) : (found ?? defaultAnswer);
+  if (typeof chosen === "string") return { outcome: "answered", answer: { text: chosen } };
+  if (!("outcome" in chosen)) return { outcome: "answered", answer: chosen };
+  return chosen.outcome === "answer_lost" ? { answer: defaultAnswer, ...chosen } : chosen;
+}
+
+function matches({ text, task }: ModelRule, { turn }: TurnAtModel): boolean {
+  if (task !== undefined && task !== turn.task.type) return false;
+  if (text === undefined) return true;
+  const said = lastSaid(turn);
+  return typeof text === "string" ? said.includes(text) : said.search(text) >= 0;
+}
+
+function nth({ answers }: ModelRule, { number }: TurnAtModel): ScriptedAnswer {
+  return answers[Math.min(number, answers.length) - 1] ?? answers[0];
+}
+
+/** The contact's last message. Empty if there is none. */
+export function lastSaid({ messages }: ModelTurn): string {
+  return messages.findLast(({ from }) => from === "contact")?.text ?? "";
+}

@@ -1,0 +1,195 @@
+import { functionOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/index.ts";
+import { never } from "../world/engine-run.ts";
+import { maxDelayMs } from "../world/faults.ts";
+import type { RunContext } from "../world/run-context.ts";
+import {
+  lastSaid,
+  type ModelOutcome,
+  type ModelRequest,
+  type ModelScript,
+  outcomeOf,
+} from "./script.ts";
+
+const defaultAfterMs = 500;
+/** How much of an answer the story has. */
+const maxStoryChars = 80;
+
+/** Options of `scriptedModel()`. */
+export interface ScriptedModelOptions {
+  /**
+   * What the model does in which turn. By default, and where the script says nothing, it thanks
+   * for the message.
+   */
+  readonly script?: ModelScript;
+  /** Called with each request when it arrives, before it is recorded. */
+  readonly onRequest?: (request: ModelRequest) => void;
+}
+
+/**
+ * A model that does what a test says, and records what it was asked. It is the model of all engines
+ * of a world. Outside of a world it answers at once: `agents: { model }`.
+ */
+export interface ScriptedModel extends AgentModel {
+  /** All requests that reached the model, in order. */
+  readonly requests: readonly ModelRequest[];
+  /** Answers a turn. */
+  respond(turn: ModelTurn, options: { readonly signal: AbortSignal }): Promise<ModelAnswer>;
+}
+
+/** How an engine of a world connects to each model. */
+const connectors = new WeakMap<ScriptedModel, (context: RunContext) => AgentModel>();
+
+/** Returns the model of one engine of a world. */
+export function connectToModel(model: ScriptedModel, context: RunContext): AgentModel {
+  const connect = connectors.get(model);
+  if (connect === undefined) throw new TypeError("Expected what scriptedModel() returns.");
+  return connect(context);
+}
+
+const optionsSchema = optionsObject({
+  script: option<ModelScript>(
+    "a list of rules or a function",
+    (given) => Array.isArray(given) || typeof given === "function",
+  ).default([]),
+  onRequest: functionOption<(request: ModelRequest) => void>().optional(),
+});
+
+/**
+ * Returns a model that does what a test says: by text, by task or by a function.
+ * @throws TidingsError `invalid_option` when an option is wrong or unknown
+ */
+export function scriptedModel(options: ScriptedModelOptions = {}): ScriptedModel {
+  const { script, onRequest } = parseOptions("scriptedModel: ", optionsSchema, options);
+  const core = new ModelCore(script, onRequest);
+  const model: ScriptedModel = {
+    get requests() {
+      return core.requests;
+    },
+    respond: (turn, { signal }) => core.respond(undefined, turn, signal),
+  };
+  connectors.set(model, (context) => core.join(context));
+  return model;
+}
+
+type OpenRequest = { -readonly [K in keyof ModelRequest]: ModelRequest[K] };
+
+class ModelCore {
+  readonly requests: OpenRequest[] = [];
+  readonly #script: ModelScript;
+  readonly #onRequest: ((request: ModelRequest) => void) | undefined;
+  readonly #counts = new Map<string, number>();
+  #world: RunContext["world"] | undefined;
+
+  constructor(script: ModelScript, onRequest: ((request: ModelRequest) => void) | undefined) {
+    this.#script = script;
+    this.#onRequest = onRequest;
+  }
+
+  /** The model of an engine in a world. A model belongs to one world. */
+  join(context: RunContext): AgentModel {
+    const { world, run } = context;
+    if (this.#world !== undefined && this.#world !== world) {
+      throw new Error("This scripted model is part of another world. Make one for each world.");
+    }
+    this.#world = world;
+    return {
+      respond: (turn, { signal }) =>
+        run.isAlive ? run.guard(this.respond(context, turn, signal)) : never(),
+    };
+  }
+
+  async respond(
+    context: RunContext | undefined,
+    turn: ModelTurn,
+    signal: AbortSignal,
+  ): Promise<ModelAnswer> {
+    const fault = context && (await faultOf(context, turn, signal));
+    if (fault === "crashed") return never();
+    if (fault !== undefined && fault !== "lost") throw fault;
+    const request = this.#record(context, turn);
+    const decided = outcomeOf(this.#script, request);
+    const isLost = fault === "lost" && decided.outcome === "answered";
+    const outcome = isLost ? "answer_lost" : decided.outcome;
+    this.#note(request, outcome, decided);
+    if (decided.outcome === "hangs") await aborted(signal);
+    const { afterMs = defaultAfterMs } = decided.outcome === "answered" ? decided : {};
+    await context?.world.clock.sleep(afterMs, signal);
+    request.outcome = outcome;
+    if ("answer" in decided) request.answer = decided.answer;
+    if (outcome === "answered" && "answer" in decided) return decided.answer;
+    const told = decided.outcome === "fails" ? decided.message : undefined;
+    throw new Error(told ?? messageOf(outcome, turn));
+  }
+
+  #record(context: RunContext | undefined, turn: ModelTurn): OpenRequest {
+    const name = JSON.stringify([turn.task.type, turn.messages]);
+    const number = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, number);
+    const request: OpenRequest = {
+      turn,
+      number,
+      at: context?.world.clock.now() ?? 0,
+      engine: context?.run.name ?? "",
+      outcome: null,
+      answer: null,
+    };
+    this.#onRequest?.(request);
+    this.requests.push(request);
+    return request;
+  }
+
+  #note({ engine, turn }: ModelRequest, outcome: ModelOutcome["outcome"], decided: object): void {
+    const said = JSON.stringify(lastSaid(turn)).slice(0, maxStoryChars);
+    const answer = "answer" in decided ? `: ${shown(decided.answer)}` : "";
+    this.#world?.story.note([engine], `${engine} asks the model: ${said}`);
+    this.#world?.story.note([engine], `the model ${inWords[outcome]}${answer}`);
+  }
+}
+
+const inWords: Readonly<Record<ModelOutcome["outcome"], string>> = {
+  answered: "answers",
+  answer_lost: "answers, and the answer is lost",
+  fails: "fails",
+  hangs: "hangs",
+};
+
+/** An answer for the story. Tests may script answers that are no JSON, to see what engines do. */
+function shown(answer: unknown): string {
+  try {
+    return String(JSON.stringify(answer)).slice(0, maxStoryChars);
+  } catch {
+    return "no JSON";
+  }
+}
+
+/** What goes wrong on the way to the model. Waits if the way is slow. */
+async function faultOf(
+  { world, run, occurs, crash, isCutOff }: RunContext,
+  turn: ModelTurn,
+  signal: AbortSignal,
+): Promise<"crashed" | "lost" | Error | undefined> {
+  const { clock, dice, story } = world;
+  if (occurs("crashAtModel", { call: "model" })) {
+    crash("while it asks the model");
+    return "crashed";
+  }
+  if (isCutOff("internet") || occurs("modelFails", { call: "model" })) {
+    story.note([run.name], `${run.name} gets an error from the model`);
+    return new Error(messageOf("fails", turn));
+  }
+  if (occurs("modelSlow", { call: "model" }))
+    await clock.sleep(dice.between(1, maxDelayMs.model), signal);
+  return occurs("modelAnswerLost", { call: "model" }) ? "lost" : undefined;
+}
+
+/** Errors of models may quote what they were asked. */
+function messageOf(outcome: string, turn: ModelTurn): string {
+  const what = outcome === "fails" ? "The model failed" : "The connection to the model broke";
+  return `${what} on: ${lastSaid(turn)}`;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}

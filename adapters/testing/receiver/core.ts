@@ -1,0 +1,253 @@
+import { createHmac } from "node:crypto";
+import type {
+  Clock,
+  HttpClient,
+  HttpFailure,
+  HttpFailureCode,
+  HttpOutcome,
+  HttpRequest,
+} from "../../../src/ports/index.ts";
+import { never } from "../world/engine-run.ts";
+import { type Fault, maxDelayMs } from "../world/faults.ts";
+import type { RunContext } from "../world/run-context.ts";
+import { shortId } from "../world/story.ts";
+import {
+  eventIn,
+  type ReceiverOutcome,
+  type ReceiverScript,
+  responseOf,
+  type WebhookRequest,
+} from "./script.ts";
+
+const defaultAfterMs = 100;
+/** How old a signature may be: what libraries for Standard Webhooks accept. */
+const maxSignatureAgeMs = 5 * 60_000;
+/** From the range for documentation, RFC 5737. */
+const address = "192.0.2.1";
+
+/** How an engine reaches the receiver. */
+interface Link {
+  readonly clock: Clock;
+  /** Undefined outside of a world. */
+  readonly context: RunContext | undefined;
+}
+
+/** What a receiver is made of. */
+export interface ReceiverSettings {
+  readonly script: ReceiverScript;
+  readonly onRequest: ((request: WebhookRequest) => void) | undefined;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type OpenRequest = Writable<WebhookRequest>;
+
+/** What is behind the HTTP clients of a scripted receiver. It records every request. */
+export class ReceiverCore {
+  readonly requests: OpenRequest[] = [];
+  readonly #settings: ReceiverSettings;
+  readonly #secrets = new Map<string, Set<string>>();
+  readonly #counts = new Map<string, number>();
+  #world: RunContext["world"] | undefined;
+
+  constructor(settings: ReceiverSettings) {
+    this.#settings = settings;
+  }
+
+  trust(url: string, secret: string): void {
+    const secrets = this.#secrets.get(url) ?? new Set();
+    this.#secrets.set(url, secrets.add(secret));
+  }
+
+  /** The HTTP client of an engine in a world. A receiver belongs to one world. */
+  join(context: RunContext): HttpClient {
+    const { world, run } = context;
+    if (this.#world !== undefined && this.#world !== world) {
+      throw new Error("This scripted receiver is part of another world. Make one for each world.");
+    }
+    this.#world = world;
+    const link = { clock: world.clock, context };
+    return {
+      send: (request) => (run.isAlive ? run.guard(this.#send(link, request)) : never()),
+      close() {},
+    };
+  }
+
+  /** The HTTP client of an engine outside of a world. */
+  client(clock: Clock): HttpClient {
+    return { send: (request) => this.#send({ clock, context: undefined }, request), close() {} };
+  }
+
+  async #send(link: Link, sent: HttpRequest): Promise<HttpOutcome> {
+    const request = this.#record(link, sent);
+    if (request === undefined) return answered(404, {}, "Expected the event of a webhook.");
+    let hasArrived = false;
+    const over = this.#exchange(link, request, sent, () => {
+      hasArrived = true;
+    });
+    const { context, clock } = link;
+    const outcome = await (context === undefined ? over : Promise.race([over, context.run.ended]));
+    request.ended_at = clock.now();
+    request.abandoned = outcome === undefined || sent.signal?.aborted === true;
+    const unanswered = hasArrived ? "hangs" : "unreachable";
+    const lost = request.status === null ? unanswered : "answer_lost";
+    request.outcome = outcome?.outcome === "answered" ? "answered" : lost;
+    return outcome ?? never();
+  }
+
+  /** Undefined if the request is none of a webhook. */
+  #record({ clock, context }: Link, { url, headers, body }: HttpRequest): OpenRequest | undefined {
+    const text = Buffer.from(body ?? []).toString();
+    const event = eventIn(text);
+    if (event === undefined) return undefined;
+    const name = `${url} ${event.id}`;
+    const number = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, number);
+    const at = clock.now();
+    const received = {
+      url,
+      event,
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]),
+      ),
+      body: text,
+      number,
+      started_at: context?.clock.now() ?? at,
+      at,
+      engine: context?.run.name ?? "",
+    };
+    const request: OpenRequest = {
+      ...received,
+      signature: this.#check(received),
+      outcome: null,
+      status: null,
+      ended_at: null,
+      abandoned: false,
+    };
+    this.#settings.onRequest?.(request);
+    this.requests.push(request);
+    return request;
+  }
+
+  #check({ url, headers, body, at }: Pick<WebhookRequest, "url" | "headers" | "body" | "at">) {
+    const secrets = this.#secrets.get(url);
+    if (secrets === undefined) return "unknown";
+    const { "webhook-id": id, "webhook-timestamp": seconds } = headers;
+    const signatures = (headers["webhook-signature"] ?? "").split(" ");
+    const isSigned = [...secrets].some((secret) => {
+      const hmac = createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"));
+      return signatures.includes(`v1,${hmac.update(`${id}.${seconds}.${body}`).digest("base64")}`);
+    });
+    const age = Math.abs(at - Number(seconds) * 1_000);
+    return isSigned && age <= maxSignatureAgeMs ? "valid" : "invalid";
+  }
+
+  async #exchange(
+    link: Link,
+    request: OpenRequest,
+    sent: HttpRequest,
+    onArrival: () => void,
+  ): Promise<HttpOutcome> {
+    const { clock, context } = link;
+    const occurs = (fault: Fault): boolean => context?.occurs(fault, { call: "post" }) === true;
+    const isCutOff = (): boolean => context?.isCutOff("internet") === true;
+    const random = (max: number): number => context?.world.dice.between(1, max) ?? 0;
+    const wait = waiter(clock, sent);
+    if (occurs("crashBeforePost")) {
+      context?.crash(`before it posts ${shortId(request.event.id)} to ${request.url}`);
+      return never();
+    }
+    if (isCutOff() || occurs("postFailsBefore")) {
+      this.#note(request, "cannot be reached");
+      return failed("connect_refused");
+    }
+    const slow = occurs("postSlow") ? await wait(random(maxDelayMs.post)) : undefined;
+    if (slow !== undefined) return slow;
+
+    const response = this.#respond(link, request);
+    this.#note(request, words(response));
+    if (response.outcome === "unreachable") return failed("connect_refused");
+    onArrival();
+    if (response.outcome === "hangs") return (await wait(Infinity)) ?? never();
+    request.status = (response.outcome === "answered" ? response.status : undefined) ?? 200;
+    const late = await wait(response.afterMs ?? defaultAfterMs);
+    if (late !== undefined) return late;
+    if (occurs("crashAfterPost")) {
+      context?.crash(`before it gets the response to ${shortId(request.event.id)}`);
+      return never();
+    }
+    if (response.outcome === "answer_lost" || isCutOff() || occurs("postFailsAfter")) {
+      this.#note(request, "answers, and the response is lost");
+      return failed("response_reset");
+    }
+    const { retryAfterSeconds, body = "" } = response;
+    const headers: Record<string, string> =
+      retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+    return answered(request.status, headers, body);
+  }
+
+  #respond({ context }: Link, request: WebhookRequest): ReceiverOutcome {
+    if (context?.occurs("receiverHangs", { call: "post" }) === true) return { outcome: "hangs" };
+    if (context?.occurs("receiverFails", { call: "post" }) === true)
+      return { outcome: "answered", status: 500 };
+    if (context?.occurs("receiverThrottles", { call: "post" }) === true) {
+      const retryAfterSeconds = context.world.dice.between(1, 90);
+      return { outcome: "answered", status: 429, retryAfterSeconds };
+    }
+    if (request.signature === "invalid") return { outcome: "answered", status: 401 };
+    return responseOf(this.#settings.script, request);
+  }
+
+  #note({ engine, event, url, number }: WebhookRequest, what: string): void {
+    const ids = Object.values(event.data).filter((each) => typeof each === "string");
+    this.#world?.story.note(
+      [engine, event.id, url, ...ids],
+      `${url} ${what} for ${event.type} ${shortId(event.id)}, request ${number}, from ${engine}`,
+    );
+  }
+}
+
+/** Waits within the deadline of a request. Returns the failure that ended the wait, if any. */
+function waiter(
+  clock: Clock,
+  { deadline_ms, signal }: HttpRequest,
+): (ms: number) => Promise<HttpFailure | undefined> {
+  const deadline = clock.monotonic() + deadline_ms;
+  return async (ms) => {
+    const left = Math.max(0, deadline - clock.monotonic());
+    await clock.sleep(Math.min(ms, left), signal);
+    if (signal?.aborted === true) return failed("aborted");
+    return ms > left ? failed("response_timeout") : undefined;
+  };
+}
+
+function words(response: ReceiverOutcome): string {
+  if (response.outcome === "answered") return `answers ${response.status ?? 200}`;
+  return response.outcome === "answer_lost"
+    ? "gets a request"
+    : response.outcome === "hangs"
+      ? "hangs"
+      : "cannot be reached";
+}
+
+function answered(status: number, headers: Record<string, string>, body: string): HttpOutcome {
+  return {
+    outcome: "answered",
+    status,
+    headers,
+    body: Buffer.from(body),
+    truncated: false,
+    address,
+  };
+}
+
+function failed(code: HttpFailureCode): HttpFailure {
+  const sent = code !== "connect_refused";
+  return {
+    outcome: "failed",
+    code,
+    message: "The request failed.",
+    sent,
+    address: sent ? address : null,
+    partial: null,
+  };
+}

@@ -1,0 +1,134 @@
+/** What a scripted receiver does with the requests that webhooks send. */
+import type { Event } from "../../entry.ts";
+import { memberOf } from "../../../src/kernel/index.ts";
+
+/** The receiver takes the request and responds. */
+export interface AnsweredRequest {
+  /** The receiver takes the request and responds. */
+  readonly outcome: "answered";
+  /** The HTTP status. Default: 200. */
+  readonly status?: number;
+  /** The value of `Retry-After`, in seconds. Default: there is none. */
+  readonly retryAfterSeconds?: number;
+  /** The body of the response. Default: empty. */
+  readonly body?: string;
+  /** How long the response takes, in milliseconds. Default: 100. */
+  readonly afterMs?: number;
+}
+
+/** The receiver takes the event, but its response is lost. */
+export interface LostResponse {
+  /** The receiver takes the event, but its response is lost. */
+  readonly outcome: "answer_lost";
+  /** How long it takes until the connection breaks, in milliseconds. Default: 100. */
+  readonly afterMs?: number;
+}
+
+/** The receiver gets the request and never responds. */
+export interface HangingReceiver {
+  /** The receiver gets the request and never responds. */
+  readonly outcome: "hangs";
+}
+
+/** Nobody is there: the connection is refused. */
+export interface UnreachableReceiver {
+  /** Nobody is there: the connection is refused. */
+  readonly outcome: "unreachable";
+}
+
+/** What happens to one request. */
+export type ReceiverOutcome =
+  AnsweredRequest | LostResponse | HangingReceiver | UnreachableReceiver;
+
+/** An outcome, the HTTP status of a response, or the name of another outcome. */
+export type ScriptedResponse =
+  ReceiverOutcome | Exclude<ReceiverOutcome["outcome"], "answered"> | number;
+
+/** What happens to the requests that match. A rule without conditions matches every request. */
+export interface ReceiverRule {
+  /** The URL of the webhook. */
+  readonly url?: string;
+  /** The type of the event, such as `message.sent`, or a pattern, such as `message.*`. */
+  readonly event?: string;
+  /** What happens to an event's first request, the second, and so on. The last one repeats. */
+  readonly attempts: readonly [ScriptedResponse, ...ScriptedResponse[]];
+}
+
+/** Rules, of which the first that matches decides, or a function. Undefined means status 200. */
+export type ReceiverScript =
+  readonly ReceiverRule[] | ((request: RequestAtReceiver) => ScriptedResponse | undefined);
+
+/** A request as a receiver gets it. */
+export interface RequestAtReceiver {
+  /** The URL of the webhook. */
+  readonly url: string;
+  /** The event. */
+  readonly event: Event;
+  /** The headers, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, as it was sent. */
+  readonly body: string;
+  /**
+   * `valid`: a secret that the receiver trusts has signed it, within 5 minutes. `invalid`: none
+   * has. `unknown`: the receiver trusts no secret of this URL.
+   */
+  readonly signature: "valid" | "invalid" | "unknown";
+  /** 1 for the first request with this event to this URL. */
+  readonly number: number;
+  /** When the engine made it, by the engine's clock, in milliseconds since the epoch. */
+  readonly started_at: number;
+  /** When the engine made it, by the world's clock. */
+  readonly at: number;
+  /** The engine that made it. Empty outside of a world. */
+  readonly engine: string;
+}
+
+/** A request of an engine to a webhook, as the kit recorded it. */
+export interface WebhookRequest extends RequestAtReceiver {
+  /**
+   * What came of it, as the engine sees it. A response that comes too late is lost. Null while the
+   * request is under way.
+   */
+  readonly outcome: ReceiverOutcome["outcome"] | null;
+  /** The status that the receiver responded with. Null if it has not responded. */
+  readonly status: number | null;
+  /** When it was over, by the world's clock. Null while it is under way. */
+  readonly ended_at: number | null;
+  /** The engine crashed or gave up before the request was over. */
+  readonly abandoned: boolean;
+}
+
+/** What the script says about a request. */
+export function responseOf(script: ReceiverScript, request: RequestAtReceiver): ReceiverOutcome {
+  const found =
+    typeof script === "function" ? script(request) : script.find((rule) => matches(rule, request));
+  const chosen = typeof found === "object" && "attempts" in found ? nth(found, request) : found;
+  if (chosen === undefined) return { outcome: "answered" };
+  if (typeof chosen === "number") return { outcome: "answered", status: chosen };
+  return typeof chosen === "string" ? { outcome: chosen } : chosen;
+}
+
+function matches({ url, event: pattern }: ReceiverRule, request: RequestAtReceiver): boolean {
+  if (url !== undefined && url !== request.url) return false;
+  if (pattern === undefined || pattern === "*" || pattern === request.event.type) return true;
+  return pattern.endsWith(".*") && request.event.type.startsWith(pattern.slice(0, -1));
+}
+
+function nth({ attempts }: ReceiverRule, { number }: RequestAtReceiver): ScriptedResponse {
+  return attempts[Math.min(number, attempts.length) - 1] ?? attempts[0];
+}
+
+/** The event in the body of a request. Undefined if there is none. */
+export function eventIn(body: string): Event | undefined {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const isEvent =
+      typeof memberOf(parsed, "id") === "string" &&
+      typeof memberOf(parsed, "type") === "string" &&
+      typeof memberOf(parsed, "data") === "object";
+    // Only what makes it an event is checked. Laws and tests judge the rest.
+    return isEvent ? (parsed as Event) : undefined;
+  } catch {
+    return undefined;
+  }
+}

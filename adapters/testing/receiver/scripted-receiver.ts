@@ -1,0 +1,93 @@
+import { functionOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import type { Clock, HttpClient } from "../../../src/ports/index.ts";
+import type { RunContext } from "../world/run-context.ts";
+import { ReceiverCore } from "./core.ts";
+import type { ReceiverScript, WebhookRequest } from "./script.ts";
+
+/** Options of `scriptedReceiver()`. */
+export interface ScriptedReceiverOptions {
+  /**
+   * What happens to which request. By default, and where the script says nothing, the receiver
+   * responds with status 200.
+   */
+  readonly script?: ReceiverScript;
+  /**
+   * Called with each request when an engine makes it, before it is recorded. For laws that are
+   * checked at once.
+   */
+  readonly onRequest?: (request: WebhookRequest) => void;
+}
+
+/** A webhook and its secret, as `webhooks.create` and `webhooks.rotateSecret` return them. */
+export interface TrustedWebhook {
+  /** The URL. */
+  readonly url: string;
+  /** The secret. Null, as in a replayed response, changes nothing. */
+  readonly secret: string | null;
+}
+
+/**
+ * The servers at the URLs of all webhooks. They do what a test says, and record what they get. All
+ * engines of a world post to them.
+ */
+export interface ScriptedReceiver {
+  /** All requests that engines made, in order, also those that did not arrive. */
+  readonly requests: readonly WebhookRequest[];
+  /** The requests that the receiver responded to with a 2xx: the events that it has taken. */
+  readonly received: readonly WebhookRequest[];
+  /** The requests with one event, in order. */
+  requestsOf(event_id: string): readonly WebhookRequest[];
+  /**
+   * Tells the receiver a secret of a URL. From then on it verifies the signatures of requests to
+   * this URL, and responds to invalid ones with status 401. It trusts all secrets that it was told.
+   */
+  trust(webhook: TrustedWebhook): void;
+  /** The HTTP client for an engine outside of a world: `http: { client: receiver.client(clock) }`. */
+  client(clock: Clock): HttpClient;
+}
+
+/** How an engine of a world connects to each receiver. */
+const connectors = new WeakMap<ScriptedReceiver, (context: RunContext) => HttpClient>();
+
+/** Returns the HTTP client of one engine of a world. */
+export function connectToReceiver(receiver: ScriptedReceiver, context: RunContext): HttpClient {
+  const connect = connectors.get(receiver);
+  if (connect === undefined) throw new TypeError("Expected what scriptedReceiver() returns.");
+  return connect(context);
+}
+
+const optionsSchema = optionsObject({
+  script: option<ReceiverScript>(
+    "a list of rules or a function",
+    (given) => Array.isArray(given) || typeof given === "function",
+  ).default([]),
+  onRequest: functionOption<(request: WebhookRequest) => void>().optional(),
+});
+
+/**
+ * Returns a receiver of webhooks that does what a test says: by URL, by event or by a function.
+ * @throws TidingsError `invalid_option` when an option is wrong or unknown
+ */
+export function scriptedReceiver(options: ScriptedReceiverOptions = {}): ScriptedReceiver {
+  const { script, onRequest } = parseOptions("scriptedReceiver: ", optionsSchema, options);
+  const core = new ReceiverCore({ script, onRequest });
+  const receiver: ScriptedReceiver = {
+    get requests() {
+      return core.requests;
+    },
+    get received() {
+      return core.requests.filter(({ status }) => status !== null && isSuccess(status));
+    },
+    requestsOf: (id) => core.requests.filter(({ event }) => event.id === id),
+    trust({ url, secret }) {
+      if (secret !== null) core.trust(url, secret);
+    },
+    client: (clock) => core.client(clock),
+  };
+  connectors.set(receiver, (context) => core.join(context));
+  return receiver;
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
