@@ -28,10 +28,12 @@ interface DueJobsSearch {
 
 /**
  * The minimum and maximum size of the window: the jobs that have been due for longest, which each
- * search reads first. It has room for twice as many jobs as the search before found. In a backlog,
- * a search reads so only a few more rows than it can use.
+ * search reads first. In a backlog, the window has twice as many jobs as the last search found, so
+ * that a search reads only a few more rows than it can use. Otherwise it has all due jobs.
  */
 const window = { min: 16, max: 256 } as const;
+/** There is a backlog if a search reads more than this number of jobs for each that it finds. */
+const backlogRatio = 4;
 /**
  * The number of rows in a page of the ring. They may belong to many lanes or to one, so the first
  * page of a search is small, and each further one is twice as large.
@@ -163,7 +165,10 @@ export class DueJobs {
       due = [...new Map(jobs.map((job) => [`${job.kind} ${job.key}`, job])).values()];
     }
     const taken = roundRobin(due, { free, freeIn, turnOf });
-    this.#window = Math.min(Math.max(window.min, 2 * taken.length), window.max);
+    const isBacklog = rows.length === limit || rows.length > backlogRatio * taken.length;
+    this.#window = isBacklog
+      ? Math.min(Math.max(window.min, 2 * taken.length), window.max)
+      : window.max;
     return taken;
   }
 
