@@ -56,7 +56,10 @@ export const rulesFiles: readonly RulesFile[] = [
       },
     ],
   },
-  { file: "src/webhooks/rules.ts", tests: ["test/webhooks/failing.test.ts"] },
+  {
+    file: "src/webhooks/rules.ts",
+    tests: ["test/webhooks/rules.test.ts", "test/webhooks/failing.test.ts"],
+  },
   { file: "src/agents/hand-off-rules.ts", tests: ["test/agents/hand-offs.test.ts"] },
   { file: "src/agents/runs/rules.ts", tests: ["test/agents/runs.test.ts"] },
   { file: "src/agents/playbooks/rules.ts", tests: ["test/agents/playbooks/graph.test.ts"] },
