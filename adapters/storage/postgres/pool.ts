@@ -3,6 +3,7 @@ import type { Result, Statement } from "./batch.ts";
 import {
   describeServer,
   Connection,
+  isEventful,
   type PostgresPool,
   type PostgresPoolClient,
 } from "./connection.ts";
@@ -38,6 +39,7 @@ export class ConnectionPool {
 
   constructor(pool: PostgresPool) {
     this.#pool = pool;
+    guardNewClients(pool);
     this.#server = describeServer(pool.options);
   }
 
@@ -134,6 +136,26 @@ export class ConnectionPool {
       clearTimeout(timer);
     }
   }
+}
+
+const guarded = new WeakSet<PostgresPool>();
+
+function ignore(): void {}
+
+/**
+ * An error event without a listener ends the process. A pool of `pg` hands out a new client with no
+ * listener, and when the server is killed, the error can be in the same bytes as the end of the
+ * start-up: before `take` can listen. Errors are ignored until these bytes are processed. The next
+ * statement of such a client fails.
+ */
+function guardNewClients(pool: PostgresPool): void {
+  if (!isEventful(pool) || guarded.has(pool)) return;
+  guarded.add(pool);
+  pool.on("acquire", (client) => {
+    if (typeof client !== "object" || client === null || !isEventful(client)) return;
+    client.on("error", ignore);
+    setImmediate(() => client.removeListener("error", ignore));
+  });
 }
 
 /** The statements that begin and end a transaction. */
