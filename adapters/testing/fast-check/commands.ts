@@ -76,6 +76,8 @@ export interface Commands {
   readonly reply: Arbitrary<WorldCommand<WithWorld>>;
   /** A conversation is closed. */
   readonly close: Arbitrary<WorldCommand<WithWorld>>;
+  /** A webhook for all events is created, unless there are two. */
+  readonly createWebhook: Arbitrary<WorldCommand<WithWorld>>;
   /** A phone texts something to the sender that texted it last. */
   readonly text: Arbitrary<WorldCommand<WithCarrier>>;
   /** A phone texts STOP, START or HELP to the sender that texted it last. */
@@ -85,6 +87,8 @@ export interface Commands {
 const minuteMs = 60_000;
 /** Out of how many of the latest messages or contacts a command picks one. */
 const maxRecent = 8;
+
+const maxWebhooks = 2;
 
 /** Returns commands for `fc.commands`, made with your own fast-check: `commands(fc)`. */
 export function commands(fc: FastCheck): Commands {
@@ -210,6 +214,14 @@ function operations(fc: FastCheck): Operations {
       own(`reply ${JSON.stringify(body)} in conversation ${n}`, (engine) =>
         onConversation(engine, n, (id) => engine.conversations.reply(id, { body })),
       ),
+    ),
+    createWebhook: integer(1, maxWebhooks).map((n) =>
+      own(`create webhook ${n}`, async (engine, { receiver }) => {
+        const { data } = await engine.webhooks.list({ limit: maxWebhooks });
+        if (data.length === maxWebhooks) return;
+        const url = `https://webhook-${n}.example/`;
+        receiver.trust(await engine.webhooks.create({ url, events: ["*"] }));
+      }),
     ),
     close: nth.map((n) =>
       own(`close conversation ${n}`, (engine) =>

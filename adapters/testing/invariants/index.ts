@@ -1,7 +1,11 @@
 /** The engine's own laws, over the public API of a world. */
 import { type Event, TidingsError } from "../../entry.ts";
-import type { CarrierCall } from "../carrier/script.ts";
 import type { Finding, World } from "../world/types.ts";
+import { conversationsInOrder } from "./conversations.ts";
+import { erasedMeansGone } from "./erasure.ts";
+import { noGapInTheEvents } from "./events.ts";
+import { allCalls, eventsIn, messageOf, scopesOf } from "./reads.ts";
+import { everyEventToItsWebhooks } from "./webhooks.ts";
 
 /** Laws of the engine, for `world.check`. Check them when the world has settled. */
 export type Invariants = {
@@ -18,6 +22,17 @@ export type Invariants = {
    * events (`sandbox.event`) may break it.
    */
   readonly everyEventOnce: EngineLaw;
+  /** The messages of a conversation reach the carrier in the order of the conversation. */
+  readonly conversationsInOrder: EngineLaw;
+  /** Each message has the event of its outcome, and streams leave out no event. */
+  readonly noGapInTheEvents: EngineLaw;
+  /**
+   * Each event has a delivery for each webhook that wants it. One that succeeded was taken, and was
+   * not posted again by itself.
+   */
+  readonly everyEventToItsWebhooks: EngineLaw;
+  /** The messages of an erased contact are gone, with its words in events and deliveries. */
+  readonly erasedMeansGone: EngineLaw;
   /** No engine logged an error, except that something outside it failed. */
   readonly noUnexpectedErrors: EngineLaw;
   /** Nothing is left to do. */
@@ -26,10 +41,6 @@ export type Invariants = {
 
 /** A law of the engine. Returns what is wrong, or undefined. */
 export type EngineLaw = (world: World) => Promise<Finding | undefined>;
-
-/** How many items of a list a law reads. More of them are an error: use a smaller world. */
-const maxItems = 10_000;
-const pageSize = 100;
 
 /**
  * The engine's own laws: `await world.check(...Object.values(invariants))`. They use the public
@@ -41,6 +52,10 @@ export const invariants: Invariants = {
   statusFollowsTheEvidence,
   handedOverAsWritten,
   everyEventOnce,
+  conversationsInOrder,
+  noGapInTheEvents,
+  everyEventToItsWebhooks,
+  erasedMeansGone,
   noUnexpectedErrors,
   nothingLeftToDo,
 };
@@ -145,52 +160,6 @@ async function noUnexpectedErrors({ log }: World): Promise<Finding | undefined> 
 async function nothingLeftToDo(world: World): Promise<Finding | undefined> {
   const pending = await world.pending();
   return pending.length === 0 ? undefined : { description: pending.join("; ") };
-}
-
-/** An account and mode, with the calls that were made for it. */
-interface WorldScope {
-  readonly account_id: string;
-  readonly mode: CarrierCall["message"]["mode"];
-  readonly calls: readonly CarrierCall[];
-}
-
-function allCalls({ carriers }: World): readonly CarrierCall[] {
-  return carriers.flatMap(({ calls }) => calls);
-}
-
-/** The accounts and modes that messages went out of. */
-function scopesOf(world: World): readonly WorldScope[] {
-  const scopes = Map.groupBy(
-    allCalls(world),
-    ({ message: { account_id, mode } }) => `${account_id} ${mode}`,
-  );
-  return [...scopes.values()].flatMap((calls) => {
-    const [first] = calls;
-    return first === undefined ? [] : [{ ...first.message, calls }];
-  });
-}
-
-async function messageOf(world: World, { message: { account_id, mode, message_id } }: CarrierCall) {
-  try {
-    return await world.engine().account(account_id, { mode }).messages.get(message_id);
-  } catch (error) {
-    // Its contact may have been erased.
-    if (error instanceof TidingsError && error.status < 500) return undefined;
-    throw error;
-  }
-}
-
-async function eventsIn(world: World, { account_id, mode }: WorldScope): Promise<readonly Event[]> {
-  const { events } = world.engine().account(account_id, { mode });
-  const all: Event[] = [];
-  let cursor: string | undefined;
-  while (all.length < maxItems) {
-    const page = await events.list({ limit: pageSize, cursor });
-    all.push(...page.data);
-    if (page.next_cursor === null) return all.toReversed();
-    cursor = page.next_cursor;
-  }
-  throw new Error(`A law reads at most ${maxItems} events. Use a smaller world.`);
 }
 
 type OncePerMessage = Event<"message.sent" | "message.received">;

@@ -33,8 +33,6 @@ export interface ScriptedModelOptions {
 export interface ScriptedModel extends AgentModel {
   /** All requests that reached the model, in order. */
   readonly requests: readonly ModelRequest[];
-  /** Answers a turn. */
-  respond(turn: ModelTurn, options: { readonly signal: AbortSignal }): Promise<ModelAnswer>;
 }
 
 /** How an engine of a world connects to each model. */
@@ -157,7 +155,7 @@ const inWords: Readonly<Record<ModelOutcome["outcome"], string>> = {
 /** An answer for the story. Tests may script answers that are no JSON, to see what engines do. */
 function shown(answer: unknown): string {
   try {
-    return String(JSON.stringify(answer)).slice(0, maxStoryChars);
+    return JSON.stringify(answer).slice(0, maxStoryChars);
   } catch {
     return "no JSON";
   }

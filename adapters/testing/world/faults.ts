@@ -187,9 +187,11 @@ export class FaultSource {
   #rates: Partial<FaultRates>;
   #injected: Injected[] = [];
   readonly #dice: Dice;
+  #isCalm: boolean;
 
   constructor(rates: Partial<FaultRates>, dice: Dice) {
     this.#rates = rates;
+    this.#isCalm = Object.values(rates).every((rate) => rate === 0);
     this.#dice = dice;
   }
 
@@ -198,12 +200,18 @@ export class FaultSource {
     return this.#rates;
   }
 
+  /** Whether no fault was ever possible. */
+  get isCalm(): boolean {
+    return this.#isCalm;
+  }
+
   /** The faults that were injected and have not happened yet. */
   get injected(): readonly Fault[] {
     return this.#injected.map(({ fault }) => fault);
   }
 
   inject(fault: Fault, { engine, after = 0 }: FaultPlace): void {
+    this.#isCalm = false;
     this.#injected.push({ fault, engine, left: after });
   }
 

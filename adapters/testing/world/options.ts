@@ -1,5 +1,7 @@
 import {
   functionOption,
+  hasMethods,
+  memberOf,
   option,
   optionsObject,
   parseOptions,
@@ -39,7 +41,12 @@ function isRates(given: unknown): boolean {
 const optionsSchema = optionsObject(
   {
     seed: option<number>("a number", (given) => typeof given === "number").default(1),
-    storage: portOption<StoragePort>("a storage, such as memory()", "begin", "open", "close"),
+    storage: option<StoragePort>(
+      "a storage that reads synchronously: memory() or sqlite({ file })",
+      (given) =>
+        hasMethods(given, "begin", "open", "close") &&
+        memberOf(memberOf(given, "capabilities"), "synchronous") === true,
+    ),
     transports: option<WorldOptions["transports"]>(
       "a list of scriptedCarrier() or functions that make a transport, at least one",
       (given) => Array.isArray(given) && given.length > 0,

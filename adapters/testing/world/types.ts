@@ -109,6 +109,11 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   readonly log: readonly LogLine[];
   /** How far two clocks of this world may have differed at most, in milliseconds. */
   readonly clockToleranceMs: number;
+  /**
+   * How long a commit may have taken at most, in milliseconds, with the reads before it. 0 if no
+   * fault could have delayed one.
+   */
+  readonly commitToleranceMs: number;
   /** The committed rows, for invariants. No fault applies to these reads. */
   readonly reader: StoragePort["reader"];
   /**

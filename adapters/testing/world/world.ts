@@ -36,6 +36,8 @@ const hourMs = 3_600_000;
 const settlesWithinMs = 48 * hourMs;
 /** The virtual time between two looks at what is still to be done. */
 const settleStepMs = 5_000;
+/** How long a commit may take with the reads before it, when faults delay them. */
+const maxCommitMs = 90_000;
 /** How long code waits for an engine that is up before it looks again. */
 const waitMs = 500;
 /** How long `run` waits for an engine that is up. */
@@ -142,6 +144,10 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
 
   get clockToleranceMs(): number {
     return 2 * this.#largestSkewMs;
+  }
+
+  get commitToleranceMs(): number {
+    return this.#faults.isCalm ? 0 : maxCommitMs + this.clockToleranceMs;
   }
 
   get reader(): StoragePort["reader"] {
@@ -268,12 +274,17 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       .filter(({ run }) => run?.isAlive !== false)
       .map(({ text }) => (text === undefined ? "a call" : `the call "${text}"`))
       .map((call) => `${call} is not answered`);
+    // A partition has no end of its own, and `stopFaults` has ended it.
+    const now = this.clock.now();
+    const outages = this.#processes
+      .filter(({ run }) => run.outages.some(({ until }) => until > now && until !== Infinity))
+      .map(({ name }) => `${name} cannot reach the storage`);
     const reports = this.#transports.flatMap((each) =>
       typeof each === "function" || each.undelivered === 0
         ? []
         : [`no engine accepts ${each.undelivered} receipts and texts of the carrier ${each.name}`],
     );
-    return [...down, ...calls, ...reports];
+    return [...down, ...outages, ...calls, ...reports];
   }
 
   async settle({ withinMs = settlesWithinMs }: SettleOptions = {}): Promise<void> {

@@ -16,6 +16,7 @@ import {
   type WorldOptions,
 } from "../../../adapters/testing/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
+import { over } from "../../support/over.ts";
 
 const to = "+15005550101";
 const body = "Your order is ready.";
@@ -235,6 +236,14 @@ describe("a scripted carrier", () => {
   });
 });
 
+test("a world refuses a storage whose reads take real time", () => {
+  const storage = memory();
+  const slow = over(storage, { capabilities: { ...storage.capabilities, synchronous: false } });
+  expect(() => world({ storage: slow, transports: [scriptedCarrier()] })).toThrow(
+    "world: storage: expected a storage that reads synchronously: memory() or sqlite({ file })",
+  );
+});
+
 describe("a law", () => {
   test("that is broken is told with its name and the story of what it is about", async () => {
     const carrier = scriptedCarrier();
@@ -264,6 +273,15 @@ describe("settle", () => {
     await expect(w.settle({ withinMs: 60_000 })).rejects.toThrow(
       /did not settle within 60000 ms\. Still to be done:\n {2}the call "wait for ever" is not answered\n {2}the job release .* is due in \d+ s\nWhat happened:/,
     );
+  });
+
+  test("waits until every engine reaches the storage again", async () => {
+    const w = world({ storage: memory(), transports: [scriptedCarrier()] });
+    await w.run((engine) => engine.messages.list());
+    w.inject("connectionLost");
+    await w.begin((engine) => engine.messages.list()).catch(() => {});
+    await w.settle();
+    expect((await w.engine().messages.list()).data).toEqual([]);
   });
 
   test("brings every world of random faults to rest, with nothing handed over twice", async () => {

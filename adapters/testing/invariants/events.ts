@@ -1,0 +1,74 @@
+import type { Event, EventType, Message } from "../../entry.ts";
+import type { Finding, World } from "../world/types.ts";
+import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads.ts";
+
+/** How long a stream may take to send the whole log, in virtual time. */
+const streamsWithinMs = 120_000;
+
+/** The events that say what became of a message. */
+const eventOf: Readonly<Partial<Record<Message["status"], EventType>>> = {
+  received: "message.received",
+  delivered: "message.sent",
+  read: "message.sent",
+  failed: "message.failed",
+};
+
+/**
+ * Each message has the event of its outcome, and a stream from the first event on has every later
+ * event of the log, in its order.
+ */
+export async function noGapInTheEvents(world: World): Promise<Finding | undefined> {
+  for (const scope of scopesOf(world)) {
+    const log = await eventsIn(world, scope);
+    const found =
+      (await findUntold(world, scope, log)) ?? (await findUnstreamed(world, scope, log));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function findUntold(
+  world: World,
+  scope: WorldScope,
+  log: readonly Event[],
+): Promise<Finding | undefined> {
+  const told = new Set(
+    log.map(({ type, data }) => ("message_id" in data ? `${type} ${data.message_id}` : "")),
+  );
+  const { messages } = handleOf(world, scope);
+  for (const { id, status } of await allPages((page) => messages.list(page))) {
+    const type = eventOf[status];
+    if (type === undefined || told.has(`${type} ${id}`)) continue;
+    return { description: `${id} is ${status}, but the log has no ${type} of it`, about: [id] };
+  }
+  return undefined;
+}
+
+async function findUnstreamed(
+  world: World,
+  { account_id, mode }: WorldScope,
+  log: readonly Event[],
+): Promise<Finding | undefined> {
+  const [first, ...expected] = log;
+  if (first === undefined) return undefined;
+  const streamed: string[] = [];
+  const read = world.run(
+    async (engine) => {
+      const { events } = engine.account(account_id, { mode });
+      if (expected.length === 0) return;
+      const stream = await events.stream({ last_event_id: first.id });
+      for await (const { id } of stream) {
+        streamed.push(id);
+        if (streamed.length === expected.length) return;
+      }
+    },
+    { withinMs: streamsWithinMs },
+  );
+  // A stream with a gap waits for more events until its time is up.
+  await read.catch(() => undefined);
+  const at = expected.findIndex(({ id }, i) => streamed[i] !== id);
+  const missed = expected[at];
+  if (missed === undefined) return undefined;
+  const description = `a stream has ${streamed[at] ?? "nothing"} in the place of ${missed.id}`;
+  return { description, about: [missed.id] };
+}

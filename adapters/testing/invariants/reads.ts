@@ -1,0 +1,80 @@
+/** What the laws read, over the public API of a world. */
+import { type AccountHandle, type Event, type Message, TidingsError } from "../../entry.ts";
+import type { CarrierCall } from "../carrier/script.ts";
+import type { World } from "../world/types.ts";
+
+/** How many items of a list a law reads. More of them are an error: use a smaller world. */
+const maxItems = 10_000;
+const pageSize = 100;
+
+/** An account and mode, with the calls that were made for it. */
+export interface WorldScope {
+  readonly account_id: string;
+  readonly mode: CarrierCall["message"]["mode"];
+  readonly calls: readonly CarrierCall[];
+}
+
+export function allCalls({ carriers }: World): readonly CarrierCall[] {
+  return carriers.flatMap(({ calls }) => calls);
+}
+
+/** The accounts and modes that messages went out of. */
+export function scopesOf(world: World): readonly WorldScope[] {
+  const scopes = Map.groupBy(
+    allCalls(world),
+    ({ message: { account_id, mode } }) => `${account_id} ${mode}`,
+  );
+  return [...scopes.values()].flatMap((calls) => {
+    const [first] = calls;
+    return first === undefined ? [] : [{ ...first.message, calls }];
+  });
+}
+
+/** The engine's methods for an account and mode. */
+export function handleOf(
+  world: World,
+  { account_id, mode }: Omit<WorldScope, "calls">,
+): AccountHandle {
+  return world.engine().account(account_id, { mode });
+}
+
+/** Undefined if the message no longer exists: its contact was erased. */
+export function messageOf(world: World, { message }: CarrierCall): Promise<Message | undefined> {
+  return orGone(handleOf(world, message).messages.get(message.message_id));
+}
+
+/** The result. Undefined if the resource does not exist. */
+export async function orGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof TidingsError && error.status < 500) return undefined;
+    throw error;
+  }
+}
+
+/** The log of events, oldest first. */
+export async function eventsIn(world: World, scope: WorldScope): Promise<readonly Event[]> {
+  const { events } = handleOf(world, scope);
+  return (await allPages((page) => events.list(page))).toReversed();
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+/** All items of a list, in its order. */
+export async function allPages<T>(
+  list: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<Page<T>>,
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  let cursor: string | undefined;
+  while (all.length < maxItems) {
+    const { data, next_cursor } = await list({ limit: pageSize, cursor });
+    all.push(...data);
+    if (next_cursor === null) return all;
+    cursor = next_cursor;
+  }
+  throw new Error(`A law reads at most ${maxItems} items of a list. Use a smaller world.`);
+}

@@ -1,0 +1,65 @@
+import type { DeliveryWithAttempts, Event, Webhook } from "../../entry.ts";
+import type { Finding, World } from "../world/types.ts";
+import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads.ts";
+
+/**
+ * Each event has a delivery for each webhook that wants it. A delivery that succeeded was taken by
+ * the receiver, and was not posted again by itself.
+ */
+export async function everyEventToItsWebhooks(world: World): Promise<Finding | undefined> {
+  for (const scope of scopesOf(world)) {
+    const { webhooks } = handleOf(world, scope);
+    const events = await eventsIn(world, scope);
+    for (const webhook of await allPages((page) => webhooks.list(page))) {
+      const found = await judge(world, scope, webhook, events);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+async function judge(
+  world: World,
+  scope: WorldScope,
+  webhook: Webhook,
+  events: readonly Event[],
+): Promise<Finding | undefined> {
+  const { webhooks } = handleOf(world, scope);
+  const list = await allPages((page) => webhooks.deliveries(webhook.id, page));
+  const deliveries = new Map(list.map((each) => [each.event_id as string, each]));
+  // A commit that read the webhooks before this one was created or changed may still come.
+  const from = Date.parse(webhook.updated_at) + world.commitToleranceMs;
+  for (const event of events) {
+    const isWanted = webhook.events.some((pattern) => matches(pattern, event.type));
+    const delivery = deliveries.get(event.id);
+    const about = [event.id, webhook.id];
+    if (delivery === undefined) {
+      if (!isWanted || Date.parse(event.created_at) <= from) continue;
+      return { description: `${webhook.id} has no delivery of ${event.id}`, about };
+    }
+    const problem = problemOf(world, delivery);
+    if (problem !== undefined) {
+      return { description: `the delivery of ${event.id} to ${webhook.id} ${problem}`, about };
+    }
+  }
+  return undefined;
+}
+
+function problemOf(world: World, delivery: DeliveryWithAttempts): string | undefined {
+  const { status, event_id, attempts } = delivery;
+  const succeeded = attempts.findIndex(({ error }) => error === null);
+  const again = attempts.slice(succeeded + 1).find(({ manual }) => !manual);
+  if (succeeded >= 0 && again !== undefined) {
+    return `was posted again in attempt ${again.number}, though an earlier one succeeded`;
+  }
+  const isTaken = world.receiver.received.some(({ event }) => event.id === event_id);
+  return status === "succeeded" && !isTaken ? "succeeded, though nobody took it" : undefined;
+}
+
+function matches(pattern: string, type: string): boolean {
+  return (
+    pattern === "*" ||
+    pattern === type ||
+    (pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)))
+  );
+}
