@@ -42,7 +42,7 @@ export const rulesFiles: readonly RulesFile[] = [
   { file: "src/messages/rules.ts", tests: ["test/messages/rules.test.ts"] },
   {
     file: "src/messages/attempt-rules.ts",
-    tests: ["test/messages/rules.test.ts"],
+    tests: ["test/messages/attempt-rules.test.ts", "test/messages/rules.test.ts"],
   },
   {
     file: "src/messages/route-rules.ts",

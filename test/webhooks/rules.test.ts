@@ -2,8 +2,11 @@ import { describe, expect, it, test } from "vitest";
 import type { HttpOutcome } from "../../src/ports/http-client.ts";
 import type { WebhookRow } from "../../src/webhooks/rows.ts";
 import {
+  deliverJob,
+  discardJob,
   manualAttemptRefusal,
   maxManualAttempts,
+  recoverJob,
   shownStatus,
   storedStatuses,
   webhookAfterAttempt,
@@ -114,4 +117,18 @@ test("a delivery without a body, or with too many attempts, gets no manual attem
   expect(manualAttemptRefusal({ body: null, attempts: 0 })).toBe("erased");
   expect(manualAttemptRefusal({ body: "{}", attempts: maxManualAttempts })).toBe("exhausted");
   expect(manualAttemptRefusal({ body: "{}", attempts: maxManualAttempts - 1 })).toBeUndefined();
+});
+
+test("each webhook has one job of each kind, and a slow lane for deliveries while it is unproven", () => {
+  const { account_id, mode, id: webhook_id } = webhook;
+  const job = { key: { webhook_id }, account_id, mode, due_at: now };
+  const lane = { kind: "deliver", slow: false, webhook_id };
+  expect(deliverJob(webhook, now)).toEqual({ ...job, kind: "deliver", lane });
+  expect(deliverJob({ ...webhook, proven: false }, now).lane).toEqual({ ...lane, slow: true });
+  for (const [kind, order] of [
+    ["recover", recoverJob],
+    ["discard", discardJob],
+  ] as const) {
+    expect(order(webhook, now)).toEqual({ ...job, kind, lane: { kind, slow: false } });
+  }
 });
