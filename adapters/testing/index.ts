@@ -84,7 +84,8 @@ export type {
 export type { EnginePorts, MakeEngine, WorldTransport } from "./world/engine-process.ts";
 export type { EngineRun, Outage } from "./world/engine-run.ts";
 export { type Fault, faultNames, type FaultPlace, type FaultRates } from "./world/faults.ts";
-export type { LogLine, MetFault, PortCall, Remote, WorldObserver } from "./world/run-context.ts";
+export type { PortCall } from "./world/port-calls.ts";
+export type { LogLine, MetFault, Remote, WorldObserver } from "./world/run-context.ts";
 export type { Story, StoryEntry, StoryOptions } from "./world/story.ts";
 export { Violation } from "./world/violation.ts";
 export type {

@@ -11,7 +11,8 @@ import type {
   TransportSink,
 } from "../../../src/ports/index.ts";
 import { Dice } from "../dice.ts";
-import type { PortCall, RunContext } from "../world/run-context.ts";
+import type { PortCall } from "../world/port-calls.ts";
+import type { RunContext } from "../world/run-context.ts";
 import type { Fault } from "../world/faults.ts";
 import { shortId } from "../world/story.ts";
 import {

@@ -17,7 +17,8 @@ import { type EngineRun, ProcessRun } from "./engine-run.ts";
 import { type Fault, maxSkewMs, type FaultSource } from "./faults.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { faultyTransport } from "./faulty-transport.ts";
-import type { Call, LogLine, Remote, RunContext, Surroundings } from "./run-context.ts";
+import type { Call } from "./port-calls.ts";
+import type { LogLine, Remote, RunContext, Surroundings } from "./run-context.ts";
 
 /** A carrier of a world, or a function that makes the transport of one engine. */
 export type WorldTransport = ScriptedCarrier | (() => Transport);

@@ -9,7 +9,8 @@ import { describeWrites, idsIn } from "./describe-writes.ts";
 import { WorldLocks } from "./engine-locks.ts";
 import { never } from "./engine-run.ts";
 import { maxDelayMs } from "./faults.ts";
-import type { Call, RunContext } from "./run-context.ts";
+import type { Call } from "./port-calls.ts";
+import type { RunContext } from "./run-context.ts";
 
 /**
  * One engine's connection to the storage of the world. It behaves like a database over a network:

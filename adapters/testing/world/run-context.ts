@@ -1,9 +1,10 @@
-import type { Clock, Lookup, Range, Search, StoragePort, Write } from "../../../src/ports/index.ts";
+import type { Clock, StoragePort, Write } from "../../../src/ports/index.ts";
 import type { Dice } from "../dice.ts";
 import type { VirtualClock } from "../simulated.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
 import type { Fault } from "./faults.ts";
 import type { Connection, ConnectionOptions } from "./shared-storage.ts";
+import type { Call, PortCall } from "./port-calls.ts";
 import type { Story } from "./story.ts";
 
 /** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */
@@ -18,19 +19,6 @@ export interface Ground {
   readonly reader: StoragePort["reader"];
   close(): Promise<void>;
 }
-
-/** What a call to a port is. `notification`: an engine is told that another one has committed. */
-export type PortCall =
-  | "start"
-  | "read"
-  | "commit"
-  | "notification"
-  | "send"
-  | "look-up"
-  | "receipt"
-  | "text"
-  | "post"
-  | "model";
 
 /** A fault that happened, and the call that it happened to. */
 export interface MetFault {
@@ -66,13 +54,6 @@ export interface LogLine {
   readonly facts: object;
   /** The message. */
   readonly message: string;
-}
-
-/** A call to a port, at which a fault may happen. */
-export interface Call {
-  readonly call: PortCall;
-  readonly reads?: readonly (Lookup | Range | Search)[];
-  readonly writes?: readonly Write[];
 }
 
 /** The parts of a world that the ports of an engine use. */

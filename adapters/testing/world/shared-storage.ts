@@ -15,7 +15,7 @@ import {
   type StoragePort,
   type Write,
 } from "../../../src/ports/index.ts";
-import type { Call } from "./run-context.ts";
+import type { Call } from "./port-calls.ts";
 
 export interface ConnectionOptions {
   /** Awaited before each part of a call proceeds. Resolve at once for no delay. */
