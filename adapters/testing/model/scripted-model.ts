@@ -176,8 +176,9 @@ async function faultOf(
     story.note([run.name], `${run.name} gets an error from the model`);
     return new Error(messageOf("fails", turn));
   }
-  if (occurs("modelSlow", { call: "model" }))
+  if (occurs("modelSlow", { call: "model" })) {
     await clock.sleep(dice.between(1, maxDelayMs.model), signal);
+  }
   return occurs("modelAnswerLost", { call: "model" }) ? "lost" : undefined;
 }
 

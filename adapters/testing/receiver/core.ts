@@ -187,8 +187,9 @@ export class ReceiverCore {
 
   #respond({ context }: Link, request: WebhookRequest): ReceiverOutcome {
     if (context?.occurs("receiverHangs", { call: "post" }) === true) return { outcome: "hangs" };
-    if (context?.occurs("receiverFails", { call: "post" }) === true)
+    if (context?.occurs("receiverFails", { call: "post" }) === true) {
       return { outcome: "answered", status: 500 };
+    }
     if (context?.occurs("receiverThrottles", { call: "post" }) === true) {
       const retryAfterSeconds = context.world.dice.between(1, 90);
       return { outcome: "answered", status: 429, retryAfterSeconds };

@@ -42,7 +42,9 @@ export interface ScriptedReceiver {
    * this URL, and responds to invalid ones with status 401. It trusts all secrets that it was told.
    */
   trust(webhook: TrustedWebhook): void;
-  /** The HTTP client for an engine outside of a world: `http: { client: receiver.client(clock) }`. */
+  /**
+   * The HTTP client for an engine outside of a world: `http: { client: receiver.client(clock) }`.
+   */
   client(clock: Clock): HttpClient;
 }
 

@@ -35,8 +35,9 @@ const cable: Actor = {
   weight: 0.5,
   async act(world) {
     const name = world.dice.pick(world.engines.up);
-    if (name !== undefined)
+    if (name !== undefined) {
       await world.cutOff(name, world.dice.pick(["storage", "carrier", "internet"]));
+    }
   },
 };
 
