@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 
 interface ChildOptions {
   readonly cwd: string;
-  /** Ends the child when it prints no line for this time, in milliseconds. */
+  /** Ends the child if it prints no line for this many milliseconds. */
   readonly silentMs: number;
   /** Called with each line that the child prints. Returns true to end the child. */
   readonly onLine?: (line: string) => boolean;
@@ -14,13 +14,13 @@ interface ChildEnd {
   readonly code: number | null;
   /** Whether the child was ended because it printed nothing. */
   readonly isStuck: boolean;
-  /** The end of what it wrote to stderr and stdout. */
+  /** The last lines that it wrote to stderr and stdout. */
   readonly output: string;
 }
 
 const keptLines = 60;
 
-/** Runs Node on a program and its arguments, in a process group of its own. */
+/** Runs a Node program with its arguments, in a process group of its own. */
 export async function runNode(
   args: readonly string[],
   { cwd, silentMs, onLine = () => false }: ChildOptions,

@@ -4,12 +4,12 @@ import { runNode } from "./child.ts";
 import { WorkingCopy } from "./copy.ts";
 import { type Mutant, planted } from "./mutant.ts";
 
-/** The compiler prints nothing until it has read everything. */
+/** How long the compiler may be silent: it prints nothing until it has read everything. */
 const silentMs = 900_000;
 
 /**
- * Compiles the repository with the bugs. Returns the compiler's errors: a bug that does not compile
- * is none that an engineer would ship. As many bugs as possible are compiled together.
+ * Compiles the repository with the bugs and returns the compiler's errors. An engineer could not
+ * ship a bug that does not compile. As many bugs as possible are compiled together.
  */
 export async function compileErrors(mutants: readonly Mutant[]): Promise<readonly string[]> {
   await using copy = await WorkingCopy.create();
@@ -26,7 +26,7 @@ interface Combined {
   /** The text of each changed file. */
   readonly files: ReadonlyMap<string, string>;
   readonly together: readonly Mutant[];
-  /** Bugs that change the same lines as those. */
+  /** Bugs that cannot be planted together with those: they change the same lines. */
   readonly others: readonly Mutant[];
 }
 
@@ -58,7 +58,7 @@ async function compile(
     originals.set(file, await readFile(join(cwd, file), "utf8"));
     await writeFile(join(cwd, file), text);
   }
-  // A name that is no longer used is no error here: the engineer would have removed it too.
+  // Unused names are allowed here: the engineer would have removed them together with their use.
   const unused = ["--noUnusedLocals", "false", "--noUnusedParameters", "false"];
   const { output } = await runNode(["node_modules/typescript/bin/tsc", "-p", ".", ...unused], {
     cwd,

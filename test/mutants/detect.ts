@@ -13,7 +13,7 @@ export interface Finding {
   readonly ms: number;
 }
 
-/** A bug may make its program wait forever. This long, in milliseconds, nothing else is silent. */
+/** A program that is silent for this many milliseconds waits forever, because of a bug. */
 const silentMs = 300_000;
 
 /** Runs test files until one test fails. Returns undefined if all pass. */
@@ -27,7 +27,7 @@ export async function testsFind(
   return by === undefined ? undefined : { by, ms: performance.now() - begun };
 }
 
-/** The part of the test runner's report that is read here. */
+/** The part of the test runner's report that this module reads. */
 interface TestReport {
   readonly testResults: readonly {
     readonly name: string;

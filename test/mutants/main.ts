@@ -12,8 +12,8 @@ const help = `\`npm run mutants\` plants bugs in copies of the repository and sa
     --seeds N          simulates at most N seeds for each bug (default 200)
     --from S           the first seed (default 1)
     --steps K          the steps of each history (default 150)
-    --tests-only       does not simulate
-    --simulator-only   runs no tests
+    --tests-only       runs only the tests
+    --simulator-only   runs only the simulator
     --jobs N           plants N bugs at a time, each in its own copy (default 1)
     --compile          checks only that the bugs compile
     --list             prints the bugs
@@ -85,7 +85,7 @@ interface Row {
   readonly bySimulator: Finding | undefined;
 }
 
-/** What unchanged code does with the same tests or seed: a finding there is not the mutant's. */
+/** What the same tests or seed find in unchanged code. Such a finding is not due to the mutant. */
 const unchanged = new Map<string, Promise<Finding | undefined>>();
 
 // A child ends with this process, see `runNode`.
@@ -106,7 +106,7 @@ console.log(
 );
 process.exitCode = nobody === 0 ? 0 : 1;
 
-/** Plants one bug after the other, in one copy. */
+/** Plants one bug after another, in a copy of its own. */
 async function work(): Promise<void> {
   await using copy = await WorkingCopy.create();
   for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {

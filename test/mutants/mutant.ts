@@ -23,14 +23,14 @@ export interface Mutant {
   /** Unique, in kebab case. */
   readonly name: string;
   readonly area: Area;
-  /** What is wrong, and what a user would suffer. */
+  /** What is wrong, and how it would affect users. */
   readonly sentence: string;
   /** The file that is changed, from the root of the repository. */
   readonly file: string;
   /** The text to replace. It occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** The test files that are about this behaviour. One of them must fail. */
+  /** The files that test this behaviour. At least one of their tests must fail. */
   readonly tests: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export function planted({ name, file, find, replace }: Mutant, text: string): st
   if (occurrences !== 1) {
     throw new Error(
       `mutant ${name}: \`find\` must occur once in ${file}, but occurs ${occurrences} times. ` +
-        "Change the mutant with the code that it changes.",
+        "Update the mutant together with the code that it changes.",
     );
   }
   return text.replace(find, () => replace);

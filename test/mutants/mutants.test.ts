@@ -6,7 +6,7 @@ import { failedTests, simulatorFinds } from "./detect.ts";
 import { mutants } from "./index.ts";
 import { areaNames, planted } from "./mutant.ts";
 
-test.each(mutants)("$name changes one place of the present code, and parses", (mutant) => {
+test.each(mutants)("$name changes one place of the current code, and parses", (mutant) => {
   const text = readFileSync(mutant.file, "utf8");
   const changed = planted(mutant, text);
   expect(changed).not.toBe(text);
@@ -21,8 +21,8 @@ test("the mutants have different names and cover every area", () => {
 });
 
 /**
- * Five bugs in modules that do not import each other, so they are planted together and one test run
- * judges them all: each must fail its own test file.
+ * Five bugs in modules that do not import each other. So they can be planted together, and one test
+ * run checks them all: each bug must make its own test file fail.
  */
 const quick = [
   "undelivered-outranks-delivered",

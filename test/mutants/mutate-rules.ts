@@ -8,13 +8,13 @@ import { parseArgs } from "node:util";
 import { WorkingCopy } from "./copy.ts";
 import { type Equivalent, type RulesFile, rulesFiles } from "./rules-files.ts";
 
-/** Pinned: another version may change other places, and the score would not compare. */
+/** Pinned: another version may change other places, and scores could not be compared. */
 const strykerVersion = "10.1.1";
 
-const help = `\`npm run mutate-rules\` lets Stryker ${strykerVersion} change the rules, one place at a time, and prints
-the changes that no test notices. It is installed into a temporary folder.
+const help = `\`npm run mutate-rules\` lets Stryker ${strykerVersion} change the rules, one place
+at a time, and prints the changes that no test notices. Stryker is installed in a temporary folder.
 
-    --file F    only this file; can be repeated
+    --file F    changes only this file; can be repeated
     --help      prints this text
 
 The files: ${rulesFiles.map(({ file }) => file).join(", ")}.`;
@@ -50,7 +50,7 @@ try {
   await rm(tools, { recursive: true, force: true });
 }
 
-/** Installs Stryker without its peers: it must run the repository's own Vitest. */
+/** Installs Stryker without its peer dependencies: it must run the repository's own Vitest. */
 async function installStryker(): Promise<void> {
   await writeFile(join(tools, "package.json"), '{ "private": true }');
   const packages = ["core", "vitest-runner"].map(
@@ -69,7 +69,7 @@ interface Score {
   readonly file: string;
   readonly changes: number;
   readonly noticed: number;
-  /** Changes that no test noticed, and that have no effect. */
+  /** Changes that no test noticed, and that are listed as having no effect. */
   readonly answered: number;
 }
 
@@ -86,7 +86,7 @@ interface Change {
   readonly location: { readonly start: Place; readonly end: Place };
 }
 
-/** The part of Stryker's report that is read here. */
+/** The part of Stryker's report that this program reads. */
 interface StrykerReport {
   readonly files: Readonly<
     Record<string, { readonly source: string; readonly mutants: readonly Change[] }>
@@ -104,7 +104,7 @@ async function score({ file, tests, equivalents = [] }: RulesFile): Promise<Scor
       plugins: [join(tools, "node_modules/@stryker-mutator/vitest-runner/dist/src/index.js")],
       vitest: { configFile: "stryker.vitest.config.ts", related: false },
       mutate: [file],
-      // The copy is already one that may be changed.
+      // Stryker already works in a copy, which may be changed.
       inPlace: true,
       concurrency: 1,
       coverageAnalysis: "perTest",
@@ -143,7 +143,7 @@ function textAt(source: string, { location: { start, end } }: Change): string {
     .join("\n");
 }
 
-/** Only the tests of one file, in one worker that keeps its modules. */
+/** A configuration that runs only these tests, in one worker that keeps its modules. */
 function vitestConfig(tests: readonly string[]): string {
   const test = {
     include: tests,

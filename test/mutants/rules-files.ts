@@ -1,4 +1,4 @@
-/** A file of pure rules, and the tests that are about it. */
+/** A file of pure rules, and the files that test it. */
 export interface RulesFile {
   readonly file: string;
   readonly tests: readonly string[];
@@ -15,7 +15,7 @@ export interface Equivalent {
   readonly why: string;
 }
 
-/** The files whose every change a test must notice. */
+/** The files in which a test must notice every change. */
 export const rulesFiles: readonly RulesFile[] = [
   {
     file: "src/contacts/rules.ts",
@@ -24,7 +24,7 @@ export const rulesFiles: readonly RulesFile[] = [
       {
         from: "error instanceof RangeError",
         to: "true",
-        why: "`getCanonicalLocales` throws nothing else for a text.",
+        why: "For a text, `getCanonicalLocales` throws no other error.",
       },
     ],
   },

@@ -1,6 +1,6 @@
 /**
- * Simulates seeds and prints one line of JSON for each. A child of `npm run mutants`, in a copy of
- * the repository.
+ * Simulates seeds and prints one line of JSON for each. `npm run mutants` starts this program in a
+ * copy of the repository.
  *
  *     node test/mutants/seeds.ts FROM COUNT STEPS
  */

@@ -23,15 +23,15 @@ const help = `npm run simulate -- [options]
   --seed S     runs one seed
   --steps K    ends each history after K steps (default ${defaultSteps}); use it to bisect a failure
   --jobs J     runs J seeds at once, each in a thread (default 1)
-  --keep       goes on after a violation
-  --coverage   prints how often each fault met each operation
+  --keep       continues after a violation
+  --coverage   prints how often each fault happened, and to what
   --state DIR  the folder of the file that keeps the progress (default: the temporary folder)
-  --fresh      starts anew, instead of where an earlier run was stopped
+  --fresh      starts from the beginning, even if an earlier run was stopped
   --list       prints the actors and the invariants
 
-A run that was stopped, by Ctrl+C or by a kill, continues where it was when it is started again. Its
-progress is kept under a hash of the code and of --steps, so that it starts anew after a change. It
-is removed when all seeds have run and none has failed. Ctrl+C prints the coverage so far.`;
+A run that was stopped, by Ctrl+C or by a kill, continues where it was when the same command starts
+it again. If the code or --steps has changed since, it starts from the beginning. The file with
+the progress is removed when all seeds have run and none has failed. Ctrl+C prints the coverage.`;
 
 const { values } = parseArgs({
   options: {
@@ -112,9 +112,9 @@ function report({ failed, coverage, messages, calls, ...rest }: Progress): void 
   if (values.coverage || stop.signal.aborted || count > 300) {
     console.log(`${coverageTable(coverage)}\n`);
     const never = neverMet(coverage);
-    if (never.length > 0) console.log(`Never met:\n${never.join("\n")}\n`);
+    if (never.length > 0) console.log(`Never happened:\n${never.join("\n")}\n`);
     const wrong = wronglyExcluded(coverage);
-    if (wrong.length > 0) console.log(`Met, though it cannot occur:\n${wrong.join("\n")}\n`);
+    if (wrong.length > 0) console.log(`Happened, though it cannot:\n${wrong.join("\n")}\n`);
   }
   for (const [invariant, seeds] of Map.groupBy(failed, (each) => each.invariant)) {
     console.log(`${seeds[0]?.failure ?? ""}\n`);
@@ -128,7 +128,7 @@ function report({ failed, coverage, messages, calls, ...rest }: Progress): void 
   const violated = new Set(failed.map(({ invariant }) => invariant)).size;
   const outcome =
     violated === 0 ? `all ${invariants.length} invariants held` : `${violated} invariants violated`;
-  const stopped = stop.signal.aborted ? "; stopped, and the same command continues" : "";
+  const stopped = stop.signal.aborted ? "; stopped: the same command continues it" : "";
   console.log(`simulate: ${did}: ${outcome}${stopped}`);
   process.exitCode = violated === 0 ? 0 : 1;
 }

@@ -3,7 +3,7 @@ import { allPages, eventsIn, handleOf, messageOf, scopesOf, type WorldScope } fr
 
 /**
  * The messages of a conversation reach the carrier in the order of the conversation. Messages that
- * were ever scheduled or ambiguous have no place in it: the others do not wait for them.
+ * were ever scheduled or ambiguous are exempt: the others do not wait for them.
  */
 export async function conversationsInOrder(world: World): Promise<Finding | undefined> {
   for (const scope of scopesOf(world)) {

@@ -2,12 +2,12 @@ import type { Event } from "../../entry.ts";
 import type { Finding, World } from "../world/types.ts";
 import { allPages, eventsIn, handleOf, orGone, scopesOf, type WorldScope } from "./reads.ts";
 
-/** In any text, as carriers and phones write it. */
+/** Finds a number in any text: carriers and phones write it in international form. */
 const phoneNumber = /\+\d{7,15}/g;
 
 /**
- * When a contact was erased, its messages are gone, and neither the log nor the deliveries of
- * webhooks have its number or its words.
+ * After a contact is erased, its messages are gone. No event in the log has its number, its name
+ * or its words, and no delivery of these events has a body.
  */
 export async function erasedMeansGone(world: World): Promise<Finding | undefined> {
   for (const scope of scopesOf(world)) {

@@ -5,7 +5,7 @@ import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads
 /** How long a stream may take to send the whole log, in virtual time. */
 const streamsWithinMs = 120_000;
 
-/** The events that say what became of a message. */
+/** The event that reports each outcome of a message. */
 const eventOf: Readonly<Partial<Record<Message["status"], EventType>>> = {
   received: "message.received",
   delivered: "message.sent",
@@ -14,8 +14,8 @@ const eventOf: Readonly<Partial<Record<Message["status"], EventType>>> = {
 };
 
 /**
- * Each message has the event of its outcome, and a stream from the first event on has every later
- * event of the log, in its order.
+ * The log has an event for the outcome of each message. A stream that starts after the first event
+ * has every later event of the log, in the same order.
  */
 export async function noGapInTheEvents(world: World): Promise<Finding | undefined> {
   for (const scope of scopesOf(world)) {

@@ -1,4 +1,4 @@
-/** The engine's own laws, over the public API of a world. */
+/** The engine's own laws. They read the public API of a world. */
 import { type Event, TidingsError } from "../../entry.ts";
 import type { Finding, World } from "../world/types.ts";
 import { conversationsInOrder } from "./conversations.ts";
@@ -7,33 +7,51 @@ import { noGapInTheEvents } from "./events.ts";
 import { allCalls, eventsIn, messageOf, scopesOf } from "./reads.ts";
 import { everyEventToItsWebhooks } from "./webhooks.ts";
 
-/** Laws of the engine, for `world.check`. Check them when the world has settled. */
+/** Laws of the engine, for `world.check`. Check them after the world has settled. */
 export type Invariants = {
-  /** No message is accepted by a carrier twice. Routes with `fallBackAfter: ["ambiguous"]` may. */
+  /**
+   * No message is accepted twice, by one carrier or by two. Routes with
+   * `fallBackAfter: ["ambiguous"]` may break this law.
+   */
   readonly nothingHandedOverTwice: EngineLaw;
-  /** No hand-over begins after the recipient opted out. The engine's own answers are exempt. */
+  /**
+   * No hand-over begins after the recipient opted out. Replies of the engine itself, such as the
+   * confirmation of the opt-out, are exempt.
+   */
   readonly nothingAfterAnOptOut: EngineLaw;
-  /** A message that a receipt proves delivered is delivered. */
+  /**
+   * If a receipt proves that a message was delivered, the message has the status `delivered` or
+   * `read`.
+   */
   readonly statusFollowsTheEvidence: EngineLaw;
-  /** The carrier gets each message to its recipient and with its text. */
+  /** The carrier gets each message with the recipient and the text that the engine stored. */
   readonly handedOverAsWritten: EngineLaw;
   /**
-   * The log has each event once, and one `message.sent` or `message.received` for a message. Sample
-   * events (`sandbox.event`) may break it.
+   * The log has each event once, and at most one `message.sent` and one `message.received` for each
+   * message. Sample events (`sandbox.event`) may break this law.
    */
   readonly everyEventOnce: EngineLaw;
-  /** The messages of a conversation reach the carrier in the order of the conversation. */
+  /**
+   * The messages of a conversation reach the carrier in the order of the conversation. Messages
+   * that were ever scheduled or ambiguous are exempt: the others do not wait for them.
+   */
   readonly conversationsInOrder: EngineLaw;
-  /** Each message has the event of its outcome, and streams leave out no event. */
+  /**
+   * The log has an event for the outcome of each message, and a stream has every event of the log,
+   * in the same order.
+   */
   readonly noGapInTheEvents: EngineLaw;
   /**
-   * Each event has a delivery for each webhook that wants it. One that succeeded was taken, and was
-   * not posted again by itself.
+   * Each event has a delivery for each webhook that subscribes to it. If a delivery succeeded, the
+   * receiver took the event, and the engine posts it again only if you redeliver it.
    */
   readonly everyEventToItsWebhooks: EngineLaw;
-  /** The messages of an erased contact are gone, with its words in events and deliveries. */
+  /**
+   * The messages of an erased contact are gone, and no event and no delivery has its number, its
+   * name or its words.
+   */
   readonly erasedMeansGone: EngineLaw;
-  /** No engine logged an error, except that something outside it failed. */
+  /** No engine logged an error, except when something outside the engine failed. */
   readonly noUnexpectedErrors: EngineLaw;
   /** Nothing is left to do. */
   readonly nothingLeftToDo: EngineLaw;
@@ -44,7 +62,7 @@ export type EngineLaw = (world: World) => Promise<Finding | undefined>;
 
 /**
  * The engine's own laws: `await world.check(...Object.values(invariants))`. They use the public
- * API, so they hold on your own storage and transports, too.
+ * API, so they also work on your own storage and transports.
  */
 export const invariants: Invariants = {
   nothingHandedOverTwice,
@@ -77,7 +95,7 @@ async function nothingAfterAnOptOut(world: World): Promise<Finding | undefined> 
     const events = (await eventsIn(world, scope)).filter(isConsentChange);
     for (const call of scope.calls) {
       const { message, started_at } = call;
-      // Clocks may differ, and so an event may look older than it is.
+      // Clocks may differ, so an event may look older than it is.
       const known = events.filter(
         ({ created_at, data }) =>
           data.address === message.to &&

@@ -1,13 +1,13 @@
-/** What the laws read, over the public API of a world. */
+/** What the laws read through the public API of a world. */
 import { type AccountHandle, type Event, type Message, TidingsError } from "../../entry.ts";
 import type { CarrierCall } from "../carrier/script.ts";
 import type { World } from "../world/types.ts";
 
-/** How many items of a list a law reads. More of them are an error: use a smaller world. */
+/** How many items of a list a law reads. A longer list is an error: use a smaller world. */
 const maxItems = 10_000;
 const pageSize = 100;
 
-/** An account and mode, with the calls that were made for it. */
+/** An account in one mode, with the calls to carriers that were made for it. */
 export interface WorldScope {
   readonly account_id: string;
   readonly mode: CarrierCall["message"]["mode"];
@@ -18,7 +18,7 @@ export function allCalls({ carriers }: World): readonly CarrierCall[] {
   return carriers.flatMap(({ calls }) => calls);
 }
 
-/** The accounts and modes that messages went out of. */
+/** The accounts and modes that have sent messages. */
 export function scopesOf(world: World): readonly WorldScope[] {
   const scopes = Map.groupBy(
     allCalls(world),
@@ -43,7 +43,7 @@ export function messageOf(world: World, { message }: CarrierCall): Promise<Messa
   return orGone(handleOf(world, message).messages.get(message.message_id));
 }
 
-/** The result. Undefined if the resource does not exist. */
+/** The result. Undefined if the request is refused, because the resource does not exist. */
 export async function orGone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -3,8 +3,8 @@ import type { Finding, World } from "../world/types.ts";
 import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads.ts";
 
 /**
- * Each event has a delivery for each webhook that wants it. A delivery that succeeded was taken by
- * the receiver, and was not posted again by itself.
+ * Each event has a delivery for each webhook that subscribes to it. If a delivery succeeded, the
+ * receiver took the event, and the engine posts it again only if you redeliver it.
  */
 export async function everyEventToItsWebhooks(world: World): Promise<Finding | undefined> {
   for (const scope of scopesOf(world)) {
@@ -27,7 +27,7 @@ async function judge(
   const { webhooks } = handleOf(world, scope);
   const list = await allPages((page) => webhooks.deliveries(webhook.id, page));
   const deliveries = new Map(list.map((each) => [each.event_id as string, each]));
-  // A commit that read the webhooks before this one was created or changed may still come.
+  // A commit that read the webhooks before this one was created or changed may still follow.
   const from = Date.parse(webhook.updated_at) + world.commitToleranceMs;
   for (const event of events) {
     const isWanted = webhook.events.some((pattern) => matches(pattern, event.type));

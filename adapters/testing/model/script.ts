@@ -23,7 +23,7 @@ export interface ModelAnswerIsLost {
 export interface ModelFails {
   /** The model fails. */
   readonly outcome: "fails";
-  /** The message of the error. Default: it quotes the contact, as errors of models may. */
+  /** The message of the error. Default: one that quotes the contact, as errors of models may. */
   readonly message?: string;
 }
 
@@ -47,12 +47,12 @@ export interface ModelRule {
   readonly task?: ModelTask["type"];
   /**
    * What happens to the first request about the same messages, the second, and so on. The last one
-   * repeats. An engine asks again after calls of actions, and after a crash.
+   * repeats. An engine asks again after it has called actions, and after a crash.
    */
   readonly answers: readonly [ScriptedAnswer, ...ScriptedAnswer[]];
 }
 
-/** Rules, of which the first that matches decides, or a function. Undefined means a reply. */
+/** Rules or a function. The first rule that matches decides. Undefined means a reply of thanks. */
 export type ModelScript =
   readonly ModelRule[] | ((request: TurnAtModel) => ScriptedAnswer | undefined);
 
@@ -68,11 +68,11 @@ export interface TurnAtModel {
   readonly engine: string;
 }
 
-/** A request to a model, as the kit recorded it. */
+/** A request to a model, as the model recorded it. */
 export interface ModelRequest extends TurnAtModel {
-  /** What came of it. Null while it is under way, and if the engine crashed meanwhile. */
+  /** The outcome. Null while the request is under way, and if the engine crashed before its end. */
   readonly outcome: ModelOutcome["outcome"] | null;
-  /** The answer, also if it was lost. Null if there is none. */
+  /** The answer, even if it was lost. Null if there is none. */
   readonly answer: ModelAnswer | null;
 }
 

@@ -12,14 +12,14 @@ import {
 } from "./script.ts";
 
 const defaultAfterMs = 500;
-/** How much of an answer the story has. */
+/** How many characters of a message or an answer the story shows. */
 const maxStoryChars = 80;
 
 /** Options of `scriptedModel()`. */
 export interface ScriptedModelOptions {
   /**
-   * What the model does in which turn. By default, and where the script says nothing, it thanks
-   * for the message.
+   * What the model does in which turn. By default, and where the script says nothing, it replies
+   * with thanks for the message.
    */
   readonly script?: ModelScript;
   /** Called with each request when it arrives, before it is recorded. */
@@ -35,7 +35,7 @@ export interface ScriptedModel extends AgentModel {
   readonly requests: readonly ModelRequest[];
 }
 
-/** How an engine of a world connects to each model. */
+/** For each model, how an engine of a world connects to it. */
 const connectors = new WeakMap<ScriptedModel, (context: RunContext) => AgentModel>();
 
 /** Returns the model of one engine of a world. */
@@ -54,7 +54,7 @@ const optionsSchema = optionsObject({
 });
 
 /**
- * Returns a model that does what a test says: by text, by task or by a function.
+ * Returns a model that does what a test says, by text, by task or by a function.
  * @throws TidingsError `invalid_option` when an option is wrong or unknown
  */
 export function scriptedModel(options: ScriptedModelOptions = {}): ScriptedModel {
@@ -152,7 +152,7 @@ const inWords: Readonly<Record<ModelOutcome["outcome"], string>> = {
   hangs: "hangs",
 };
 
-/** An answer for the story. Tests may script answers that are no JSON, to see what engines do. */
+/** An answer for the story. It may not be JSON: tests may script that, to see what engines do. */
 function shown(answer: unknown): string {
   try {
     return JSON.stringify(answer).slice(0, maxStoryChars);

@@ -20,7 +20,7 @@ import {
 } from "./script.ts";
 
 const defaultAfterMs = 100;
-/** How old a signature may be: what libraries for Standard Webhooks accept. */
+/** How old a signature may be: as old as libraries for Standard Webhooks accept. */
 const maxSignatureAgeMs = 5 * 60_000;
 /** From the range for documentation, RFC 5737. */
 const address = "192.0.2.1";
@@ -32,7 +32,7 @@ interface Link {
   readonly context: RunContext | undefined;
 }
 
-/** What a receiver is made of. */
+/** What a test decides about a receiver. */
 export interface ReceiverSettings {
   readonly script: ReceiverScript;
   readonly onRequest: ((request: WebhookRequest) => void) | undefined;
@@ -94,7 +94,7 @@ export class ReceiverCore {
     return outcome ?? never();
   }
 
-  /** Undefined if the request is none of a webhook. */
+  /** Undefined if the request has no event, so that it is not from a webhook. */
   #record({ clock, context }: Link, { url, headers, body }: HttpRequest): OpenRequest | undefined {
     const text = Buffer.from(body ?? []).toString();
     const event = eventIn(text);

@@ -50,11 +50,11 @@ export interface ReceiverRule {
   readonly url?: string;
   /** The type of the event, such as `message.sent`, or a pattern, such as `message.*`. */
   readonly event?: string;
-  /** What happens to an event's first request, the second, and so on. The last one repeats. */
+  /** What happens to the first request with an event, the second, and so on. The last repeats. */
   readonly attempts: readonly [ScriptedResponse, ...ScriptedResponse[]];
 }
 
-/** Rules, of which the first that matches decides, or a function. Undefined means status 200. */
+/** Rules or a function. The first rule that matches decides. Undefined means status 200. */
 export type ReceiverScript =
   readonly ReceiverRule[] | ((request: RequestAtReceiver) => ScriptedResponse | undefined);
 
@@ -69,8 +69,8 @@ export interface RequestAtReceiver {
   /** The body, as it was sent. */
   readonly body: string;
   /**
-   * `valid`: a secret that the receiver trusts has signed it, within 5 minutes. `invalid`: none
-   * has. `unknown`: the receiver trusts no secret of this URL.
+   * `valid`: it was signed with a secret that the receiver trusts, at most 5 minutes ago.
+   * `invalid`: it was not. `unknown`: the receiver trusts no secret of this URL.
    */
   readonly signature: "valid" | "invalid" | "unknown";
   /** 1 for the first request with this event to this URL. */
@@ -83,18 +83,18 @@ export interface RequestAtReceiver {
   readonly engine: string;
 }
 
-/** A request of an engine to a webhook, as the kit recorded it. */
+/** A request of an engine to a webhook, as the receiver recorded it. */
 export interface WebhookRequest extends RequestAtReceiver {
   /**
-   * What came of it, as the engine sees it. A response that comes too late is lost. Null while the
+   * The outcome, as the engine sees it. A response that comes too late is lost. Null while the
    * request is under way.
    */
   readonly outcome: ReceiverOutcome["outcome"] | null;
   /** The status that the receiver responded with. Null if it has not responded. */
   readonly status: number | null;
-  /** When it was over, by the world's clock. Null while it is under way. */
+  /** When the request ended, by the world's clock. Null while it is under way. */
   readonly ended_at: number | null;
-  /** The engine crashed or gave up before the request was over. */
+  /** Whether the engine crashed or gave up before the request ended. */
   readonly abandoned: boolean;
 }
 

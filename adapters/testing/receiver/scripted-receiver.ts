@@ -12,8 +12,8 @@ export interface ScriptedReceiverOptions {
    */
   readonly script?: ReceiverScript;
   /**
-   * Called with each request when an engine makes it, before it is recorded. For laws that are
-   * checked at once.
+   * Called with each request when an engine makes it, before it is recorded. For laws that must be
+   * checked at that moment.
    */
   readonly onRequest?: (request: WebhookRequest) => void;
 }
@@ -22,24 +22,24 @@ export interface ScriptedReceiverOptions {
 export interface TrustedWebhook {
   /** The URL. */
   readonly url: string;
-  /** The secret. Null, as in a replayed response, changes nothing. */
+  /** The secret. Null changes nothing: replayed responses have no secret. */
   readonly secret: string | null;
 }
 
 /**
- * The servers at the URLs of all webhooks. They do what a test says, and record what they get. All
- * engines of a world post to them.
+ * Stands for the servers at the URLs of all webhooks. It does what a test says, and records what it
+ * gets. All engines of a world post to it.
  */
 export interface ScriptedReceiver {
-  /** All requests that engines made, in order, also those that did not arrive. */
+  /** All requests that engines made, in order, including those that did not arrive. */
   readonly requests: readonly WebhookRequest[];
-  /** The requests that the receiver responded to with a 2xx: the events that it has taken. */
+  /** The requests that the receiver responded to with a 2xx status: it has taken their events. */
   readonly received: readonly WebhookRequest[];
   /** The requests with one event, in order. */
   requestsOf(event_id: string): readonly WebhookRequest[];
   /**
    * Tells the receiver a secret of a URL. From then on it verifies the signatures of requests to
-   * this URL, and responds to invalid ones with status 401. It trusts all secrets that it was told.
+   * this URL, and responds to invalid ones with status 401. It trusts every secret it was told.
    */
   trust(webhook: TrustedWebhook): void;
   /**
@@ -48,7 +48,7 @@ export interface ScriptedReceiver {
   client(clock: Clock): HttpClient;
 }
 
-/** How an engine of a world connects to each receiver. */
+/** For each receiver, how an engine of a world connects to it. */
 const connectors = new WeakMap<ScriptedReceiver, (context: RunContext) => HttpClient>();
 
 /** Returns the HTTP client of one engine of a world. */
@@ -67,7 +67,7 @@ const optionsSchema = optionsObject({
 });
 
 /**
- * Returns a receiver of webhooks that does what a test says: by URL, by event or by a function.
+ * Returns a receiver of webhooks that does what a test says, by URL, by event or by a function.
  * @throws TidingsError `invalid_option` when an option is wrong or unknown
  */
 export function scriptedReceiver(options: ScriptedReceiverOptions = {}): ScriptedReceiver {

@@ -24,7 +24,7 @@ export interface RefusedCall {
 export interface UnknownCall {
   /** The process crashed, the answer was lost or came too late, or the code threw an error. */
   readonly outcome: "unknown";
-  /** Why, as the end of a sentence. */
+  /** The reason, as the end of a sentence. */
   readonly why: string;
   /** The error, if there was one. */
   readonly error?: Error;
@@ -40,9 +40,9 @@ export type HostCode<T, Tx extends object | undefined> = (
 
 /** Options of a call. */
 export interface CallOptions {
-  /** What the story calls it, such as "cancel order 7". Default: the story leaves it out. */
+  /** Its name in the story, such as "cancel order 7". Default: the story leaves it out. */
   readonly as?: string;
-  /** The name of the engine in whose process it runs. Default: one that is up, by the seed. */
+  /** The engine in whose process it runs. Default: one that is up, chosen by the seed. */
   readonly engine?: string;
   /** How long to wait for the answer, in virtual milliseconds. Default: 5 minutes. */
   readonly withinMs?: number;
@@ -51,7 +51,7 @@ export interface CallOptions {
 /** How long a call may take by default. */
 export const defaultCallMs = 300_000;
 
-/** Makes a call once. */
+/** Waits for the answer to a call, until the process ends or the time is up. */
 export async function callOnce<T, Tx extends object | undefined>(
   { clock }: Surroundings,
   { name, run }: EngineProcess<Tx>,

@@ -5,7 +5,7 @@ const text = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value);
 const id = (value: unknown): string => shortId(text(value));
 
-/** The writes of a commit in words. Rows that do not help to follow a history are left out. */
+/** Describes the writes of a commit. Leaves out rows that do not help to follow a history. */
 export function describeWrites(writes: readonly Write[]): string {
   const described = writes.map(describe).filter((each) => each !== undefined);
   return described.length > 0

@@ -5,14 +5,14 @@ import type { RunContext } from "./run-context.ts";
 const maxDelayMs = 2_000;
 
 /**
- * The lock of one engine, which ends with its process and is lost with its connection. Unlike a
- * real storage, this one gives a living engine no time to take its lock again: others find it free
- * at once.
+ * The lock of one engine. It ends with the engine's process and is lost with its connection. Unlike
+ * a real storage, this one gives a living engine no time to take its lock again. Other engines find
+ * the lock free at once.
  */
 export class WorldLocks {
   readonly #context: RunContext;
   #id: string | undefined;
-  /** Whether the engine believes that it holds the lock. It may not notice a loss. */
+  /** Whether the engine believes that it holds the lock. It may not have noticed the loss. */
   #isBelieved = false;
 
   constructor(context: RunContext) {
@@ -44,8 +44,8 @@ export class WorldLocks {
   }
 
   /**
-   * Loses the lock. The engine takes it again some time after `time`. If `time` is not known yet,
-   * it takes it again once it reaches the storage.
+   * Loses the lock. The engine takes the lock again some time after `time`. If `time` is
+   * `Infinity`, the engine takes it again once it reaches the storage.
    */
   loseUntil(time: number): void {
     const { clock, dice } = this.#context.world;

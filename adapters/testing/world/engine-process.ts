@@ -29,7 +29,7 @@ export interface EnginePorts<Tx extends object | undefined = object | undefined>
   readonly storage: StoragePort<Tx>;
   /** The carriers of the world, over connections of this engine. */
   readonly transports: readonly Transport[];
-  /** The way to the receivers of webhooks, as the engine's option `http`. */
+  /** The connection to the receivers of webhooks, as the engine's option `http`. */
   readonly http: {
     /** The HTTP client, over connections of this engine. */
     readonly client: HttpClient;
@@ -39,9 +39,9 @@ export interface EnginePorts<Tx extends object | undefined = object | undefined>
     /** The model, over connections of this engine. */
     readonly model: AgentModel;
   };
-  /** The clock of this engine: the world's, perhaps off by some seconds. */
+  /** The clock of this engine: the world's clock, perhaps with an error of some seconds. */
   readonly clock: Clock;
-  /** Random bytes that depend on the seed, the engine and the number of its run. */
+  /** Random bytes. They depend on the seed, the engine and the number of its run. */
   readonly random: Random;
   /** Writes warnings and errors into the story. */
   readonly logger: Logger;
@@ -64,12 +64,12 @@ export interface ProcessSettings<Tx extends object | undefined> {
   readonly makeEngine: MakeEngine<Tx>;
 }
 
-/** How long a process that crashed by a fault is down, in milliseconds. */
+/** How long a process stays down after a fault has crashed it, in milliseconds. */
 const restartsAfterMs = { min: 100, max: 60_000 };
-/** How long an engine waits after a failed start. */
+/** How long an engine waits after a failed start before it tries again. */
 const startsAgainMs = 500;
 
-/** A process that runs an engine, and after a crash a new engine on the same storage. */
+/** A process that runs an engine. Each restart runs a new engine on the same storage. */
 export class EngineProcess<Tx extends object | undefined> {
   readonly name: string;
   readonly #settings: ProcessSettings<Tx>;
@@ -161,7 +161,10 @@ export class EngineProcess<Tx extends object | undefined> {
     if (restartAfterMs !== undefined) this.#startLater(restartAfterMs);
   }
 
-  /** Stops the engine cleanly, as a deployment does. It stays down, unless it crashes meanwhile. */
+  /**
+   * Stops the engine cleanly, as a deployment does. It stays down, unless a fault crashes it while
+   * it stops: then it restarts.
+   */
   async stop(deadlineMs: number): Promise<void> {
     const { engine } = this;
     if (engine === undefined) return;
@@ -178,7 +181,7 @@ export class EngineProcess<Tx extends object | undefined> {
     run.end();
   }
 
-  /** Ends the process without a word, when its world ends. */
+  /** Ends the process because its world ends. The story does not mention it. */
   end(): void {
     this.#run.end();
     this.#settings.world.watchers.delete(this.#run);
@@ -206,7 +209,7 @@ export class EngineProcess<Tx extends object | undefined> {
   #startLater(ms: number): void {
     const crashed = this.#run;
     void this.#settings.world.clock.sleep(ms).then(() => {
-      // Somebody may have started it meanwhile.
+      // The process may have been started in the meantime.
       if (crashed === this.#run) this.start();
     });
   }

@@ -17,7 +17,7 @@ export interface FaultRates {
   readonly commitStalls: number;
   /** The process crashes before a commit is written. */
   readonly crashBeforeCommit: number;
-  /** The process crashes after a commit is written, before it gets the answer. */
+  /** The process crashes after a commit is written, and before it gets the answer. */
   readonly crashAfterCommit: number;
   /** A read fails. */
   readonly readFails: number;
@@ -35,11 +35,11 @@ export interface FaultRates {
   readonly sendFailsBefore: number;
   /** The carrier gets a message, but its answer is lost. */
   readonly sendFailsAfter: number;
-  /** A call takes up to 15 s to the carrier. */
+  /** A call takes up to 15 s to reach the carrier. */
   readonly sendSlow: number;
   /** The carrier's answer takes up to 45 s. */
   readonly sendAnswerSlow: number;
-  /** The carrier asks to send a message later. */
+  /** The carrier asks the engine to send a message later. */
   readonly carrierThrottles: number;
   /** The carrier refuses a message for good. */
   readonly carrierRefuses: number;
@@ -63,11 +63,11 @@ export interface FaultRates {
   readonly postFailsBefore: number;
   /** A receiver gets an event, but its response is lost. */
   readonly postFailsAfter: number;
-  /** A request takes up to 5 s to the receiver. */
+  /** A request takes up to 5 s to reach the receiver. */
   readonly postSlow: number;
   /** A receiver responds with status 500. */
   readonly receiverFails: number;
-  /** A receiver responds with status 429, and asks to wait for up to 90 s. */
+  /** A receiver responds with status 429, and asks the engine to wait for up to 90 s. */
   readonly receiverThrottles: number;
   /** A receiver never responds. */
   readonly receiverHangs: number;
@@ -77,16 +77,16 @@ export interface FaultRates {
   readonly modelFails: number;
   /** The model answers, but its answer is lost. */
   readonly modelAnswerLost: number;
-  /** A request takes up to 30 s to the model. */
+  /** A request takes up to 30 s to reach the model. */
   readonly modelSlow: number;
-  /** An engine starts with a clock that is up to 2 s ahead of the world's or behind it. */
+  /** An engine starts with a clock that is up to 2 s ahead of the world's clock, or behind it. */
   readonly clockSkewed: number;
 }
 
 /** The name of a fault. */
 export type Fault = keyof FaultRates;
 
-/** The rates up to which `faults: "any"` draws. More of a fault would leave little else to see. */
+/** The highest rates that `faults: "any"` draws. Higher rates would hide most other behaviour. */
 export const highestRates: FaultRates = {
   commitConflicts: 0.08,
   commitFailsBefore: 0.06,
@@ -132,8 +132,8 @@ export const highestRates: FaultRates = {
 export const faultNames = Object.keys(highestRates) as readonly Fault[];
 
 /**
- * How long a call may take at most, in milliseconds. In sum the delays stay below the time that an
- * engine may stall while it holds a job: its lease and 60 seconds.
+ * How long each part of a call may take at most, in milliseconds. Together the delays stay below
+ * the time that an engine may stall while it holds a job: its lease and 60 seconds.
  */
 export const maxDelayMs = {
   /** A stall after a commit. */
@@ -153,7 +153,7 @@ export const maxDelayMs = {
   model: 30_000,
 } as const;
 
-/** How far the clock of an engine may be off at its start, in milliseconds. */
+/** How far the clock of an engine may differ from the world's at its start, in milliseconds. */
 export const maxSkewMs = 2_000;
 
 /**
@@ -172,7 +172,7 @@ export function drawRates(dice: Dice): FaultRates {
 export interface FaultPlace {
   /** The name of the engine. Default: any engine. */
   readonly engine?: string;
-  /** How many calls that it could happen to go well first. Default: 0. */
+  /** How many calls that it could happen to are skipped first. Default: 0. */
   readonly after?: number;
 }
 
@@ -215,13 +215,13 @@ export class FaultSource {
     this.#injected.push({ fault, engine, left: after });
   }
 
-  /** Nothing fails any more. */
+  /** From now on no fault happens. */
   stop(): void {
     this.#rates = {};
     this.#injected = [];
   }
 
-  /** Whether a fault happens now. Ask once at each place in a call at which it can happen. */
+  /** Whether a fault happens now. Ask once at each point of a call at which it can happen. */
   occurs(fault: Fault, engine: string): boolean {
     const planned = this.#injected.find(
       (each) => each.fault === fault && (each.engine ?? engine) === engine,

@@ -72,7 +72,7 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
     ...(transaction === undefined
       ? {}
       : {
-          // The cast is safe: the world passes the user's own storage on.
+          // The cast is safe: the handle comes from the storage that the user gave to the world.
           transaction: (work) =>
             guarded(() =>
               link.ask({ call: "commit" }, () =>
@@ -115,7 +115,7 @@ export function faultyStorage<Tx extends object | undefined>(context: RunContext
 
 /** The network between one engine and the storage. */
 class StorageLink {
-  /** Called when the connection is lost, with the time at which it is back. */
+  /** Called when the connection is lost, with the time at which it will be back. */
   onCut: (until: number) => void = () => {};
   readonly #context: RunContext;
   #cuts = 0;
@@ -213,13 +213,13 @@ async function commit(
   }
 }
 
-/** Rejects when the process ends: the database then rolls its transaction back. */
+/** Rejects when the process ends, so that the database rolls the transaction back. */
 async function gone(run: RunContext["run"]): Promise<never> {
   await run.ended;
   throw unavailable("The process has ended.");
 }
 
-/** A group whose commit failed must be aborted. */
+/** Aborts a group whose commit failed, and passes the error on. */
 function endGroup(group: Group): (error: unknown) => Promise<never> {
   return async (error) => {
     await group.abort();

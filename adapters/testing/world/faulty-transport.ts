@@ -57,7 +57,7 @@ async function send(
   if (occurs("sendSlow", { call: "send" })) {
     await clock.sleep(dice.between(1, maxDelayMs.carrierCall));
   }
-  // A caller that aborts in time takes the call back. A caller that crashes does not.
+  // A caller that aborts in time cancels the call. A caller that crashes does not.
   if (attempt.signal.aborted) throw new Error("aborted before it reached the carrier");
   const answer = await carrier.send(message, attempt);
   if (occurs("crashAfterSend", { call: "send" })) {

@@ -5,9 +5,9 @@ import type { Story } from "./story.ts";
 
 type Reader = StoragePort["reader"];
 
-/** How many jobs are read. More of them are not finished either. */
+/** The most jobs that are read. If there are more, the work is not finished anyway. */
 const maxJobs = 1_000;
-/** Jobs that only clean up, whatever happened. */
+/** Jobs that only clean up. A world can settle before they run. */
 const upkeep = new Set(["reap", "throttle"]);
 
 async function readJobs(reader: Reader): Promise<readonly JobRow[]> {
@@ -26,15 +26,15 @@ export async function pendingWork(reader: Reader, now: number): Promise<readonly
     });
 }
 
-/** How long before the next job is due a jump of the clock ends: longer than engines poll. */
+/** A jump ends this long before the next job is due: longer than between two polls of an engine. */
 const beforeDueMs = 15_000;
 /** Shorter waits are not worth a jump. */
 const minJumpMs = 60_000;
 
 /**
- * Sets the clock forward to shortly before the next job is due, if none runs. Engines that have
- * nothing to do for a day would look for jobs thousands of times. Call it only while nothing else
- * is under way: timers do not jump with the clock. The jump ends at `latest`, if not before.
+ * Sets the clock forward to shortly before the next job is due, if no job runs. Otherwise engines
+ * that have nothing to do for a day would look for jobs thousands of times. Call it only while
+ * nothing else is under way: timers do not jump with the clock. The jump never passes `latest`.
  */
 export async function skipIdleTime(
   reader: Reader,
@@ -44,7 +44,7 @@ export async function skipIdleTime(
 ): Promise<void> {
   // Nobody waits for the job that removes what has expired. It runs after the jump.
   const rows = (await readJobs(reader)).filter(({ kind }) => kind !== "reap");
-  // A lease is renewed by timers.
+  // Timers renew the leases of running jobs, and they do not jump.
   if (rows.length === 0 || rows.some(({ leased }) => leased)) return;
   const due = Math.min(...rows.map(({ due_at }) => due_at)) - beforeDueMs;
   const ms = Math.min(due, latest) - clock.now();

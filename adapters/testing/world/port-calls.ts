@@ -1,6 +1,6 @@
 import type { Lookup, Range, Search, Write } from "../../../src/ports/index.ts";
 
-/** What a call to a port is. `notification`: an engine is told that another one has committed. */
+/** The kinds of calls to ports. `notification` tells an engine that another one has committed. */
 export type PortCall =
   | "start"
   | "read"

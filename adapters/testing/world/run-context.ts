@@ -26,19 +26,19 @@ export interface MetFault {
   readonly fault: Fault;
   /** The name of the engine. */
   readonly engine: string;
-  /** The call. A fault of the carrier's reports happens to `receipt` or `text`. */
+  /** The kind of call. Faults of what the carrier reports happen to `receipt` or `text`. */
   readonly call: PortCall;
-  /** The names of the collections that the call reads or writes. Empty for other calls. */
+  /** The collections that a read or a commit concerns, by name. Empty for other calls. */
   readonly collections: readonly string[];
-  /** The writes of a commit, also those that are not written because of the fault. */
+  /** The writes of a commit, even if the fault prevents them. Empty for other calls. */
   readonly writes: readonly Write[];
 }
 
-/** Called at the moment at which something happens. They must not call an engine. */
+/** Functions that are called when something happens. They must not call an engine. */
 export interface WorldObserver {
   /** An engine has just committed these rows. */
   readonly onCommit?: (run: EngineRun, writes: readonly Write[]) => void;
-  /** A fault happens to a call of an engine, drawn by the seed or injected. */
+  /** A fault, drawn by the seed or injected, happens to a call of an engine. */
   readonly onFault?: (met: MetFault) => void;
   /** An engine has logged a warning or an error. */
   readonly onLog?: (line: LogLine) => void;
@@ -63,9 +63,9 @@ export interface Surroundings {
   readonly story: Story;
   readonly ground: Ground;
   readonly observe: WorldObserver;
-  /** The most event-loop turns by which a storage call is delayed. */
+  /** How many turns of the event loop may delay a storage call at most. */
   readonly maxYields: number;
-  /** The ids of the locks of engines that are held, as the storage sees it. */
+  /** The ids of the engine locks that are held, as the storage sees it. */
   readonly heldLocks: Set<string>;
   /** What the engines logged. */
   readonly log: LogLine[];

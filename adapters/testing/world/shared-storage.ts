@@ -18,7 +18,10 @@ import {
 import type { Call } from "./port-calls.ts";
 
 export interface ConnectionOptions {
-  /** Awaited before each part of a call proceeds. Resolve at once for no delay. */
+  /**
+   * Awaited before each part of a call: the way to the storage (`read`, `commit`) and the way back
+   * (`rows`, `outcome`). Resolve at once for no delay.
+   */
   readonly onTheWay: (
     what: "read" | "rows" | "commit" | "outcome",
     call: Pick<Call, "reads" | "writes">,
@@ -111,7 +114,7 @@ export class SharedStorage {
     return () => this.#listeners.delete(own);
   }
 
-  /** Transactions of the host application, if the storage has them. No other group is affected. */
+  /** Transactions of the host application, if the storage has them. They block no other group. */
   #hosts(
     delayed: Delay,
     onTheWay: ConnectionOptions["onTheWay"],
@@ -144,7 +147,7 @@ export class SharedStorage {
     };
   }
 
-  /** In microtasks, as if another process had committed. */
+  /** Calls the listeners in microtasks, as if another process had committed. */
   #notify(): void {
     for (const listener of this.#listeners) queueMicrotask(listener);
   }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export interface StoryEntry {
   /** Milliseconds since the world began. */
   readonly at: number;
-  /** The ids of the engines, messages, conversations and contacts that it concerns. */
+  /** The names of engines, and the ids of messages and other resources, that it concerns. */
   readonly about: readonly string[];
   /** What happened, as a sentence without a full stop. */
   readonly text: string;
@@ -12,7 +12,7 @@ export interface StoryEntry {
 
 /** Everything that happened in a world, in order. Two runs of one seed have the same digest. */
 export class Story {
-  /** What happened so far. */
+  /** What has happened so far. */
   readonly entries: StoryEntry[] = [];
   readonly #now: () => number;
   readonly #hash = createHash("sha256");
@@ -62,7 +62,7 @@ export interface StoryOptions {
   readonly maxLines?: number;
 }
 
-/** What is always of interest about an engine. */
+/** Entries about an engine that are always shown. */
 const ofEngines = /crashes|starts|stop|cut off/;
 
 /** The entries about some resources, as `tell` prints them. */

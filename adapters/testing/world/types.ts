@@ -15,7 +15,7 @@ import type { Story } from "./story.ts";
 
 /** Options of `world()`. */
 export interface WorldOptions<Tx extends object | undefined = object | undefined> {
-  /** Any number. It decides which faults happen, every delay and every id. Default: 1. */
+  /** Any number. It determines which faults happen, every delay and every id. Default: 1. */
   readonly seed?: number;
   /**
    * Where the engines keep their data: `memory()`, or `sqlite({ file })` on a real file. All
@@ -36,13 +36,13 @@ export interface WorldOptions<Tx extends object | undefined = object | undefined
    */
   readonly engine?: MakeEngine<Tx>;
   /**
-   * Which faults happen, and how likely each is at each call. `any`: the seed decides which, and
-   * how often. Default: none.
+   * The rates of single faults, from 0 to 1: how likely each is at each call. With `"any"`, the
+   * seed decides which faults happen and how often. Default: none.
    */
   readonly faults?: "any" | Partial<FaultRates>;
   /** The time at which the world begins. Default: 2026-01-01T00:00:00.000Z. */
   readonly start?: Time;
-  /** Functions that are called at the moment at which something happens, for laws of your own. */
+  /** Functions that are called when something happens, for laws of your own. */
   readonly observe?: WorldObserver;
 }
 
@@ -58,7 +58,7 @@ export interface UpEngine<Tx extends object | undefined = object | undefined> {
 
 /** Options of `world.crash`. */
 export interface CrashOptions {
-  /** When the process starts again, in milliseconds. Default: at `restart` or `settle`. */
+  /** How long the process stays down, in milliseconds. Default: until `restart` or `settle`. */
   readonly forMs?: number;
   /** The reason, for the story, such as "before it calls the carrier". */
   readonly why?: string;
@@ -78,7 +78,7 @@ export interface Finding {
   readonly about?: readonly string[];
 }
 
-/** A law of a world. Returns undefined while it holds. Its name is shown when it is broken. */
+/** A law of a world. Returns undefined if it holds. A violation shows the function's name. */
 export type Law<Tx extends object | undefined = object | undefined> = (
   world: World<Tx>,
 ) => Finding | string | undefined | Promise<Finding | string | undefined>;
@@ -87,11 +87,11 @@ export type Law<Tx extends object | undefined = object | undefined> = (
 export interface World<Tx extends object | undefined = object | undefined> extends AsyncDisposable {
   /** The seed. The same seed and the same calls give the same history. */
   readonly seed: number;
-  /** The clock of the world. Each engine's own clock may be off by some seconds. */
+  /** The clock of the world. Each engine's own clock may differ by some seconds. */
   readonly clock: VirtualClock;
-  /** Random choices by the seed. */
+  /** Random choices that depend on the seed. */
   readonly dice: Dice;
-  /** What happened so far. */
+  /** What has happened so far. */
   readonly story: Story;
   /** The names of the engines. */
   readonly engines: readonly string[];
@@ -107,11 +107,11 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   readonly model: ScriptedModel;
   /** The warnings and errors that the engines logged. */
   readonly log: readonly LogLine[];
-  /** How far two clocks of this world may have differed at most, in milliseconds. */
+  /** How far two clocks of this world can have differed at most, in milliseconds. */
   readonly clockToleranceMs: number;
   /**
-   * How long a commit may have taken at most, in milliseconds, with the reads before it. 0 if no
-   * fault could have delayed one.
+   * How long a commit and the reads before it can have taken at most, in milliseconds. 0 if no
+   * fault could have delayed them.
    */
   readonly commitToleranceMs: number;
   /** The committed rows, for invariants. No fault applies to these reads. */
@@ -129,15 +129,16 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   /** The latest run of an engine's process. */
   runOf(name: string): EngineRun;
   /**
-   * Begins to run code of the host application in the process of an engine, and does not wait for
-   * it: time does not move. The story records when it began and how it ended. If the process
-   * crashes, the code gets no answer any more, and the outcome is unknown.
+   * Starts code of the host application in the process of an engine, and does not move time. The
+   * promise resolves when the outcome is known. If the call has a name (`as`), the story records
+   * when it began and how it ended. If the process crashes, the code gets no more answers, and the
+   * outcome is unknown.
    */
   begin<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<CallOutcome<T>>;
   /**
    * Runs code of the host application in the process of an engine, and moves time until it has
    * ended.
-   * @throws Whatever the code throws, and Error when the process crashes or the code takes longer
+   * @throws Whatever the code throws, and Error when the process crashes or the time is up
    */
   run<T>(code: HostCode<T, Tx>, options?: CallOptions): Promise<T>;
   /** Moves time by `ms` milliseconds. Resolves when everything that was due has finished. */
@@ -158,14 +159,14 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   partition(name: string, from: Remote): void;
   /** Ends all partitions of an engine. */
   heal(name: string): void;
-  /** Sets the clock of an engine: `ms` milliseconds ahead of the world's, or behind it. */
+  /** Sets the clock of an engine: `ms` ahead of the world's clock, or behind it if negative. */
   skewClock(name: string, ms: number): void;
   /**
-   * Makes a fault happen once, at the next call that it can happen to. `after` lets some calls go
-   * well first.
+   * Makes a fault happen once, at the next call that it can happen to. `after` skips that many
+   * calls first.
    */
   inject(fault: Fault, place?: FaultPlace): void;
-  /** From now on nothing fails, all engines are up, and they reach everything. */
+  /** Ends all faults and partitions, and restarts engines that are down. Does not move time. */
   stopFaults(): void;
   /** What is still to be done, one sentence each. */
   pending(): Promise<readonly string[]>;
@@ -180,6 +181,6 @@ export interface World<Tx extends object | undefined = object | undefined> exten
    * @throws Violation with the story, at the first law that is broken
    */
   check(...laws: readonly Law<Tx>[]): Promise<void>;
-  /** Ends all processes. With a storage on disk, its files can be removed afterwards. */
+  /** Ends all processes and closes the storage. Files of the storage can be removed afterwards. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Story } from "./story.ts";
 import type { Finding } from "./types.ts";
 
-/** A law is broken. The message has the story. */
+/** The error that a law is broken. Its message has the story. */
 export class Violation extends Error {
   /** `Violation`. */
   override readonly name = "Violation";

@@ -32,13 +32,13 @@ import type { CrashOptions, Law, SettleOptions, UpEngine, World, WorldOptions } 
 import { Violation } from "./violation.ts";
 
 const hourMs = 3_600_000;
-/** How long, in virtual time, all work may take to complete once the faults have stopped. */
+/** How much virtual time all work may take once the faults have stopped. */
 const settlesWithinMs = 48 * hourMs;
 /** The virtual time between two looks at what is still to be done. */
 const settleStepMs = 5_000;
-/** How long a commit may take with the reads before it, when faults delay them. */
+/** How long a commit and the reads before it may take when faults delay them. */
 const maxCommitMs = 90_000;
-/** How long code waits for an engine that is up before it looks again. */
+/** How long code waits before it looks again for an engine that is up. */
 const waitMs = 500;
 /** How long `run` waits for an engine that is up. */
 const maxDownMs = hourMs;
@@ -67,7 +67,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   readonly #transports: readonly WorldTransport[];
   readonly #surroundings: Surroundings;
 
-  /** Texts of the calls that run, for a `settle` that fails. */
+  /** The calls that run, for the error of a `settle` that fails. */
   readonly #calls = new Set<{
     readonly text: string | undefined;
     readonly run: EngineRun | undefined;
@@ -261,7 +261,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     return [...this.#underWay(), ...(await pendingWork(this.reader, this.clock.now()))];
   }
 
-  /** What is still to be done and is no job. */
+  /** What is still to be done, apart from jobs. */
   #underWay(): readonly string[] {
     const down = this.#processes.flatMap(({ name, engine, failure }) =>
       failure === undefined
@@ -274,7 +274,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
       .filter(({ run }) => run?.isAlive !== false)
       .map(({ text }) => (text === undefined ? "a call" : `the call "${text}"`))
       .map((call) => `${call} is not answered`);
-    // A partition has no end of its own, and `stopFaults` has ended it.
+    // Partitions are left out: their end is not known, and `stopFaults` ends them.
     const now = this.clock.now();
     const outages = this.#processes
       .filter(({ run }) => run.outages.some(({ until }) => until > now && until !== Infinity))

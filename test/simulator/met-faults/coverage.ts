@@ -2,7 +2,7 @@ import type { MessagingEngine } from "../../../adapters/entry.ts";
 import type { EngineRun, MetFault } from "../../../adapters/testing/index.ts";
 import { type AnyFault, canOccur, type Place, placesOf } from "./places.ts";
 
-/** How often each fault met each operation. A key is a place, a row and a fault. */
+/** How often each fault happened to each operation. A key names a place, a row and a fault. */
 export type Counts = Readonly<Record<string, number>>;
 
 export function cellName(place: Place, row: string, fault: AnyFault): string {
@@ -22,7 +22,7 @@ interface Request {
   readonly operations: Set<string>;
 }
 
-/** Counts how often each fault met each operation in one history. */
+/** Counts how often each fault happened to each operation in one history. */
 export class Coverage {
   readonly #counts = new Map<string, number>();
   readonly #runs = new WeakMap<object, EngineRun>();
@@ -32,18 +32,18 @@ export class Coverage {
     return Object.fromEntries(this.#counts);
   }
 
-  /** Tells which run of a process an engine belongs to. */
+  /** Registers the run of a process that an engine belongs to. */
   register(engine: object, run: EngineRun): void {
     this.#runs.set(engine, run);
   }
 
-  /** Counts a fault that happened to a call which is not made through a port of the world. */
+  /** Counts a fault that happened to a call that does not go through a port of the world. */
   count(place: Place, row: string, fault: AnyFault): void {
     const cell = cellName(place, row, fault);
     this.#counts.set(cell, (this.#counts.get(cell) ?? 0) + 1);
   }
 
-  /** Counts a fault of a port, for the call and for the operations that are under way. */
+  /** Counts a fault of a port, for its call and for the operations that are under way. */
   onFault({ fault, engine, call, collections, writes }: MetFault): void {
     const [place] = placesOf[fault];
     if (call === "commit" || call === "read") {
@@ -57,8 +57,8 @@ export class Coverage {
   }
 
   /**
-   * Counts a fault for everything that is under way in a process. Commits are those of another
-   * operation while one only reads.
+   * Counts a fault for every operation that is under way in a process. An operation that only reads
+   * has no commits, so a fault of a commit does not count for it.
    */
   onEngineFault(engine: string, fault: AnyFault): void {
     if (!placesOf[fault].includes("operation")) return;
@@ -72,7 +72,7 @@ export class Coverage {
     }
   }
 
-  /** Asks an engine, and counts the faults that happen until it has answered. */
+  /** Calls an engine, and counts the faults that happen until it has answered. */
   async during<T>(
     engine: MessagingEngine,
     work: (engine: MessagingEngine) => Promise<T>,
@@ -103,14 +103,14 @@ export class Coverage {
   }
 }
 
-/** Operations whose methods have other names. */
+/** The names of operations whose methods have other names. */
 const renamed: Readonly<Record<string, string>> = {
   "account.usage": "usage.get",
   "account.usageByHour": "usage.hours",
   "account.errorCounts": "usage.errors",
 };
 
-/** The same handle. `onCall` gets the dotted name of each method that is called. */
+/** Wraps a handle. `onCall` gets the dotted name of each method that is called. */
 function watch<T extends object>(handle: T, path: string, onCall: (name: string) => void): T {
   return new Proxy(handle, {
     get(target, property) {

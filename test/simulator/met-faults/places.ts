@@ -1,7 +1,8 @@
 /**
- * Which fault can happen where. A fault that is new, a collection, a job, an operation: each makes
- * cells here by itself, and a cell stays on the list of those that were never met until a history
- * meets it, or until a reason below says why none can.
+ * Which fault can happen where. Collections and operations come from the engine. A new fault or job
+ * does not compile until it is listed here. Each of them adds cells to the table. Each cell is
+ * reported as never having happened, until it happens in a history, or until a reason below says
+ * why it cannot.
  */
 import type { Fault } from "../../../adapters/testing/index.ts";
 import { defaultLimits } from "../../../src/kernel/limits.ts";
@@ -25,7 +26,7 @@ export const places = {
   job: "Commits that write a job, by its kind",
   operation: "Operations that are under way in the engine that the fault happens to",
   engine: "Engines",
-  carrier: "Calls of the carrier and to it",
+  carrier: "Calls to the carrier and from it",
   webhook: "Requests to webhooks",
   host: "Calls of the host application's code",
 } as const;
@@ -38,7 +39,7 @@ const host = ["host"] as const;
 const webhook = ["webhook"] as const;
 const processes = ["engine", "operation"] as const;
 
-/** Where each fault can happen. Everywhere else it cannot, by what the fault is. */
+/** Where each fault can happen. By its nature, it cannot happen anywhere else. */
 export const placesOf: Readonly<Record<AnyFault, readonly Place[]>> = {
   commitConflicts: commits,
   commitFailsBefore: commits,
@@ -187,7 +188,7 @@ const rowsOf: Readonly<Record<Place, readonly string[]>> = {
   host: ["policy", "sentiment", "model", ...modelTasks, ...actionNames, "consumer"],
 };
 
-/** Rows and cells without faults in these histories, and why. */
+/** Rows and cells whose faults cannot happen in the simulated histories, and why. */
 const noCells: Readonly<Record<string, string>> = {
   ...reason("The histories run in live mode, which has no sandbox.", [
     "operation|sandbox.numbers",
@@ -197,15 +198,15 @@ const noCells: Readonly<Record<string, string>> = {
     "operation|sandbox.seed",
     "operation|sandbox.reset",
   ]),
-  ...reason("The scripted carrier passes its reports on without HTTP.", [
+  ...reason("The scripted carrier delivers its reports without HTTP.", [
     "operation|transports.callback",
   ]),
-  ...reason("It changes nothing, and a client only waits for it over HTTP.", [
+  ...reason("It changes nothing, and clients wait for it only over HTTP.", [
     "operation|health.get",
     "operation|health.live",
     "operation|openapi.get",
   ]),
-  ...reason("A visitor's browser always waits 30 s for its answers.", [
+  ...reason("A visitor's browser is never impatient: it always waits 30 s for an answer.", [
     "operation|webchat.messages.create|clientImpatient",
     "operation|webchat.messages.mark|clientImpatient",
     "operation|webchat.stream|clientImpatient",
@@ -217,11 +218,12 @@ function reason(why: string, cells: readonly string[]): Readonly<Record<string, 
   return Object.fromEntries(cells.map((cell) => [cell, why]));
 }
 
-/** A cell of the table, or the reason why it cannot occur. */
+/** A cell of the table. */
 export interface Cell {
   readonly place: Place;
   readonly row: string;
   readonly fault: AnyFault;
+  /** Why the fault cannot happen there. Undefined if it can. */
   readonly never: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { cellName, type Counts } from "./coverage.ts";
 import { allCells, type Cell, type Place, places } from "./places.ts";
 
-/** Cells that can occur and were never met, as one line for each row. */
+/** Faults that could have happened and never did, as one line for each row. */
 export function neverMet(counts: Counts): readonly string[] {
   const open = allCells().filter((cell) => cell.never === undefined && countOf(counts, cell) === 0);
   return [...Map.groupBy(open, ({ place, row }) => `${place} ${row}`)].map(
@@ -9,7 +9,7 @@ export function neverMet(counts: Counts): readonly string[] {
   );
 }
 
-/** Cells that cannot occur by `places.ts`, and did. */
+/** Cells that happened, although `places.ts` says that they cannot. */
 export function wronglyExcluded(counts: Counts): readonly string[] {
   const known = new Map(
     allCells().map((cell) => [cellName(cell.place, cell.row, cell.fault), cell]),
@@ -17,7 +17,7 @@ export function wronglyExcluded(counts: Counts): readonly string[] {
   return Object.keys(counts).filter((name) => known.get(name)?.never !== undefined);
 }
 
-/** One table for each place: how often each fault met each row. A dot: it cannot. */
+/** One table for each place: how often each fault happened to each row. A dot: it cannot. */
 export function coverageTable(counts: Counts): string {
   const cells = allCells();
   return (Object.keys(places) as Place[])
