@@ -28,17 +28,11 @@ interface DueJobsSearch {
 
 /**
  * The minimum and maximum size of the window: the jobs that have been due for longest, which each
- * search reads first. In a backlog, the window has twice as many jobs as the last search found, so
- * that a search reads only a few more rows than it can use. Otherwise it has all due jobs.
+ * search reads first.
  */
-const window = { min: 16, max: 256 } as const;
-/** There is a backlog if a search reads more than this number of jobs for each that it finds. */
-const backlogRatio = 4;
-/**
- * The number of rows in a page of the ring. They may belong to many lanes or to one, so the first
- * page of a search is small, and each further one is twice as large.
- */
-const page = { min: 2, max: 16 } as const;
+const window = { min: 64, max: 256 } as const;
+/** The number of rows in a page of the ring. They may belong to many lanes or to one. */
+const page = 16;
 /**
  * The maximum number of pages that one search reads. The next search continues where this one
  * ended.
@@ -84,7 +78,7 @@ export async function findIdleJob(
     return serves(lane) && (remote === undefined || remotes.has(remote));
   };
   for (const pool of pools) {
-    const due = await readInOrder(reads, { pool, until: since, limit: page.max });
+    const due = await readInOrder(reads, { pool, until: since, limit: page });
     const idle = due.find(isRunnable);
     if (idle === undefined) continue;
     const next = await readInOrder(reads, { pool, after: now, limit: window.max });
@@ -130,7 +124,6 @@ export class DueJobs {
   /** The lane of the ring that was read last, encoded. */
   #lastLane = "";
   #hasReadAllLanes = true;
-  #window: number = window.max;
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
@@ -150,26 +143,21 @@ export class DueJobs {
     waitForOthersMs = () => 0,
     armed = [],
   }: DueJobsSearch): Promise<readonly DueJob[]> {
-    const limit = this.#window;
+    const limit = Math.min(Math.max(window.min, 2 * free), window.max);
     const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
-    let due = rows.flatMap((row) => {
+    const due = rows.flatMap((row) => {
       const job = dueJob(row);
       return row.due_at <= now - waitForOthersMs(job.lane) ? [job] : [];
     });
     this.#hasReadAllLanes = true;
-    if (rows.length === limit) {
-      // The window may lack some of the due jobs.
-      const found = await this.#readRing({ now, free, freeIn, waitForOthersMs }, rows);
-      const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
-      const jobs = [...found, ...armedHere, ...due];
-      due = [...new Map(jobs.map((job) => [`${job.kind} ${job.key}`, job])).values()];
-    }
-    const taken = roundRobin(due, { free, freeIn, turnOf });
-    const isBacklog = rows.length === limit || rows.length > backlogRatio * taken.length;
-    this.#window = isBacklog
-      ? Math.min(Math.max(window.min, 2 * taken.length), window.max)
-      : window.max;
-    return taken;
+    // The window has all due jobs.
+    if (rows.length < limit) return roundRobin(due, { free, freeIn, turnOf });
+    const found = await this.#readRing({ now, free, freeIn, waitForOthersMs });
+    const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
+    const jobs = new Map(
+      [...found, ...armedHere, ...due].map((job) => [`${job.kind} ${job.key}`, job]),
+    );
+    return roundRobin([...jobs.values()], { free, freeIn, turnOf });
   }
 
   /** Returns when the first job after `now` is due, or undefined if there is none. */
@@ -181,22 +169,22 @@ export class DueJobs {
   /**
    * Reads the lanes of the ring, from the one after the last that was read. Stops when each lane
    * was read once, or when there are enough jobs and a group ends: its lanes take turns, so all of
-   * them must be known. `oldest` are the rows of the window.
+   * them must be known.
    */
-  async #readRing(
-    { now, free, freeIn, waitForOthersMs }: Required<Omit<DueJobsSearch, "armed" | "turnOf">>,
-    oldest: readonly JobRow[],
-  ): Promise<DueJob[]> {
-    const inWindow = Map.groupBy(oldest, ({ lane }) => lane);
+  async #readRing({
+    now,
+    free,
+    freeIn,
+    waitForOthersMs,
+  }: Required<Omit<DueJobsSearch, "armed" | "turnOf">>): Promise<DueJob[]> {
     const found: DueJob[] = [];
     const start = this.#lastLane;
     let group = "";
     /** Whether the search has begun again at the first lane. */
     let hasWrapped = false;
-    let size: number = page.min;
     this.#hasReadAllLanes = false;
     for (let pages = 0; pages < maxPages; pages++) {
-      const rows = await this.#readLanes(this.#lastLane, size);
+      const rows = await this.#readLanes(this.#lastLane);
       for (const { lane: text, due_at } of rows) {
         // The first row of a lane has its earliest due time. The lane's other rows are skipped.
         if (text === this.#lastLane) continue;
@@ -208,22 +196,14 @@ export class DueJobs {
         group = groupOf(lane);
         const until = now - waitForOthersMs(lane);
         const limit = due_at > until ? 0 : Math.min(freeIn(lane), free);
-        if (limit <= 0) continue;
-        // The rows of a lane in the window are its first ones.
-        const known = inWindow.get(text) ?? [];
-        const inLane =
-          known.length < limit
-            ? await this.#readLane(text, until, limit)
-            : known.slice(0, limit).filter((row) => row.due_at <= until);
-        found.push(...inLane.map(dueJob));
+        if (limit > 0) found.push(...(await this.#readLane(text, until, limit)).map(dueJob));
       }
-      if (rows.length < size) {
+      if (rows.length < page) {
         this.#hasReadAllLanes = hasWrapped || start === "";
         if (this.#hasReadAllLanes) return found;
         hasWrapped = true;
         this.#lastLane = "";
       }
-      size = Math.min(2 * size, page.max);
     }
     return found;
   }
@@ -239,13 +219,13 @@ export class DueJobs {
   }
 
   /** Reads the next rows of the ring, after all rows of the lane `after`. */
-  async #readLanes(after: string, limit: number): Promise<readonly JobRow[]> {
+  async #readLanes(after: string): Promise<readonly JobRow[]> {
     return this.#reads.range({
       index: jobsByLane,
       prefix: [this.#pool],
       order: "ascending",
       after: [after, Number.MAX_SAFE_INTEGER],
-      limit,
+      limit: page,
     });
   }
 }

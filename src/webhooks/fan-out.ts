@@ -47,17 +47,17 @@ async function deliver(tx: Tx, drawId: GenerateId, rows: readonly EventRow[]): P
   }
 }
 
-/** An account with fewer patterns gets all of them in one read. Most have none or a few. */
+/** If an account and mode has fewer patterns, one read returns all of them. Most have few. */
 const fewPatterns = 16;
 
 /** Returns the patterns of an account's webhooks, at least those that match one of these events. */
 async function findPatterns(
   tx: Tx,
-  events: readonly EventRow[],
+  rows: readonly EventRow[],
 ): Promise<ReadonlyMap<string, readonly WebhookPatternRow[]>> {
   const first = await tx.list(webhookPatternByName, [], fewPatterns);
   if (first.length < fewPatterns) return Map.groupBy(first, ({ pattern }) => pattern);
-  const patterns = [...new Set(events.flatMap(({ type }) => patternsOf(type)))];
+  const patterns = [...new Set(rows.flatMap(({ type }) => patternsOf(type)))];
   const found = await Promise.all(
     patterns.map((pattern) => tx.list(webhookPatternByName, [pattern], maxWebhooks)),
   );

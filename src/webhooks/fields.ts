@@ -20,8 +20,8 @@ export const eventPatternSchema = z.enum(eventPatterns).meta({
 });
 
 /**
- * Returns the patterns that match an event type. An index of patterns finds the webhooks by these
- * few keys, so webhooks that do not match are not read.
+ * Returns the patterns that match an event type. An index of patterns finds the webhooks of an
+ * account with many of them by these few keys, so webhooks that do not match are not read.
  */
 export function patternsOf(type: EventType): readonly EventPattern[] {
   let patterns = knownPatterns.get(type);

@@ -53,7 +53,7 @@ import {
 } from "./delivery-types.ts";
 import { manualAttempt } from "./webhook-waker.ts";
 
-/** Creates a webhook. It receives events from this commit on. */
+/** Creates a webhook. It receives the events of transactions that begin after this commit. */
 export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
   kind: "command",
   name: "webhooks.create",

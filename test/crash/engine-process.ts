@@ -33,7 +33,7 @@ export class EngineProcess {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** The id of the process, as long as it runs. */
+  /** The id of the process, or undefined if it could not be started. */
   get pid(): number | undefined {
     return this.#process.pid;
   }

@@ -32,7 +32,8 @@ export async function runNode(
   });
   const stop = (): void => {
     // The whole group: tests start servers and workers.
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+    const hasEnded = child.exitCode !== null || child.signalCode !== null;
+    if (child.pid !== undefined && !hasEnded) process.kill(-child.pid, "SIGKILL");
   };
   process.once("exit", stop);
   let isStuck = false;

@@ -82,26 +82,6 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     }
   });
 
-  it("of a lane with thousands are read only a few more at a time than can run", async () => {
-    const backlog = Array.from({ length: 2_000 }, (_, n) => job(`backlog ${n}`, "a", now - n));
-    const { due, read } = await counted(backlog);
-    const room = { now, free: 64, freeIn: () => 8 };
-    await due.find(room);
-    read.rows = 0;
-    for (let turn = 0; turn < 10; turn++) expect(await due.find(room)).toHaveLength(8);
-    expect(read.rows).toBeLessThanOrEqual(10 * 3 * 8);
-  });
-
-  it("of many lanes that become due at the same time are found by one read", async () => {
-    const rows = Array.from({ length: 60 }, (_, n) => job(String(n), `lane ${n}`, now));
-    const { due, read } = await counted(rows);
-    const room = { free: 64, freeIn: () => 8 };
-    for (const at of [now - 2, now - 1]) await due.find({ ...room, now: at });
-    read.ranges = 0;
-    expect(await due.find({ ...room, now })).toHaveLength(60);
-    expect(read.ranges).toBe(1);
-  });
-
   it("of a quiet lane are found behind a full lane and thousands of lanes without due jobs", async () => {
     const later = Array.from({ length: 3_000 }, (_, n) =>
       job(`later ${n}`, `a lane ${n}`, now + 60_000),

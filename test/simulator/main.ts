@@ -67,7 +67,7 @@ const steps = whole("steps", values.steps);
 const isOne = values.seed !== undefined;
 const first = isOne ? whole("seed", values.seed ?? "") : whole("from", values.from);
 const count = isOne ? 1 : whole("seeds", values.seeds);
-const file = progressFile(versionOf({ steps }), values.state);
+const file = progressFile(versionOf({ steps, first, count }), values.state);
 if (values.fresh) removeProgress(file);
 const before = isOne ? undefined : loadProgress(file);
 if (before !== undefined) {

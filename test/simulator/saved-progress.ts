@@ -1,6 +1,6 @@
 /**
  * The file in which `npm run simulate` keeps what it has done. Its name depends on everything that
- * decides what a seed does: the code and the number of steps. After a change it starts anew.
+ * decides what is run: the code, the seeds and the number of steps. After a change, all seeds run again.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -72,11 +72,13 @@ export async function startPostgres({
     { ...owner, cwd: folder, detached: true, stdio: ["pipe", "ignore", "ignore"] },
   );
   const ended = new Promise((resolve) => guard.once("close", resolve));
+  let wasKilled = false;
   const server: PostgresServer = {
     url: `postgres://tidings@localhost/postgres?host=${encodeURIComponent(folder)}`,
     socket: join(folder, ".s.PGSQL.5432"),
     // The server's output goes to a file, since the server would keep a pipe open.
     async kill() {
+      wasKilled = true;
       const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
       process.kill(Number(pid), "SIGKILL");
     },
@@ -86,7 +88,7 @@ export async function startPostgres({
           await control("-l", join(folder, "log"), "start");
           return;
         } catch (error) {
-          if (left === 0) throw error;
+          if (left === 0 || !wasKilled) throw error;
           await sleep(200);
         }
       }

@@ -39,7 +39,7 @@ export class ConnectionPool {
 
   constructor(pool: PostgresPool) {
     this.#pool = pool;
-    guardNewClients(pool);
+    guardAcquiredClients(pool);
     this.#server = describeServer(pool.options);
   }
 
@@ -143,12 +143,13 @@ const guarded = new WeakSet<PostgresPool>();
 function ignore(): void {}
 
 /**
- * An error event without a listener ends the process. A pool of `pg` hands out a new client with no
- * listener, and when the server is killed, the error can be in the same bytes as the end of the
- * start-up: before `take` can listen. Errors are ignored until these bytes are processed. The next
- * statement of such a client fails.
+ * An error event without a listener ends the process. A pool of `pg` hands out a client, new or
+ * idle, with no listener, and when the server is killed, the error can be in the same bytes as the
+ * response that made the client free: before `take` can listen. Errors are ignored until these
+ * bytes are processed, also for clients that the host application takes. The next statement of such
+ * a client fails.
  */
-function guardNewClients(pool: PostgresPool): void {
+function guardAcquiredClients(pool: PostgresPool): void {
   if (!isEventful(pool) || guarded.has(pool)) return;
   guarded.add(pool);
   pool.on("acquire", (client) => {

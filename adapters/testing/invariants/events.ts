@@ -21,24 +21,24 @@ export async function noGapInTheEvents(world: World): Promise<Finding | undefine
   for (const scope of scopesOf(world)) {
     const log = await eventsIn(world, scope);
     const found =
-      (await findUntold(world, scope, log)) ?? (await findUnstreamed(world, scope, log));
+      (await findUnreported(world, scope, log)) ?? (await findUnstreamed(world, scope, log));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-async function findUntold(
+async function findUnreported(
   world: World,
   scope: WorldScope,
   log: readonly Event[],
 ): Promise<Finding | undefined> {
-  const told = new Set(
+  const reported = new Set(
     log.map(({ type, data }) => ("message_id" in data ? `${type} ${data.message_id}` : "")),
   );
   const { messages } = handleOf(world, scope);
   for (const { id, status } of await allPages((page) => messages.list(page))) {
     const type = eventOf[status];
-    if (type === undefined || told.has(`${type} ${id}`)) continue;
+    if (type === undefined || reported.has(`${type} ${id}`)) continue;
     return { description: `${id} is ${status}, but the log has no ${type} of it`, about: [id] };
   }
   return undefined;

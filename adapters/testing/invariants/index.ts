@@ -7,7 +7,10 @@ import { noGapInTheEvents } from "./events.ts";
 import { allCalls, eventsIn, messageOf, scopesOf } from "./reads.ts";
 import { everyEventToItsWebhooks } from "./webhooks.ts";
 
-/** Laws of the engine, for `world.check`. Check them after the world has settled. */
+/**
+ * Laws of the engine, for `world.check`. Check them after the world has settled. Laws about
+ * conversations, events, webhooks and erasure look at accounts that messages went out of.
+ */
 export type Invariants = {
   /**
    * No message is accepted twice, by one carrier or by two. Routes with

@@ -11,14 +11,14 @@ export async function everyEventToItsWebhooks(world: World): Promise<Finding | u
     const { webhooks } = handleOf(world, scope);
     const events = await eventsIn(world, scope);
     for (const webhook of await allPages((page) => webhooks.list(page))) {
-      const found = await judge(world, scope, webhook, events);
+      const found = await findProblem(world, scope, webhook, events);
       if (found !== undefined) return found;
     }
   }
   return undefined;
 }
 
-async function judge(
+async function findProblem(
   world: World,
   scope: WorldScope,
   webhook: Webhook,
@@ -37,7 +37,7 @@ async function judge(
       if (!isWanted || Date.parse(event.created_at) <= from) continue;
       return { description: `${webhook.id} has no delivery of ${event.id}`, about };
     }
-    const problem = problemOf(world, delivery);
+    const problem = problemOf(world, webhook, delivery);
     if (problem !== undefined) {
       return { description: `the delivery of ${event.id} to ${webhook.id} ${problem}`, about };
     }
@@ -45,14 +45,22 @@ async function judge(
   return undefined;
 }
 
-function problemOf(world: World, delivery: DeliveryWithAttempts): string | undefined {
+function problemOf(
+  world: World,
+  webhook: Webhook,
+  delivery: DeliveryWithAttempts,
+): string | undefined {
   const { status, event_id, attempts } = delivery;
   const succeeded = attempts.findIndex(({ error }) => error === null);
   const again = attempts.slice(succeeded + 1).find(({ manual }) => !manual);
   if (succeeded >= 0 && again !== undefined) {
     return `was posted again in attempt ${again.number}, though an earlier one succeeded`;
   }
-  const isTaken = world.receiver.received.some(({ event }) => event.id === event_id);
+  // A webhook that was changed can have had another URL.
+  const mayHaveMoved = webhook.updated_at !== webhook.created_at;
+  const isTaken = world.receiver.received.some(
+    ({ event, url }) => event.id === event_id && (url === webhook.url || mayHaveMoved),
+  );
   return status === "succeeded" && !isTaken ? "succeeded, though nobody took it" : undefined;
 }
 

@@ -113,6 +113,7 @@ class ModelCore {
     if (decided.outcome === "hangs") await aborted(signal);
     const { afterMs = defaultAfterMs } = decided.outcome === "answered" ? decided : {};
     await context?.world.clock.sleep(afterMs, signal);
+    if (context?.run.isAlive === false) return never();
     request.outcome = outcome;
     if ("answer" in decided) request.answer = decided.answer;
     if (outcome === "answered" && "answer" in decided) return decided.answer;

@@ -112,7 +112,8 @@ export class EngineProcess<Tx extends object | undefined> {
     if (this.#run.isAlive) return;
     const { world, seed, receiver, model, makeEngine } = this.#settings;
     const run = new ProcessRun(this.name, this.#run.number + 1, () => world.clock.now());
-    const occurs = (fault: Fault, at: Call): boolean => this.#occurs(fault, at);
+    // Calls of a process that has crashed may still be under way. Nothing happens to them any more.
+    const occurs = (fault: Fault, at: Call): boolean => run.isAlive && this.#occurs(fault, at);
     if (occurs("clockSkewed", { call: "start" })) {
       run.skewMs = world.dice.between(-maxSkewMs, maxSkewMs);
     }

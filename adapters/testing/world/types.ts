@@ -110,8 +110,8 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   /** How far two clocks of this world can have differed at most, in milliseconds. */
   readonly clockToleranceMs: number;
   /**
-   * How long a commit and the reads before it can have taken at most, in milliseconds. 0 if no
-   * fault could have delayed them.
+   * How long a commit and the reads before it can have taken at most by the clocks of this world,
+   * in milliseconds. 0 if no fault could have delayed them and all clocks are equal.
    */
   readonly commitToleranceMs: number;
   /** The committed rows, for invariants. No fault applies to these reads. */

@@ -147,7 +147,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   get commitToleranceMs(): number {
-    return this.#faults.isCalm ? 0 : maxCommitMs + this.clockToleranceMs;
+    return (this.#faults.isCalm ? 0 : maxCommitMs) + this.clockToleranceMs;
   }
 
   get reader(): StoragePort["reader"] {
