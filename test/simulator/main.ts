@@ -30,8 +30,9 @@ const help = `npm run simulate -- [options]
   --list       prints the actors and the invariants
 
 A run that was stopped, by Ctrl+C or by a kill, continues where it was when the same command starts
-it again. If the code or --steps has changed since, it starts from the beginning. The file with
-the progress is removed when all seeds have run and none has failed. Ctrl+C prints the coverage.`;
+it again. If the code, the seeds or --steps have changed since, it starts from the beginning. The
+file with the progress is removed when all seeds have run and none has failed. Ctrl+C prints the
+coverage.`;
 
 const { values } = parseArgs({
   options: {

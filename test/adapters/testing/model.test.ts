@@ -145,3 +145,18 @@ test("a slow model whose answer is lost by a fault", async () => {
   const [first] = model.requests;
   expect(first).toMatchObject({ outcome: "answer_lost", answer: { text: expect.any(String) } });
 });
+
+test("a request of an engine that crashes meanwhile has no outcome", async () => {
+  const model = scriptedModel({
+    script: [{ answers: [{ outcome: "answered", answer: { text: "Hello" }, afterMs: 10_000 }] }],
+  });
+  const w = world({ storage: memory(), transports: [scriptedCarrier()], model });
+  await w.run((engine) =>
+    engine.agents.create({ name: "Ada", instructions: "Help.", channels: ["sms"] }),
+  );
+  await w.run((engine) => engine.sandbox.inbound({ from, body: "Hello" }));
+  for (let s = 0; s < 30 && model.requests.length === 0; s++) await w.advance(1_000);
+  w.crash("engine 1");
+  await w.advance(20_000);
+  expect(model.requests[0]).toMatchObject({ outcome: null, answer: null });
+});
