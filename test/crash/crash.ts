@@ -53,6 +53,8 @@ const maxMishapMs = 600;
 /** How many messages have to be acknowledged before the run ends. */
 const minAcknowledged = 60;
 const completesWithinMs = 300_000;
+/** How often a process that ends by itself is started again. */
+const maxStarts = 20;
 /** How long engines may take to reconnect after connections were cut, by the engines' clock. */
 const maxReconnectMs = 60_000;
 
@@ -155,9 +157,11 @@ export async function crash({
       disturbances.push({ from, to: name === "kill" ? from : now() + maxReconnectMs });
       if (kill === kills || name !== "kill" || dice.percent(85)) {
         // A process that could not start because of the mishap has ended. A supervisor starts it.
-        while (!(await next.becomesReady())) {
-          next = next.restart();
-          engines[engines.indexOf(engine)] = next;
+        for (let left = maxStarts; !(await next.becomesReady()); left--) {
+          if (left === 0) throw new Error("an engine's process cannot start");
+          const ended = next;
+          next = ended.restart();
+          engines[engines.indexOf(ended)] = next;
         }
       }
       view ??= storage.view();

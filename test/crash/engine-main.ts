@@ -51,6 +51,9 @@ const engine = new MessagingEngine({
   webhooks: { deadlineSeconds: 60 },
 });
 
+/** How often a start is tried. Then the process ends, and its supervisor starts another one. */
+const startTries = 50;
+
 if (setup) {
   const plan = { name: "crash test", requests_per_second: 100_000 };
   const { account } = await engine.accounts.create({ name: "Crash", plan });
@@ -73,13 +76,16 @@ if (setup) {
   print(`ready ${taken}`);
 }
 
-/** Retries while the storage cannot be reached, as a process supervisor would. */
+/**
+ * Retries while the storage cannot be reached. A SQLite file that was opened while it was read-only
+ * stays so for this process.
+ */
 async function start(): Promise<void> {
-  for (;;) {
+  for (let left = startTries; ; left--) {
     try {
       return await engine.start();
     } catch (error) {
-      if (!(error instanceof TidingsError) || !error.retryable) throw error;
+      if (!(error instanceof TidingsError) || !error.retryable || left === 0) throw error;
       await sleep(100);
     }
   }

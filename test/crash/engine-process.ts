@@ -58,11 +58,14 @@ export class EngineProcess {
 
   /** Resolves when the engine accepts requests, or with false when its process has ended. */
   async becomesReady(): Promise<boolean> {
-    const ready = this.ready().then(() => true);
-    return ready.catch((error: unknown) => {
-      if (this.#process.exitCode === null) throw error;
+    try {
+      await this.ready();
+      return true;
+    } catch {
+      // Its output has ended, so the process ends.
+      await this.#exited();
       return false;
-    });
+    }
   }
 
   /** Starts a new process at the same port. */
@@ -80,11 +83,14 @@ export class EngineProcess {
   }
 
   async #end(signal: NodeJS.Signals): Promise<unknown> {
-    if (this.#process.exitCode === null && this.#process.signalCode === null) {
-      const ended = once(this.#process, "exit");
-      this.#process.kill(signal);
-      await ended;
-    }
+    const exited = this.#exited();
+    this.#process.kill(signal);
+    await exited;
     return this.#process.exitCode;
+  }
+
+  async #exited(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    await once(this.#process, "exit");
   }
 }
