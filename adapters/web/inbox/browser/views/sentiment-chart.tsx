@@ -9,7 +9,7 @@ const gap = 2;
 /** The server keeps this many scores. Fewer bars are no wider. */
 const slots = 20;
 
-/** The score of each message, oldest first. A bar leads to its message. */
+/** The score of each message, oldest first. The tooltip of a bar shows score and time. */
 export function SentimentChart(props: {
   readonly messages: ContactSentiment["messages"];
 }): JSX.Element {
