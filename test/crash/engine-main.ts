@@ -77,8 +77,8 @@ if (setup) {
 }
 
 /**
- * Retries while the storage cannot be reached. A SQLite file that was opened while it was read-only
- * stays so for this process.
+ * Retries while the storage cannot be reached. A process that has opened a SQLite file while it was
+ * read-only can never write to it, so the tries have a bound.
  */
 async function start(): Promise<void> {
   for (let left = startTries; ; left--) {

@@ -1,4 +1,5 @@
 import type { DeliveryWithAttempts, Event, Webhook } from "../../entry.ts";
+import { matchesPattern } from "../receiver/script.ts";
 import type { Finding, World } from "../world/types.ts";
 import { allPages, eventsIn, handleOf, scopesOf, type WorldScope } from "./reads.ts";
 
@@ -30,7 +31,7 @@ async function findProblem(
   // A commit that read the webhooks before this one was created or changed may still follow.
   const from = Date.parse(webhook.updated_at) + world.commitToleranceMs;
   for (const event of events) {
-    const isWanted = webhook.events.some((pattern) => matches(pattern, event.type));
+    const isWanted = webhook.events.some((pattern) => matchesPattern(pattern, event.type));
     const delivery = deliveries.get(event.id);
     const about = [event.id, webhook.id];
     if (delivery === undefined) {
@@ -62,12 +63,4 @@ function problemOf(
     ({ event, url }) => event.id === event_id && (url === webhook.url || mayHaveMoved),
   );
   return status === "succeeded" && !isTaken ? "succeeded, though nobody took it" : undefined;
-}
-
-function matches(pattern: string, type: string): boolean {
-  return (
-    pattern === "*" ||
-    pattern === type ||
-    (pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1)))
-  );
 }

@@ -33,7 +33,7 @@ interface Link {
 }
 
 /** What a test decides about a receiver. */
-export interface ReceiverSettings {
+interface ReceiverSettings {
   readonly script: ReceiverScript;
   readonly onRequest: ((request: WebhookRequest) => void) | undefined;
 }

@@ -110,8 +110,13 @@ export function responseOf(script: ReceiverScript, request: RequestAtReceiver): 
 
 function matches({ url, event: pattern }: ReceiverRule, request: RequestAtReceiver): boolean {
   if (url !== undefined && url !== request.url) return false;
-  if (pattern === undefined || pattern === "*" || pattern === request.event.type) return true;
-  return pattern.endsWith(".*") && request.event.type.startsWith(pattern.slice(0, -1));
+  return pattern === undefined || matchesPattern(pattern, request.event.type);
+}
+
+/** Whether a pattern matches an event type. Not the engine's own rule, since laws judge that. */
+export function matchesPattern(pattern: string, type: string): boolean {
+  if (pattern === "*" || pattern === type) return true;
+  return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));
 }
 
 function nth({ attempts }: ReceiverRule, { number }: RequestAtReceiver): ScriptedResponse {
