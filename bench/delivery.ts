@@ -1,49 +1,71 @@
-import { createContacts, recipient, type StorageName, text, withEngine } from "./engines.ts";
-import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
+import { bullmq, bullmqSettings, hasRedis } from "./bullmq.ts";
+import { createContacts, deliver, type StorageName, withEngine } from "./engines.ts";
+import { compare, type Contender, count, ratio, scaled, table } from "./measure.ts";
+import { prepare, replay } from "./sqlite-replay.ts";
 
-const items = scaled(3_000);
+const items = scaled(10_000);
 const rounds = 5;
 const atOnce = 256;
 
-/** Messages per second from acceptance to delivery, by a carrier that accepts at once. */
+const raw = "node:sqlite, the same rows";
+const bull = "BullMQ, added to completed";
+const ours = (storage: StorageName): string => `tidings on ${storage}`;
+
+/**
+ * Messages per second from acceptance to delivery, by a carrier that accepts at once. Beside them,
+ * node:sqlite that writes the same rows in the same transactions, and BullMQ if the machine has a
+ * Redis server.
+ */
 export async function delivery(): Promise<string> {
-  const rates = await medians([contender("SQLite"), contender("memory")], rounds);
-  const [onSqlite = 0, onMemory = 1] = [rates.get("SQLite"), rates.get("memory")];
+  const prepared = await prepare({ recipients: "new", items, atOnce, until: "delivered" });
+  const isRedisThere = hasRedis();
+  const results = await compare(
+    [
+      contender("SQLite"),
+      contender("memory"),
+      { name: raw, run: () => replay(prepared, "writes only") },
+      ...(isRedisThere ? [{ name: bull, run: () => bullmq(items, atOnce) }] : []),
+    ],
+    rounds,
+  );
+  const rateOf = (name: string): number => results.get(name)?.perSecond ?? Number.NaN;
+  const ratioOf = (storage: StorageName, peer: string): string =>
+    ratio(rateOf(ours(storage)) / rateOf(peer));
   console.log(
-    `\nMessages per second from acceptance to delivery` +
-      ` (${count(items)} new recipients, ${atOnce} sends at a time, median of ${rounds} rounds)\n`,
+    `\nMessages or jobs per second, from the first accepted to the last done (${count(items)} ` +
+      `to new recipients, ${atOnce} at a time, median of ${rounds} rounds)\n`,
   );
   console.log(
     table(
-      ["storage", "per second", "ratio to memory"],
-      [...rates].map(([name, rate]) => [name, count(rate), ratio(rate / onMemory)]),
+      ["", "per second", "CPU µs in Node", "SQLite to it", "memory to it"],
+      [...results].map(([name, { perSecond, cpuUs }]) => [
+        name,
+        count(perSecond),
+        count(cpuUs),
+        ratioOf("SQLite", name),
+        ratioOf("memory", name),
+      ]),
     ),
   );
-  return `delivery: ${count(onSqlite)} messages per second on SQLite`;
+  console.log(
+    isRedisThere
+      ? `\n  BullMQ: ${bullmqSettings}`
+      : "\n  BullMQ was left out: there is no redis-server on the PATH.",
+  );
+  const peers = isRedisThere ? `, ${ratioOf("SQLite", bull)} of BullMQ` : "";
+  return (
+    `delivery: ${count(rateOf(ours("SQLite")))} messages per second on SQLite ` +
+    `(${ratioOf("SQLite", raw)} of node:sqlite${peers})`
+  );
 }
 
 function contender(storage: StorageName): Contender {
   return {
-    name: storage,
+    name: ours(storage),
     run: () =>
       withEngine(storage, async (engine) => {
         await createContacts(engine);
-        const sentTo = new Set<string>();
-        const allDelivered = new Promise<void>((resolve) => {
-          let left = items;
-          engine.on("message.sent", ({ data: { to } }) => {
-            if (sentTo.has(to) && --left === 0) resolve();
-          });
-        });
-        await engine.start();
-        const began = performance.now();
-        await concurrently(items, atOnce, (i) => {
-          const to = recipient("new", i);
-          sentTo.add(to);
-          return engine.messages.send({ to, body: text }, { idempotencyKey: `send-${i}` });
-        });
-        await allDelivered;
-        return { items, ms: performance.now() - began };
+        return deliver(engine, "new", items, atOnce);
       }),
   };
 }

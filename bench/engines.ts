@@ -8,7 +8,7 @@ import { MessagingEngine } from "../adapters/entry.ts";
 import type { EngineOptions } from "../src/host/options.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import type { Transport } from "../src/ports/transport.ts";
-import { scaled } from "./measure.ts";
+import { concurrently, countdown, scaled, stopwatch, type Work } from "./measure.ts";
 
 export type StorageName = "memory" | "SQLite";
 
@@ -98,4 +98,30 @@ export async function send(
     { to: recipient(recipients, i), body: text },
     { idempotencyKey: `send-${i}` },
   );
+}
+
+/**
+ * Starts an engine that has the contacts, and waits until it has delivered their first messages.
+ * Then sends `items` messages, `atOnce` at a time, and measures until the last one is delivered.
+ * Calls `begin` before the first of them.
+ */
+export async function deliver(
+  engine: MessagingEngine,
+  recipients: Recipients,
+  items: number,
+  atOnce: number,
+  begin = (): void => {},
+): Promise<Work> {
+  const first = countdown(existingContacts);
+  const all = countdown(items);
+  let delivered = first.count;
+  engine.on("message.sent", () => delivered());
+  await engine.start();
+  await first.done;
+  delivered = all.count;
+  begin();
+  const elapsed = stopwatch();
+  await concurrently(items, atOnce, (i) => send(engine, recipients, i));
+  await all.done;
+  return { items, ...elapsed() };
 }

@@ -8,24 +8,70 @@ export interface Contender {
 export interface Work {
   readonly items: number;
   readonly ms: number;
+  /** The CPU time of this process, with all its threads. */
+  readonly cpuMs?: number;
+}
+
+/** What a contender did: medians of its rounds. */
+export interface Result {
+  readonly perSecond: number;
+  /** The CPU time of this process per item, in microseconds. NaN if it was not measured. */
+  readonly cpuUs: number;
 }
 
 /**
- * The median rate of each contender, in items per second. All contenders run in every round, so
- * that other load on the machine affects them alike. Every other round runs them in reverse order.
+ * The results of each contender. All contenders run in every round, so that other load on the
+ * machine affects them alike. Every other round runs them in reverse order.
  */
+export async function compare(
+  contenders: readonly Contender[],
+  rounds: number,
+): Promise<ReadonlyMap<string, Result>> {
+  const works = new Map<string, Work[]>(contenders.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, run } of round % 2 === 0 ? contenders : contenders.toReversed()) {
+      works.get(name)?.push(await run());
+    }
+  }
+  const resultOf = (each: readonly Work[]): Result => ({
+    perSecond: median(each.map(({ items, ms }) => (items * 1_000) / ms)),
+    cpuUs: median(each.map(({ items, cpuMs = Number.NaN }) => (cpuMs * 1_000) / items)),
+  });
+  return new Map([...works].map(([name, each]) => [name, resultOf(each)]));
+}
+
+/** The median rate of each contender, in items per second. */
 export async function medians(
   contenders: readonly Contender[],
   rounds: number,
 ): Promise<ReadonlyMap<string, number>> {
-  const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const { name, run } of round % 2 === 0 ? contenders : contenders.toReversed()) {
-      const { items, ms } = await run();
-      rates.get(name)?.push((items * 1_000) / ms);
-    }
-  }
-  return new Map([...rates].map(([name, each]) => [name, median(each)]));
+  const results = await compare(contenders, rounds);
+  return new Map([...results].map(([name, { perSecond }]) => [name, perSecond]));
+}
+
+/** Returns a function that returns the time since now, and the CPU time of this process. */
+export function stopwatch(): () => Required<Omit<Work, "items">> {
+  const began = performance.now();
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return { ms: performance.now() - began, cpuMs: (user + system) / 1_000 };
+  };
+}
+
+/** `done` resolves when `count` has been called `times` times. */
+export function countdown(times: number): {
+  readonly count: () => void;
+  readonly done: Promise<void>;
+} {
+  let left = times;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    done: promise,
+    count: () => {
+      if (--left === 0) resolve();
+    },
+  };
 }
 
 export function median(values: readonly number[]): number {

@@ -1,5 +1,14 @@
-import { createContacts, existingContacts, recipient, text } from "./engines.ts";
-import { concurrently, type Contender, count, medians, ratio, scaled, table } from "./measure.ts";
+import { createContacts, deliver, existingContacts } from "./engines.ts";
+import {
+  concurrently,
+  type Contender,
+  count,
+  countdown,
+  medians,
+  ratio,
+  scaled,
+  table,
+} from "./measure.ts";
 import {
   dispatcherSettings,
   poolSize,
@@ -52,22 +61,7 @@ function engine(server: string): Contender {
         server,
         async (each) => {
           await createContacts(each);
-          const first = countdown(existingContacts);
-          const all = countdown(items);
-          let sent = first.count;
-          each.on("message.sent", () => sent());
-          await each.start();
-          await first.done;
-          sent = all.count;
-          const began = performance.now();
-          await concurrently(items, atOnce, (i) =>
-            each.messages.send(
-              { to: recipient("new", i), body: text },
-              { idempotencyKey: `send-${i}` },
-            ),
-          );
-          await all.done;
-          return { items, ms: performance.now() - began };
+          return deliver(each, "new", items, atOnce);
         },
         dispatcherSettings,
       ),
@@ -92,17 +86,5 @@ function queue(server: string, kind: QueueKind): Contender {
         await all.done;
         return { items, ms: performance.now() - began };
       }),
-  };
-}
-
-/** `done` resolves when `count` has been called `times` times. */
-function countdown(times: number): { readonly count: () => void; readonly done: Promise<void> } {
-  let left = times;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return {
-    done: promise,
-    count: () => {
-      if (--left === 0) resolve();
-    },
   };
 }

@@ -35,20 +35,30 @@ export async function prepareSingles(
   items: number,
   withReads = false,
 ): Promise<Prepared> {
-  const { before, sends } = await record(memory(), recipients, items, 1);
+  const { before, work } = await record(memory(), {
+    recipients,
+    items,
+    atOnce: 1,
+    until: "accepted",
+  });
   const single = ({ reads, writes }: Recorded): Statement[] => [
     ...(withReads ? reads.map(readStatement) : []),
     ...parts(writes).flatMap((part) => part.map((write) => writeStatement([write]))),
   ];
-  return { before: before.map(bulkOf), sends: sends.map(single), items };
+  return { before: before.map(bulkOf), sends: work.map(single), items };
 }
 
 /**
  * One transaction per commit of the engine, of up to 128 sends; one statement per table and kind.
  */
 export async function prepareGroups(recipients: Recipients, items: number): Promise<Prepared> {
-  const { before, sends } = await record(memory(), recipients, items, 256);
-  return { before: before.map(bulkOf), sends: sends.map(bulkOf), items };
+  const { before, work } = await record(memory(), {
+    recipients,
+    items,
+    atOnce: 256,
+    until: "accepted",
+  });
+  return { before: before.map(bulkOf), sends: work.map(bulkOf), items };
 }
 
 export function replaySingles(server: string, prepared: Prepared, atOnce: number): Promise<Work> {

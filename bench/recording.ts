@@ -3,7 +3,7 @@
  * it.
  */
 import type { Access, Group, Lookup, StoragePort, Write } from "../src/ports/storage.ts";
-import { createContacts, type Recipients, send, withEngineOn } from "./engines.ts";
+import { createContacts, deliver, type Recipients, send, withEngineOn } from "./engines.ts";
 import { concurrently } from "./measure.ts";
 
 /** The reads and writes of one commit. */
@@ -12,25 +12,34 @@ export interface Recorded {
   readonly writes: readonly Write[];
 }
 
-export interface Recording {
-  readonly before: readonly Recorded[];
-  readonly sends: readonly Recorded[];
+/** The work that is recorded: sends until they are accepted, or until they are delivered. */
+export interface Recordable {
+  readonly recipients: Recipients;
   readonly items: number;
+  /** How many sends wait at a time. */
+  readonly atOnce: number;
+  readonly until: "accepted" | "delivered";
 }
 
-/** Records `items` sends, `atOnce` at a time, and the commits before them. */
+export interface Recording {
+  /** The commits that set up the contacts. */
+  readonly before: readonly Recorded[];
+  /** The commits of the work. */
+  readonly work: readonly Recorded[];
+}
+
 export function record(
   storage: StoragePort,
-  recipients: Recipients,
-  items: number,
-  atOnce: number,
+  { recipients, items, atOnce, until }: Recordable,
 ): Promise<Recording> {
   const recorded: Recorded[] = [];
   return withEngineOn(recording(storage, recorded), async (engine) => {
     await createContacts(engine);
     const before = recorded.splice(0);
-    await concurrently(items, atOnce, (i) => send(engine, recipients, i));
-    return { before, sends: recorded.splice(0), items };
+    if (until === "delivered") {
+      await deliver(engine, recipients, items, atOnce, () => before.push(...recorded.splice(0)));
+    } else await concurrently(items, atOnce, (i) => send(engine, recipients, i));
+    return { before, work: recorded.splice(0) };
   });
 }
 

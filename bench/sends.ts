@@ -43,7 +43,7 @@ export async function sends(): Promise<string> {
 
 async function contendersOf(recipients: Recipients, load: Load): Promise<Contender[]> {
   const { items, atOnce } = load;
-  const prepared: Prepared = await prepare(recipients, items, atOnce);
+  const prepared: Prepared = await prepare({ recipients, items, atOnce, until: "accepted" });
   const engine = (name: string, storage: StorageName): Contender => ({
     name,
     run: () =>

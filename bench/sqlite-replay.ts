@@ -1,6 +1,7 @@
 /**
- * What SQLite itself can do with the rows of a send. The engine's reads and writes are recorded,
- * and repeated by prepared statements on a database with the same tables and settings.
+ * What SQLite itself can do with the rows of a send or a delivery. The engine's reads and writes
+ * are recorded, and repeated by prepared statements on a database with the same tables and
+ * settings.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { layoutOf } from "../adapters/storage/layout.ts";
@@ -8,9 +9,9 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { columnsOf, type Index } from "../src/ports/collection.ts";
 import type { Lookup, Write } from "../src/ports/storage.ts";
 import { schema } from "../src/modules.ts";
-import { type Recipients, withTempFile } from "./engines.ts";
-import type { Work } from "./measure.ts";
-import { record, type Recorded } from "./recording.ts";
+import { withTempFile } from "./engines.ts";
+import { stopwatch, type Work } from "./measure.ts";
+import { record, type Recordable, type Recorded } from "./recording.ts";
 
 type Value = string | number | null;
 
@@ -25,29 +26,29 @@ interface Commit {
   readonly writes: readonly Statement[];
 }
 
-/** The commits that set up the contacts, and those of `items` sends, which are measured. */
+/** The commits that set up the contacts, and those of the work, which is measured. */
 export interface Prepared {
   readonly before: readonly Commit[];
-  readonly sends: readonly Commit[];
+  readonly work: readonly Commit[];
   readonly items: number;
 }
 
-/** Records `items` sends, `atOnce` at a time, and the commits before them. */
-export function prepare(recipients: Recipients, items: number, atOnce: number): Promise<Prepared> {
+/** Records the work and the commits before it. */
+export function prepare(recordable: Recordable): Promise<Prepared> {
   return withTempFile(async (file) => {
-    const { before, sends } = await record(sqlite({ file }), recipients, items, atOnce);
+    const { before, work } = await record(sqlite({ file }), recordable);
     let position = 0;
     const commit = ({ reads, writes }: Recorded): Commit => ({
       reads: reads.map(readStatement),
       writes: writes.map((write) => writeStatement(write, () => ++position)),
     });
-    return { before: before.map(commit), sends: sends.map(commit), items };
+    return { before: before.map(commit), work: work.map(commit), items: recordable.items };
   });
 }
 
-/** Repeats what was recorded, with or without the reads, and measures the sends. */
+/** Repeats what was recorded, with or without the reads, and measures the work. */
 export function replay(
-  { before, sends, items }: Prepared,
+  { before, work, items }: Prepared,
   reads: "with reads" | "writes only",
 ): Promise<Work> {
   return withTempFile((file) => {
@@ -65,11 +66,11 @@ export function replay(
       db.exec("COMMIT");
     };
     for (const each of before) run(each);
-    const began = performance.now();
-    for (const each of sends) run(each);
-    const ms = performance.now() - began;
+    const elapsed = stopwatch();
+    for (const each of work) run(each);
+    const measured = elapsed();
     db.close();
-    return Promise.resolve({ items, ms });
+    return Promise.resolve({ items, ...measured });
   });
 }
 
