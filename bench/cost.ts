@@ -12,7 +12,8 @@ import { agentSteps, eventSteps, type Measure, messageSteps } from "./cost-steps
 import { median, scaled, table } from "./measure.ts";
 import { poolSize, withDatabase } from "./postgres-databases.ts";
 
-const items = scaled(1_000);
+/** The engine gets two slots for each, and can have 1,000. */
+const items = Math.min(scaled(500), 500);
 const rounds = 5;
 
 /** Calls `use` with an empty storage. */
