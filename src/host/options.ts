@@ -77,13 +77,13 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   readonly sentiment?: SentimentAnalyzer | undefined;
   /**
    * How many jobs run at once, 1 to 1,000, without webhooks and agent turns, which have their own
-   * limits. The default is 64. One transport uses at most three quarters of them, so a transport
+   * limits. The default is 256. One transport uses at most three quarters of them, so a transport
    * that hangs does not block the rest.
    */
   readonly concurrency?: number;
   /**
    * How many jobs of one lane run at once, 1 to 1,000, such as the hand-overs of one account in one
-   * mode over one transport. The default is 16. A slow lane gets a quarter. Batched and marketing
+   * mode over one transport. The default is 64. A slow lane gets a quarter. Batched and marketing
    * messages leave an eighth free for single transactional ones.
    */
   readonly laneConcurrency?: number;

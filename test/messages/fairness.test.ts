@@ -74,7 +74,7 @@ describe.each(storages)("beside a mailing of the same account, on $name", (stora
   const size = storage.name === "memory" ? 1_000 : 150;
 
   it("a reply and a one-time code reach the carrier at once", async () => {
-    const { clock, engine, line, callOf } = begin(storage);
+    const { clock, engine, line, callOf } = begin(storage, { laneConcurrency: 16 });
     await engine.start();
     const asked = await engine.messages.send({ to: person, body: "How can we help?" });
     await mail(engine, { size });

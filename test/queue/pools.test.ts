@@ -9,6 +9,7 @@ import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
+const few = { concurrency: 64, laneConcurrency: 16 } as const;
 const hangs = (): Promise<never> => new Promise(() => {});
 
 /** Accounts that each send to one transport in more conversations than their lane takes. */
@@ -35,7 +36,7 @@ describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
     const { clock, engine } = world();
     const hung = carrier({ name: "hung", send: hangs });
     const healthy = carrier();
-    const one = engine(open().connect(), { transports: [hung, healthy] });
+    const one = engine(open().connect(), { transports: [hung, healthy], ...few });
     await one.start();
     await flood(one, "hung", 5);
     await clock.advance(100);
@@ -49,7 +50,7 @@ describe.each(storages)("a carrier that hangs, on $name", ({ open }) => {
   it("does not take the slots of internal jobs, even if every carrier hangs", async () => {
     const { clock, engine } = world();
     const both = ["hung", "sandbox"].map((name) => carrier({ name, send: hangs }));
-    const one = engine(open().connect(), { transports: both });
+    const one = engine(open().connect(), { transports: both, ...few });
     await one.start();
     await flood(one, "hung", 5);
     await flood(one, "sandbox", 2);
