@@ -1,4 +1,4 @@
-import { type Claim, finish, renew, leaseMs } from "../queue/index.ts";
+import { type Claim, finish, renew } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
@@ -45,6 +45,10 @@ export async function handOverMessage(
     const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);
     if (message === undefined) {
       await finish(tx, claim);
+      return undefined;
+    }
+    if (needsOther(message, factsByTransport, tx.now)) {
+      await waitForTransport(tx, claim, options);
       return undefined;
     }
     if (message.status === "sending") {
@@ -176,32 +180,32 @@ function attemptOf(
   };
 }
 
+/** Whether a message that has not expired needs a transport that this engine does not have. */
+function needsOther(
+  { status, transport, expires_at }: MessageRow,
+  factsByTransport: FactsByTransport,
+  now: number,
+): boolean {
+  if (transport === null || factsByTransport.has(transport)) return false;
+  return status === "sending" || (expires_at ?? Infinity) > now;
+}
+
 /** How long a job is left to engines that have its transport, in milliseconds. */
 export const waitForTransportMs = 30_000;
 /** The maximum number of waiting messages that one transaction reads. */
 const maxRead = 50;
 
 /**
- * Releases the job if the conversation's next message needs a transport that this engine does not
- * have. No attempt begins, and none counts as lost. Messages that are past `expires_at` expire.
- * Returns whether the job was released. If not, nothing was written.
+ * Leaves a conversation whose next message needs a transport that this engine does not have to
+ * engines that have it. No attempt begins, and none counts as lost. Messages that are past
+ * `expires_at` expire.
  */
-export async function waitForTransport(
+async function waitForTransport(
   tx: Tx,
   claim: Claim<"send">,
-  factsByTransport: FactsByTransport,
-  drawId: GenerateId,
-): Promise<boolean> {
-  const isLive = ({ status, expires_at }: MessageRow): boolean =>
-    status === "sending" || (expires_at ?? Infinity) > tx.now;
-  const hasTransport = ({ transport }: MessageRow): boolean =>
-    transport === null || factsByTransport.has(transport);
-  const [head] = await tx.list(outbox, [claim.key.conversation_id], 1);
-  if (head === undefined || (isLive(head) && hasTransport(head))) return false;
+  { services: { drawId }, factsByTransport }: HandOverOptions,
+): Promise<void> {
   const waiting = await tx.list(outbox, [claim.key.conversation_id], maxRead);
-  const next = waiting.find(isLive);
-  if (next === undefined || hasTransport(next) || !(await renew(tx, claim, leaseMs))) return false;
-
   let againAt = tx.now + waitForTransportMs;
   for (const message of waiting) {
     const decision = expire(stateOf(message), tx.now);
@@ -212,5 +216,4 @@ export async function waitForTransport(
     }
   }
   await finish(tx, claim, { againAt });
-  return true;
 }

@@ -1,5 +1,5 @@
 import { background, type Tx } from "../store/index.ts";
-import { handOverMessage, waitForTransport } from "./hand-over.ts";
+import { handOverMessage } from "./hand-over.ts";
 import { recordAnswer, type HandedOver } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
 import {
@@ -73,14 +73,13 @@ function handOver(
   );
 }
 
-async function handOverNext(
-  { services, factsByTransport, drawId }: TransportRuntime,
+function handOverNext(
+  { services, factsByTransport }: TransportRuntime,
   tx: Tx,
   claim: Claim<"send">,
   hostVerdicts: HostVerdicts,
   isOver: boolean,
 ): Promise<HandedOver | undefined> {
-  if (await waitForTransport(tx, claim, factsByTransport, drawId)) return undefined;
   return handOverMessage(tx, claim, { leaseMs, services, hostVerdicts, factsByTransport, isOver });
 }
 

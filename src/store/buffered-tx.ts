@@ -21,7 +21,9 @@ import type { Rows, Snapshot } from "./snapshot.ts";
 import type { Scope } from "../kernel/index.ts";
 import {
   type BaseTx,
+  isIn,
   type ReadOptions,
+  rowsInScope,
   ScopedTx,
   type Tx,
   type UnscopedTx,
@@ -77,38 +79,40 @@ export class BufferedTx implements BaseTx {
     return this.find(index, key, encodeKey(key), options);
   }
 
-  /** Like `get`, with a key that is already encoded as `id`. */
   async find<R extends object>(
     index: UniqueIndex<R>,
     key: readonly KeyValue[],
     id: string,
     options?: ReadOptions,
+    scope?: Scope,
   ): Promise<Seen<R> | undefined> {
     this.#checkNotEnded();
     const { collection } = index;
     const primary = index === collection.primary;
     const touched = primary ? this.#overlay.find(collection, id) : undefined;
-    if (touched !== undefined) return touched.row as Seen<R> | undefined;
+    if (touched !== undefined) return rowIn<R>(scope, touched.row);
     const lookup: Lookup =
       options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
     // The overlay has no row with this primary key.
     const rows = primary ? this.#snapshot.read(lookup, id) : this.#rows(lookup, id);
-    const [row] = rows instanceof Promise ? await rows : rows;
+    const [found] = rows instanceof Promise ? await rows : rows;
     this.#checkNotEnded();
+    const row = rowIn<R>(scope, found);
     if (row !== undefined && options?.hold === true) this.#hold(collection, row);
-    return row as Seen<R> | undefined;
+    return row;
   }
 
   async list<R extends object>(
     index: Index<R>,
     key: readonly KeyValue[],
     limit: number,
+    scope?: Scope,
   ): Promise<readonly Seen<R>[]> {
     this.#checkNotEnded();
-    return (await this.#rows(
-      { index, key, limit },
-      encodeKey(key),
-    )) as readonly Seen<object>[] as readonly Seen<R>[];
+    const read = this.#rows({ index, key, limit }, encodeKey(key));
+    const rows = (read instanceof Promise ? await read : read) as readonly (Seen<R> &
+      ScopeColumns)[];
+    return scope === undefined ? rows : rowsInScope(scope, rows);
   }
 
   insert<R extends object>(collection: Collection<R>, row: R): Seen<R> {
@@ -235,4 +239,16 @@ function patched<R extends object>(
   patch: Partial<R>,
 ): Seen<R> {
   return { ...seen, ...patch, version: base === undefined ? seen.version : base.version + 1 };
+}
+
+/** The columns of a row that tell its scope, if the collection has scopes. */
+type ScopeColumns = Partial<Scope>;
+
+/** Returns a row that was read, unless it belongs to another scope than the given one. */
+function rowIn<R extends object>(
+  scope: Scope | undefined,
+  row: AnySeen | undefined,
+): Seen<R> | undefined {
+  const found = row as (Seen<R> & ScopeColumns) | undefined;
+  return found === undefined || scope === undefined || isIn(scope, found) ? found : undefined;
 }

@@ -156,7 +156,10 @@ export interface UnscopedTx {
   attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T>;
 }
 
-/** The unscoped transaction that a scoped one delegates to. */
+/**
+ * The unscoped transaction that a scoped one delegates to. Reads that get a scope leave out the rows
+ * of other scopes.
+ */
 export interface BaseTx extends UnscopedTx {
   /** Like `get`, with a key that is already encoded as `id`. */
   find<R extends object>(
@@ -164,7 +167,14 @@ export interface BaseTx extends UnscopedTx {
     key: readonly KeyValue[],
     id: string,
     options?: ReadOptions,
+    scope?: Scope,
   ): Promise<Seen<R> | undefined>;
+  list<R extends object>(
+    index: Index<R>,
+    key: readonly KeyValue[],
+    limit: number,
+    scope?: Scope,
+  ): Promise<readonly Seen<R>[]>;
   /** Draws the version of a new row. */
   firstVersion(): number;
   /** Inserts a row that has its version. Takes ownership of the object. */
@@ -196,7 +206,9 @@ export class ScopedTx implements Tx {
     key: K,
     options?: ReadOptions,
   ): Promise<Seen<R> | undefined> {
-    if (index.scoping === "row") return this.#getById(index, key, options);
+    if (index.scoping === "row") {
+      return this.#base.find<R>(index, key, encodeKey(key), options, this.scope);
+    }
     const { account_id, mode } = this.scope;
     const id = this.#prefix + encodeKey(key);
     return this.#base.find<R>(index, [account_id, mode, ...key], id, options);
@@ -207,7 +219,7 @@ export class ScopedTx implements Tx {
     key: readonly KeyValue[],
     limit: number,
   ): Promise<readonly Seen<R>[]> {
-    if (index.scoping === "row") return this.#listById(index, key, limit);
+    if (index.scoping === "row") return this.#base.list<R>(index, key, limit, this.scope);
     const { account_id, mode } = this.scope;
     return this.#base.list<R>(index, [account_id, mode, ...key], limit);
   }
@@ -249,23 +261,6 @@ export class ScopedTx implements Tx {
     return this.#base.attempt(() => work(this));
   }
 
-  async #getById<R extends Scope>(
-    index: ScopedUniqueIndex<R>,
-    key: readonly KeyValue[],
-    options?: ReadOptions,
-  ): Promise<Seen<R> | undefined> {
-    const row = await this.#base.get<R, readonly KeyValue[]>(index, key, options);
-    return row !== undefined && isIn(this.scope, row) ? row : undefined;
-  }
-
-  async #listById<R extends Scope>(
-    index: ScopedIndex<R>,
-    key: readonly KeyValue[],
-    limit: number,
-  ): Promise<readonly Seen<R>[]> {
-    return rowsInScope(this.scope, await this.#base.list<R>(index, key, limit));
-  }
-
   #checkOwn({ name }: ScopedCollection, row: Scope): void {
     if (!isIn(this.scope, row)) {
       throw new TypeError(
@@ -293,7 +288,7 @@ export function backdated(tx: Tx, now: number): Tx {
 }
 
 /** Whether a row belongs to a scope. */
-function isIn({ account_id, mode }: Scope, row: Scope): boolean {
+export function isIn({ account_id, mode }: Scope, row: Partial<Scope>): boolean {
   return row.account_id === account_id && row.mode === mode;
 }
 
@@ -301,6 +296,9 @@ function isIn({ account_id, mode }: Scope, row: Scope): boolean {
  * Returns the rows that belong to a scope. Rows with one id share a scope, so usually all of them
  * match or none.
  */
-export function rowsInScope<R extends Scope>(scope: Scope, rows: readonly R[]): readonly R[] {
+export function rowsInScope<R extends Partial<Scope>>(
+  scope: Scope,
+  rows: readonly R[],
+): readonly R[] {
   return rows.every((row) => isIn(scope, row)) ? rows : rows.filter((row) => isIn(scope, row));
 }
