@@ -2,9 +2,9 @@
  * `npm run bench` runs all benchmarks and prints the results. Nothing is asserted. `npm run bench --
  * sends express` runs the named ones. The names are in `benchmarks`.
  *
- * Options: `--max 5000000` is the largest number of messages in `scale` (default 100000), and
- * `--storage` its only storage, `sqlite` or `postgres`; `--minutes 60` is how long `soak` runs
- * (default 5).
+ * Options: `--busy` keeps each core busy with another process meanwhile; `--max 5000000` is the
+ * largest number of messages in `scale` (default 100000), and `--storage` its only storage, `sqlite`
+ * or `postgres`; `--minutes 60` is how long `soak` runs (default 5).
  *
  * Environment variables: `TIDINGS_BENCH_SCALE=0.05` measures a twentieth of the items, to try out a
  * benchmark quickly; `TIDINGS_BENCH_CONTACTS` is the number of contacts in `search` (default
@@ -13,10 +13,12 @@
 import { parseArgs } from "node:util";
 import { agents } from "./agents.ts";
 import { browser } from "./browser.ts";
+import { keepCoresBusy } from "./busy.ts";
 import { cost } from "./cost.ts";
 import { delivery } from "./delivery.ts";
 import { express } from "./express.ts";
 import { fairness } from "./fairness.ts";
+import { idle } from "./idle.ts";
 import { imports } from "./import.ts";
 import { pipelining } from "./pipelining.ts";
 import { postgres } from "./postgres.ts";
@@ -24,11 +26,12 @@ import { scale } from "./scale.ts";
 import { search } from "./search.ts";
 import { sends } from "./sends.ts";
 import { soak } from "./soak.ts";
+import { startup } from "./startup.ts";
 import { streams } from "./streams.ts";
 import { webhooks } from "./webhooks.ts";
 
 const {
-  values: { max, storage, minutes },
+  values: { max, storage, minutes, busy },
   positionals: wanted,
 } = parseArgs({
   allowPositionals: true,
@@ -36,6 +39,7 @@ const {
     max: { type: "string", default: "100000" },
     storage: { type: "string" },
     minutes: { type: "string", default: "5" },
+    busy: { type: "boolean", default: false },
   },
 });
 
@@ -46,6 +50,8 @@ const benchmarks: Readonly<Record<string, () => Promise<string>>> = {
   pipelining,
   streams,
   delivery,
+  idle,
+  startup,
   fairness,
   webhooks,
   agents,
@@ -64,8 +70,10 @@ if (unknown.length > 0 || !(Number(max) >= 10_000) || !(Number(minutes) > 0)) {
   console.error(`usage: npm run bench [-- ${Object.keys(benchmarks).join(" ")}]`);
   process.exit(2);
 }
+const release = busy ? keepCoresBusy() : () => {};
 const summaries: string[] = [];
 for (const [name, benchmark] of Object.entries(benchmarks)) {
   if (wanted.length === 0 || wanted.includes(name)) summaries.push(await benchmark());
 }
-console.log(`\nbench: ${summaries.join("; ")}`);
+release();
+console.log(`\nbench${busy ? ", all cores busy" : ""}: ${summaries.join("; ")}`);

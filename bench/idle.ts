@@ -1,0 +1,154 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { nodeHandler } from "../adapters/http/node.ts";
+import { memory } from "../adapters/storage/memory/index.ts";
+import { postgres } from "../adapters/storage/postgres/index.ts";
+import { sqlite } from "../adapters/storage/sqlite/index.ts";
+import type { StoragePort } from "../src/ports/storage.ts";
+import { startPostgres } from "../test/support/postgres-server.ts";
+import { instantCarrier, recipient, text, withEngineOn, withTempFile } from "./engines.ts";
+import { median, ratio, scaled, table } from "./measure.ts";
+import { poolSize, withDatabase } from "./postgres-databases.ts";
+
+const requests = scaled(200);
+const warmUp = scaled(200);
+
+/** Times of one storage, in milliseconds. */
+interface Times {
+  /** From the request to the carrier's call. */
+  readonly send: number;
+  /** The same request for a page that needs one read: the cost of HTTP and of the engine's API. */
+  readonly http: number;
+  /** A transaction that inserts one row. Memory has none. */
+  readonly commit: number;
+}
+
+/**
+ * The time from a POST of a message to the carrier's call, in an engine with nothing else to do,
+ * and that of one bare commit on the same storage. Both take turns.
+ */
+export async function idle(): Promise<string> {
+  await using server = await startPostgres();
+  const rows: [string, Times][] = [
+    ["memory", await measure(memory(), () => Promise.resolve())],
+    ["SQLite", await withTempFile(onSqlite)],
+    [
+      "PostgreSQL",
+      await withDatabase(server.url, async (database) => {
+        const pool = database.pool({ max: poolSize });
+        await pool.query("CREATE TABLE bare (text text)");
+        return measure(postgres({ pool }), () =>
+          pool.query("INSERT INTO bare VALUES ($1)", [text]),
+        );
+      }),
+    ],
+  ];
+  console.log(
+    `\nAn idle engine: milliseconds from POST /v1/messages to the carrier's call, to new ` +
+      `recipients (median of ${requests})\n`,
+  );
+  const inCommits = ({ send, commit }: Times): string => ratio(send / commit);
+  console.log(
+    table(
+      ["storage", "to the carrier's call", "a GET", "one bare commit", "in commits"],
+      rows.map(([name, times]) => [
+        name,
+        times.send.toFixed(2),
+        times.http.toFixed(2),
+        name === "memory" ? "" : times.commit.toFixed(2),
+        name === "memory" ? "" : inCommits(times),
+      ]),
+    ),
+  );
+  const [, sqliteTimes, postgresTimes] = rows.map(([, times]) => inCommits(times));
+  return `idle: the carrier is called after ${sqliteTimes} commits of SQLite, ${postgresTimes} of PostgreSQL`;
+}
+
+function onSqlite(file: string): Promise<Times> {
+  const db = new DatabaseSync(`${file}.bare`);
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE bare (text TEXT)");
+  const insert = db.prepare("INSERT INTO bare VALUES (?)");
+  return measure(sqlite({ file }), () => Promise.resolve(insert.run(text))).finally(() =>
+    db.close(),
+  );
+}
+
+function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<Times> {
+  const carrier = instantCarrier();
+  let called = (_at: number): void => {};
+  const transport: typeof carrier = {
+    ...carrier,
+    send(message, attempt) {
+      called(performance.now());
+      return carrier.send(message, attempt);
+    },
+  };
+  return withEngineOn(
+    storage,
+    async (engine) => {
+      const { secret } = await engine.apiKeys.create({
+        name: "bench",
+        scopes: ["messages:write", "messages:read"],
+      });
+      await engine.start();
+      const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
+      const url = await new Promise<string>((resolve) =>
+        server.once("listening", () =>
+          resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/messages`),
+        ),
+      );
+      const headers = {
+        authorization: `Bearer ${secret ?? ""}`,
+        "content-type": "application/json",
+      };
+      const times = { send: [] as number[], http: [] as number[], commit: [] as number[] };
+      for (let i = 0; i < warmUp + requests; i++) {
+        const handedOver = new Promise<number>((resolve) => {
+          called = resolve;
+        });
+        const body = JSON.stringify({ to: recipient("new", i), body: text });
+        const [send, http, committed] = [
+          await since(async () => {
+            const posted = fetch(url, { method: "POST", headers, body });
+            const at = await handedOver;
+            return { at, rest: posted.then((response) => response.text()) };
+          }),
+          await since(async () => {
+            const response = await fetch(`${url}?limit=1`, { headers });
+            const at = performance.now();
+            return { at, rest: response.text() };
+          }),
+          await since(async () => {
+            await commit();
+            return { at: performance.now(), rest: Promise.resolve() };
+          }),
+        ];
+        if (i < warmUp) continue;
+        times.send.push(send);
+        times.http.push(http);
+        times.commit.push(committed);
+      }
+      server.close();
+      server.closeAllConnections();
+      return {
+        send: median(times.send),
+        http: median(times.http),
+        commit: median(times.commit),
+      };
+    },
+    { transports: [transport] },
+  );
+}
+
+/** Returns the milliseconds until `work` says that the measured part was over. */
+async function since(
+  work: () => Promise<{ readonly at: number; readonly rest: Promise<unknown> }>,
+): Promise<number> {
+  const began = performance.now();
+  const { at, rest } = await work();
+  await rest;
+  // The engine records the carrier's answer, and is idle again.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  return at - began;
+}
