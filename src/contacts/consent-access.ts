@@ -36,6 +36,13 @@ export async function findConsent(
   return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
 }
 
+/** Starts reading the consent of an address that may become the first one of a contact. */
+export function prefetchConsent(tx: Tx, secret: KeyObject, medium: Medium, address: string): void {
+  tx.prefetch(() => [
+    { index: consentByAddress, key: [medium, addressHash(secret, tx.scope, medium, address)] },
+  ]);
+}
+
 /** The copy of the consent in the identity of an address. */
 export function stateOf({ consent: status, opted_out_of, opted_in_to }: IdentityRow): ConsentState {
   return { status, opted_out_of, opted_in_to };

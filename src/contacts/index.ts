@@ -41,6 +41,7 @@ export {
   type Addressee,
   findAddressee,
   holdAddressee,
+  prefetchConsent,
   setConsent,
   stateOf,
 } from "./consent-access.ts";

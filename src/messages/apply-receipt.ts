@@ -113,6 +113,15 @@ export async function applyReceipts(
   return updated;
 }
 
+/** Starts the reads of `providerIdFor` and `applyEarlyReceipts`. */
+export function prefetchReceipts(tx: Tx, transport: string, provider_message_id: string): void {
+  const key = [transport, provider_message_id];
+  unscoped(tx).prefetch(() => [
+    { index: attemptByProviderId, key },
+    { index: earlyReceiptsOf, key },
+  ]);
+}
+
 /** Applies and removes the receipts that came before the attempt's provider id was known. */
 export async function applyEarlyReceipts(
   tx: Tx,

@@ -40,9 +40,11 @@ export async function handOverMessage(
 ): Promise<HandedOver | undefined> {
   const { leaseMs, services, factsByTransport, isOver } = options;
   const { drawId } = services;
+  const { conversation_id } = claim.key;
+  tx.prefetch(() => [{ index: outbox, key: [conversation_id] }]);
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   for (let scanned = 0; !isOver && scanned < maxScanned; scanned++) {
-    const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);
+    const [message] = await tx.list(outbox, [conversation_id], 1);
     if (message === undefined) {
       await finish(tx, claim);
       return undefined;

@@ -1,4 +1,4 @@
-import { arm, type Claim, finish } from "../queue/index.ts";
+import { arm, type Claim, finish, prefetchJob } from "../queue/index.ts";
 import {
   attemptById,
   type AttemptRow,
@@ -21,11 +21,13 @@ import { type MessageState, noChange } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import type { SendAnswer, Seen } from "../ports/index.ts";
+import { contactById } from "../contacts/index.ts";
 import type { Tx } from "../store/index.ts";
 import {
   applyEarlyReceipts,
   recordOptOutOnRefusal,
   isOptOut,
+  prefetchReceipts,
   providerIdFor,
   recordCarrierOptOut,
 } from "./apply-receipt.ts";
@@ -50,13 +52,16 @@ import type { Next } from "./route-rules.ts";
 export async function recordAnswer(
   tx: Tx,
   claim: Claim<"send">,
-  { message: { id }, attempt: { id: attempt_id } }: HandedOver,
+  handed: HandedOver,
   answer: SendAnswer,
   services: Services,
   factsByTransport: FactsByTransport,
 ): Promise<boolean> {
-  const message = await tx.get(messageById, [id]);
-  const attempt = await tx.get(attemptById, [attempt_id]);
+  prefetchOutcome(tx, claim, handed, answer, factsByTransport);
+  const [message, attempt] = await Promise.all([
+    tx.get(messageById, [handed.message.id]),
+    tx.get(attemptById, [handed.attempt.id]),
+  ]);
   // The account's sandbox may have been reset during the call.
   if (message === undefined || attempt === undefined) {
     await finish(tx, claim);
@@ -97,6 +102,24 @@ export async function recordAnswer(
   if (waiting === undefined) await finish(tx, claim);
   else await updateClass(tx, claim, waiting);
   return waiting !== undefined;
+}
+
+/** Starts the reads of `recordAnswer` that are known before the first of them. */
+function prefetchOutcome(
+  tx: Tx,
+  claim: Claim<"send">,
+  { message, attempt: { id: attempt_id, transport } }: HandedOver,
+  answer: SendAnswer,
+  factsByTransport: FactsByTransport,
+): void {
+  // The message itself is the first in the outbox. The command looks for the one behind it.
+  tx.prefetch(() => [{ index: outbox, key: [claim.key.conversation_id], limit: 2 }]);
+  prefetchJob(tx, claim);
+  if (answer.outcome !== "accepted") return;
+  prefetchReceipts(tx, transport, answer.provider_message_id);
+  if (factsByTransport.get(transport)?.receipts === "none") {
+    tx.prefetch(() => [{ index: contactById, key: [message.contact_id] }]);
+  } else prefetchJob(tx, { kind: "follow-up", key: { attempt_id } });
 }
 
 interface Answered {

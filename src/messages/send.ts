@@ -2,8 +2,10 @@ import {
   createContactFor,
   findRecipient,
   identities,
+  identityByAddress,
   type IdentityRow,
   type Keyword,
+  prefetchConsent,
   recipientMark,
   stateOf,
 } from "../contacts/index.ts";
@@ -30,7 +32,7 @@ import {
 } from "../kernel/index.ts";
 import { type SendMessage, sendMessageSchema } from "./input-types.ts";
 import { checkPolicies, decisionOf, type PolicyContext, throwIfDenied } from "../consents/index.ts";
-import { chooseSender, type SenderRow } from "../senders/index.ts";
+import { chooseSender, defaultSenderByChannel, type SenderRow } from "../senders/index.ts";
 import {
   authorOf,
   type Call,
@@ -191,6 +193,15 @@ export const sendMessage: Command<SendMessage, Message> = {
   shows: ({ to, ...draft }, message, { scope, services }) =>
     message?.id ?? recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   storesKey: true,
+  prefetch(tx, input) {
+    const channel = channelOf(input);
+    tx.prefetch(() => [
+      { index: defaultSenderByChannel, key: [channel] },
+      ...(input.to.startsWith("+")
+        ? [{ index: identityByAddress, key: [mediumOf(channel), input.to] }]
+        : []),
+    ]);
+  },
   run: (tx, input, call) => send(tx, input, call, { isInBatch: false }),
 };
 
@@ -206,23 +217,23 @@ async function send(
   call: Call,
   { isInBatch }: { readonly isInBatch: boolean },
 ): Promise<Message> {
-  const { drawId } = call.services;
+  const { drawId, secret, transports } = call.services;
   const channel = channelOf(input);
   const medium = mediumOf(channel);
   const known = await findRecipient(tx, medium, input.to);
-  const identity =
-    known ?? (await createContactFor(tx, drawId, call.services.secret, medium, input.to));
+  if (known === undefined) prefetchConsent(tx, secret, medium, input.to);
   const request = {
     channel,
     from: input.from,
-    last: identity.last_sender_id,
-    to: identity.address,
+    last: known?.last_sender_id ?? null,
+    to: known?.address ?? input.to,
   };
   // A new contact has no conversation yet.
   const [sender, current] = await Promise.all([
-    chooseSender(tx, request, call.services.transports),
+    chooseSender(tx, request, transports),
     known && findConversation(tx, known),
   ]);
+  const identity = known ?? (await createContactFor(tx, drawId, secret, medium, input.to));
   const continues = isActive(current);
   const conversation = continues ? current : await beginConversation(tx, drawId, identity, current);
   const correspondence = {

@@ -95,7 +95,10 @@ export class Executor {
       if (refusal !== undefined) throw refusal;
       const value = await hostPolicies.commit(
         context.scope,
-        (tx, verdicts) => command.run(tx, input, callWith(verdicts)),
+        (tx, verdicts) => {
+          command.prefetch?.(tx, input);
+          return command.run(tx, input, callWith(verdicts));
+        },
         { handle },
       );
       // In-process callers rarely read the body, so it is serialized on demand.
@@ -280,6 +283,7 @@ export class Executor {
     call: Call,
     { key, print, refusal }: Claim,
   ): Promise<Settled<Output>> {
+    command.prefetch?.(tx, input);
     const before = await tx.get(idempotencyByKey, [key]);
     if (before !== undefined) {
       if (await isRemembered(tx, before, call.services)) return replay(before, print);

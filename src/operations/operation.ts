@@ -121,6 +121,8 @@ export interface Command<Input, Output> {
    * whatever the check says, and the error is not stored.
    */
   check?(input: Input, call: CheckCall): Promise<TidingsError | undefined>;
+  /** Starts the first reads of `run` (`Tx.prefetch`), so that they share a round trip. */
+  prefetch?(tx: Tx, input: Input): void;
   /** Runs in one transaction. May await only `tx`. */
   run(tx: Tx, input: Input, call: Call): Promise<Output>;
   /** Returns the output without secrets, for replays. */

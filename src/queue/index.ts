@@ -33,6 +33,7 @@ export {
   jobsByLane,
   moveToClass,
   moveToUsualLane,
+  prefetchJob,
   presentLane,
   renew,
 } from "./rows.ts";

@@ -92,6 +92,11 @@ export function findJob(
   return unscoped(within).get(jobByName, [name.kind, encodeJobKey(name)], options);
 }
 
+/** Starts reading a job that this transaction is going to find, arm, renew or finish. */
+export function prefetchJob(within: AnyTx, name: AnyJobName): void {
+  unscoped(within).prefetch(() => [{ index: jobByName, key: [name.kind, encodeJobKey(name)] }]);
+}
+
 /**
  * The jobs of all accounts and of the engine are in one collection, because a dispatcher takes them
  * all. So these functions use unscoped transactions. `checkOwner` ensures that a scoped transaction

@@ -22,6 +22,7 @@ import type { Scope } from "../kernel/index.ts";
 import {
   type BaseTx,
   isIn,
+  type PlannedRead,
   type ReadOptions,
   rowsInScope,
   ScopedTx,
@@ -186,6 +187,13 @@ export class BufferedTx implements BaseTx {
       this.#insertions.length = length;
       throw error;
     }
+  }
+
+  prefetch(plan: () => readonly PlannedRead[]): void {
+    this.#checkNotEnded();
+    this.#snapshot.prefetch(() =>
+      plan().map(({ index, key, limit = 1 }) => ({ index, key, limit })),
+    );
   }
 
   /** Returns the stored rows with a key, with the buffered writes applied. */

@@ -120,7 +120,7 @@ export class Committer {
     try {
       group = port.begin(exclusive ? "exclusive" : "shared");
       const snapshot = new GroupSnapshot({ group, previous: previous?.overlay, port });
-      if (exclusive && this.#knownLookups.length > 0) await snapshot.prefetch(this.#knownLookups);
+      if (exclusive && this.#knownLookups.length > 0) await snapshot.readAll(this.#knownLookups);
       const groupRun = await this.#runBodies(queue, members, snapshot, lookups);
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.

@@ -5,6 +5,7 @@ export { background, Store } from "./store.ts";
 export {
   backdated,
   type Begun,
+  type PlannedRead,
   type Projection,
   type ReadOptions,
   type Starter,

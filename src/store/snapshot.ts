@@ -11,6 +11,8 @@ export interface Snapshot {
    * than most reads. `id` is the encoded key.
    */
   read(lookup: Lookup, id: string): Rows | Promise<Rows>;
+  /** Starts reads that `read` returns later. Does nothing if the storage is synchronous. */
+  prefetch(plan: () => readonly Lookup[]): void;
 }
 
 interface GroupSnapshotOptions {
@@ -65,8 +67,14 @@ export class GroupSnapshot implements Snapshot {
     );
   }
 
-  /** Reads lookups in one batch, before commands run again whose lookups are known. */
-  async prefetch(lookups: readonly Lookup[]): Promise<void> {
+  prefetch(plan: () => readonly Lookup[]): void {
+    if (this.#options.port.capabilities.synchronous) return;
+    // A read that fails here fails the command that needs it, too.
+    this.readAll(plan()).catch(() => {});
+  }
+
+  /** Reads lookups in one batch. */
+  async readAll(lookups: readonly Lookup[]): Promise<void> {
     await Promise.all(lookups.map(async (lookup) => this.read(lookup, encodeKey(lookup.key))));
   }
 
@@ -167,6 +175,8 @@ export class BodyRunner {
         const rows = snapshot.read(lookup, id);
         return rows instanceof Promise ? this.#waitFor(running, rows) : rows;
       },
+      // The body's result depends on what it reads, not on what it plans to read.
+      prefetch: (plan) => snapshot.prefetch(plan),
     };
   }
 

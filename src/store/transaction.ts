@@ -26,12 +26,23 @@ export interface ReadOptions {
   readonly claim?: boolean;
 }
 
+/** A read that a transaction is going to make. */
+export interface PlannedRead<I extends Index = Index> {
+  readonly index: I;
+  /** The values of the first columns of the index, without the scope in a scoped transaction. */
+  readonly key: readonly KeyValue[];
+  /** The `limit` of `list`. By default 1, as for `get`. */
+  readonly limit?: number;
+}
+
 /**
  * Derives rows from the new rows of a collection, at the end of the transaction that inserts them.
  */
 export interface Projection {
   /** The collection whose new rows are passed to `project`. */
   readonly of: Collection;
+  /** The reads that `project` makes within a scope, whatever the rows are. */
+  readonly reads: readonly PlannedRead<ScopedIndex>[];
   project(tx: UnscopedTx, rows: readonly object[]): Promise<void>;
 }
 
@@ -116,6 +127,13 @@ export interface Tx {
 
   /** Runs `work`. If it throws, discards its writes and rethrows. Attempts must not overlap. */
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+
+  /**
+   * Starts reads that the command is going to make, so that they share a round trip with the next
+   * one. Changes no result. Does nothing if reads of the storage need no round trip, and then does
+   * not call `plan`.
+   */
+  prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void;
 }
 
 /**
@@ -154,6 +172,8 @@ export interface UnscopedTx {
   add<R extends object>(collection: Collection<R>, row: NoInfer<R>): void;
 
   attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T>;
+
+  prefetch(plan: () => readonly PlannedRead[]): void;
 }
 
 /**
@@ -259,6 +279,17 @@ export class ScopedTx implements Tx {
 
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#base.attempt(() => work(this));
+  }
+
+  prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void {
+    const { account_id, mode } = this.scope;
+    this.#base.prefetch(() =>
+      plan().map(({ index, key, limit = 1 }) => ({
+        index,
+        key: index.scoping === "row" ? key : [account_id, mode, ...key],
+        limit,
+      })),
+    );
   }
 
   #checkOwn({ name }: ScopedCollection, row: Scope): void {

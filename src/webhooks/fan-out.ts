@@ -11,6 +11,9 @@ import type { GenerateId } from "../kernel/index.ts";
 import type { Projection, Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 
+/** If an account and mode has fewer patterns, one read returns all of them. Most have few. */
+const fewPatterns = 16;
+
 /**
  * Creates the deliveries of an event in the transaction that creates the event. Each delivery
  * stores the bytes that are sent. Webhooks are found by the patterns of their filters, so their own
@@ -21,6 +24,7 @@ import type { Seen } from "../ports/index.ts";
 export function fanOut(drawId: GenerateId): Projection {
   return {
     of: events,
+    reads: [{ index: webhookPatternByName, key: [], limit: fewPatterns }],
     async project(tx, rows) {
       const byScope = Map.groupBy(rows as readonly EventRow[], scopeName);
       for (const [first, ...others] of byScope.values()) {
@@ -46,9 +50,6 @@ async function deliver(tx: Tx, drawId: GenerateId, rows: readonly EventRow[]): P
     }
   }
 }
-
-/** If an account and mode has fewer patterns, one read returns all of them. Most have few. */
-const fewPatterns = 16;
 
 /** Returns the patterns of an account's webhooks, at least those that match one of these events. */
 async function findPatterns(

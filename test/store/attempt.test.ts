@@ -28,6 +28,7 @@ test("rows and events of a failed attempt are discarded", async () => {
     logger: silent,
     projection: {
       of: events,
+      reads: [],
       project: async (_, rows) => void told.push(...rows.map((row) => (row as EventRow).id)),
     },
   });

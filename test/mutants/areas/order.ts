@@ -8,9 +8,9 @@ export const order = inArea("order", [
       "A later message overtakes one that waits for a retry, so that a contact reads the answers " +
       "in the wrong order.",
     file: "src/messages/hand-over.ts",
-    find: "const [message] = await tx.list(outbox, [claim.key.conversation_id], 1);",
+    find: "const [message] = await tx.list(outbox, [conversation_id], 1);",
     replace:
-      "const next = await tx.list(outbox, [claim.key.conversation_id], 2);\n" +
+      "const next = await tx.list(outbox, [conversation_id], 2);\n" +
       "    const message = next.find(({ retry_at }) => (retry_at ?? 0) <= tx.now) ?? next[0];",
     tests: ["test/messages/evidence.test.ts"],
   },

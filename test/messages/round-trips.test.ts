@@ -1,0 +1,62 @@
+/** How many round trips a message takes on a storage that is a network away. */
+import { expect, it } from "vitest";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const postgres = storages.find(({ name }) => name === "PostgreSQL") ?? expect.fail("no PostgreSQL");
+
+/** Counts the reads and commits of commands. Searches for due jobs are not among them. */
+function counting(storage: StoragePort): {
+  readonly counted: StoragePort;
+  readonly trips: { reads: number; commits: number };
+} {
+  const trips = { reads: 0, commits: 0 };
+  const counted = over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return over(group, {
+        read(lookups) {
+          trips.reads++;
+          return group.read(lookups);
+        },
+        commit(writes) {
+          trips.commits++;
+          return group.commit(writes);
+        },
+      });
+    },
+  });
+  return { counted, trips };
+}
+
+it("a send reads twice, and three times if its conversation is active", async () => {
+  const { engine } = world();
+  const { counted, trips } = counting(postgres.open().connect());
+  const one = engine(counted);
+  const send = async (to: string, idempotencyKey: string): Promise<typeof trips> => {
+    const before = { ...trips };
+    await one.messages.send({ to, body: "Hello" }, { idempotencyKey });
+    return { reads: trips.reads - before.reads, commits: trips.commits - before.commits };
+  };
+  // The first command of a process also reads the account and its settings.
+  await send("+15005550001", "first");
+  expect(await send("+15005550002", "new")).toEqual({ reads: 2, commits: 1 });
+  expect(await send("+15005550002", "active")).toEqual({ reads: 3, commits: 1 });
+});
+
+it("a started engine reads at most six times to send a message and record its answer", async () => {
+  const { clock, engine } = world();
+  const { counted, trips } = counting(postgres.open().connect());
+  const one = engine(counted);
+  await one.start();
+  await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await clock.advance(1_000);
+  const before = { ...trips };
+  const { id } = await one.messages.send({ to: "+15005550002", body: "Hello" });
+  await clock.settle();
+  expect((await one.messages.get(id)).status).toBe("sent");
+  expect(trips.reads - before.reads).toBeLessThanOrEqual(6);
+  expect(trips.commits - before.commits).toBeLessThanOrEqual(4);
+});
