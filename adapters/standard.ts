@@ -1,5 +1,6 @@
 import type { AgentOptions, EngineOptions, HttpOptions, SentimentAnalyzer } from "../src/index.ts";
 import { httpClient } from "./http-client/index.ts";
+import { refuseArguments } from "../src/kernel/index.ts";
 import { rules } from "./models/index.ts";
 import { sentiment } from "./sentiment/index.ts";
 
@@ -19,7 +20,9 @@ export interface StandardOptions extends Pick<EngineOptions, "http" | "agents" |
  * An option that follows `...standard()` replaces the one of the same name. Each call returns new
  * objects.
  */
-export function standard(): StandardOptions {
+export function standard(): StandardOptions;
+export function standard(...given: readonly unknown[]): StandardOptions {
+  refuseArguments("standard", given);
   return {
     http: { client: httpClient() },
     agents: { model: rules() },

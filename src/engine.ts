@@ -239,10 +239,10 @@ export class MessagingEngine<
 
   /**
    * Runs `work` in a transaction of the storage. Run your own statements on the handle and pass it
-   * to commands as `{ tx }`. Commits when `work` resolves, then starts the queued jobs and calls
-   * the handlers of `on`. Rolls back when `work` rejects. On SQLite the handle is a `DatabaseSync`,
-   * and no one else can write to the file until `work` ends. A command that `work` calls without
-   * `{ tx }` is then refused with `invalid_option`.
+   * to commands as `{ tx }`. A command that `work` calls without `{ tx }` is refused with
+   * `invalid_option`. Commits when `work` resolves, then starts the queued jobs and calls the
+   * handlers of `on`. Rolls back when `work` rejects. On SQLite the handle is a `DatabaseSync`, and
+   * no one else can write to the file until `work` ends.
    * @throws TidingsError `invalid_option` when the storage has no transactions,
    *   `storage_unavailable`, `overloaded`, `shutting_down` when it does not end by the deadline of
    *   `stop`. Errors of `work` are thrown too. After `storage_contended`, run the transaction

@@ -17,8 +17,10 @@ import {
 /**
  * Random bytes that depend only on the seed. Any number is a seed. Different numbers give different
  * bytes. For tests only: the bytes are predictable.
+ * @throws TidingsError `invalid_option` when the seed is not a number
  */
 export function seededRandom(seed: number): Random {
+  parseOptions("seededRandom: ", seedSchema, { seed });
   const next = words(seed);
   return {
     bytes(count) {
@@ -31,6 +33,9 @@ export function seededRandom(seed: number): Random {
     },
   };
 }
+
+const seedOption = option<number>("a number", (seed) => typeof seed === "number");
+const seedSchema = optionsObject({ seed: seedOption });
 
 /** The generator sfc32 by Chris Doty-Humphrey (PractRand): 128 bits of state, 32-bit words. */
 function words(seed: number): () => number {
@@ -264,7 +269,7 @@ export interface SimulationOptions {
 }
 
 const optionsSchema = optionsObject({
-  seed: option<number>("a number", (seed) => typeof seed === "number").default(1),
+  seed: seedOption.default(1),
   start: option<Time>("a time in ISO 8601 or milliseconds, or a Date", isTime, {
     isQuoted: true,
   }).optional(),

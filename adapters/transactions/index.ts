@@ -3,6 +3,14 @@
  * command, so that the command commits or rolls back together with the host application's rows.
  */
 
+import {
+  memberOf,
+  hasMethods,
+  option,
+  optionsObject,
+  parseOptions,
+} from "../../src/kernel/index.ts";
+
 /** A connection as `tidings/postgres` uses it: it runs one SQL statement at a time. */
 export interface Handle {
   /** Runs one statement. */
@@ -118,8 +126,10 @@ export interface PrismaTransaction {
  * postgres.js rolls back a transaction in which any statement fails, also when the host
  * application catches the error. After a `storage_contended` error, run the whole transaction
  * again.
+ * @throws TidingsError `invalid_option` when `tx` is not a transaction of Drizzle
  */
 export function fromDrizzle(tx: DrizzleTransaction): Handle {
+  parseOptions("fromDrizzle: ", drizzleSchema, { tx });
   return handleOf(tx, async ({ text, values }) => {
     const { session } = tx._;
     const prepared = session.prepareQuery(
@@ -145,8 +155,10 @@ export function fromDrizzle(tx: DrizzleTransaction): Handle {
  *
  * The result is the transaction's connection: a `pg` client on PostgreSQL, a better-sqlite3
  * database on SQLite. Knex releases it when the transaction ends.
+ * @throws TidingsError `invalid_option` when `trx` is not a transaction of Knex
  */
 export function fromKnex(trx: KnexTransaction): Promise<object> {
+  parseOptions("fromKnex: ", knexSchema, { trx });
   return trx.client.acquireConnection();
 }
 
@@ -156,8 +168,10 @@ export function fromKnex(trx: KnexTransaction): Promise<object> {
  *     db.transaction().execute((trx) => engine.messages.send(input, { tx: fromKysely(trx) }))
  *
  * On SQLite, pass the database that you gave to the dialect as `tx`.
+ * @throws TidingsError `invalid_option` when `trx` is not a transaction of Kysely
  */
 export function fromKysely(trx: KyselyTransaction): Handle {
+  parseOptions("fromKysely: ", kyselySchema, { trx });
   // A plugin such as CamelCasePlugin would change the engine's column names and values.
   const plain = trx.withoutPlugins();
   return handleOf(trx, async ({ text, values }) => {
@@ -175,8 +189,10 @@ export function fromKysely(trx: KyselyTransaction): Handle {
  * Returns the `tx` option for a Prisma interactive transaction on PostgreSQL:
  *
  *     prisma.$transaction((tx) => engine.messages.send(input, { tx: fromPrisma(tx) }))
+ * @throws TidingsError `invalid_option` when `tx` is not a transaction of Prisma
  */
 export function fromPrisma(tx: PrismaTransaction): Handle {
+  parseOptions("fromPrisma: ", prismaSchema, { tx });
   return handleOf(tx, async ({ text, values }) => {
     try {
       const rows = (await tx.$queryRawUnsafe(text, ...values)) as readonly unknown[];
@@ -186,6 +202,28 @@ export function fromPrisma(tx: PrismaTransaction): Handle {
     }
   });
 }
+
+const drizzleSchema = optionsObject({
+  tx: option<DrizzleTransaction>("a transaction of Drizzle", (tx) =>
+    hasMethods(memberOf(memberOf(tx, "_"), "session"), "prepareQuery"),
+  ),
+});
+const knexSchema = optionsObject({
+  trx: option<KnexTransaction>("a transaction of Knex", (trx) =>
+    hasMethods(memberOf(trx, "client"), "acquireConnection"),
+  ),
+});
+const kyselySchema = optionsObject({
+  trx: option<KyselyTransaction>(
+    "a transaction of Kysely",
+    (trx) => memberOf(trx, "isTransaction") === true && hasMethods(trx, "withoutPlugins"),
+  ),
+});
+const prismaSchema = optionsObject({
+  tx: option<PrismaTransaction>("a transaction of Prisma", (tx) =>
+    hasMethods(tx, "$queryRawUnsafe"),
+  ),
+});
 
 const handles = new WeakMap<object, Handle>();
 

@@ -1,11 +1,10 @@
 import type { z } from "zod";
 import {
-  type Action,
   type Clock,
   destinations,
   errorLogger,
   type HttpClient,
-  isAction,
+  actionOption,
   isRoute,
   type Language,
   languageMethods,
@@ -170,11 +169,6 @@ const destination = option<string>("a host name, an address or a network", isDes
   isQuoted: true,
 });
 
-const agentAction = option<Action>(
-  "an action with a name, a description, an input schema, a risk, idempotent and execute",
-  isAction,
-);
-
 const policy = option<Policy>(
   "a policy with a method evaluate and a name of lower-case letters, digits and underscores",
   isPolicy,
@@ -262,7 +256,7 @@ const agents = optionsObject(
       "a model, or a function that responds to a turn",
       (model) => typeof model === "function" || hasMethods(model, "respond"),
     ),
-    actions: listOption("actions", agentAction, 200)
+    actions: listOption("actions", actionOption, 200)
       .superRefine(distinct("actions with different names"))
       .default(() => []),
     redact: functionOption<(text: string) => string>("a function that takes a text").default(

@@ -234,8 +234,10 @@ export function suggestion(name: string, known: readonly string[]): string {
   return nearest === undefined ? "" : `. Did you mean ${quoted(nearest)}?`;
 }
 
+/** Returns a member of an object or a function, or undefined. */
 export function memberOf(of: unknown, name: string): unknown {
-  return typeof of === "object" && of !== null ? Reflect.get(of, name) : undefined;
+  const hasMembers = (typeof of === "object" && of !== null) || typeof of === "function";
+  return hasMembers ? Reflect.get(of, name) : undefined;
 }
 
 export function hasMethods(value: unknown, ...methods: readonly string[]): boolean {

@@ -1,5 +1,12 @@
 /** Actions: functions of the host application that agents may call. */
-import type { ContactId, ConversationId, Scope } from "../kernel/index.ts";
+import {
+  type ContactId,
+  type ConversationId,
+  option,
+  optionsObject,
+  parseOptions,
+  type Scope,
+} from "../kernel/index.ts";
 
 /**
  * Any Standard Schema (standardschema.dev, version 1), such as a zod schema. Models see its JSON
@@ -130,13 +137,16 @@ export interface Action<Input = unknown> {
   execute(input: Input, context: ActionContext): unknown;
 }
 
-/** Returns the given action. Infers the type of its input from its schema. */
-export function action<Input>(given: Action<Input>): Action {
-  return given;
+/**
+ * Returns the given action. Infers the type of its input from its schema.
+ * @throws TidingsError `invalid_option` when it is not a valid action
+ */
+export function action<Input>(definition: Action<Input>): Action {
+  return parseOptions("action: ", argumentsSchema, { definition }).definition;
 }
 
 /** Whether a value is a valid action. */
-export function isAction(value: unknown): value is Action {
+function isAction(value: unknown): value is Action {
   if (typeof value !== "object" || value === null) return false;
   const {
     name,
@@ -164,3 +174,11 @@ export function isAction(value: unknown): value is Action {
     typeof execute === "function"
   );
 }
+
+/** An action, as an option. */
+export const actionOption = option<Action>(
+  "an action with a name, a description, an input schema, a risk, idempotent and execute",
+  isAction,
+);
+
+const argumentsSchema = optionsObject({ definition: actionOption });

@@ -5,7 +5,14 @@
  * `checkAddress` also checks each address that a socket connects to.
  */
 import ipaddr from "ipaddr.js";
-import { TidingsError } from "../kernel/index.ts";
+import {
+  booleanOption,
+  listOption,
+  option,
+  optionsObject,
+  parseOptions,
+  TidingsError,
+} from "../kernel/index.ts";
 
 /**
  * The allowed destinations of requests, as `destinations()` returns them. An HTTP client passes
@@ -31,14 +38,23 @@ export interface DestinationOptions {
   readonly allow?: readonly string[];
 }
 
+const optionsSchema = optionsObject({
+  http: booleanOption.default(false),
+  allow: listOption(
+    "host names, addresses and networks",
+    option<string>("a text", (given) => typeof given === "string"),
+  ).default(() => []),
+});
+
 const hostName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /**
  * Returns the destinations to which a request of an HTTP client may go.
- * @throws TidingsError `invalid_option` if an entry of `allow` is not a host name, an address or a
- *   network
+ * @throws TidingsError `invalid_option` when an option is wrong or unknown, or an entry of `allow`
+ *   is not a host name, an address or a network
  */
-export function destinations({ http = false, allow = [] }: DestinationOptions = {}): Destinations {
+export function destinations(options: DestinationOptions = {}): Destinations {
+  const { http, allow } = parseOptions("destinations: ", optionsSchema, options);
   const hosts = new Set<string>();
   const networks: Network[] = [];
   for (const entry of allow) {

@@ -3,7 +3,7 @@ export {
   type Action,
   type ActionContext,
   type ActionSchema,
-  isAction,
+  actionOption,
   type SchemaIssue,
   type SchemaResult,
 } from "./action.ts";

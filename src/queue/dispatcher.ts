@@ -22,12 +22,21 @@ const pollMs = 5_000;
  * take the job, in milliseconds.
  */
 const extraMs = 1_000;
-/** The pause before the next search if one search did not read every lane, in milliseconds. */
+/**
+ * The pause before the next search if one search may have left jobs that could run, in
+ * milliseconds.
+ */
 const continueMs = 25;
 /** The maximum number of jobs in `#armed`. A search finds the others. */
 const maxArmed = 256;
-/** The pause after a failed search, in milliseconds. */
+/** The pause after a failed search, or if no lease was stored, in milliseconds. */
 const pauseMs = 1_000;
+
+/**
+ * What became of a job that was found: it runs, its lane is full, another engine leased it first or
+ * it was removed, or the storage failed.
+ */
+type Found = "started" | "full" | "taken" | "failed";
 
 /** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
 export class Dispatcher {
@@ -107,10 +116,13 @@ export class Dispatcher {
         wait = isPolling ? await this.#untilFirst(now) : 0;
         if (wait === 0) {
           isPolling = false;
-          const started = await this.#startDue(now);
-          if (started > 0) continue;
-          wait = await this.#untilNext(now);
-          this.#hasMore = [...this.#due.values()].some((due) => !due.hasReadAllLanes);
+          const found = await this.#startDue(now);
+          if (found.has("started")) continue;
+          const leftJobs = (due: DueJobs): boolean =>
+            !due.hasReadAllLanes || (found.has("taken") && due.hasLeftJobs);
+          wait = await this.#untilNext(now, leftJobs);
+          if (found.has("failed")) wait = Math.min(wait, pauseMs);
+          this.#hasMore = [...this.#due.values()].some(leftJobs);
         }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
@@ -134,8 +146,8 @@ export class Dispatcher {
     return Math.min(Math.max(first - now, 0), pollMs);
   }
 
-  /** Leases and starts as many due jobs as there is room for. Returns how many. */
-  async #startDue(now: number): Promise<number> {
+  /** Leases and starts as many due jobs as there is room for. Returns what became of them. */
+  async #startDue(now: number): Promise<ReadonlySet<Found>> {
     const found = await this.#find(now);
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
@@ -148,7 +160,7 @@ export class Dispatcher {
         "due jobs could not be leased",
       );
     }
-    return leases.filter((each) => each.status === "fulfilled" && each.value).length;
+    return new Set(leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")));
   }
 
   /** Finds due jobs in the pools that have room. */
@@ -169,15 +181,12 @@ export class Dispatcher {
     return (await Promise.all(found)).flat();
   }
 
-  /**
-   * Leases a job and starts it. Returns false if there is no room for it, or if it is not due any
-   * more: another dispatcher was faster, or the job was removed.
-   */
-  async #lease(job: DueJob): Promise<boolean> {
+  /** Leases a job and starts it, if there is room for it and it is still due. */
+  async #lease(job: DueJob): Promise<Found> {
     const { store } = this.#options;
     // The lane had room when the job was found. Other lanes of its group or of the same remote may
     // have used it up: they share limits.
-    if (this.#slots.freeInLane(job.lane) <= 0) return false;
+    if (this.#slots.freeInLane(job.lane) <= 0) return "full";
     this.#slots.take(job.lane);
     let taken: TakenJob | undefined;
     try {
@@ -188,9 +197,9 @@ export class Dispatcher {
     } finally {
       if (taken === undefined) this.#slots.release(job.lane);
     }
-    if (taken === undefined) return false;
+    if (taken === undefined) return "taken";
     this.#start(taken, job.lane);
-    return true;
+    return "started";
   }
 
   /**
@@ -242,14 +251,17 @@ export class Dispatcher {
     return isAsleep && !this.#hasMore && this.#options.clock.now() < this.#sleepsUntil;
   }
 
-  /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
-  async #untilNext(now: number): Promise<number> {
+  /**
+   * Returns how long to wait before the next search, in milliseconds: at most `pollMs`. `leftJobs`
+   * tells whether the last search may have left jobs of a pool that could run.
+   */
+  async #untilNext(now: number, leftJobs: (due: DueJobs) => boolean): Promise<number> {
     const waits = [...this.#due].map(async ([pool, due]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
       const next = (await due.next(now)) ?? Infinity;
       const wait = Math.max(next - this.#options.clock.now(), 0);
-      return due.hasReadAllLanes ? wait : Math.min(wait, continueMs);
+      return leftJobs(due) ? Math.min(wait, continueMs) : wait;
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
   }

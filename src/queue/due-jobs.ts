@@ -124,6 +124,7 @@ export class DueJobs {
   /** The lane of the ring that was read last, encoded. */
   #lastLane = "";
   #hasReadAllLanes = true;
+  #hasLeftJobs = false;
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
@@ -133,6 +134,11 @@ export class DueJobs {
   /** False if the last search did not read every lane. Another search may then find more jobs. */
   get hasReadAllLanes(): boolean {
     return this.#hasReadAllLanes;
+  }
+
+  /** Whether the last search may have left due jobs, since there was no room for all of them. */
+  get hasLeftJobs(): boolean {
+    return this.#hasLeftJobs;
   }
 
   async find({
@@ -151,7 +157,12 @@ export class DueJobs {
     });
     this.#hasReadAllLanes = true;
     // The window has all due jobs.
-    if (rows.length < limit) return roundRobin(due, { free, freeIn, turnOf });
+    if (rows.length < limit) {
+      const fitting = roundRobin(due, { free, freeIn, turnOf });
+      this.#hasLeftJobs = fitting.length < due.length;
+      return fitting;
+    }
+    this.#hasLeftJobs = true;
     const found = await this.#readRing({ now, free, freeIn, waitForOthersMs });
     const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
     const jobs = new Map(

@@ -101,16 +101,16 @@ export class HostTransactions {
   }
 
   /**
-   * Refuses a call that comes from inside an open transaction and does not join it. Both would wait
-   * for each other.
+   * Refuses a call that comes from inside an open transaction and does not join it. It would commit
+   * even if the transaction rolls back, or both would wait for each other.
    * @throws TidingsError `invalid_option`
    */
   refuseInside(): void {
     if (this.#options.port.isInsideTransaction?.() !== true) return;
     throw new TidingsError(
       "invalid_option",
-      "tx: this call comes from inside a transaction of the engine and does not join it, so it " +
-        "would wait for the transaction to end, and the transaction for it. Pass the " +
+      "tx: this call comes from inside a transaction of the engine and does not join it. It would " +
+        "commit even if the transaction rolls back, or wait for it forever. Pass the " +
         "transaction's handle to the command: { tx }. Call an operation without the option tx " +
         "before or after the transaction.",
     );

@@ -186,7 +186,9 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
           body,
         });
         const allowed = !explicit || wanted.every((scope) => caller.includes(scope));
-        expect(made.status).toBe(allowed ? 201 : 403);
+        expect(made.status, "A key may give a new key only its own scopes.").toBe(
+          allowed ? 201 : 403,
+        );
         if (allowed) {
           const given = jsonOf(made)["scopes"];
           expect(new Set(given as KeyScope[])).toEqual(new Set(explicit ? wanted : caller));
@@ -195,9 +197,15 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
         const path = `/v1/api-keys/${target.id}/rotate`;
         const rotated = await call(one.api, { method: "POST", path, key: secret ?? "", body: {} });
         const narrower = wanted.every((scope) => caller.includes(scope));
-        expect(rotated.status).toBe(narrower ? 200 : 403);
+        expect(
+          rotated.status,
+          "A key may rotate only a key that has no scope beyond its own.",
+        ).toBe(narrower ? 200 : 403);
         const still = await call(one.api, { path: "/v1/account", key: target.secret ?? "" });
-        expect(still.status).toBe(200);
+        expect(
+          still.status,
+          "The old secret of a key works until it is replaced, and for the grace period after.",
+        ).toBe(200);
       }),
       { numRuns: runs({ memory: 40, SQLite: 15, PostgreSQL: 6 }[name]) },
     );
@@ -374,9 +382,16 @@ describe.each(storages)("senders on $name", ({ name, open }) => {
           const flagged = left.filter(
             (sender) => sender.default && sender.channels.includes(channel),
           );
-          if (from !== null) expect(flagged.map(({ address }) => address)).toContain(from);
+          if (from !== null) {
+            expect(
+              flagged.map(({ address }) => address),
+              `A message goes out from a default sender of its channel, ${channel}.`,
+            ).toContain(from);
+          }
           const sole = left.filter((sender) => sender.channels.includes(channel));
-          if (sole.length === 0) expect(from).toBeNull();
+          if (sole.length === 0) {
+            expect(from, `Without a sender of the channel ${channel}, none is chosen.`).toBeNull();
+          }
         }
       }),
       { numRuns: runs({ memory: 60, SQLite: 20, PostgreSQL: 8 }[name]) },

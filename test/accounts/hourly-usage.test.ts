@@ -13,8 +13,14 @@ it("a delivery counts under the lowest bound that is not below its time", () => 
     fc.property(fc.integer({ min: -5_000, max: 100_000_000 }), (ms) => {
       const isWithin = (place: number): boolean =>
         ms <= (deliveryBounds[place] ?? Infinity) * 1_000;
-      expect(isWithin(boundOf(ms))).toBe(true);
-      expect(boundOf(ms) === 0 || !isWithin(boundOf(ms) - 1)).toBe(true);
+      expect(
+        isWithin(boundOf(ms)),
+        `A delivery is within the bound that it counts under: ${boundOf(ms)}.`,
+      ).toBe(true);
+      expect(
+        boundOf(ms) === 0 || !isWithin(boundOf(ms) - 1),
+        `No lower bound than ${boundOf(ms)} holds the delivery.`,
+      ).toBe(true);
     }),
   );
 });

@@ -24,7 +24,7 @@ describe("an API key's text", () => {
     fc.assert(
       fc.property(mode, random, (of, bytes) => {
         const { text } = drawKey(of, bytesFrom(bytes));
-        expect(text).toMatch(
+        expect(text, `A key of the mode ${of} begins with its mode.`).toMatch(
           of === "live" ? /^tdg_live_[0-9A-Za-z]{38}$/ : /^tdg_test_[0-9A-Za-z]{38}$/,
         );
         expect(parseKey(text)).toEqual({ mode: of });
@@ -43,7 +43,10 @@ describe("an API key's text", () => {
       fc.property(change, ([of, bytes, place, character]) => {
         const { text } = drawKey(of, bytesFrom(bytes));
         fc.pre(text[place] !== character);
-        expect(parseKey(text.slice(0, place) + character + text.slice(place + 1))).toBeNull();
+        expect(
+          parseKey(text.slice(0, place) + character + text.slice(place + 1)),
+          `A key with another character at place ${place} is not recognized.`,
+        ).toBeNull();
       }),
       { numRuns: 500 },
     );
@@ -71,7 +74,9 @@ describe("an API key's text", () => {
           .slice(-6)
           .split("")
           .reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0);
-        expect(number).toBe(crc32(text.slice(0, -6)));
+        expect(number, `The last six characters of ${text} are the checksum of the others.`).toBe(
+          crc32(text.slice(0, -6)),
+        );
       }),
     );
   });

@@ -13,10 +13,12 @@ import { postgres } from "../../adapters/storage/postgres/index.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { simulated } from "../../adapters/testing/index.ts";
+import { standard } from "../../adapters/standard.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { telnyx } from "../../adapters/transport/telnyx/index.ts";
 import { twilio } from "../../adapters/transport/twilio/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import { entries } from "../../tsup.config.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 
 const http = { send() {}, close() {} };
@@ -120,6 +122,7 @@ describe("an adapter", () => {
       "postgres: schema: expected the name of a schema in lower",
     ],
     [memory, [{ file: "app.db" }], "memory: expected no arguments, got an object"],
+    [standard, [{ agents: {} }], "standard: expected no arguments, got an object"],
     [sandbox, [{ numbers: [] }], "sandbox: expected no arguments, got an object"],
     [sentiment, [{ language: "de" }], "sentiment: expected no arguments, got an object"],
     [english, ["en-US"], "english: expected no arguments, got a string"],
@@ -185,4 +188,34 @@ describe("an adapter", () => {
   ])("%o accepts valid arguments", (adapter, given) => {
     expect(call(adapter, given)).toMatch(/^none/);
   });
+});
+
+describe("the functions that the package exports", () => {
+  /** Classes of errors. The engine and the testing kit create them. */
+  const errors = new Set(["ReplayedError", "TidingsError", "Violation"]);
+  /** Those that take a number. */
+  const numeric = new Set(["Dice", "seededRandom", "virtualClock"]);
+
+  it.each(Object.values(entries))("of %s refuse arguments that cannot be right", async (path) => {
+    const module: object = await import(new URL(`../../${path}`, import.meta.url).href);
+    const exported = Object.entries(module).filter(([name]) => !errors.has(name));
+    const accepted = exported.flatMap(([name, value]: [string, unknown]) => {
+      const wrong = ["x", null, { nonsense: 1 }, ...(numeric.has(name) ? [] : [5])];
+      return wrong.flatMap((given) => {
+        const isRefused = typeof value !== "function" || refuses(name, value, given);
+        return isRefused ? [] : [`${name}(${JSON.stringify(given)})`];
+      });
+    });
+    expect(accepted).toEqual([]);
+  });
+
+  function refuses(name: string, callee: object, given: unknown): boolean {
+    const isClass = /^[A-Z]/.test(name);
+    const thrown = thrownBy(() =>
+      isClass
+        ? Reflect.construct(callee as new (given: unknown) => object, [given])
+        : Reflect.apply(callee as (given: unknown) => unknown, undefined, [given]),
+    );
+    return thrown instanceof TidingsError && thrown.code === "invalid_option";
+  }
 });

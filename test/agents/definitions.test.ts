@@ -132,7 +132,9 @@ describe.each(storages)("agents on $name", ({ name, open }) => {
           versions.map(({ enabled: _, ...definition }, i) => [i + 1, definition]),
         );
         await agents.remove(id);
-        expect(await outcome(agents.get(id))).toBe("not_found");
+        expect(await outcome(agents.get(id)), "An agent that was removed is not found.").toBe(
+          "not_found",
+        );
       }),
       { numRuns: runs({ memory: 60, SQLite: 15, PostgreSQL: 5 }[name]) },
     );

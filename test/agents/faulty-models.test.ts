@@ -71,18 +71,28 @@ async function turnOf(
   const told = await replies(from);
   const { handler, id } = await conversation(from);
   const { data } = await engine.agents.runs(agent.id, { conversation_id: id });
-  expect(world.clock.now() - began).toBeLessThanOrEqual(oneTurn);
-  expect(told.length === 1 || (told.length === 0 && handler === "queue")).toBe(true);
+  expect(world.clock.now() - began, `A turn ends within ${oneTurn} ms.`).toBeLessThanOrEqual(
+    oneTurn,
+  );
+  expect(
+    told.length === 1 || (told.length === 0 && handler === "queue"),
+    `One reply, or people take over: ${told.length} replies, and the handler is ${handler}.`,
+  ).toBe(true);
   expect(data.map(({ status }) => status)).toEqual([
     handler === "queue" ? "handed_off" : "completed",
   ]);
   for (const each of told) {
-    expect([...each].length).toBeLessThanOrEqual(max_chars + 1 + signature.length);
+    expect([...each].length, "A reply is not longer than the agent allows.").toBeLessThanOrEqual(
+      max_chars + 1 + signature.length,
+    );
   }
   const kept = (await rowsOf(storage, runs)).find(({ conversation_id }) => conversation_id === id);
-  expect(JSON.stringify(kept).length).toBeLessThan(maxRunBytes);
-  expect(kept?.steps.length).toBeLessThanOrEqual(100);
-  expect(kept?.calls.length).toBeLessThanOrEqual(50);
+  expect(
+    JSON.stringify(kept).length,
+    `A run is stored in less than ${maxRunBytes} bytes.`,
+  ).toBeLessThan(maxRunBytes);
+  expect(kept?.steps.length, "A run keeps at most 100 steps.").toBeLessThanOrEqual(100);
+  expect(kept?.calls.length, "A run keeps at most 50 calls.").toBeLessThanOrEqual(50);
   return { told: told[0] ?? null, handler, run: kept };
 }
 

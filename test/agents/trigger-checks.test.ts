@@ -156,7 +156,10 @@ describe("the triggers of an agent per minute", () => {
               (reason: unknown) => reason,
             );
             if (recent.length < max) {
-              expect(error).toBeUndefined();
+              expect(
+                error,
+                `A run is admitted unless ${max} were in the last minute: ${recent.length}.`,
+              ).toBeUndefined();
               admitted.push(now);
             } else {
               const retryAfterMs = (recent.at(-max) ?? 0) + 60_000 - now;

@@ -276,13 +276,16 @@ test("every request is answered without a 500, and only a 2xx changes rows", asy
         );
 
         expect(there.errors).toEqual([]);
-        if (answer === undefined) expect(leave).toBe(true);
-        else {
+        if (answer === undefined) {
+          expect(leave, "Only a client that leaves gets no response.").toBe(true);
+        } else {
           statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-          expect(answer.status).toBeLessThan(500);
-          expect(answer.headers["request-id"]).toMatch(/^req_/);
+          expect(answer.status, "No request makes the server fail.").toBeLessThan(500);
+          expect(answer.headers["request-id"], "Each response names its request.").toMatch(/^req_/);
           if (answer.status >= 400) {
-            expect(answer.headers["content-type"]).toBe("application/problem+json");
+            expect(answer.headers["content-type"], "An error is a problem document.").toBe(
+              "application/problem+json",
+            );
             if (method !== "HEAD") {
               expect(JSON.parse(answer.body)).toMatchObject({
                 status: answer.status,

@@ -131,13 +131,21 @@ describe("an operator", () => {
         const isWithin = wanted.every((scope) => may.includes(scope));
         const body = { name: "made", ...(isExplicit ? { scopes: wanted } : {}) };
         const made = await post(own, "/v1/api-keys", body);
-        expect(made.status).toBe(!isExplicit || isWithin ? 201 : 403);
+        expect(made.status, "An operator may give a key only the operator's own scopes.").toBe(
+          !isExplicit || isWithin ? 201 : 403,
+        );
         if (!isExplicit) expect(new Set(jsonOf(made)["scopes"] as string[])).toEqual(new Set(may));
         const { id } = await apiKeys.create({ name: "target", scopes: wanted });
         const rotated = await post(own, `/v1/api-keys/${id}/rotate`, {});
-        expect(rotated.status).toBe(isWithin ? 200 : 403);
+        expect(
+          rotated.status,
+          "An operator may rotate only a key without scopes beyond the operator's own.",
+        ).toBe(isWithin ? 200 : 403);
         const revoked = await call(own, { method: "DELETE", path: `/v1/api-keys/${id}` });
-        expect(revoked.status).toBe(isWithin ? 204 : 403);
+        expect(
+          revoked.status,
+          "An operator may revoke only a key without scopes beyond the operator's own.",
+        ).toBe(isWithin ? 204 : 403);
       }),
       { numRuns: runs(30) },
     );

@@ -95,13 +95,15 @@ test("pages show every unchanged row exactly once, in order, while others are ad
             callOf(account("1")),
           );
           seen.push(...data);
-          expect(data.length).toBeLessThanOrEqual(limit);
-          expect(has_more).toBe(next_cursor !== null);
+          expect(data.length, `A page has at most ${limit} items.`).toBeLessThanOrEqual(limit);
+          expect(has_more, "A page has a cursor exactly if there is more.").toBe(
+            next_cursor !== null,
+          );
           cursor = next_cursor;
           add(later[i] ?? []);
         }
         const ids = seen.map(({ id }) => id);
-        expect(new Set(ids).size).toBe(ids.length);
+        expect(new Set(ids).size, `No item is on two pages: ${ids.join(", ")}.`).toBe(ids.length);
         expect(ids).toEqual(expect.arrayContaining(still));
         const sign = order === "ascending" ? 1 : -1;
         expect(ids).toEqual(

@@ -84,8 +84,10 @@ test("what strangers write cannot move the cursor, change colors or turn the tex
   fc.assert(
     fc.property(fc.string({ unit }), fc.integer({ min: 1, max: 200 }), (text, max) => {
       const shown = oneLine(text, max);
-      expect(shown).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
-      expect([...shown].length).toBeLessThanOrEqual(max);
+      expect(shown, "No control character is printed.").not.toMatch(
+        /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u,
+      );
+      expect([...shown].length, `A line has at most ${max} characters.`).toBeLessThanOrEqual(max);
     }),
   );
   expect(oneLine("a\u001b[2Jb\nc\u202ed")).toBe("a [2Jb c d");
@@ -98,7 +100,10 @@ test("the columns of a table begin below each other, also with colors", () => {
       const colored = rows.map(([a, b]) => [`\u001b[1m${a}\u001b[22m`, b]);
       const plain = table(colored).map((line) => stripVTControlCharacters(line));
       const starts = plain.map((line, at) => [...line].length - [...(rows[at]?.[1] ?? "")].length);
-      expect(new Set(starts).size).toBe(1);
+      expect(
+        new Set(starts).size,
+        `The second column of all lines begins at the same place: ${starts.join(", ")}.`,
+      ).toBe(1);
     }),
   );
 });

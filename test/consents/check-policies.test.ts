@@ -21,9 +21,9 @@ describe("the decision of all policies", () => {
         const ruled = decisionOf(opinions);
         const denials = opinions.filter(({ verdict }) => verdict === "deny");
         const times = opinions.flatMap((each) => (each.verdict === "defer" ? [each.until] : []));
-        if (denials.length > 0) expect(ruled).toBe(denials[0]);
+        if (denials.length > 0) expect(ruled, "The first denial decides.").toBe(denials[0]);
         else if (times.length > 0) {
-          expect(opinions).toContain(ruled);
+          expect(opinions, "Without a denial, one of the verdicts decides.").toContain(ruled);
           expect(ruled).toMatchObject({ verdict: "defer", until: Math.max(...times) });
         } else expect(ruled).toMatchObject({ verdict: "allow" });
       }),
@@ -39,8 +39,12 @@ describe("the decision of all policies", () => {
     fc.assert(
       fc.property(shuffled, ([one, other]) => {
         const [a, b] = [decisionOf(one), decisionOf(other)];
-        expect(a.verdict).toBe(b.verdict);
-        if (a.verdict === "defer" && b.verdict === "defer") expect(a.until).toBe(b.until);
+        expect(a.verdict, "The order of policies does not change the verdict.").toBe(b.verdict);
+        if (a.verdict === "defer" && b.verdict === "defer") {
+          expect(a.until, "The order of policies does not change how long a message waits.").toBe(
+            b.until,
+          );
+        }
       }),
     );
   });

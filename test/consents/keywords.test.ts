@@ -52,7 +52,10 @@ describe("a consent keyword", () => {
         fc.boolean(),
         ({ text, keyword }, before, after, isOptedOut) => {
           const counts = keyword !== "opt_in" || isOptedOut;
-          expect(keywordOf(`${before}${text}${after}`, isOptedOut)).toBe(counts ? keyword : null);
+          expect(
+            keywordOf(`${before}${text}${after}`, isOptedOut),
+            "A keyword counts in any case, and an opt-in only after an opt-out.",
+          ).toBe(counts ? keyword : null);
         },
       ),
     );
@@ -77,7 +80,10 @@ describe("a consent keyword", () => {
         fc.boolean(),
         fc.boolean(),
         ({ text }, word, first, isOptedOut) => {
-          expect(keywordOf(first ? `${word} ${text}` : `${text} ${word}`, isOptedOut)).toBeNull();
+          expect(
+            keywordOf(first ? `${word} ${text}` : `${text} ${word}`, isOptedOut),
+            "A keyword with another word is no keyword.",
+          ).toBeNull();
         },
       ),
     );
@@ -162,7 +168,7 @@ describe("an opt-out is suspected", () => {
   it("in linear time for every text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 3_000 }), (text) => {
-        expect(typeof suspectsOptOut(text)).toBe("boolean");
+        expect(typeof suspectsOptOut(text), "Every text gets an answer.").toBe("boolean");
       }),
     );
   });

@@ -76,9 +76,10 @@ async function checkAgreement(model: Model, { account, clock, line }: Real): Pro
       ]);
     }
   }
-  expect(line.calls.filter(({ message }) => message.body === confirmation)).toHaveLength(
-    model.confirmations,
-  );
+  expect(
+    line.calls.filter(({ message }) => message.body === confirmation),
+    "Each opt-out that changed something is confirmed once, and nothing else is.",
+  ).toHaveLength(model.confirmations);
 }
 
 function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
@@ -112,9 +113,10 @@ const says = (phone: Phone, to: Sender, word: string): Command =>
 const send = (to: Phone, from: Sender, delay: number): Command =>
   command(`send from ${from} to ${to} in ${delay} ms`, async (model, { account, clock }) => {
     const send_at = new Date(clock.now() + delay).toISOString();
-    expect(await code(account.messages.send({ to, from, body: "Hello", send_at }))).toBe(
-      isOut(model, to, from) ? "recipient_opted_out" : "done",
-    );
+    expect(
+      await code(account.messages.send({ to, from, body: "Hello", send_at })),
+      `A message to ${to} from ${from} is refused exactly after an opt-out.`,
+    ).toBe(isOut(model, to, from) ? "recipient_opted_out" : "done");
   });
 
 /** An opt-out concurrent with hand-overs. The event log shows which committed first. */

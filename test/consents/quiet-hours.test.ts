@@ -80,12 +80,22 @@ describe("quiet hours", () => {
     fc.assert(
       fc.property(moment, hours, ({ name, at }, window) => {
         const until = quietUntil(at, name, window);
-        expect(until === null).toBe(!isQuiet(at, name, window));
+        expect(until === null, "Quiet hours have an end exactly if they are on.").toBe(
+          !isQuiet(at, name, window),
+        );
         if (until === null) return;
-        expect(until).toBeGreaterThan(at);
-        expect(isQuiet(until, name, window)).toBe(false);
-        expect(isQuiet(until - 1, name, window)).toBe(true);
-        expect(quietUntil(until - 1, name, window)).toBe(until);
+        expect(until, "Quiet hours end later.").toBeGreaterThan(at);
+        expect(isQuiet(until, name, window), "At the end of quiet hours it is not quiet.").toBe(
+          false,
+        );
+        expect(
+          isQuiet(until - 1, name, window),
+          "Just before the end of quiet hours it is quiet.",
+        ).toBe(true);
+        expect(
+          quietUntil(until - 1, name, window),
+          "Quiet hours have the same end at each of their moments.",
+        ).toBe(until);
         const between = Array.from(
           { length: Math.ceil((until - at) / (7 * minute)) },
           (_, i) => at + i * 7 * minute,
@@ -106,7 +116,10 @@ describe("quiet hours", () => {
   it("are empty if start and end are equal", () => {
     fc.assert(
       fc.property(moment, fc.nat(1_439).map(time), ({ name, at }, same) => {
-        expect(quietUntil(at, name, { from: same, to: same })).toBeNull();
+        expect(
+          quietUntil(at, name, { from: same, to: same }),
+          "Hours that end when they begin are never quiet.",
+        ).toBeNull();
       }),
     );
   });

@@ -23,7 +23,12 @@ it("the latest entry for a sender or for all senders decides", () => {
         const about = each.sender === null ? senders : [each.sender];
         const isKnown = about.every((sender) => last.get(sender) === each.status);
         // An entry for all applies to unnamed senders, too.
-        if (each.sender !== null || !isKnown) expect(isNewConsent(state, each)).toBe(!isKnown);
+        if (each.sender !== null || !isKnown) {
+          expect(
+            isNewConsent(state, each),
+            "An entry is new exactly if it changes what is known of a sender it concerns.",
+          ).toBe(!isKnown);
+        }
         state = consentAfter(state, each);
         for (const sender of about) last.set(sender, each.status);
         expect(senders.map((sender) => consentFor(state, sender))).toEqual(

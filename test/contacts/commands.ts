@@ -60,7 +60,10 @@ async function checkAgreement(
 ): Promise<void> {
   for (const person of people) {
     if (person.isErased) {
-      expect(await outcome(contacts.get(person.id))).toBe("not_found");
+      expect(
+        await outcome(contacts.get(person.id)),
+        `The erased contact ${person.id} is not found.`,
+      ).toBe("not_found");
       continue;
     }
     const shown = await contacts.get(person.id);
@@ -130,7 +133,10 @@ const create = (phone: string | null): Command =>
     const name = model.word();
     const asked = contacts.create({ name, ...(phone === null ? {} : { phone }) });
     if (phone !== null && model.owner(phone) !== undefined) {
-      expect(await outcome(asked)).toBe("conflict");
+      expect(
+        await outcome(asked),
+        "A number that a contact has cannot be given to a new one.",
+      ).toBe("conflict");
       return;
     }
     model.people.push(new Person((await asked).id, phone, name));
@@ -140,7 +146,10 @@ const rename = (nth: number): Command =>
   onPerson("rename", nth, async (person, model, { account: { contacts } }) => {
     const name = model.word();
     const expected = refusalOf(person);
-    expect(await outcome(contacts.update(person.id, { name }))).toBe(expected);
+    expect(
+      await outcome(contacts.update(person.id, { name })),
+      "A contact can be renamed unless it was erased or merged.",
+    ).toBe(expected);
     if (expected === "done") person.name = name;
     person.marks.push(name);
   });
@@ -150,7 +159,10 @@ const move = (nth: number, phone: string | null): Command =>
     const owner = phone === null ? undefined : model.owner(phone);
     const taken = owner !== undefined && owner !== person;
     const expected = refusalOf(person) === "done" && taken ? "conflict" : refusalOf(person);
-    expect(await outcome(contacts.update(person.id, { phone }))).toBe(expected);
+    expect(
+      await outcome(contacts.update(person.id, { phone })),
+      "A contact can get a number that nobody else has, unless it was erased or merged.",
+    ).toBe(expected);
     if (expected !== "done" || phone === person.phone) return;
     if (owner !== person && person.phone !== null) person.addresses.delete(person.phone);
     if (phone !== null) person.addresses.add(phone);
@@ -165,7 +177,10 @@ const merge = (nth: number, mth: number): Command =>
     const impossible = other.isErased || other === survivor ? "validation_failed" : undefined;
     const elsewhere = other.into !== null && other.into !== survivor ? "conflict" : undefined;
     const expected = refused === "done" ? (impossible ?? elsewhere ?? "done") : refused;
-    expect(await outcome(contacts.merge(survivor.id, other.id))).toBe(expected);
+    expect(
+      await outcome(contacts.merge(survivor.id, other.id)),
+      "A contact can be merged once, into another one that was neither erased nor merged.",
+    ).toBe(expected);
     if (expected !== "done" || other.into !== null) return;
     survivor.name ??= other.name;
     survivor.phone ??= other.phone;
@@ -179,7 +194,10 @@ const merge = (nth: number, mth: number): Command =>
 const erase = (nth: number): Command =>
   onPerson("erase", nth, async (person, { people }, { account: { contacts } }) => {
     const expected = refusalOf(person);
-    expect(await outcome(contacts.erase(person.id))).toBe(expected);
+    expect(
+      await outcome(contacts.erase(person.id)),
+      "A contact can be erased unless it was erased or merged.",
+    ).toBe(expected);
     if (expected !== "done") return;
     person.isErased = true;
     for (const each of people) {
@@ -244,7 +262,9 @@ const send = (phone: string): Command =>
   command(`send(${phone})`, async (model, { account: { messages } }) => {
     const sent = messages.send({ to: phone, body: model.word() });
     if (model.optedOut.has(phone)) {
-      expect(await outcome(sent)).toBe("recipient_opted_out");
+      expect(await outcome(sent), "A message to a number that opted out is refused.").toBe(
+        "recipient_opted_out",
+      );
       return;
     }
     const { contact_id } = await sent;

@@ -156,17 +156,19 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
         const list = people.map(({ i, name }) => ({ phone: phone(i), name }));
         let seen = 0;
         for await (const { status } of contacts.import(list)) {
-          expect(status).not.toBe("failed");
+          expect(status, "Each row is imported.").not.toBe("failed");
           if (++seen > cut) break;
         }
         const whole = async (): Promise<void> => {
-          for await (const { status } of contacts.import(list)) expect(status).not.toBe("failed");
+          for await (const { status } of contacts.import(list)) {
+            expect(status, "Each row is imported.").not.toBe("failed");
+          }
         };
         await Promise.all(twice ? [whole(), whole()] : [whole()]);
         if (twice) await whole();
         const last = new Map(list.map(({ phone: number, name }) => [number, name]));
         const { data } = await contacts.list({ limit: 100 });
-        expect(data).toHaveLength(last.size);
+        expect(data, "Each number has one contact.").toHaveLength(last.size);
         expect(new Map(data.map((each) => [each.phone, each.name]))).toEqual(last);
       }),
       {

@@ -114,12 +114,22 @@ describe.each(storages)("contacts on $name", ({ name, open }) => {
               outcome(act(step, handles[i % 2] ?? handle) as Promise<unknown>),
             ),
           );
-          for (const end of ends) expect(expected).toContain(end);
+          for (const end of ends) {
+            expect(
+              expected,
+              "Each command is done, or ends with an error that a race explains.",
+            ).toContain(end);
+          }
           await clock.advance(1_000);
 
           await checkContacts(storage, account.id);
           for (const { address, consent } of await rowsOf(storage, identities, account.id)) {
-            if (optedOut.has(address)) expect(consent).toBe("opted_out");
+            if (optedOut.has(address)) {
+              expect(
+                consent,
+                `The address ${address} opted out, and no other command undoes that.`,
+              ).toBe("opted_out");
+            }
           }
           // A word occurs only while its message or observation exists.
           const kept = new Set(

@@ -38,24 +38,33 @@ describe("two merged contacts", () => {
       fc.property(facts, facts, (survivor, other) => {
         const merged = mergedFacts(survivor, other, 5);
         for (const name of ["name", "phone", "email", "time_zone", "language"] as const) {
-          expect(merged[name]).toBe(survivor[name] ?? other[name]);
+          expect(
+            merged[name],
+            `The field ${name} is the survivor's, or the other's if the survivor has none.`,
+          ).toBe(survivor[name] ?? other[name]);
         }
         expect(merged.labels.slice(0, survivor.labels.length)).toEqual(survivor.labels);
-        expect(merged.labels.length).toBe(
+        expect(merged.labels.length, `The labels of both are kept, up to ${maxLabels}.`).toBe(
           Math.min(maxLabels, new Set([...survivor.labels, ...other.labels]).size),
         );
         expect(merged.attributes).toMatchObject(survivor.attributes);
-        expect(Object.keys(merged.attributes).length).toBe(
-          Math.min(5, Object.keys({ ...survivor.attributes, ...other.attributes }).length),
-        );
+        expect(
+          Object.keys(merged.attributes).length,
+          "The attributes of both are kept, up to 5.",
+        ).toBe(Math.min(5, Object.keys({ ...survivor.attributes, ...other.attributes }).length));
         expect({ ...other.attributes, ...survivor.attributes }).toMatchObject(merged.attributes);
         const heard = (each: MergeFacts): number => each.sentiment_state?.messages ?? 0;
         const lead = heard(other) > heard(survivor) ? other : survivor;
-        expect(merged.sentiment_state).toBe(lead.sentiment_state);
+        expect(
+          merged.sentiment_state,
+          "The sentiment is that of the contact with more messages.",
+        ).toBe(lead.sentiment_state);
         const times = [survivor.last_message_at, other.last_message_at].filter(
           (each) => each !== null,
         );
-        expect(merged.last_message_at).toBe(times.length === 0 ? null : Math.max(...times));
+        expect(merged.last_message_at, "The last message is the later one of both.").toBe(
+          times.length === 0 ? null : Math.max(...times),
+        );
       }),
     );
   });

@@ -50,8 +50,11 @@ describe("a sentiment state", () => {
     fc.assert(
       fc.property(scores, (list) => {
         const { score } = sentimentOf(stateAfter(list));
-        expect(Math.abs(score - weighted(list))).toBeLessThan(0.000_051);
-        expect(Math.abs(score)).toBeLessThanOrEqual(1);
+        expect(
+          Math.abs(score - weighted(list)),
+          "The score is the weighted mean, to four digits.",
+        ).toBeLessThan(0.000_051);
+        expect(Math.abs(score), "A score is from -1 to 1.").toBeLessThanOrEqual(1);
       }),
     );
   });
@@ -84,9 +87,11 @@ describe("a sentiment state", () => {
     fc.assert(
       fc.property(scores, (list) => {
         const [mood, opposite] = [stateAfter(list), stateAfter(list.map((each) => -each))];
-        expect(opposite.mean).toBeCloseTo(-mood.mean, 12);
+        expect(opposite.mean, "Negated scores have the negated mean.").toBeCloseTo(-mood.mean, 12);
         const turned = { positive: "negative", negative: "positive", neutral: "neutral" } as const;
-        expect(opposite.label).toBe(turned[mood.label]);
+        expect(opposite.label, `Negated scores have the opposite label of ${mood.label}.`).toBe(
+          turned[mood.label],
+        );
       }),
     );
   });
@@ -111,7 +116,9 @@ describe("a trend", () => {
     const turned = { rising: "falling", falling: "rising", steady: "steady" } as const;
     fc.assert(
       fc.property(scores, (list) => {
-        expect(trendOf(list.map((each) => -each))).toBe(turned[trendOf(list)]);
+        expect(trendOf(list.map((each) => -each)), "Negated scores have the opposite trend.").toBe(
+          turned[trendOf(list)],
+        );
       }),
     );
   });

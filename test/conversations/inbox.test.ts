@@ -82,8 +82,12 @@ async function walk(
       limit,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    expect(page.data.length).toBeLessThanOrEqual(limit);
-    expect(page.has_more).toBe(page.next_cursor !== null);
+    expect(page.data.length, `A page has at most ${limit} conversations.`).toBeLessThanOrEqual(
+      limit,
+    );
+    expect(page.has_more, "A page has a cursor exactly if there is more.").toBe(
+      page.next_cursor !== null,
+    );
     found.push(...page.data);
     cursor = page.next_cursor;
     if (cursor !== null) await between(i);
@@ -116,8 +120,13 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
             const found = await walk(one.account(), filter, limit);
             expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
             for (const [i, shown] of found.entries()) {
-              expect(shown.contact.name).toBe(expected[i]?.name);
-              expect(shown.last_message?.preview ?? null).toBe(expected[i]?.preview);
+              expect(shown.contact.name, "A conversation shows the name of its contact.").toBe(
+                expected[i]?.name,
+              );
+              expect(
+                shown.last_message?.preview ?? null,
+                "A conversation shows the text of its last message.",
+              ).toBe(expected[i]?.preview);
             }
           }
           await one.stop();
@@ -171,7 +180,9 @@ describe.each(storages)("the inbox on $name", ({ name, open }) => {
           const ids = found.map(({ id }) => id);
           // A hand-off that a person takes moves down among those that wait, to a later page.
           const once = asked.waiting === true ? ids.filter((id) => !moved.has(id)) : ids;
-          expect(new Set(once).size).toBe(once.length);
+          expect(new Set(once).size, `No conversation is on two pages: ${once.join(", ")}.`).toBe(
+            once.length,
+          );
           const still = all
             .filter((each) => !moved.has(each.id) && matches(each, asked))
             .map(({ id }) => id);

@@ -57,10 +57,18 @@ test("a status has only its own fields, and only a replaced conversation cannot 
       }
       const isLate =
         before.status === "closed" && before.current === null && wish.status !== "closed";
-      expect(change.decision === "superseded").toBe(isLate);
+      expect(
+        change.decision === "superseded",
+        "A change is superseded exactly if the contact has begun a new conversation since.",
+      ).toBe(isLate);
       const until = "snoozed_until" in wish ? wish.snoozed_until : now + 1;
       const isInvalid = until <= now || until > now + maxSnoozeMs;
-      if (!isLate) expect(change.decision).toBe(isInvalid ? "invalid" : "change");
+      if (!isLate) {
+        expect(
+          change.decision,
+          "A conversation can be snoozed until a time that is later, and not too late.",
+        ).toBe(isInvalid ? "invalid" : "change");
+      }
     }),
   );
 });
@@ -102,9 +110,10 @@ test("an inbound message continues or wakes a conversation; after the reopen win
       (before, someMs, isAtTheEnd) => {
         const reopenMs = isAtTheEnd && before.closed_at !== null ? now - before.closed_at : someMs;
         const isOver = before.status === "closed" && now - (before.closed_at ?? 0) >= reopenMs;
-        expect(receive(before, reopenMs, now)).toBe(
-          isOver ? "begin" : before.status === "open" ? "continue" : "wake",
-        );
+        expect(
+          receive(before, reopenMs, now),
+          "A message begins a new conversation only after the reopen window.",
+        ).toBe(isOver ? "begin" : before.status === "open" ? "continue" : "wake");
       },
     ),
   );

@@ -28,7 +28,7 @@ test("a torn frame at the end of SQLite's log changes the log, and SQLite loses 
     await rm(`${copy}-shm`, { force: true });
     await copyFile(file, copy);
     await copyFile(`${file}-wal`, `${copy}-wal`);
-    expect(await tearLog(`${copy}-wal`, new Dice(seed))).toBe(true);
+    expect(await tearLog(`${copy}-wal`, new Dice(seed)), "A frame of the log was torn.").toBe(true);
     changed.add(!written.equals(await readFile(`${copy}-wal`)));
     using torn = new DatabaseSync(copy);
     expect(torn.prepare("SELECT count(*) AS rows FROM rows").get()).toEqual({ rows: 25 });

@@ -13,7 +13,11 @@ test("a bounded cache holds the entries that were used last, and no more than it
       for (const [turn, { key, writes }] of all.entries()) {
         const found = expected.find(([name]) => name === key);
         if (writes) cache.set(key, turn);
-        else expect(cache.get(key)).toBe(found?.[1]);
+        else {
+          expect(cache.get(key), `The cache has the ${max} entries that were used last.`).toBe(
+            found?.[1],
+          );
+        }
         const used: [string, number] | undefined = writes ? [key, turn] : found;
         if (used !== undefined) {
           expected = [...expected.filter(([name]) => name !== key), used].slice(-max);

@@ -51,11 +51,13 @@ describe("English", () => {
         const context = { now: midnight + since, timeZone: "UTC", isMonthFirst: true };
         const read = (text: string): string | undefined => language.readDate(text, context);
         const after = (days: number): string => written(midnight + days * 86_400_000);
-        expect(read(written(midnight))).toBe(written(midnight));
-        expect(read("today")).toBe(after(0));
-        expect(read("tomorrow")).toBe(after(1));
-        expect(read("in 10 days")).toBe(after(10));
-        expect(read("in two weeks")).toBe(after(14));
+        expect(read(written(midnight)), "A date in ISO 8601 is read as that day.").toBe(
+          written(midnight),
+        );
+        expect(read("today"), '"today" is the day of the message.').toBe(after(0));
+        expect(read("tomorrow"), '"tomorrow" is one day later.').toBe(after(1));
+        expect(read("in 10 days"), '"in 10 days" is ten days later.').toBe(after(10));
+        expect(read("in two weeks"), '"in two weeks" is two weeks later.').toBe(after(14));
         const weekday = new Date(midnight).getUTCDay();
         const names = [
           "sunday",
@@ -66,9 +68,18 @@ describe("English", () => {
           "friday",
           "saturday",
         ];
-        expect(read(names[weekday] ?? "")).toBe(after(7));
-        expect(read(names[(weekday + 1) % 7] ?? "")).toBe(after(1));
-        expect(read(`next ${names[1]}`)).toBe(after((8 - weekday) % 7 || 7));
+        expect(
+          read(names[weekday] ?? ""),
+          "The name of today's weekday is the day a week later.",
+        ).toBe(after(7));
+        expect(
+          read(names[(weekday + 1) % 7] ?? ""),
+          "The name of tomorrow's weekday is tomorrow.",
+        ).toBe(after(1));
+        expect(
+          read(`next ${names[1]}`),
+          `"next ${names[1]}" is the first such day after today.`,
+        ).toBe(after((8 - weekday) % 7 || 7));
       }),
     );
   });

@@ -38,10 +38,18 @@ describe("relevant knowledge", () => {
         fc.nat(8),
         (pieces, asked, most) => {
           const found = rankPassages(pieces, asked, most);
-          expect(found.length).toBeLessThanOrEqual(Math.min(most, pieces.length));
+          expect(found.length, "No more passages are found than asked for.").toBeLessThanOrEqual(
+            Math.min(most, pieces.length),
+          );
           for (const { title, text, relevance } of found) {
-            expect(pieces).toContainEqual({ title, text });
-            expect(relevance > 0 && relevance <= 1).toBe(true);
+            expect(pieces, "A passage that is found is one of the pieces.").toContainEqual({
+              title,
+              text,
+            });
+            expect(
+              relevance > 0 && relevance <= 1,
+              `A relevance is above 0 and up to 1: ${relevance}.`,
+            ).toBe(true);
           }
           const order = found.map(({ relevance }) => relevance);
           expect(order).toEqual(order.toSorted((a, b) => b - a));

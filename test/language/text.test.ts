@@ -28,12 +28,14 @@ describe("folding a text", () => {
     fc.assert(
       fc.property(text, marks, (given, removed) => {
         const folded = foldText(given, removed);
-        expect(foldText(folded, removed)).toBe(folded);
+        expect(foldText(folded, removed), "Folding a text again changes nothing.").toBe(folded);
       }),
     );
     fc.assert(
       fc.property(fc.string({ unit: "grapheme-ascii" }), (given) => {
-        expect(foldText(given.toUpperCase())).toBe(foldText(given.toLowerCase()));
+        expect(foldText(given.toUpperCase()), "Folding makes upper and lower case equal.").toBe(
+          foldText(given.toLowerCase()),
+        );
       }),
     );
   });

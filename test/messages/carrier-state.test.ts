@@ -73,9 +73,16 @@ describe("the evidence of a sent message", () => {
       fc.property(history, evidence, (list, next) => {
         const before = all(list);
         const { state: after } = join(before, next);
-        expect(ranks.indexOf(after.status)).toBeGreaterThanOrEqual(ranks.indexOf(before.status));
+        expect(
+          ranks.indexOf(after.status),
+          `Evidence never lowers the rank of a status: ${before.status}, then ${after.status}.`,
+        ).toBeGreaterThanOrEqual(ranks.indexOf(before.status));
         for (const time of ["sent_at", "delivered_at", "read_at"] as const) {
-          if (before[time] !== null) expect(after[time]).toBeLessThanOrEqual(before[time]);
+          if (before[time] !== null) {
+            expect(after[time], `Evidence never moves ${time} later.`).toBeLessThanOrEqual(
+              before[time],
+            );
+          }
         }
       }),
     );
@@ -86,7 +93,9 @@ describe("the evidence of a sent message", () => {
       fc.property(history, evidence, (list, next) => {
         const before = all(list);
         const joined = join(before, next);
-        expect(joined.applied).toBe(JSON.stringify(joined.state) !== JSON.stringify(before));
+        expect(joined.applied, "A receipt is applied exactly if it changed something.").toBe(
+          JSON.stringify(joined.state) !== JSON.stringify(before),
+        );
       }),
     );
   });
@@ -98,10 +107,18 @@ describe("the evidence of a sent message", () => {
         const strongest = ranks[Math.max(...list.map((each) => ranks.indexOf(each.status)))];
         const peers = list.filter((each) => each.status === strongest);
         const first = peers.filter((each) => each.at === Math.min(...peers.map((peer) => peer.at)));
-        expect(status).toBe(strongest);
-        expect(at).toBe(first[0]?.at);
-        expect(first.every((each) => (error?.code ?? "") <= (each.error?.code ?? ""))).toBe(true);
-        expect(first.map((each) => each.error?.code)).toContain(error?.code);
+        expect(status, "The status is that of the strongest evidence.").toBe(strongest);
+        expect(at, "The time is that of the earliest of the strongest evidence.").toBe(
+          first[0]?.at,
+        );
+        expect(
+          first.every((each) => (error?.code ?? "") <= (each.error?.code ?? "")),
+          `The error has the first code of the strongest evidence: ${error?.code}.`,
+        ).toBe(true);
+        expect(
+          first.map((each) => each.error?.code),
+          "The error is one that the strongest evidence has.",
+        ).toContain(error?.code);
       }),
     );
   });

@@ -83,15 +83,25 @@ describe("the route of a message", () => {
             expect(left).toEqual([]);
             return;
           }
-          expect(next.next).toBe("on");
-          expect(left).toContain(next.transport);
-          expect(next.at).toBe(Math.max(now, Math.min(...left.map(dueOf))));
-          expect(next.at).toBeGreaterThanOrEqual(of(next.transport).at(-1)?.not_before ?? 0);
+          expect(
+            next.next,
+            `The message goes on while a transport is left: ${left.join(", ")}.`,
+          ).toBe("on");
+          expect(left, "The next transport is one that is left.").toContain(next.transport);
+          expect(
+            next.at,
+            "The next attempt comes as soon as one transport that is left is due.",
+          ).toBe(Math.max(now, Math.min(...left.map(dueOf))));
+          expect(
+            next.at,
+            "No transport is tried before the time that it asked for.",
+          ).toBeGreaterThanOrEqual(of(next.transport).at(-1)?.not_before ?? 0);
           // If several are ready, the one after the last used.
           const places = left.filter((name) => dueOf(name) <= next.at);
-          expect(next.transport).toBe(
-            places.find((name) => name > (tried.at(-1)?.transport ?? "")) ?? places[0],
-          );
+          expect(
+            next.transport,
+            "Of several that are due, it is the turn of the one after the last used.",
+          ).toBe(places.find((name) => name > (tried.at(-1)?.transport ?? "")) ?? places[0]);
           now = next.at + takes;
           const not_before = wish === null ? null : now + wish;
           tried.push({ transport: next.transport, isOut, at: now, not_before });

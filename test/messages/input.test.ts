@@ -19,7 +19,9 @@ describe("the input of a send", () => {
       .string({ unit: "binary", minLength: 1, maxLength: 1_600 })
       .filter((text) => !text.includes("\0"));
     fc.assert(
-      fc.property(storable, (body) => schema.safeParse({ to, body }).success),
+      fc.property(storable, (body) => {
+        expect(wrong({ to, body })).toEqual([]);
+      }),
       { numRuns: 20 },
     );
     expect(wrong({ to, body: "😀".repeat(1_600) })).toEqual([]);
@@ -87,9 +89,10 @@ describe("the input of a send", () => {
   it("accepts only phone numbers of 7 to 15 digits that do not begin with 0", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\+?[0-9]{0,18}$/), (phone) => {
-        expect(wrong({ to: phone, body: "a" }).length === 0).toBe(
-          /^\+[1-9][0-9]{6,14}$/.test(phone),
-        );
+        expect(
+          wrong({ to: phone, body: "a" }).length === 0,
+          "A recipient is valid exactly if it is a phone number in E.164.",
+        ).toBe(/^\+[1-9][0-9]{6,14}$/.test(phone));
       }),
     );
     expect(wrong({ to: `${to}\n`, body: "a" })).toEqual(["to"]);
@@ -149,7 +152,9 @@ describe("the input of a send", () => {
     );
     fc.assert(
       fc.property(fc.oneof(fc.anything(), near), (input) => {
-        expect(typeof schema.safeParse(input).success).toBe("boolean");
+        expect(typeof schema.safeParse(input).success, "Every input is accepted or refused.").toBe(
+          "boolean",
+        );
       }),
     );
   });

@@ -107,7 +107,10 @@ const cancel = (nth: number): Command =>
   onMessage("cancel", nth, async (message, id, { account }) => {
     const canceled = message.isWaiting;
     if (canceled) message.end = "canceled";
-    expect(await refusal(account.messages.cancel(id))).toBe(canceled ? "done" : "not_cancelable");
+    expect(
+      await refusal(account.messages.cancel(id)),
+      "Only a waiting message can be canceled.",
+    ).toBe(canceled ? "done" : "not_cancelable");
   });
 
 const edit = (nth: number, delay: number): Command =>
@@ -117,16 +120,20 @@ const edit = (nth: number, delay: number): Command =>
     const edited = status === "scheduled";
     const body = `${plan} edited`;
     if (edited) Object.assign(message, { body, due: Math.max(send_at, clock.now()) });
-    expect(await refusal(account.messages.edit(id, { body, send_at: iso(send_at) }))).toBe(
-      edited ? "done" : "not_editable",
-    );
+    expect(
+      await refusal(account.messages.edit(id, { body, send_at: iso(send_at) })),
+      `Only a scheduled message can be edited: it is ${status}.`,
+    ).toBe(edited ? "done" : "not_editable");
   });
 
 const redact = (nth: number): Command =>
   onMessage("redact", nth, async (message, id, { account }) => {
     const redacted = !message.isWaiting;
     if (redacted) message.body = null;
-    expect(await refusal(account.messages.redact(id))).toBe(redacted ? "done" : "conflict");
+    expect(
+      await refusal(account.messages.redact(id)),
+      "Only a message that no longer waits can be redacted.",
+    ).toBe(redacted ? "done" : "conflict");
   });
 
 const receipts = (
@@ -147,7 +154,10 @@ const receipts = (
       const told = evidence.map(({ status, at }) => ({ status, at: iso(at) })) as Parameters<
         typeof account.sandbox.receipts
       >[1];
-      expect(await refusal(account.sandbox.receipts(id, told))).toBe(known ? "done" : "conflict");
+      expect(
+        await refusal(account.sandbox.receipts(id, told)),
+        "Only a message that was handed over can have receipts.",
+      ).toBe(known ? "done" : "conflict");
     },
   );
 

@@ -29,7 +29,9 @@ async function told(
   const { data } = await messages.timeline(id);
   const changes = data.flatMap((entry) => (entry.type === "transition" ? [entry] : []));
   for (const [i, { from }] of changes.entries()) {
-    expect(from).toBe(i === 0 ? null : changes[i - 1]?.to);
+    expect(from, "Each change of status begins with the status before it.").toBe(
+      i === 0 ? null : changes[i - 1]?.to,
+    );
   }
   expect(data.map(({ at }) => at)).toEqual(data.map(({ at }) => at).toSorted());
   return changes.map(({ to }) => to);
@@ -155,9 +157,12 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
             await told(one, id);
             const { data } = await one.messages.timeline(id);
             const receipts = data.flatMap((entry) => (entry.type === "receipt" ? [entry] : []));
-            expect(receipts).toHaveLength(order.length);
+            expect(receipts, "The timeline keeps every receipt.").toHaveLength(order.length);
             for (const { applied, ignored_reason } of receipts) {
-              expect(ignored_reason === null).toBe(applied);
+              expect(
+                ignored_reason === null,
+                "A receipt has a reason exactly if it was ignored.",
+              ).toBe(applied);
             }
           }
           for (const end of ends) expect(end).toEqual(ends[0]);

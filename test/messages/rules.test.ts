@@ -111,10 +111,18 @@ describe("before the hand-over", () => {
       fc.property(state, (from) => {
         const canceled = cancel(from);
         if (canceled.decision === "canceled") {
-          expect(handOver(canceled.state, now).decision).toBe("none");
+          expect(
+            handOver(canceled.state, now).decision,
+            "A canceled message is not handed over.",
+          ).toBe("none");
         }
         const handed = handOver(from, now);
-        if (handed.decision === "send") expect(cancel(handed.state).decision).toBe("refused");
+        if (handed.decision === "send") {
+          expect(
+            cancel(handed.state).decision,
+            "A message that is being handed over cannot be canceled.",
+          ).toBe("refused");
+        }
       }),
     );
   });
@@ -123,8 +131,16 @@ describe("before the hand-over", () => {
     fc.assert(
       fc.property(state, (from) => {
         const early = from.status === "scheduled" || from.status === "queued";
-        expect(cancel(from).decision).toBe(early ? "canceled" : "refused");
-        if (!early) expect(expire(from, now).decision).toBe("none");
+        expect(
+          cancel(from).decision,
+          `A message can be canceled only while it is scheduled or queued: it is ${from.status}.`,
+        ).toBe(early ? "canceled" : "refused");
+        if (!early) {
+          expect(
+            expire(from, now).decision,
+            `A message can expire only while it is scheduled or queued: it is ${from.status}.`,
+          ).toBe("none");
+        }
       }),
     );
   });
@@ -134,15 +150,24 @@ describe("before the hand-over", () => {
       fc.property(waiting, (from) => {
         const released = release(from, now);
         if (from.status === "scheduled") {
-          expect(released.decision === "released").toBe(from.send_at <= now);
+          expect(
+            released.decision === "released",
+            "A scheduled message is released exactly when its time has come.",
+          ).toBe(from.send_at <= now);
         }
         const decided = handOver(stateAfter(from, released), now);
         if ("expires_at" in from && from.expires_at <= now) {
-          expect(decided.decision).not.toBe("send");
+          expect(decided.decision, "No message is handed over after its time to live.").not.toBe(
+            "send",
+          );
         }
-        if (decided.decision === "wait") expect(decided.until).toBeGreaterThan(now);
+        if (decided.decision === "wait") {
+          expect(decided.until, "A message waits only for a later time.").toBeGreaterThan(now);
+        }
         if (decided.decision === "send" && from.status === "queued") {
-          expect(from.due_at).toBeLessThanOrEqual(now);
+          expect(from.due_at, "No message is handed over before it is due.").toBeLessThanOrEqual(
+            now,
+          );
         }
       }),
     );
@@ -165,9 +190,10 @@ describe("before the hand-over", () => {
     expect(edit(scheduled, { send_at: now + maxScheduleAhead + 1 }, now).decision).toBe("invalid");
     fc.assert(
       fc.property(state, (from) => {
-        expect(edit(from, {}, now).decision).toBe(
-          from.status === "scheduled" ? "edited" : "refused",
-        );
+        expect(
+          edit(from, {}, now).decision,
+          `Only a scheduled message can be edited: it is ${from.status}.`,
+        ).toBe(from.status === "scheduled" ? "edited" : "refused");
       }),
     );
   });
@@ -179,11 +205,14 @@ describe("after an attempt", () => {
       fc.property(open, attempts, answer, (from, attempt, said) => {
         const decided = applyAnswer(from, attempt, said, now);
         if (decided.decision !== "retry") return;
-        expect(said).toBe(throttled);
+        expect(said, "Only an attempt that surely sent nothing is repeated.").toBe(throttled);
         expect(from).toMatchObject({ attempts: attempt });
-        expect(decided.state.due_at).toBeGreaterThan(now);
-        expect(decided.state.due_at).toBeLessThan(decided.state.expires_at);
-        expect(attempt).toBeLessThan(maxAttempts);
+        expect(decided.state.due_at, "The next attempt comes later.").toBeGreaterThan(now);
+        expect(
+          decided.state.due_at,
+          "The next attempt comes within the time to live.",
+        ).toBeLessThan(decided.state.expires_at);
+        expect(attempt, `There are at most ${maxAttempts} attempts.`).toBeLessThan(maxAttempts);
       }),
     );
   });
@@ -220,9 +249,10 @@ describe("after an attempt", () => {
           ? applyNotSent(from, from.attempts, now, to)
           : applyAnswer(from, from.attempts, said, now, "sent", to);
         fc.pre(!isUnsent || from.status === "ambiguous");
-        expect(decided.decision).toBe(
-          due_at === null ? "failed" : due_at < from.expires_at ? "retry" : "expired",
-        );
+        expect(
+          decided.decision,
+          "A message is tried again if an attempt is left within its time to live.",
+        ).toBe(due_at === null ? "failed" : due_at < from.expires_at ? "retry" : "expired");
         if (decided.decision === "expired") {
           expect(decided.state.error).toMatchObject({ code: "ttl_elapsed", stage: "queue" });
         }
@@ -258,7 +288,10 @@ describe("after an attempt", () => {
           !("attempts" in from) || from.status === "queued" || from.attempts !== attempt;
         fc.pre(stale);
         const decided = applyAnswer(from, attempt, said, now);
-        expect(decided.decision).toBe(said === accepted ? "with_carrier" : "none");
+        expect(
+          decided.decision,
+          "An answer about an older attempt counts only if it proves that the message was sent.",
+        ).toBe(said === accepted ? "with_carrier" : "none");
       }),
     );
   });
@@ -297,7 +330,10 @@ describe("once the carrier proves that it has the message", () => {
     fc.assert(
       fc.property(state, receipt, (from, proof) => {
         const { state: to } = applyEvidence(from, evidenceOf(proof));
-        expect(isWithCarrier(to)).toBe(true);
+        expect(
+          isWithCarrier(to),
+          `A proof gives the message to the carrier: it is ${to.status}.`,
+        ).toBe(true);
         if (!isWithCarrier(from)) expect(to).toMatchObject({ status: proof.status, at: proof.at });
       }),
     );
@@ -306,14 +342,38 @@ describe("once the carrier proves that it has the message", () => {
   it("the message can no longer be sent, canceled, edited, expired or failed", () => {
     fc.assert(
       fc.property(carrierState, attempts, answer, (from, attempt, said) => {
-        expect(handOver(from, now).decision).toBe("none");
-        expect(release(from, now).decision).toBe("none");
-        expect(cancel(from).decision).toBe("refused");
-        expect(edit(from, {}, now).decision).toBe("refused");
-        expect(expire(from, now).decision).toBe("none");
-        expect(applyLostAnswer(from, attempt).decision).toBe("none");
-        expect(applyNotSent(from, attempt, now).decision).toBe("none");
-        expect(["none", "with_carrier"]).toContain(applyAnswer(from, attempt, said, now).decision);
+        expect(
+          handOver(from, now).decision,
+          `A message that the carrier has is not handed over: it is ${from.status}.`,
+        ).toBe("none");
+        expect(
+          release(from, now).decision,
+          `A message that the carrier has is not released: it is ${from.status}.`,
+        ).toBe("none");
+        expect(
+          cancel(from).decision,
+          `A message that the carrier has cannot be canceled: it is ${from.status}.`,
+        ).toBe("refused");
+        expect(
+          edit(from, {}, now).decision,
+          `A message that the carrier has cannot be edited: it is ${from.status}.`,
+        ).toBe("refused");
+        expect(
+          expire(from, now).decision,
+          `A message that the carrier has does not expire: it is ${from.status}.`,
+        ).toBe("none");
+        expect(
+          applyLostAnswer(from, attempt).decision,
+          `A lost answer does not change a message that the carrier has: it is ${from.status}.`,
+        ).toBe("none");
+        expect(
+          applyNotSent(from, attempt, now).decision,
+          `A look-up takes no message from the carrier: it is ${from.status}.`,
+        ).toBe("none");
+        expect(
+          ["none", "with_carrier"],
+          `A message that the carrier has stays there: it is ${from.status}.`,
+        ).toContain(applyAnswer(from, attempt, said, now).decision);
       }),
     );
   });
@@ -365,9 +425,10 @@ describe("once the carrier proves that it has the message", () => {
     expect(settled.state).toMatchObject({ status: "delivered", sent_at: now });
     fc.assert(
       fc.property(state, (from) => {
-        expect(applyReceiptTimeout(from, now).decision).toBe(
-          from.status === "sent" ? "with_carrier" : "none",
-        );
+        expect(
+          applyReceiptTimeout(from, now).decision,
+          `Only a sent message can wait too long for its receipt: it is ${from.status}.`,
+        ).toBe(from.status === "sent" ? "with_carrier" : "none");
       }),
     );
   });

@@ -72,7 +72,10 @@ describe("the segments of an SMS", () => {
       fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), (text) => {
         const { count, encoding } = segmentsOf(text);
         const room = encoding === "GSM-7" ? 160 : 70;
-        expect(count).toBeGreaterThanOrEqual(Math.max(1, Math.ceil(text.length / room)));
+        expect(
+          count,
+          `${text.length} characters in ${encoding} have the segments that they need.`,
+        ).toBeGreaterThanOrEqual(Math.max(1, Math.ceil(text.length / room)));
       }),
     );
   });

@@ -20,9 +20,10 @@ describe("the fingerprint of a request", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.string(), (input, idempotency_key) => {
         const other = { ...(shuffle(input) as object), idempotency_key };
-        expect(fingerprint(secret, "messages.send", other)).toBe(
-          fingerprint(secret, "messages.send", input),
-        );
+        expect(
+          fingerprint(secret, "messages.send", other),
+          "The order of members and the idempotency key do not change the fingerprint.",
+        ).toBe(fingerprint(secret, "messages.send", input));
       }),
     );
   });
@@ -46,7 +47,9 @@ describe("the fingerprint of a request", () => {
         );
         for (const inputs of [[{ value: a }, { value: b }] as const, [a, b] as const]) {
           const [one, other] = inputs.map((input) => fingerprint(secret, "messages.send", input));
-          expect(one === other).toBe(equal);
+          expect(one === other, "Two inputs have one fingerprint exactly if they are equal.").toBe(
+            equal,
+          );
         }
       }),
       { numRuns: 500 },

@@ -367,10 +367,11 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
               ...(cursor === undefined ? {} : { cursor }),
             });
             kept += page.data.length;
-            for (const each of page.data) expect(made.has(each.id)).toBe(true);
+            // The batch made no message besides those that it returned.
+            expect(page.data.filter((each) => !made.has(each.id))).toEqual([]);
             cursor = page.next_cursor;
           }
-          expect(kept).toBe(made.size);
+          expect(kept, "Each message that the batch returned exists.").toBe(made.size);
           expect((await call()).data).toEqual(data);
         },
       ),
@@ -411,17 +412,22 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
             each.status === "fulfilled" ? each.value.id : String(each.reason),
           ),
         );
-        expect(ids.size).toBe(1);
+        expect(ids.size, `All requests of one key get one message: ${[...ids].join(", ")}.`).toBe(
+          1,
+        );
         const [id = ""] = ids;
         if (known !== undefined) {
-          expect(id).toBe(known.id);
+          expect(id, "A key that is remembered gets its message again.").toBe(known.id);
         } else {
           model.keys.set(key, { input: body, id, at: clock.now() });
           model.messages++;
           // Waiting messages keep their keys; another test covers that.
           await account.messages.cancel(id);
         }
-        expect((await account.messages.list({ limit: 100 })).data).toHaveLength(model.messages);
+        expect(
+          (await account.messages.list({ limit: 100 })).data,
+          "Each key made one message.",
+        ).toHaveLength(model.messages);
       },
     });
     const advance = (hours: number): Command => ({

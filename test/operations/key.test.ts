@@ -26,8 +26,13 @@ describe("an idempotency key", () => {
   it("is the same bare or quoted in the header", () => {
     fc.assert(
       fc.property(visible, (key) => {
-        expect(idempotencyKeyOf(`"${key.replaceAll(/["\\]/g, "\\$&")}"`)).toBe(key);
-        if (!key.startsWith('"')) expect(idempotencyKeyOf(key)).toBe(key);
+        expect(
+          idempotencyKeyOf(`"${key.replaceAll(/["\\]/g, "\\$&")}"`),
+          "A quoted key in the header is the key.",
+        ).toBe(key);
+        if (!key.startsWith('"')) {
+          expect(idempotencyKeyOf(key), "A bare key in the header is the key.").toBe(key);
+        }
       }),
     );
   });
@@ -62,14 +67,23 @@ describe("the stored text of an idempotency key", () => {
     steps.reduce((of, n) => storedKey({ by: "step", of, step: n }), storedKey(first));
 
   it("is the caller's key itself", () => {
-    fc.assert(fc.property(visible, (text) => storedKey({ by: "caller", key: text }) === text));
+    fc.assert(
+      fc.property(visible, (text) => {
+        expect(storedKey({ by: "caller", key: text }), "A caller's key is stored as it is.").toBe(
+          text,
+        );
+      }),
+    );
   });
 
   it("of a step, operator or visitor can never equal a caller's key", () => {
     fc.assert(
       fc.property(path, (one) => {
         const isCallers = one.chosen.by === "caller" && one.steps.length === 0;
-        expect(isIdempotencyKey(storedPath(one))).toBe(isCallers);
+        expect(
+          isIdempotencyKey(storedPath(one)),
+          "Only the caller's own key can be a caller's key.",
+        ).toBe(isCallers);
       }),
     );
   });
@@ -95,7 +109,10 @@ describe("the stored text of an idempotency key", () => {
     fc.assert(
       fc.property(near, near, (one, other) => {
         const isSame = JSON.stringify(one) === JSON.stringify(other);
-        expect(storedPath(one) === storedPath(other)).toBe(isSame);
+        expect(
+          storedPath(one) === storedPath(other),
+          "Different keys and steps are stored under different keys.",
+        ).toBe(isSame);
       }),
       {
         numRuns: 2_000,

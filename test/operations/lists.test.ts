@@ -22,8 +22,10 @@ async function walk<T>(
   const all: T[] = [];
   for (let cursor: string | null = ""; cursor !== null;) {
     const page = await list(cursor === "" ? { limit } : { limit, cursor });
-    expect(page.data.length).toBeLessThanOrEqual(limit);
-    expect(page.has_more).toBe(page.next_cursor !== null);
+    expect(page.data.length, `A page has at most ${limit} items.`).toBeLessThanOrEqual(limit);
+    expect(page.has_more, "A page has a cursor exactly if there is more.").toBe(
+      page.next_cursor !== null,
+    );
     all.push(...page.data);
     cursor = page.next_cursor;
     await between();
@@ -155,7 +157,9 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
             () => handle.sandbox.inbound({ from: "+15005550001", body: "meanwhile" }),
           );
           const ids = found.map(({ id }) => id);
-          expect(new Set(ids).size).toBe(ids.length);
+          expect(new Set(ids).size, `No message is on two pages: ${ids.join(", ")}.`).toBe(
+            ids.length,
+          );
           const still = new Set(all.map(({ id }) => id));
           expect(ids.filter((id) => still.has(id))).toEqual(
             all.filter((each) => matches(each, filter)).map(({ id }) => id),

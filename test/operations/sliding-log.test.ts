@@ -89,6 +89,7 @@ describe("the sliding log", () => {
           for (const start of [...admitted, ...starts.map((each) => (times[0] ?? 0) + each)]) {
             expect(
               admitted.filter((time) => time >= start && time < start + window).length,
+              `In no window are more than ${limit} requests admitted.`,
             ).toBeLessThanOrEqual(limit);
           }
         },
@@ -128,15 +129,29 @@ describe("the sliding log", () => {
           time += after;
           const before = countAt(time);
           const answer = await limiter.admit("key", limit);
-          expect(answer.admitted).toBe(before < limit);
+          expect(
+            answer.admitted,
+            `A request is admitted if there is room: ${before} of ${limit} were before it.`,
+          ).toBe(before < limit);
           if (answer.admitted) admitted.push(time);
-          expect(answer.limit).toBe(limit);
-          expect(answer.remaining).toBe(Math.max(0, limit - countAt(time)));
+          expect(answer.limit, "The answer names the limit of the request.").toBe(limit);
+          expect(
+            answer.remaining,
+            "The answer names how many more requests there is room for.",
+          ).toBe(Math.max(0, limit - countAt(time)));
           const { retry_after_ms: wait, reset_ms } = answer;
           expect(countAt(time + reset_ms), "all expire by the reset").toBe(0);
-          expect(countAt(time + reset_ms - 1)).toBeGreaterThan(0);
+          expect(
+            countAt(time + reset_ms - 1),
+            "The reset is not later than the last request expires.",
+          ).toBeGreaterThan(0);
           expect(countAt(time + wait), "the wait is long enough").toBeLessThan(limit);
-          if (wait > 0) expect(countAt(time + wait - 1)).toBeGreaterThanOrEqual(limit);
+          if (wait > 0) {
+            expect(
+              countAt(time + wait - 1),
+              `The wait of ${wait} ms is not longer than necessary.`,
+            ).toBeGreaterThanOrEqual(limit);
+          }
         }
       }),
     );
@@ -157,13 +172,15 @@ describe("the sliding log", () => {
         const log = slidingLog(window);
         for (const now of timesOf(list)) {
           const { admitted, remaining, retry_after_ms, reset_ms } = admit(log, limit, now);
-          expect(reset_ms).toBeGreaterThanOrEqual(retry_after_ms);
+          expect(reset_ms, "All is free no earlier than one request is.").toBeGreaterThanOrEqual(
+            retry_after_ms,
+          );
           expect(
             retry_after_ms === 0,
             `A wait of 0 ms means room, and only then: ${remaining} of ${limit} remain.`,
           ).toBe(remaining > 0);
           if (admitted) continue;
-          expect(retry_after_ms).toBeGreaterThan(0);
+          expect(retry_after_ms, "A request that was refused has to wait.").toBeGreaterThan(0);
           expect(
             admit(structuredClone(log), limit, now + retry_after_ms - 1).admitted,
             `A request 1 ms before the announced ${retry_after_ms} ms is refused.`,
@@ -209,7 +226,9 @@ describe("the sliding log", () => {
             `At a limit of ${limit}, a request after ${before} in the window is admitted if there is room.`,
           ).toBe(before < limit);
           if (answer.admitted) admitted.push(time);
-          expect(answer.retry_after_ms).toBeLessThanOrEqual(window);
+          expect(answer.retry_after_ms, "No wait is longer than the window.").toBeLessThanOrEqual(
+            window,
+          );
         }
       }),
     );

@@ -4,9 +4,11 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { entries, programs, threads, versionCheck } from "../../tsup.config.ts";
+import { samplesOf } from "../examples/samples.ts";
 
 const run = promisify(execFile);
 const onWindows = process.platform === "win32";
@@ -15,6 +17,7 @@ const npm = onWindows ? "npm.cmd" : "npm";
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
   exports: Record<string, { types: string; default: string }>;
   scripts: Record<string, string>;
+  devDependencies: Record<string, string>;
   engines: { node: string };
 };
 const specifiers = Object.keys(manifest.exports).map((subpath) =>
@@ -36,6 +39,26 @@ const runNode = (cwd: string, ...args: string[]) =>
   new Promise<string>((done) => {
     execFile(process.execPath, args, { cwd }, (_, stdout, stderr) => done(stdout + stderr));
   });
+
+/**
+ * Runs a program until it has printed so many characters, for a minute at most. Returns its output,
+ * with errors if it printed less.
+ */
+async function outputOf(cwd: string, program: string, length: number): Promise<string> {
+  const options = { cwd, timeout: 60_000, killSignal: "SIGKILL" } as const;
+  const child = spawn(process.execPath, [program], options);
+  const closed = once(child, "close");
+  const errors = text(child.stderr);
+  let output = "";
+  for await (const chunk of child.stdout) {
+    output += String(chunk);
+    if (output.length >= length) break;
+  }
+  const isComplete = output.length >= length;
+  child.kill("SIGKILL");
+  await closed;
+  return isComplete ? output : `${output}${await errors}`;
+}
 
 /** Makes Node report an older version. */
 const asOldNode = (version: string) => [
@@ -59,7 +82,8 @@ describe("an old Node", () => {
     const { scripts, engines } = manifest;
     expect(engines.node).toBe(">=22.13");
     // `pretest` and `check` begin with one of the others.
-    for (const name of ["start", "compile", "types", "bench", "simulate", "crash"]) {
+    const checked = "start compile types bench simulate crash fuzz mutants mutate-rules".split(" ");
+    for (const name of checked) {
       expect(scripts[name], name).toMatch(new RegExp(`^node ${versionCheck} && `));
     }
     expect(scripts["pretest"]).toMatch(/^npm run --silent compile/);
@@ -124,7 +148,9 @@ describe("the packed tarball", () => {
       JSON.stringify({ name: "consumer", private: true, type: "module" }),
     );
     const flags = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-    await run(npm, ["install", `./${packed.filename}`, ...flags], { cwd: folder });
+    // The page about webhooks verifies their signatures with this package.
+    const verifier = `standardwebhooks@${manifest.devDependencies["standardwebhooks"]}`;
+    await run(npm, ["install", `./${packed.filename}`, verifier, ...flags], { cwd: folder });
   });
 
   afterAll(async () => {
@@ -139,6 +165,32 @@ describe("the packed tarball", () => {
     expect(paths).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]));
     const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
     expect(paths).toEqual(expect.arrayContaining(pages));
+  });
+
+  test("runs the first programs of a new user, word for word as the README and the docs have them", async () => {
+    const programOf = (document: string, until?: string): { code: string; output: string } => {
+      const [sample] = samplesOf(document);
+      if (sample === undefined) throw new Error(`${document} has no program`);
+      const { code, output } = sample;
+      return until === undefined ? { code, output } : { code: code.split(until)[0] ?? "", output };
+    };
+    const scheduled = programOf("docs/messages.md", "const edited =");
+    const steps = [
+      programOf("README.md", "import express"),
+      programOf("docs/webhooks.md"),
+      programOf("docs/agents.md"),
+      {
+        code: `${scheduled.code}
+          await clock.advanceTo("2026-03-03T18:01:00Z");
+          console.log((await engine.messages.get(reminder.id)).status);`,
+        output: `${scheduled.output.split("\n").slice(0, 3).join("\n")}\ndelivered\n`,
+      },
+      programOf("docs/consent-and-policies.md"),
+    ];
+    for (const [n, { code, output }] of steps.entries()) {
+      await writeFile(join(folder, `step-${n}.ts`), code);
+      expect(await outputOf(folder, `step-${n}.ts`, output.length)).toBe(output);
+    }
   });
 
   test("contains no path of the machine that built it", async () => {

@@ -149,11 +149,15 @@ describe("an address", () => {
     fc.assert(
       fc.property(fc.oneof(ipv4, ipv6, fc.ipV6()), (address) => {
         const isInside = inside[familyOf(address)].check(address, familyOf(address));
-        expect(checkAddress("example.com", address, publicOnly)?.code).toBe(
-          isInside ? "address_forbidden" : undefined,
-        );
+        expect(
+          checkAddress("example.com", address, publicOnly)?.code,
+          "An address is forbidden exactly if it is in a special range.",
+        ).toBe(isInside ? "address_forbidden" : undefined);
         const url = isIPv4(address) ? `https://${address}/` : `https://[${address}]/`;
-        expect(codeOf(url)).toBe(isInside ? "address_forbidden" : "ok");
+        expect(
+          codeOf(url),
+          `A URL is forbidden exactly if its address is in a special range: ${url}`,
+        ).toBe(isInside ? "address_forbidden" : "ok");
       }),
       { numRuns: 2_000 },
     );

@@ -378,7 +378,10 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
           for (const [i, script] of scripts.entries()) {
             const calls = line.calls.filter(({ message }) => message.body === `${run} ${i}`);
             const certain = script.findIndex((each) => each !== "busy" && each !== "lostUnsent");
-            expect(calls).toHaveLength(certain === -1 ? script.length + 1 : certain + 1);
+            expect(
+              calls,
+              `A message is handed over until an attempt may have sent it: ${script.join(", ")}.`,
+            ).toHaveLength(certain === -1 ? script.length + 1 : certain + 1);
           }
         },
       ),

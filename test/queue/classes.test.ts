@@ -20,7 +20,7 @@ describe("the turns of classes", () => {
       fc.property(fc.nat(1_000), histories, (first, history) => {
         const lower = history.map((waiting, i) => {
           const taken = classAt(first + i, waiting);
-          expect(waiting).toContain(taken);
+          expect(waiting, "A turn belongs to a class that waits.").toContain(taken);
           return taken !== best(waiting);
         });
         for (let i = 0; i + 8 <= lower.length; i++) {
@@ -55,7 +55,10 @@ describe("the turns of classes", () => {
         fc.nat(1_000),
         (two, first) => {
           const taken = Array.from({ length: 8 }, (_, i) => classAt(first + i, two));
-          expect(taken.filter((each) => each !== best(two))).toHaveLength(1);
+          expect(
+            taken.filter((each) => each !== best(two)),
+            `One turn of eight belongs to the lower class: ${taken.join(", ")}.`,
+          ).toHaveLength(1);
         },
       ),
     );
@@ -73,7 +76,9 @@ describe("the turns of classes", () => {
         );
         const taken = takeInTurns(waiting, turn, max);
         const all = lengths.reduce((sum, length) => sum + length, 0);
-        expect(taken).toHaveLength(Math.min(max, all));
+        expect(taken, `As many jobs are taken as there are, up to ${max}.`).toHaveLength(
+          Math.min(max, all),
+        );
         for (const name of sendClasses) {
           const own = taken.filter((each) => each.name === name);
           expect(own.map(({ n }) => n)).toEqual(own.map((_, i) => i));
@@ -84,7 +89,10 @@ describe("the turns of classes", () => {
         );
         if (bestLeft === undefined) return;
         const worse = taken.filter(({ name }) => rankOf(name) > rankOf(bestLeft)).length;
-        expect(worse).toBeLessThanOrEqual(Math.ceil(max / 8));
+        expect(
+          worse,
+          "Lower classes get at most one turn of eight while a better one waits.",
+        ).toBeLessThanOrEqual(Math.ceil(max / 8));
       }),
     );
   });

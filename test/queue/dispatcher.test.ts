@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Range } from "../../src/ports/storage.ts";
-import { jobByName, jobs, jobsByDueTime } from "../../src/queue/rows.ts";
+import { jobByName, jobs, jobsByDueTime, jobsByLane } from "../../src/queue/rows.ts";
 import { schema } from "../../src/modules.ts";
 import { accepted, busy, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
@@ -311,6 +311,35 @@ describe.each(storages)("dispatch on $name", ({ open }) => {
     await clock.advance(1_000);
     expect(line.calls).toHaveLength(1);
   });
+
+  it("takes due jobs a second after a storage that was read-only accepts commits", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    let isReadOnly = false;
+    const line = carrier();
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (!isReadOnly) return group.commit(writes);
+            await group.abort();
+            throw new Error("read-only");
+          },
+        });
+      },
+    });
+    await engine(own, { transports: [line] }).start();
+    await clock.settle();
+    isReadOnly = true;
+    await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
+    await clock.advance(7_777);
+    expect(line.calls).toEqual([]);
+    isReadOnly = false;
+    await clock.advance(1_000);
+    expect(line.calls).toHaveLength(1);
+  });
 });
 
 it("a commit of another engine on the same memory wakes a dispatcher at once", async () => {
@@ -345,3 +374,46 @@ it("a commit of another connection to the same SQLite file wakes a dispatcher im
   await called.promise;
   expect(line.calls.map(({ at }) => at)).toEqual([clock.now()]);
 });
+
+it.each([
+  // All due jobs fit into one read, or a second read takes those of the lane.
+  [40, jobsByDueTime],
+  [200, jobsByLane],
+])(
+  "of %i due jobs in one lane, takes the next ones when another engine is faster with the first",
+  async (count, lastRead) => {
+    const [memory] = storages;
+    const ground = memory?.open();
+    if (ground === undefined) throw new Error("no storage");
+    const { clock, engine } = world();
+    const storage = ground.connect();
+    const rival = carrier({ send: () => new Promise(() => {}) });
+    const other = engine(ground.connect(), { transports: [rival], laneConcurrency: 8 });
+    let isOvertaken = false;
+    const reader: typeof storage.reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        if (isOvertaken && range.index === lastRead && range.until !== undefined) {
+          isOvertaken = false;
+          await other.start();
+          await clock.settle();
+        }
+        return rows;
+      },
+    });
+    const line = carrier();
+    // A storage without notifications, so that only a poll finds the jobs.
+    const own = over(storage, { reader, watch: () => () => {} });
+    await engine(own, { transports: [line], laneConcurrency: 8 }).start();
+    await clock.settle();
+    await Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        other.messages.send({ to: `+1500555${1_000 + n}`, body: "Hi" }),
+      ),
+    );
+    isOvertaken = true;
+    await clock.advance(5_100);
+    expect(rival.calls, "the other engine takes as many jobs as have room").toHaveLength(8);
+    expect(line.calls, "this engine takes the others, soon after its poll").toHaveLength(count - 8);
+  },
+);

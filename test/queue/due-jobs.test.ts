@@ -176,7 +176,10 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
                 .length,
             ),
           );
-          expect(taken).toHaveLength(
+          expect(
+            taken,
+            "All due jobs are found that there is room for, and no others.",
+          ).toHaveLength(
             Math.min(
               free,
               room.reduce((a, b) => a + b, 0),
@@ -188,7 +191,12 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
             (lane) => taken.filter((each) => each.lane === encodeLane(laneOf(lane))).length,
           );
           for (const [i, count] of counts.entries()) {
-            if (count < (room[i] ?? 0)) expect(Math.max(...counts) - count).toBeLessThanOrEqual(1);
+            if (count < (room[i] ?? 0)) {
+              expect(
+                Math.max(...counts) - count,
+                `No lane gets two more than one that has more: ${counts.join(", ")}.`,
+              ).toBeLessThanOrEqual(1);
+            }
           }
         },
       ),

@@ -310,7 +310,12 @@ describe("the simulated carrier", () => {
         expect(new Set(found.receipts.map(({ status, at }) => `${status} ${at - begun}`))).toEqual(
           new Set(due),
         );
-        if (id !== null) expect(found.provider_message_id).toBe(id);
+        if (id !== null) {
+          expect(
+            found.provider_message_id,
+            "A look-up finds the message by the id that the answer had.",
+          ).toBe(id);
+        }
       }),
       { numRuns: 50 },
     );

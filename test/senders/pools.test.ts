@@ -133,7 +133,10 @@ describe("a message without a sender", () => {
           const sent = await Promise.all(
             [one, two, one, two].map((each) => each.messages.send({ to, body: "Hi" })),
           );
-          expect(new Set(sent.map((message) => message.from)).size).toBe(1);
+          expect(
+            new Set(sent.map((message) => message.from)).size,
+            "All messages to one contact have one sender.",
+          ).toBe(1);
         }),
         { numRuns: 5 },
       );

@@ -158,8 +158,11 @@ describe("a throttled sender", () => {
           }
           set(false);
           await pass(30_000);
-          expect(real).toHaveLength(contacts);
-          expect(maxWithin(real, 1_000)).toBeLessThanOrEqual(messages_per_second);
+          expect(real, "Every message is handed over once.").toHaveLength(contacts);
+          expect(
+            maxWithin(real, 1_000),
+            "In no second are more messages handed over than the rate allows.",
+          ).toBeLessThanOrEqual(messages_per_second);
         },
       ),
       { numRuns: 20 },

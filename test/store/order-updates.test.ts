@@ -39,7 +39,7 @@ it("updates are ordered so that each unique key is free when a row takes it", ()
         .map(({ update }) => update);
       const ordered = orderUpdates(shuffled);
       expect(new Set(ordered)).toEqual(new Set(updates));
-      expect(ordered).toHaveLength(updates.length);
+      expect(ordered, "Each update is in the order once.").toHaveLength(updates.length);
       const taken = new Set(updates.map(({ base }) => idOf(base)));
       for (const { base, write } of ordered) {
         taken.delete(idOf(base));

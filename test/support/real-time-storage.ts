@@ -48,6 +48,7 @@ export function realTimeStorage<Tx extends object | undefined>(
         onCommit();
       }
     },
+    isInsideTransaction: () => port.isInsideTransaction?.() ?? false,
     reader: {
       get: (lookups) => held(port.reader.get(lookups)),
       range: (range) => held(port.reader.range(range)),

@@ -18,11 +18,18 @@ test("a percentile lies in the bin that has it, and grows with its share", () =>
         expect([median, slow]).toEqual([null, null]);
         return;
       }
-      expect(slow ?? 0).toBeGreaterThanOrEqual(median ?? 0);
+      expect(
+        slow ?? 0,
+        "The slowest twentieth is not faster than the median.",
+      ).toBeGreaterThanOrEqual(median ?? 0);
       const samples = counts.flatMap((count, bin) => Array.from({ length: count }, () => bin));
       const middle = samples[Math.ceil(samples.length / 2) - 1] ?? 0;
-      expect(median).toBeGreaterThanOrEqual(bounds[middle - 1] ?? 0);
-      expect(median).toBeLessThanOrEqual(bounds[middle] ?? 30);
+      expect(median, "The median is above the lower bound of its bin.").toBeGreaterThanOrEqual(
+        bounds[middle - 1] ?? 0,
+      );
+      expect(median, "The median is up to the upper bound of its bin.").toBeLessThanOrEqual(
+        bounds[middle] ?? 30,
+      );
     }),
   );
 });
@@ -43,10 +50,16 @@ test("the buckets of a chart have each message once, and end with the last hour"
       }));
       const usage = { from: hour(0), to: hour(167), delivery_bounds: bounds, data };
       const { times, counts, totals } = seriesOf(usage, size);
-      expect(times.at(-1)).toBe(168 * 3600 - size * 3600);
+      expect(times.at(-1), `The last point is the last whole period of ${size} hours.`).toBe(
+        168 * 3600 - size * 3600,
+      );
       const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
-      expect(sum(counts.accepted)).toBe(sum(rows.map(({ accepted }) => accepted)));
-      expect(totals.failed).toBe(sum(rows.map(({ failed }) => failed)));
+      expect(sum(counts.accepted), "Each accepted message is in one point.").toBe(
+        sum(rows.map(({ accepted }) => accepted)),
+      );
+      expect(totals.failed, "The total has each failed message.").toBe(
+        sum(rows.map(({ failed }) => failed)),
+      );
     }),
   );
 });
@@ -65,14 +78,23 @@ test("the graph of a playbook has each step once, apart from the others, and eac
       const { nodes, edges, width, height } = graphOf(steps);
       expect(nodes.map((node) => node.step.id).toSorted()).toEqual(ids);
       for (const a of nodes) {
-        expect(a.x >= 0 && a.x + nodeWidth <= width && a.y + nodeHeight <= height).toBe(true);
+        expect(
+          a.x >= 0 && a.x + nodeWidth <= width && a.y + nodeHeight <= height,
+          `The step ${a.step.id} lies within the drawing.`,
+        ).toBe(true);
         for (const b of nodes) {
           const isApart = Math.abs(a.x - b.x) >= nodeWidth || Math.abs(a.y - b.y) >= nodeHeight;
-          expect(a === b || isApart).toBe(true);
+          expect(
+            a === b || isApart,
+            `The steps ${a.step.id} and ${b.step.id} do not overlap.`,
+          ).toBe(true);
         }
       }
       const failing = drawn.filter(({ on_fail, isLast }) => !isLast && on_fail !== undefined);
-      expect(edges.filter(({ kind }) => kind === "fail")).toHaveLength(failing.length);
+      expect(
+        edges.filter(({ kind }) => kind === "fail"),
+        "Each way out of a failed question has an edge.",
+      ).toHaveLength(failing.length);
     }),
   );
 });

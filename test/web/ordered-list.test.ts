@@ -38,17 +38,22 @@ test("a list has the order of a sorted array after every change, and says what m
         model = kind === "remove" ? rest : [...rest, next].toSorted(order);
         const after = model.map(({ id }) => id);
         const isMoved = before.indexOf(next.id) !== after.indexOf(next.id);
-        if (kind === "place") expect(list.moves(next)).toBe(isMoved);
+        if (kind === "place") {
+          expect(list.moves(next), "A row moves exactly if its place changes.").toBe(isMoved);
+        }
         const said = kind === "remove" ? list.remove(next.id) : list.place(next);
-        expect(said).toBe(isMoved);
-        expect(list.indexOf(next.id)).toBe(after.indexOf(next.id));
-        expect(list.length).toBe(after.length);
+        expect(said, "The list tells whether the row changed its place.").toBe(isMoved);
+        expect(list.indexOf(next.id), "A row is found at its place.").toBe(after.indexOf(next.id));
+        expect(list.length, "The list has each row once.").toBe(after.length);
       }
       expect(contents(list)).toEqual(model.map(({ id }) => id));
-      expect(list.at(list.length)).toBeUndefined();
+      expect(list.at(list.length), "Nothing follows the last row.").toBeUndefined();
       const probe = { id: "probe", rank: 1_000 };
       const last = model.at(-1);
-      expect(list.isAfterAll(probe)).toBe(last !== undefined && order(probe, last) > 0);
+      expect(
+        list.isAfterAll(probe),
+        "A row comes after all others exactly if it comes after the last.",
+      ).toBe(last !== undefined && order(probe, last) > 0);
     }),
   );
 });
@@ -62,7 +67,7 @@ test("rows that were appended in another order are found and removed all the sam
       const ids = given.map(({ id }) => id);
       expect(ids.map((id) => list.indexOf(id))).toEqual(ids.keys().toArray());
       const removed = ids[pick % ids.length] ?? "";
-      expect(list.remove(removed)).toBe(true);
+      expect(list.remove(removed), "A row that is in the list can be removed.").toBe(true);
       expect(contents(list)).toEqual(ids.filter((id) => id !== removed));
     }),
   );

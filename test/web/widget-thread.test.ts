@@ -49,7 +49,9 @@ it("shows no gap, and loses no message that arrives before an older page", () =>
       const shown = thread.messages.map(({ body }) => Number(body));
       const oldest = shown[0] ?? 0;
       expect(shown).toEqual(Array.from({ length: end - oldest }, (_, i) => oldest + i));
-      expect(thread.older).toBe(oldest === 0 ? null : String(oldest));
+      expect(thread.older, "Older messages are asked for from the oldest that is shown.").toBe(
+        oldest === 0 ? null : String(oldest),
+      );
     }),
     { numRuns: runs(1_000) },
   );

@@ -18,14 +18,23 @@ it("a session may write exactly 20 messages in any ten seconds", () => {
         now += gap;
         const lately = admitted.filter((at) => at > now - 10_000);
         const verdict = throttle(recent, now);
-        expect(verdict.admitted).toBe(lately.length < 20);
+        expect(
+          verdict.admitted,
+          `A message is admitted unless 20 were in the last ten seconds: ${lately.length}.`,
+        ).toBe(lately.length < 20);
         if (verdict.admitted) {
           ({ recent } = verdict);
-          expect(recent.length).toBeLessThanOrEqual(20);
+          expect(recent.length, "At most 20 times are kept.").toBeLessThanOrEqual(20);
           admitted.push(now);
         } else {
-          expect(throttle(recent, now + verdict.retryAfterMs).admitted).toBe(true);
-          expect(throttle(recent, now + verdict.retryAfterMs - 1).admitted).toBe(false);
+          expect(
+            throttle(recent, now + verdict.retryAfterMs).admitted,
+            "A visitor who waits as long as told is admitted.",
+          ).toBe(true);
+          expect(
+            throttle(recent, now + verdict.retryAfterMs - 1).admitted,
+            "A visitor is not told to wait longer than necessary.",
+          ).toBe(false);
         }
       }
     }),
@@ -53,8 +62,16 @@ it("a token proves its session and expiry, and every changed token is invalid", 
         expect(verifyToken(secret, token)).toEqual(proven);
         const i = place % token.length;
         const changed = token.slice(0, i) + other + token.slice(i + 1);
-        if (changed !== token) expect(verifyToken(secret, changed)).toBeUndefined();
-        expect(verifyToken(createSecretKey(Buffer.alloc(32, 8)), token)).toBeUndefined();
+        if (changed !== token) {
+          expect(
+            verifyToken(secret, changed),
+            `A token that was changed at place ${i} is refused.`,
+          ).toBeUndefined();
+        }
+        expect(
+          verifyToken(createSecretKey(Buffer.alloc(32, 8)), token),
+          "A token under another secret is refused.",
+        ).toBeUndefined();
         const padded = token.replace(/\.(?=[^.]+\.[^.]+$)/, ".0");
         for (const text of [
           padded,
@@ -64,7 +81,10 @@ it("a token proves its session and expiry, and every changed token is invalid", 
           token.toLowerCase(),
           "",
         ]) {
-          expect(verifyToken(secret, text)).toBeUndefined();
+          expect(
+            verifyToken(secret, text),
+            `Another spelling of a token is refused: ${text}`,
+          ).toBeUndefined();
         }
       },
     ),

@@ -91,11 +91,16 @@ async function checkAgreement(
     const came = seen.filter((request) => request.url === url);
     const counts = new Map(told.map(({ event_id, attempts }) => [event_id, attempts]));
     for (const [event_id, attempts] of counts) {
-      expect(came.filter((request) => request.id === event_id)).toHaveLength(attempts);
+      expect(
+        came.filter((request) => request.id === event_id),
+        `The receiver ${url} gets event ${event_id} once for each attempt.`,
+      ).toHaveLength(attempts);
     }
     const last = came.at(-1);
     if (hook.isDeleted) {
-      expect(await outcome(webhooks.get(id))).toBe("not_found");
+      expect(await outcome(webhooks.get(id)), `The deleted webhook ${id} is not found.`).toBe(
+        "not_found",
+      );
       continue;
     }
     expect(await webhooks.get(id)).toMatchObject({ url, status, events: filter });
@@ -106,7 +111,9 @@ async function checkAgreement(
     }));
     const listed = await all((page) => webhooks.deliveries(id, page), 3);
     expect(listed).toMatchObject(shown);
-    expect(listed).toHaveLength(shown.length);
+    expect(listed, `The webhook ${id} has one delivery for each event that it takes.`).toHaveLength(
+      shown.length,
+    );
     for (const { id: delivery, attempts } of listed) {
       expect(attempts, `The list shows the last five attempts of delivery ${delivery}.`).toEqual(
         (await webhooks.delivery(id, delivery)).attempts.slice(-5),

@@ -45,7 +45,10 @@ describe("a failing endpoint is disabled", () => {
           const days = new Set(failures.map((at) => new Date(at).toISOString().slice(0, 10)));
           const expected =
             failures.length >= 10 && days.size >= 3 && now - (failures[0] ?? now) >= 5 * dayMs;
-          expect(streak !== null && shouldDisable(streak, now)).toBe(expected);
+          expect(
+            streak !== null && shouldDisable(streak, now),
+            `It takes 10 failures on 3 days: these are ${failures.length} on ${days.size}.`,
+          ).toBe(expected);
         }
       }),
     );

@@ -118,6 +118,7 @@ describe.each(storages)("webhooks on $name, with faults", ({ name, open }) => {
         for (const { status, history } of rows) {
           expect(
             status === "succeeded" || (status === "failed" && history.length === maxAttempts),
+            `Only after all attempts a delivery fails: it is ${status} after ${history.length}.`,
           ).toBe(true);
         }
         const secrets = new Map(hooks.map(({ url, secret }) => [url, [secret ?? ""]]));
@@ -151,6 +152,12 @@ function judgeOrder({ receivers }: WebhookWorld, told: readonly string[]): void 
     .filter(({ url }) => url.includes("//b."))
     .map(({ id }) => told.indexOf(id));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
-  expect(receivers.busiest.get("https://b.example/hook") ?? 0).toBeLessThanOrEqual(1);
-  expect(receivers.busiest.get("https://a.example/hook") ?? 0).toBeLessThanOrEqual(8);
+  expect(
+    receivers.busiest.get("https://b.example/hook") ?? 0,
+    "A webhook in order gets one request at a time.",
+  ).toBeLessThanOrEqual(1);
+  expect(
+    receivers.busiest.get("https://a.example/hook") ?? 0,
+    "A webhook gets at most 8 requests at a time.",
+  ).toBeLessThanOrEqual(8);
 }

@@ -43,7 +43,10 @@ describe("an event filter", () => {
         (filter, type) => {
           const index = new Set(withoutCovered(filter));
           const found = patternsOf(type).filter((key) => index.has(key));
-          expect(found).toHaveLength(filter.some((pattern) => takes(pattern, type)) ? 1 : 0);
+          expect(
+            found,
+            `An event matches a filter at most once: ${found.join(", ")}.`,
+          ).toHaveLength(filter.some((pattern) => takes(pattern, type)) ? 1 : 0);
         },
       ),
     );

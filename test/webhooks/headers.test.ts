@@ -86,7 +86,7 @@ describe("an endpoint's own headers", () => {
         for (const [name, value] of Object.entries(given)) {
           validateHeaderName(name);
           validateHeaderValue(name, value);
-          expect(`${name}: ${value}`).not.toMatch(/[\r\n\0]/);
+          expect(`${name}: ${value}`, "No valid header has a line break.").not.toMatch(/[\r\n\0]/);
         }
       }),
       { numRuns: runs(300) },

@@ -58,8 +58,12 @@ function command(
     async run(model, real) {
       await run(model, real);
       const { status } = await real.world.desk.webhooks.get(model.id);
-      if (model.saidGone) expect(["disabled", model.status]).toContain(status);
-      else expect(status).toBe(model.status);
+      if (model.saidGone) {
+        expect(
+          ["disabled", model.status],
+          "A receiver that is gone disables the webhook, unless it was enabled again.",
+        ).toContain(status);
+      } else expect(status, "The webhook has the status that was set last.").toBe(model.status);
     },
     toString: () => name,
   };
@@ -200,7 +204,12 @@ async function checkOutcomes(model: Model, { world }: Real, isParked: boolean): 
         history.length === maxAttempts || saidGone,
         `Delivery ${id} fails only after ${maxAttempts} attempts or a 410: it had ${history.length}.`,
       ).toBe(true);
-    } else expect(isParked ? ["succeeded", "pending"] : ["succeeded"]).toContain(status);
+    } else {
+      expect(
+        isParked ? ["succeeded", "pending"] : ["succeeded"],
+        `Delivery ${id} ends, unless its webhook is not enabled.`,
+      ).toContain(status);
+    }
   }
   // Deleted webhooks get no further requests.
   const late = world.receivers.seen
@@ -233,7 +242,10 @@ it("each delivery succeeds, fails after all attempts, or is parked, under all co
         secretsAt: (_, at) => model.secretsAt(at),
         deleted: model.gone,
       });
-      expect(world.receivers.busiest.get(url) ?? 0).toBeLessThanOrEqual(8);
+      expect(
+        world.receivers.busiest.get(url) ?? 0,
+        "A webhook gets at most 8 requests at a time.",
+      ).toBeLessThanOrEqual(8);
     }),
     { numRuns: runs(30), endOnFailure: true },
   );

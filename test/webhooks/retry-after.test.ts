@@ -60,8 +60,8 @@ describe("Retry-After", () => {
     fc.assert(
       fc.property(words, fc.integer({ min: 0, max: 4e12 }), (header, now) => {
         const asked = retryAfterMs(header, now) ?? 0;
-        expect(asked).toBeGreaterThanOrEqual(0);
-        expect(asked).toBeLessThanOrEqual(maxRetryAfterMs);
+        expect(asked, "No wait is negative.").toBeGreaterThanOrEqual(0);
+        expect(asked, "No wait is longer than a day.").toBeLessThanOrEqual(maxRetryAfterMs);
       }),
     );
   });

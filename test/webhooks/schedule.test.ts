@@ -77,7 +77,10 @@ function deliver(
     history.push({ waited_ms, duration_ms: duration });
     const next = nextAttempt(history, outcome, ended, drawn);
     if (next.status !== "pending") break;
-    expect(next.next_attempt_at).toBe(ended + next.wait_ms);
+    expect(
+      next.next_attempt_at,
+      "The next attempt comes as long after the last one as the wait says.",
+    ).toBe(ended + next.wait_ms);
     due = next.next_attempt_at;
     waited_ms = next.wait_ms;
   }
@@ -97,11 +100,17 @@ describe("the schedule", () => {
     fc.assert(
       fc.property(attempts, (all) => {
         const made = deliver(all);
-        expect(made).toHaveLength(maxAttempts);
+        expect(made, `There are exactly ${maxAttempts} attempts.`).toHaveLength(maxAttempts);
         for (const [i, delay] of delays.entries()) {
-          expect((made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0)).toBeGreaterThanOrEqual(delay);
+          expect(
+            (made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0),
+            `Attempt ${i + 2} comes at least its delay after the end of the one before.`,
+          ).toBeGreaterThanOrEqual(delay);
         }
-        expect((made.at(-1)?.started ?? 0) - start).toBeLessThanOrEqual(dayMs);
+        expect(
+          (made.at(-1)?.started ?? 0) - start,
+          "All attempts begin within a day of the first.",
+        ).toBeLessThanOrEqual(dayMs);
       }),
       { numRuns: 1_000 },
     );
@@ -132,7 +141,9 @@ describe("the schedule", () => {
         );
         for (const [i, delay] of delays.entries()) {
           const wait = (made[i + 1]?.started ?? 0) - (made[i]?.ended ?? 0);
-          expect(wait).toBe(Math.ceil(delay + delay * maxJitter * (drawn[i] ?? 0)));
+          expect(wait, "Time-outs do not shorten a delay or its random extra.").toBe(
+            Math.ceil(delay + delay * maxJitter * (drawn[i] ?? 0)),
+          );
         }
       }),
     );
@@ -177,9 +188,14 @@ describe("the schedule", () => {
           if (plain.status !== "pending" || asked.status !== "pending") {
             throw new Error("it ended early");
           }
-          expect(asked.wait_ms).toBeGreaterThanOrEqual(plain.wait_ms);
+          expect(asked.wait_ms, "Retry-After never shortens a wait.").toBeGreaterThanOrEqual(
+            plain.wait_ms,
+          );
           // Every attempt has room for a Retry-After of at least five hours.
-          expect(asked.wait_ms).toBeGreaterThanOrEqual(Math.min(seconds * 1_000, 5 * hourMs));
+          expect(
+            asked.wait_ms,
+            "Each wait is at least as long as Retry-After says, up to five hours.",
+          ).toBeGreaterThanOrEqual(Math.min(seconds * 1_000, 5 * hourMs));
         },
       ),
     );

@@ -50,7 +50,10 @@ describe("the signature", () => {
           const keys = secrets.map(signingKey);
           const headers = signatureHeaders({ id: event, at: Date.now(), body: bytes(text) }, keys);
           for (const each of secrets) expect(verify(each, text, headers)).toEqual(JSON.parse(text));
-          expect(() => verify(other, text, headers)).toThrow("No matching signature");
+          expect(
+            () => verify(other, text, headers),
+            "A signature does not match another secret.",
+          ).toThrow("No matching signature");
         },
       ),
     );

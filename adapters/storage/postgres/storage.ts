@@ -12,6 +12,7 @@ import {
   StorageConflict,
   type StoragePort,
 } from "../../../src/ports/index.ts";
+import { OpenTransactions } from "../open-transactions.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
@@ -58,6 +59,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   readonly #names: Names;
   readonly #migrate: boolean;
   readonly #shared = new RefCounted<Open>();
+  readonly #open = new OpenTransactions();
 
   readonly engineLocks: EngineLocks = {
     take: async () => this.#shared.get().engineLocks.take(),
@@ -111,7 +113,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       });
     try {
       await run(begin);
-      const value = await work(connection.client as Client);
+      const value = await this.#open.run(() => work(connection.client as Client));
       checkCommitted(await run(commit));
       return value;
     } catch (error) {
@@ -123,6 +125,10 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       transactions.delete(pooled);
       release();
     }
+  }
+
+  isInsideTransaction(): boolean {
+    return this.#open.isInside();
   }
 
   async admit(requests: readonly AdmissionRequest[]): Promise<readonly Admission[]> {

@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { DatabaseSync } from "node:sqlite";
 import type { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Write } from "../../../src/ports/index.ts";
+import { OpenTransactions } from "../open-transactions.ts";
 import { rollBack } from "./connection.ts";
 import { maxLockWaitMs, toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
 
@@ -15,8 +15,7 @@ export class Transactions {
   readonly #lock: WriteLock;
   #connection: DatabaseSync | undefined;
   #closed = false;
-  /** The transaction that the current call comes from. */
-  readonly #current = new AsyncLocalStorage<{ isOpen: boolean }>();
+  readonly #open = new OpenTransactions();
 
   constructor(file: string, connect: () => Promise<DatabaseSync>) {
     this.#file = file;
@@ -40,7 +39,7 @@ export class Transactions {
 
   /** Whether the current call comes from inside an open transaction. */
   isInside(): boolean {
-    return this.#current.getStore()?.isOpen === true;
+    return this.#open.isInside();
   }
 
   /**
@@ -91,9 +90,8 @@ export class Transactions {
   }
 
   async #runOn<T>(handle: DatabaseSync, work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
-    const transaction = { isOpen: true };
     try {
-      const value = await this.#current.run(transaction, () => work(handle));
+      const value = await this.#open.run(() => work(handle));
       this.#refuseClosed();
       this.#commit(handle);
       return value;
@@ -102,8 +100,6 @@ export class Transactions {
       // The work may still be running, and must not write into the next transaction.
       this.#disconnect();
       throw error;
-    } finally {
-      transaction.isOpen = false;
     }
   }
 

@@ -1,7 +1,13 @@
 import type { CreateContact, SendMessage } from "../../entry.ts";
 import type { ScriptedReceipt } from "../carrier/script.ts";
 import { type Fault, faultNames, type FaultRates, highestRates } from "../world/faults.ts";
-import { type Arbitrary, type FastCheck, type Generators, generatorsOf } from "./types.ts";
+import {
+  type Arbitrary,
+  checkFastCheck,
+  type FastCheck,
+  type Generators,
+  generatorsOf,
+} from "./types.ts";
 
 /** What `arbitraries(fc)` returns. Each shrinks to something short and plain. */
 export interface Arbitraries {
@@ -44,8 +50,10 @@ const maxReceiptMs = 60_000;
 
 /**
  * Returns arbitraries for your properties, made with your own fast-check: `arbitraries(fc)`.
+ * @throws TidingsError `invalid_option` when `fc` is not fast-check
  */
 export function arbitraries(fc: FastCheck): Arbitraries {
+  checkFastCheck("arbitraries", fc);
   const { oneOf, list, pair, integer } = generatorsOf(fc);
   const phone = oneOf(phones);
   const pieces = (from: readonly string[]): Arbitrary<string> =>

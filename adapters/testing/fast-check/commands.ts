@@ -1,8 +1,9 @@
+import { functionOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { MessagingEngine } from "../../entry.ts";
 import type { ScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { World } from "../world/types.ts";
 import { arbitraries } from "./arbitraries.ts";
-import { type Arbitrary, type FastCheck, generatorsOf } from "./types.ts";
+import { type Arbitrary, checkFastCheck, type FastCheck, generatorsOf } from "./types.ts";
 
 /** What commands work on: a world, and whatever a host application has besides. */
 export interface WithWorld {
@@ -26,15 +27,22 @@ export interface WorldCommand<Real> {
   toString(): string;
 }
 
+const argumentsSchema = optionsObject({
+  name: option<string>("a text", (name) => typeof name === "string"),
+  code: functionOption(),
+});
+
 /**
  * Returns a command that begins code of the host application in the process of an engine that is
  * up. It does not wait for the code, so that commands race. The story has the command's name and
  * outcome.
+ * @throws TidingsError `invalid_option` when the name is not a text or the code is not a function
  */
 export function command<Real extends WithWorld>(
   name: string,
   code: (real: Real, engine: MessagingEngine) => Promise<unknown>,
 ): WorldCommand<Real> {
+  parseOptions("command: ", argumentsSchema, { name, code });
   return step(name, async (real) => {
     void real.world.begin((engine) => code(real, engine), { as: name });
   });
@@ -90,8 +98,12 @@ const maxRecent = 8;
 
 const maxWebhooks = 2;
 
-/** Returns commands for `fc.commands`, made with your own fast-check: `commands(fc)`. */
+/**
+ * Returns commands for `fc.commands`, made with your own fast-check: `commands(fc)`.
+ * @throws TidingsError `invalid_option` when `fc` is not fast-check
+ */
 export function commands(fc: FastCheck): Commands {
+  checkFastCheck("commands", fc);
   return { ...processCommands(fc), ...operations(fc), ...phoneCommands(fc) };
 }
 

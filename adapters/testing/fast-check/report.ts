@@ -1,3 +1,5 @@
+import { memberOf, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+
 /** What fast-check knows of a run: `fc.RunDetails`. */
 export interface RunDetails {
   /** Whether the property failed. */
@@ -16,14 +18,23 @@ export interface RunDetails {
   readonly errorInstance: unknown;
 }
 
+const argumentsSchema = optionsObject({
+  details: option<RunDetails>(
+    "what fast-check knows of a run: pass `report` to `fc.assert` as the option `reporter`",
+    (details) => typeof memberOf(details, "failed") === "boolean",
+  ),
+});
+
 const replayPath = / ?\/\*(replayPath=("[^"]*"))\*\//;
 
 /**
  * A reporter for `fc.assert(property, { reporter: report })`. It prints the smallest failing case,
  * with the story if a law of a world was broken, and the lines that replay it.
  * @throws Error when the property failed
+ * @throws TidingsError `invalid_option` when it is not called by fast-check
  */
 export function report(details: RunDetails): void {
+  parseOptions("report: ", argumentsSchema, { details });
   const { failed, seed, numRuns, numShrinks, counterexample, errorInstance } = details;
   if (!failed) return;
   if (counterexample === null) {

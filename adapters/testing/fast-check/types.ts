@@ -3,6 +3,8 @@
  * of version 4, and mixes what it gets with its own arbitraries.
  */
 
+import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+
 /**
  * An arbitrary of your fast-check, as `fc.Arbitrary<T>`: pass it to any function of `fc`. Only
  * fast-check calls the methods whose result is `never`. Their types are its own.
@@ -64,6 +66,20 @@ export interface Generators {
   readonly oneOf: <T>(values: readonly T[]) => Arbitrary<T>;
   readonly list: <T>(item: Arbitrary<T>, minLength: number, maxLength: number) => Arbitrary<T[]>;
   readonly pair: <A, B>(first: Arbitrary<A>, second: Arbitrary<B>) => Arbitrary<[A, B]>;
+}
+
+const argumentsSchema = optionsObject({
+  fc: option<FastCheck>('fast-check, as of `import fc from "fast-check"`', (fc) =>
+    hasMethods(fc, "integer", "constantFrom", "array", "tuple"),
+  ),
+});
+
+/**
+ * Checks the argument of a function. `subject` is its name.
+ * @throws TidingsError `invalid_option` when it is not fast-check
+ */
+export function checkFastCheck(subject: string, fc: FastCheck): void {
+  parseOptions(`${subject}: `, argumentsSchema, { fc });
 }
 
 /** The functions of a test's fast-check. */

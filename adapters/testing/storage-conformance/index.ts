@@ -1,3 +1,10 @@
+import {
+  functionOption,
+  hasMethods,
+  option,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { transactionCases } from "./transactions.ts";
 import { raceCases } from "./races.ts";
@@ -16,6 +23,16 @@ export interface TestRunner {
   readonly it: (name: string, run: () => Promise<void>) => void;
 }
 
+/** The arguments of both conformance suites that describe the test. */
+export const testOptions = {
+  runner: option<TestRunner>("a test runner with describe and it", (runner) =>
+    hasMethods(runner, "describe", "it"),
+  ),
+  name: option<string>("a text", (name) => typeof name === "string"),
+};
+
+const argumentsSchema = optionsObject({ ...testOptions, create: functionOption() });
+
 /** One storage for one test, initially empty. */
 export interface StorageUnderTest {
   /** Creates a connection to the storage, like another process. The suite opens and closes it. */
@@ -33,12 +50,15 @@ export interface StorageUnderTest {
  * storageConformance({ describe, it }, "my storage", async () => ({ connect: () => myStorage(url)
  * }));
  * ```
+ * @throws TidingsError `invalid_option` when an argument is wrong
  */
 export function storageConformance(
-  { describe, it }: TestRunner,
+  runner: TestRunner,
   name: string,
   create: () => Promise<StorageUnderTest>,
 ): void {
+  parseOptions("storageConformance: ", argumentsSchema, { runner, name, create });
+  const { describe, it } = runner;
   const groups: [string, Cases][] = [
     ["rows", rowCases],
     ["writes", writeCases],

@@ -151,6 +151,29 @@ export const sharingCases: Cases = {
     same(await idsIn(port), ["a", "d"], "rows at the end");
   },
 
+  "calls from inside an open transaction are recognized, and no others": async (ports) => {
+    const port = await portWith(ports, "transaction");
+    if (port?.isInsideTransaction === undefined) return;
+    const isInside = port.isInsideTransaction.bind(port);
+    const begun = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const open = port.transaction(async () => {
+      same(isInside(), true, "inside at the beginning");
+      begun.resolve();
+      await go.promise;
+      same(isInside(), true, "inside after a wait");
+      return { later: ended.promise.then(isInside) };
+    });
+    await begun.promise;
+    same(isInside(), false, "outside while the transaction is open");
+    go.resolve();
+    const { later } = await open;
+    ended.resolve();
+    same(await later, false, "a call of the work after the end of the transaction");
+    same(isInside(), false, "outside after the end");
+  },
+
   "signals reach every other engine in their order, and are not stored": async (ports) => {
     const port = await portWith(ports, "signals");
     const other = await portWith(ports, "signals");

@@ -1,5 +1,6 @@
+import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import { promise } from "../storage-conformance/harness.ts";
-import type { TestRunner } from "../storage-conformance/index.ts";
+import { type TestRunner, testOptions } from "../storage-conformance/index.ts";
 import type { VirtualClock } from "../simulated.ts";
 import { answerCases, lookupCases } from "./answers.ts";
 import { type Case, type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
@@ -16,6 +17,13 @@ export interface TransportConformance {
   readonly unable?: Partial<Readonly<Record<Need, string>>>;
 }
 
+const argumentsSchema = optionsObject({
+  ...testOptions,
+  conformance: option<TransportConformance>("{ create, unable }", (given) =>
+    hasMethods(given, "create"),
+  ),
+});
+
 /**
  * Tests that a transport has the behaviour that the engine relies on. Run it with your transport
  * and a simulated carrier.
@@ -27,12 +35,15 @@ export interface TransportConformance {
  *   unable: { hangs: "the simulated carrier always answers" },
  * });
  * ```
+ * @throws TidingsError `invalid_option` when an argument is wrong
  */
 export function transportConformance(
-  { describe, it }: TestRunner,
+  runner: TestRunner,
   name: string,
   conformance: TransportConformance,
 ): void {
+  parseOptions("transportConformance: ", argumentsSchema, { runner, name, conformance });
+  const { describe, it } = runner;
   const { unable = {} } = conformance;
   const create = (clock: VirtualClock): Promise<TransportUnderTest> => conformance.create(clock);
   const groups: [string, Readonly<Record<string, Case>>][] = [

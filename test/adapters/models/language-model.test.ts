@@ -305,7 +305,10 @@ describe("the prompt of a language model", () => {
           const frame = (messages: typeof prompt) =>
             JSON.stringify(messages).match(/<\/?[a-z]+>|<\|\s*\w+|\[\/?[A-Z_]+\]|<<|<\s*[/a-z]/giu);
           expect(frame(prompt)).toEqual(frame(plain));
-          expect(JSON.stringify(prompt)).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
+          expect(
+            JSON.stringify(prompt),
+            "No invisible tag character reaches the model.",
+          ).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
         },
       ),
       { numRuns: 300 },
@@ -328,11 +331,15 @@ describe("the prompt of a language model", () => {
         const [system, ...thread] = await shown(
           turnOf(speakers.map((from) => [from, "Hm."] as const)),
         );
-        expect(system?.role).toBe("system");
+        expect(system?.role, "The instructions come first.").toBe("system");
         expect(
           thread.map(({ role }, index) => role === (index % 2 === 0 ? "user" : "assistant")),
+          "The roles alternate.",
         ).not.toContain(false);
-        expect(thread.length % 2).toBe(1);
+        expect(
+          thread.length % 2,
+          `The thread of ${thread.length} messages begins and ends with the customer.`,
+        ).toBe(1);
       }),
     );
   });

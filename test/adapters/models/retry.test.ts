@@ -84,7 +84,7 @@ describe("a call of a language model", () => {
         const over = withRetries(failing, controller.signal).catch((error: unknown) => error);
         await vi.runAllTimersAsync();
         expect(await over).toEqual(new Error("too late"));
-        expect(attempts).toBe(at + 1);
+        expect(attempts, "No attempt follows the abort.").toBe(at + 1);
       }),
     );
   });

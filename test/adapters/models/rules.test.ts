@@ -137,7 +137,10 @@ describe("rules", () => {
             reply: { mode: "canned_strict" as const, max_chars: 320 },
           };
           const { text: said } = await answers({ ...turn, agent });
-          expect([undefined, ...knowledge.map((piece) => piece.text)]).toContain(said);
+          expect(
+            [undefined, ...knowledge.map((piece) => piece.text)],
+            "An agent that sends only given texts says one of them, or nothing.",
+          ).toContain(said);
         },
       ),
     );
@@ -244,7 +247,9 @@ describe("rules find in a sentence", () => {
         const text = words.join(" ");
         const value = await found(text, slot(type, "Which day or number?"));
         if (value !== undefined) {
-          expect(text).toContain(typeof value === "string" ? value : JSON.stringify(value));
+          expect(text, "A value that was found is in the text.").toContain(
+            typeof value === "string" ? value : JSON.stringify(value),
+          );
         }
       }),
     );

@@ -98,8 +98,10 @@ it("returns null or a score from -1 to 1 for every text, and the same score each
       ),
       async (text) => {
         const score = await analyzer.score(text);
-        if (score !== null) expect(Math.abs(score)).toBeLessThanOrEqual(1);
-        expect(await analyzer.score(text)).toBe(score);
+        if (score !== null) {
+          expect(Math.abs(score), "A score is from -1 to 1.").toBeLessThanOrEqual(1);
+        }
+        expect(await analyzer.score(text), "The same text gets the same score.").toBe(score);
       },
     ),
   );

@@ -53,7 +53,9 @@ describe.each(storages)("a scan across several ranges over $name", ({ name, open
               const range = { index: itemsByTime, order, where, limit, ...(after && { after }) };
               const stretches = some.map((owner) => ({ ...range, prefix: [owner] }));
               const seen: Scan<Item> = await scanAcross(readsOf(port.reader), stretches, most);
-              expect(seen.rows.length).toBeLessThanOrEqual(limit);
+              expect(seen.rows.length, `A look returns at most ${limit} rows.`).toBeLessThanOrEqual(
+                limit,
+              );
               found.push(...seen.rows);
               if (!seen.more) break;
               after = seen.last ?? expect.fail("a look that goes on from nowhere");

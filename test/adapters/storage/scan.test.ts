@@ -102,12 +102,21 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
             expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => matches(row, where))));
             let from = 0;
             for (const { rows: found, more, last } of looks) {
-              expect(found.length).toBeLessThanOrEqual(limit);
+              expect(found.length, `A look returns at most ${limit} rows.`).toBeLessThanOrEqual(
+                limit,
+              );
               const id = last?.at(-1);
               const to = last === undefined ? from : all.findIndex((row) => row.id === id) + 1;
               const farthest = Math.max(most, limit + 2);
-              if (more && found.length < limit) expect(to - from).toBe(farthest);
-              else expect(to - from).toBeLessThanOrEqual(farthest);
+              if (more && found.length < limit) {
+                expect(to - from, "A look that found too little has read as far as it may.").toBe(
+                  farthest,
+                );
+              } else {
+                expect(to - from, `A look reads at most ${farthest} rows.`).toBeLessThanOrEqual(
+                  farthest,
+                );
+              }
               from = to;
             }
           } finally {
@@ -156,7 +165,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
               },
             };
             const ids = idsOf(foundBy(await walk(restless, range, limit, 10)));
-            expect(new Set(ids).size).toBe(ids.length);
+            expect(new Set(ids).size, `No row is found twice: ${ids.join(", ")}.`).toBe(ids.length);
             const still = list.filter(
               (row) => row.owner === "anna" && matches(row, range.where) && !gone.has(row.id),
             );

@@ -1,8 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
-import type { MessagingEngine } from "../../../src/engine.ts";
-import { world } from "../../support/world.ts";
 import { held } from "../../support/carrier.ts";
 import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote } from "./sqlite-schemas.ts";
@@ -91,49 +89,5 @@ describe("transactions of the SQLite storage", () => {
     await stuck;
     await write(port, insertNote("again"));
     expect(await notes(port)).toEqual(["again"]);
-  });
-});
-
-describe("a call from inside engine.transaction on SQLite that does not join it", () => {
-  const hello = { to: "+15005550001", body: "Hello" };
-  const calls: Record<string, (engine: MessagingEngine) => Promise<unknown>> = {
-    "a command": ({ messages }) => messages.send(hello),
-    "a command with a key": ({ messages }) => messages.send(hello, { idempotencyKey: "k" }),
-    "a batch": ({ messages }) => messages.batch({ messages: [hello] }, { idempotencyKey: "b" }),
-    "another transaction": (engine) => engine.transaction(async () => "never"),
-    "a command after some awaits": async ({ messages }) => {
-      await messages.list();
-      return messages.send(hello);
-    },
-  };
-
-  it.each(Object.entries(calls))("is refused at once: %s", async (_, call) => {
-    // Without the check it would wait for a timer.
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const engine = world().engine(sqlite({ file: await temporaryFile() }));
-    const work = engine.transaction(async (tx) => {
-      await engine.contacts.create({ name: "Zoe" }, { tx });
-      await call(engine);
-    });
-    await expect(work).rejects.toMatchObject({
-      code: "invalid_option",
-      retryable: false,
-      message: expect.stringMatching(/^tx: this call comes from inside a transaction .* \{ tx \}/),
-    });
-    expect((await engine.contacts.list()).data).toEqual([]);
-    await engine.messages.send(hello);
-  });
-
-  it("is accepted when the transaction has ended", async () => {
-    const engine = world().engine(sqlite({ file: await temporaryFile() }));
-    const ended = held<undefined>();
-    const { later } = await engine.transaction(async (tx) => {
-      await engine.messages.send(hello, { tx });
-      return { later: ended.promise.then(() => engine.messages.send(hello)) };
-    });
-    ended.answer(undefined);
-    expect(await later).toMatchObject({ status: "queued" });
-    expect((await engine.messages.list()).data).toHaveLength(2);
   });
 });

@@ -65,11 +65,13 @@ test("draws have the requested size, differ, and share no memory", () => {
       const { random } = system();
       const draws = counts.map((count) => random.bytes(count));
       expect(draws.map((each) => each.length)).toEqual(counts);
-      expect(new Set(draws.map((each) => each.buffer)).size).toBe(draws.length);
+      expect(new Set(draws.map((each) => each.buffer)).size, "No two draws share memory.").toBe(
+        draws.length,
+      );
       const long = draws
         .filter((each) => each.length >= 16)
         .map((each) => Buffer.from(each).toString("hex"));
-      expect(new Set(long).size).toBe(long.length);
+      expect(new Set(long).size, "Long draws differ.").toBe(long.length);
     }),
   );
 });

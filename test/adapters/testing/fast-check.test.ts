@@ -38,8 +38,13 @@ describe("arbitraries", () => {
   test("texts have the alphabet that their name says, and edges lie around a segment", () => {
     fc.assert(
       fc.property(gsmText, ucsText, (gsm, ucs) => {
-        expect(segmentsOf(gsm).encoding).toBe("GSM-7");
-        expect(segmentsOf(ucs).encoding).toBe("UCS-2");
+        expect(segmentsOf(gsm).encoding, "A text of the GSM alphabet has its encoding.").toBe(
+          "GSM-7",
+        );
+        expect(
+          segmentsOf(ucs).encoding,
+          "A text outside the GSM alphabet has the encoding UCS-2.",
+        ).toBe("UCS-2");
       }),
     );
     const counts = fc.sample(edgeText, 300).map((text) => segmentsOf(text));

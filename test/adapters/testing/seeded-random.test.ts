@@ -11,8 +11,8 @@ test("a seed repeats the same draws of all sizes", () => {
       const [one, other] = [seededRandom(seed), seededRandom(seed)];
       for (const count of counts) {
         const drawn = one.bytes(count);
-        expect(drawn).toHaveLength(count);
-        expect(hex(other.bytes(count))).toBe(hex(drawn));
+        expect(drawn, "A draw has as many bytes as requested.").toHaveLength(count);
+        expect(hex(other.bytes(count)), "The same seed gives the same bytes.").toBe(hex(drawn));
       }
     }),
   );

@@ -136,13 +136,15 @@ test("a step of the clock changes its time, and no sleeper wakes early or late",
       let woke = false;
       void clock.sleep(100).then(() => (woke = true));
       clock.step(ms);
-      expect(clock.now()).toBe(start + ms);
-      expect(clock.nextWakeAt).toBe(start + ms + 100);
+      expect(clock.now(), "A step moves the time at once.").toBe(start + ms);
+      expect(clock.nextWakeAt, "A step does not change how long a sleeper still sleeps.").toBe(
+        start + ms + 100,
+      );
       await clock.advance(99);
-      expect(woke).toBe(false);
+      expect(woke, "No sleeper wakes early.").toBe(false);
       await clock.advance(1);
-      expect(woke).toBe(true);
-      expect(clock.now()).toBe(start + ms + 100);
+      expect(woke, "A sleeper wakes when it is due.").toBe(true);
+      expect(clock.now(), "The time after the step goes on from there.").toBe(start + ms + 100);
     }),
   );
 });

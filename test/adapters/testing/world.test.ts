@@ -303,7 +303,9 @@ describe("settle", () => {
         await w.settle();
         expect(await w.pending()).toEqual([]);
         const ids = carrier.handedOver.map(({ message }) => message.message_id);
-        expect(new Set(ids).size).toBe(ids.length);
+        expect(new Set(ids).size, `No message is handed over twice: ${ids.join(", ")}.`).toBe(
+          ids.length,
+        );
       }),
       { numRuns: 15 },
     );

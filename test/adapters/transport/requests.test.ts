@@ -97,13 +97,19 @@ describe("a request to Twilio", () => {
         });
         const [theirs] = calls;
         const ours = await sent(overTwilio, outbound);
-        expect(ours.url).toBe(theirs?.uri);
-        expect(ours.method.toLowerCase()).toBe(theirs?.method);
-        expect(ours.headers["content-type"]).toBe("application/x-www-form-urlencoded");
-        const [, credentials = ""] = ours.headers["authorization"]?.split("Basic ") ?? [];
-        expect(Buffer.from(credentials, "base64").toString()).toBe(
-          `${theirs?.username}:${theirs?.password}`,
+        expect(ours.url, "The URL is that of Twilio's library.").toBe(theirs?.uri);
+        expect(ours.method.toLowerCase(), "The method is that of Twilio's library.").toBe(
+          theirs?.method,
         );
+        expect(
+          ours.headers["content-type"],
+          "The body is a form, as Twilio's library sends it.",
+        ).toBe("application/x-www-form-urlencoded");
+        const [, credentials = ""] = ours.headers["authorization"]?.split("Basic ") ?? [];
+        expect(
+          Buffer.from(credentials, "base64").toString(),
+          "The credentials are those of Twilio's library.",
+        ).toBe(`${theirs?.username}:${theirs?.password}`);
         expect(sorted(new URLSearchParams(text(ours.body)))).toEqual(flat(theirs?.data));
       }),
       { numRuns: 200 },
@@ -175,7 +181,9 @@ describe("a request to Telnyx", () => {
         const ours = await sent(overTelnyx, outbound);
         expect([ours.method, ours.url]).toEqual([theirs?.method, theirs?.url]);
         for (const name of ["authorization", "content-type"]) {
-          expect(ours.headers[name]).toBe(theirs?.headers.get(name));
+          expect(ours.headers[name], `The header ${name} is that of Telnyx's library.`).toBe(
+            theirs?.headers.get(name),
+          );
         }
         expect(JSON.parse(text(ours.body))).toEqual(theirs?.body);
       }),

@@ -96,7 +96,10 @@ describe("the verification of Twilio's signature", () => {
           const signature = getExpectedTwilioSignature(token, signedUrl, Object.fromEntries(pairs));
           const theirs = validateRequest(authToken, signature, called, Object.fromEntries(pairs));
           if (theirs) passed++;
-          expect(isSigned(authToken, signature, called, form(pairs))).toBe(theirs);
+          expect(
+            isSigned(authToken, signature, called, form(pairs)),
+            "A callback is accepted exactly if Twilio's library accepts it.",
+          ).toBe(theirs);
         },
       ),
       { numRuns: 3_000 },
@@ -113,7 +116,10 @@ describe("the verification of Twilio's signature", () => {
         const pairs = Object.entries(repeated).flatMap(([key, all]) =>
           all.map((each) => [key, each] as const),
         );
-        expect(isSigned(authToken, signature, twilioCallbacks, form(pairs))).toBe(true);
+        expect(
+          isSigned(authToken, signature, twilioCallbacks, form(pairs)),
+          "A signature of Twilio's library is accepted, also over repeated fields.",
+        ).toBe(true);
       }),
       { numRuns: 500 },
     );

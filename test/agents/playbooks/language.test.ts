@@ -59,9 +59,10 @@ describe("templates", () => {
     fc.assert(
       fc.property(pieces, pieces, (first, second) => {
         const values: Readonly<Record<string, string>> = { a: first.join(""), b: second.join("") };
-        expect(render("<{{a}}|{{b}}>", (name) => values[name], language)).toBe(
-          `<${values["a"]}|${values["b"]}>`,
-        );
+        expect(
+          render("<{{a}}|{{b}}>", (name) => values[name], language),
+          "A value is inserted as it is. Templates within it are not filled.",
+        ).toBe(`<${values["a"]}|${values["b"]}>`);
       }),
     );
   });
@@ -193,7 +194,9 @@ describe("conditions", () => {
         ({ text, value }, env) => {
           fc.pre(text.length <= 500);
           const parsed = parseCondition(text);
-          expect(parsed).not.toHaveProperty("problem");
+          expect(parsed, `A condition of the grammar is parsed: ${text}`).not.toHaveProperty(
+            "problem",
+          );
           if ("problem" in parsed) return;
           expect([
             text,
@@ -242,8 +245,12 @@ describe("conditions", () => {
       fc.property(fc.array(pieces, { maxLength: 80 }), (words) => {
         const parsed = parseCondition(words.join(" "));
         if ("problem" in parsed) {
-          expect(parsed.problem.at).toBeLessThanOrEqual(words.join(" ").length);
-        } else expect(typeof holds(parsed, () => null)).toBe("boolean");
+          expect(parsed.problem.at, "A problem lies within the text.").toBeLessThanOrEqual(
+            words.join(" ").length,
+          );
+        } else {
+          expect(typeof holds(parsed, () => null), "A condition is true or false.").toBe("boolean");
+        }
       }),
     );
   });

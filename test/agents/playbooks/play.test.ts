@@ -194,9 +194,10 @@ it("a valid playbook asks, waits or ends within its bound for all inputs and out
           expect.anything(),
           expect.objectContaining({ cause: "guardrail" }),
         ]);
-        expect(played.frames.length > 0).toBe(
-          played.end.type === "asks" || played.end.type === "waits",
-        );
+        expect(
+          played.frames.length > 0,
+          `Frames stay open exactly while a playbook waits: it ended with ${played.end.type}.`,
+        ).toBe(played.end.type === "asks" || played.end.type === "waits");
         frames = played.frames;
         end = played.end.type;
         if (frames.length === 0) return;
@@ -265,7 +266,10 @@ it("a replay with the same results makes the same moves and ends the same", () =
         const copy = JSON.parse(before) as Frame[];
         const again = run(play(copy, text, library, most), () => kept.shift() as MoveResult);
         expect(again).toEqual(first);
-        expect(JSON.stringify(frames)).toBe(before);
+        expect(
+          JSON.stringify(frames),
+          "Playing does not change the frames that it began with.",
+        ).toBe(before);
         frames = first.played.frames;
         if (frames.length === 0) return;
       }

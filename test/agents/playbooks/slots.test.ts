@@ -164,8 +164,13 @@ it("reads a value back from its displayed form, unless that could mean two numbe
         if (value === undefined) return;
         const displayed = displayText(value, most.language);
         const readBack = of === count && isAmbiguous(displayed) ? undefined : value;
-        expect(read(of, displayed)).toBe(readBack);
-        expect(validValue(of, value, most)).toBe(value);
+        expect(
+          read(of, displayed),
+          `What is shown of a value reads back as the value: ${displayed}`,
+        ).toBe(readBack);
+        expect(validValue(of, value, most), "A value that was read from a text is valid.").toBe(
+          value,
+        );
       },
     ),
     { numRuns: 2_000 },

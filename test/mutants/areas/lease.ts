@@ -66,4 +66,12 @@ export const lease = inArea("lease", [
     replace: "? now + afterLostAnswerMs",
     tests: ["test/messages/evidence.test.ts"],
   },
+  {
+    name: "overtaken-engine-waits-for-its-poll",
+    sentence: "An engine whose jobs another one takes first does nothing for five seconds.",
+    file: "src/queue/dispatcher.ts",
+    find: '!due.hasReadAllLanes || (found.has("taken") && due.hasLeftJobs);',
+    replace: "!due.hasReadAllLanes;",
+    tests: ["test/queue/dispatcher.test.ts"],
+  },
 ]);

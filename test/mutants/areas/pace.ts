@@ -66,4 +66,12 @@ export const pace = inArea("pace", [
     replace: 'return status === "enabled";',
     tests: ["test/webhooks/sending.test.ts", "test/webhooks/isolation.test.ts"],
   },
+  {
+    name: "last-answer-sets-the-pause",
+    sentence: "A receiver that asked for an hour's pause gets requests after a minute.",
+    file: "src/webhooks/rules.ts",
+    find: "paused_until: Math.max(webhook.paused_until ?? 0, ended_at + pause) }",
+    replace: "paused_until: ended_at + pause }",
+    tests: ["test/webhooks/retry-times.test.ts"],
+  },
 ]);
