@@ -36,7 +36,6 @@ import type {
 import { RecentSignals, type Signals } from "./signals.ts";
 import type { EventStream, OpenSources, StreamEvent } from "./event-stream.ts";
 import { authorOf } from "./caller.ts";
-import type { HostVerdicts } from "../ports/index.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -88,19 +87,19 @@ export class Executor {
   ): Promise<Outcome<Output>> {
     const { services, hostPolicies, clock } = this.#runtime;
     const refusal = await command.check?.(input, { services, clock });
-    const callWith = (hostVerdicts: HostVerdicts): Call => ({ ...context, services, hostVerdicts });
-    const { idempotency_key: key } = context;
-    const { tx: handle } = context;
-    if (key === null) {
-      if (refusal !== undefined) throw refusal;
-      const value = await hostPolicies.commit(
+    const { idempotency_key: key, tx: handle } = context;
+    const commit = <T>(work: (tx: Tx, call: Call) => Promise<T>): Promise<T> =>
+      hostPolicies.commit(
         context.scope,
-        (tx, verdicts) => {
+        (tx, hostVerdicts) => {
           command.prefetch?.(tx, input);
-          return command.run(tx, input, callWith(verdicts));
+          return work(tx, { ...context, services, hostVerdicts });
         },
         { handle },
       );
+    if (key === null) {
+      if (refusal !== undefined) throw refusal;
+      const value = await commit((tx, call) => command.run(tx, input, call));
       // In-process callers rarely read the body, so it is serialized on demand.
       return {
         status: command.status,
@@ -112,11 +111,7 @@ export class Executor {
       };
     }
     const claim = { key, print: fingerprint(services.secret, command.name, input), refusal };
-    const settled = await hostPolicies.commit(
-      context.scope,
-      (tx, verdicts) => this.#once(tx, command, input, callWith(verdicts), claim),
-      { handle },
-    );
+    const settled = await commit((tx, call) => this.#once(tx, command, input, call, claim));
     if (!settled.ok) throw settled.error;
     return settled.outcome;
   }
@@ -283,7 +278,6 @@ export class Executor {
     call: Call,
     { key, print, refusal }: Claim,
   ): Promise<Settled<Output>> {
-    command.prefetch?.(tx, input);
     const before = await tx.get(idempotencyByKey, [key]);
     if (before !== undefined) {
       if (await isRemembered(tx, before, call.services)) return replay(before, print);

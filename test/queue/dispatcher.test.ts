@@ -378,7 +378,7 @@ it("a commit of another connection to the same SQLite file wakes a dispatcher im
 it.each([
   // All due jobs fit into one read, or a second read takes those of the lane.
   [40, jobsByDueTime],
-  [200, jobsByLane],
+  [300, jobsByLane],
 ])(
   "of %i due jobs in one lane, takes the next ones when another engine is faster with the first",
   async (count, lastRead) => {
