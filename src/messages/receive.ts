@@ -86,6 +86,7 @@ export async function receiveMessage(
   const { drawId, secret } = services;
   const { channel } = inbound;
   const id_hash = inboundHash(secret, tx.scope, sender.transport, inbound.provider_message_id);
+  tx.prefetch(() => [{ index: identityByAddress, key: [mediumOf(channel), inbound.from] }]);
   const before = await findReceived(tx, id_hash);
   if (before !== undefined) return before;
 
@@ -93,6 +94,7 @@ export async function receiveMessage(
   if (identity.last_sender_id !== sender.id) {
     tx.update(identities, identity, { last_sender_id: sender.id });
   }
+  tx.prefetch(() => [{ index: contactById, key: [identity.contact_id] }]);
   const { conversation: opened, isReopened } = await openForInbound(
     tx,
     drawId,

@@ -1,5 +1,5 @@
 import { hourMs } from "../kernel/index.ts";
-import { arm, type Claim, finish } from "../queue/index.ts";
+import { arm, type Claim, finish, prefetchJob } from "../queue/index.ts";
 import {
   attemptById,
   attemptByProviderId,
@@ -52,6 +52,7 @@ export async function recordReceipt(
     return "early";
   }
   const tx = all.in(attempt);
+  prefetchJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   const message = await tx.get(messageById, [attempt.message_id]);
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";

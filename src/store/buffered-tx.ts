@@ -4,6 +4,7 @@ import {
   keyOf,
   type KeyValue,
   type Lookup,
+  type ScopedIndex,
   type Seen,
   StorageConflict,
   type UniqueIndex,
@@ -38,6 +39,8 @@ interface BufferedTxOptions {
   readonly firstVersion: () => number;
   /** The collections whose new rows `insertionsInto` returns. */
   readonly recorded?: readonly (Collection | undefined)[];
+  /** The reads that will follow in each scope. */
+  readonly planned?: readonly PlannedRead<ScopedIndex>[] | undefined;
 }
 
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
@@ -47,15 +50,17 @@ export class BufferedTx implements BaseTx {
   readonly #overlay: Overlay;
   readonly #firstVersion: () => number;
   readonly #recorded: readonly (Collection | undefined)[];
+  readonly #planned: readonly PlannedRead<ScopedIndex>[];
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   #hasEnded = false;
 
-  constructor({ now, snapshot, overlay, firstVersion, recorded = [] }: BufferedTxOptions) {
-    this.now = now;
-    this.#snapshot = snapshot;
-    this.#overlay = overlay;
-    this.#firstVersion = firstVersion;
-    this.#recorded = recorded;
+  constructor(options: BufferedTxOptions) {
+    this.now = options.now;
+    this.#snapshot = options.snapshot;
+    this.#overlay = options.overlay;
+    this.#firstVersion = options.firstVersion;
+    this.#recorded = options.recorded ?? [];
+    this.#planned = options.planned ?? [];
   }
 
   /** Returns the rows that were inserted into a recorded collection, in order. */
@@ -69,7 +74,9 @@ export class BufferedTx implements BaseTx {
   }
 
   in(scope: Scope): Tx {
-    return new ScopedTx(this, scope);
+    const tx = new ScopedTx(this, scope);
+    tx.prefetch(() => this.#planned);
+    return tx;
   }
 
   get<R extends object, K extends readonly KeyValue[]>(

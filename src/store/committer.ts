@@ -224,7 +224,8 @@ export class Committer {
     try {
       const value = await this.#bodies.run(snapshot, async (reads) => {
         lookups = reads.lookups;
-        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, recorded });
+        const planned = projection?.reads;
+        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, recorded, planned });
         const value = await member.work(tx);
         await this.#finishBody(member, tx);
         return value;

@@ -119,15 +119,7 @@ export class Store {
    * `overloaded` (10,000 commands wait; 20,000 for the engine's own work), `shutting_down`
    */
   commit<T>(scope: Scope, work: (tx: Tx) => Promise<T>, options?: CommitOptions): Promise<T> {
-    return this.commitUnscoped((tx) => work(this.#begin(tx, scope)), options);
-  }
-
-  /** Returns a transaction of a scope, and starts the reads of the projection. */
-  #begin(tx: UnscopedTx, scope: Scope): Tx {
-    const { projection } = this.#options;
-    const scoped = tx.in(scope);
-    if (projection !== undefined) scoped.prefetch(() => projection.reads);
-    return scoped;
+    return this.commitUnscoped((tx) => work(tx.in(scope)), options);
   }
 
   /** Like `commit`, in a transaction that reads and writes the rows of all scopes. */
@@ -183,7 +175,7 @@ export class Store {
    * `storage_contended`, `storage_unavailable`
    */
   within<T>(handle: unknown, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.withinUnscoped(handle, (tx) => work(this.#begin(tx, scope)));
+    return this.withinUnscoped(handle, (tx) => work(tx.in(scope)));
   }
 
   /** Like `within`, in a transaction that reads and writes the rows of all scopes. */

@@ -418,11 +418,12 @@ describe("an event whose transaction commits after its webhook was deleted", () 
     const ground = open();
     const storage = ground.connect();
     const one = engine(storage, { http: { client: receivers(clock).client } });
+    const other = engine(ground.connect());
     const { id } = await one.webhooks.create(hook);
     await one.start();
     await one.transaction(async (tx) => {
       await one.sandbox.event({ type: "message.sent" }, { tx });
-      await one.webhooks.remove(id);
+      await other.webhooks.remove(id);
       await clock.advance(10_000);
     });
     expect(await partsOf(storage, id)).toMatchObject({ deliveries: 1 });
