@@ -343,6 +343,11 @@ export interface MessagePreview {
   readonly channel: Channel;
   /** The address of the sender that would be used. Null if there is none. */
   readonly from: string | null;
+  /**
+   * The addresses of the account's senders that can send on the channel: the oldest 50. The message
+   * can name one of them as `from`.
+   */
+  readonly senders: string[];
   /** The address that the message would be sent to. */
   readonly to: string;
   /** The parts that the SMS would be billed as. Null unless the channel is `sms`. */
@@ -367,6 +372,12 @@ export const messagePreviewSchema = z
       .string()
       .nullable()
       .describe("The address of the sender that would be used. Null if there is none."),
+    senders: z
+      .array(z.string())
+      .describe(
+        "The addresses of the account's senders that can send on the channel: the oldest 50. The " +
+          "message can name one of them as `from`.",
+      ),
     to: z.string().describe("The address that the message would be sent to."),
     segments: segmentsSchema
       .nullable()
