@@ -176,7 +176,7 @@ export function EraseDialog({ contact, conversationId, onClose }: EraseProps): J
     setBusy(true);
     try {
       await api.delete(`v1/contacts/${contact.id}`, { key });
-      forgetDrafts([conversationId]);
+      forgetDrafts(contact.id, conversationId);
       onClose();
       go(linkTo(["all"]), true);
       drop(conversationId);

@@ -25,6 +25,7 @@ import {
   type Tone,
 } from "../../../shared/browser/index.ts";
 import { conversation } from "../state/conversations.ts";
+import { observationDraft, observations as observationDrafts } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { activityOf } from "../state/views.ts";
 import { t } from "../texts.ts";
@@ -178,7 +179,9 @@ const sources = {
 };
 
 function Observations({ id, conversationId }: ContactOfProps): JSX.Element {
-  const [typed, setTyped] = useState("");
+  const draft = observationDraft(id);
+  const typed = observationDrafts.of(draft).value;
+  const setTyped = (text: string): void => observationDrafts.set(draft, text);
   const observations = useResource(
     (signal) =>
       api.get<Page<Observation>>(`v1/contacts/${id}/observations`, { limit: 50 }, { signal }),
