@@ -302,6 +302,11 @@ export const t = defineTexts({
   mergeSearch: "Find the other contact by name, number or email",
   mergeKeeps: "Stays",
   mergeMoves: "Is merged and disappears",
+  mergeAfter: "After the merge",
+  mergeLost: "(not kept)",
+  mergeBack: "Choose another contact",
+  mergeCloses:
+    "Both have an open conversation ({medium}). That of {name} is closed, and can still be read.",
   mergePreview:
     "All messages, conversations, notes and consents of {other} move to {name}. Empty fields " +
     "are filled. This cannot be undone.",

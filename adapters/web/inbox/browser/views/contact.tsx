@@ -29,11 +29,12 @@ import { observationDraft, observations as observationDrafts } from "../state/dr
 import { now } from "../state/now.ts";
 import { activityOf } from "../state/views.ts";
 import { t } from "../texts.ts";
-import { mediumName } from "../words.ts";
-import { EraseDialog, MergeDialog } from "./contact-dialogs.tsx";
+import { contactName, mediumName } from "../words.ts";
 import { ContactDetails } from "./contact-details.tsx";
 import { ConsentSection } from "./consent.tsx";
 import { showContact } from "./contact-visibility.ts";
+import { EraseDialog } from "./erase-dialog.tsx";
+import { MergeDialog } from "./merge-dialog.tsx";
 import { Section, useResource } from "./section.tsx";
 import { SentimentChart } from "./sentiment-chart.tsx";
 
@@ -109,7 +110,7 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
 }
 
 function Head({ contact }: { readonly contact: Person }): JSX.Element {
-  const name = contact.name ?? contact.phone ?? contact.identities[0]?.address ?? "";
+  const name = contactName(contact);
   return (
     <div class="contact-head">
       <Avatar name={name} seed={contact.id} size="large" />
