@@ -13,7 +13,8 @@ import { previewMessage } from "./preview.ts";
 import { sendBatch, sendMessage } from "./send.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { batchResultsSchema } from "./batch-types.ts";
-import { messagePreviewSchema, messageSchema } from "./types.ts";
+import { messagePreviewSchema } from "./preview-types.ts";
+import { messageSchema } from "./types.ts";
 import { timelineSchema } from "./timeline-types.ts";
 import {
   type ApiRoute,

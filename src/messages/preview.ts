@@ -3,7 +3,7 @@ import { invalid, iso, mediumOf, millis, TidingsError } from "../kernel/index.ts
 import { channelOf, plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { type PreviewMessage, previewMessageSchema } from "./input-types.ts";
-import type { MessagePreview } from "./types.ts";
+import type { MessagePreview } from "./preview-types.ts";
 import { checkPolicies, decisionOf, toPolicyVerdict } from "../consents/index.ts";
 import { authorOf, type Command } from "../operations/index.ts";
 import { chooseSender, usableSenders } from "../senders/index.ts";
