@@ -39,6 +39,7 @@ export function SentimentChart(props: SentimentChartProps): JSX.Element {
       ref={chart}
       class="sentiment-chart"
       viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="xMinYMid"
       role="group"
       aria-label={t("sentimentChart", { count: messages.length })}
       onKeyDown={onKeyDown}
