@@ -152,9 +152,11 @@ export function removeOutgoing(id: string, key: string): void {
   conversations.set(id, { ...kept, outgoing: kept.outgoing.filter((each) => each.key !== key) });
 }
 
-/** Removes what was typed about an erased contact and in its conversation. */
-export function forgetDrafts(contact: string, conversation: string): void {
-  conversations.forget(conversation);
-  contactEdits.forget(contact);
-  observations.forget(observationDraft(contact));
+/** Removes what was typed in a conversation of an erased contact. */
+export const forgetConversation = (id: string): void => conversations.forget(id);
+
+/** Removes what was typed about a contact that was erased, or merged into another one. */
+export function forgetContact(id: string): void {
+  contactEdits.forget(id);
+  observations.forget(observationDraft(id));
 }

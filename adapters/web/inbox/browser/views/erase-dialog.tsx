@@ -13,7 +13,7 @@ import {
   toast,
 } from "../../../shared/browser/index.ts";
 import { drop } from "../state/conversations.ts";
-import { forgetDrafts } from "../state/drafts.ts";
+import { forgetContact, forgetConversation } from "../state/drafts.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
 
@@ -34,7 +34,8 @@ export function EraseDialog({ contact, conversationId, onClose }: EraseProps): J
     setBusy(true);
     try {
       await api.delete(`v1/contacts/${contact.id}`, { key });
-      forgetDrafts(contact.id, conversationId);
+      forgetContact(contact.id);
+      forgetConversation(conversationId);
       onClose();
       go(linkTo(["all"]), true);
       drop(conversationId);

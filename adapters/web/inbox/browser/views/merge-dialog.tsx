@@ -12,6 +12,7 @@ import {
   toast,
 } from "../../../shared/browser/index.ts";
 import { fetchConversation } from "../state/conversations.ts";
+import { forgetContact } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { contactName } from "../words.ts";
@@ -118,6 +119,7 @@ function Confirmation(props: ConfirmationProps): JSX.Element {
     try {
       const body = { contact_id: other.id };
       onMerged(await api.post<Contact>(`v1/contacts/${contact.id}/merge`, body, { key }));
+      forgetContact(other.id);
       const open = thread.peek()?.id;
       if (open !== undefined) void fetchConversation(open).catch(() => {});
       toast({ message: t("merged") });
