@@ -216,12 +216,16 @@ test("a bar of the sentiment leads to its message, also in older pages and other
   expect(await page.locator(".message", { hasText: "Awful" }).count()).toBe(0);
 
   const marked = page.locator(".entry.is-marked:focus");
-  await bars.last().focus();
-  await page.keyboard.press("Enter");
-  await marked.getByText("Awful. It is dead.").waitFor();
-  const place = await marked.boundingBox();
-  expect(place?.y).toBeGreaterThan(0);
-  expect(place?.y).toBeLessThan(900);
+  // Also again, after the person has scrolled away.
+  for (let times = 0; times < 2; times++) {
+    await page.evaluate(`document.querySelector(".thread").scrollTop = 1e6`);
+    await bars.last().focus();
+    await page.keyboard.press("Enter");
+    await marked.getByText("Awful. It is dead.").waitFor();
+    const place = await marked.boundingBox();
+    expect(place?.y).toBeGreaterThan(0);
+    expect(place?.y).toBeLessThan(900);
+  }
 
   await bars.last().focus();
   await page.keyboard.press("ArrowLeft");
@@ -357,6 +361,8 @@ test("what a person does to a conversation and its contact is done, and what fai
   expect((await shop.conversations.get(second.conversation_id)).status).toBe("closed");
   await contact.getByText("ann@example.org").waitFor();
 
+  expect(faults.filter((fault) => !fault.includes("status of 503"))).toEqual([]);
+
   await inContact("Erase all data").click();
   const erase = dialog.getByRole("button", { name: "Erase" });
   await page.getByLabel("Type ERASE to confirm").fill("erase");
@@ -366,5 +372,6 @@ test("what a person does to a conversation and its contact is done, and what fai
   await page.getByText("The contact was erased.").waitFor();
   await expect.poll(async () => (await shop.contacts.list()).data).toEqual([]);
   await page.getByText("No open conversations").waitFor();
-  expect(faults.filter((fault) => !fault.includes("503"))).toEqual([]);
+  // The browser reports by itself what was refused, and what was asked about the erased contact.
+  expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([]);
 });

@@ -164,7 +164,7 @@ const markMs = 2_500;
 
 /** Brings the message that a person goes to into sight, and returns it while it is marked. */
 function useTarget(scroller: { readonly current: HTMLDivElement | null }): string | undefined {
-  const [marked, setMarked] = useState<string>();
+  const [marked, setMarked] = useState<{ readonly id: string }>();
   const wanted = target.value;
   const shown = thread.value;
   useEffect(() => {
@@ -173,20 +173,20 @@ function useTarget(scroller: { readonly current: HTMLDivElement | null }): strin
       // The person may have gone to another one meanwhile.
       if (target.peek() !== wanted) return;
       target.value = undefined;
-      if (isFound) setMarked(wanted.id);
+      if (isFound) setMarked(wanted);
       else toast({ message: t("messageTooFar", { count: maxSought }) });
     });
   }, [wanted, shown]);
   // The thread stays at its end until this moves it, so this comes after the message is drawn.
   useEffect(() => {
     if (marked === undefined) return;
-    const entry = scroller.current?.querySelector<HTMLElement>(`[data-id="${marked}"]`);
+    const entry = scroller.current?.querySelector<HTMLElement>(`[data-id="${marked.id}"]`);
     entry?.scrollIntoView({ block: "center" });
     entry?.focus({ preventScroll: true });
     const timer = setTimeout(() => setMarked(undefined), markMs);
     return () => clearTimeout(timer);
   }, [marked]);
-  return marked;
+  return marked?.id;
 }
 
 /** Keeps the reader's place: at the end, or where older messages are put before it. */
