@@ -215,14 +215,14 @@ test("a bar of the sentiment leads to its message, also in older pages and other
   await page.locator(".message", { hasText: "Reminder 59" }).waitFor();
   expect(await page.locator(".message", { hasText: "Awful" }).count()).toBe(0);
 
-  const marked = page.locator(".entry.is-marked:focus");
+  const reached = page.locator(".entry:focus");
   // Also again, after the person has scrolled away.
   for (let times = 0; times < 2; times++) {
     await page.evaluate(`document.querySelector(".thread").scrollTop = 1e6`);
     await bars.last().focus();
     await page.keyboard.press("Enter");
-    await marked.getByText("Awful. It is dead.").waitFor();
-    const place = await marked.boundingBox();
+    await reached.getByText("Awful. It is dead.").waitFor();
+    const place = await reached.boundingBox();
     expect(place?.y).toBeGreaterThan(0);
     expect(place?.y).toBeLessThan(900);
   }
@@ -230,14 +230,15 @@ test("a bar of the sentiment leads to its message, also in older pages and other
   await bars.last().focus();
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
-  await marked.getByText("I love my plant").waitFor();
+  await page.locator(".entry.is-marked").getByText("I love my plant").waitFor();
+  await reached.getByText("I love my plant").waitFor();
   expect(page.url()).toContain(earlier.conversation_id);
 
   // On a small screen the contact makes room for the thread.
   await page.setViewportSize({ width: 320, height: 640 });
   await page.getByRole("button", { name: "Contact panel" }).click();
   await bars.last().click();
-  await marked.getByText("Awful. It is dead.").waitFor();
+  await reached.getByText("Awful. It is dead.").waitFor();
   expect(await page.getByRole("complementary", { name: "Contact" }).count()).toBe(0);
   expect(faults).toEqual([]);
 });
