@@ -233,6 +233,7 @@ export type {
 export type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./backlog/index.ts";
 export type { Operator, SaveOperator } from "./operators/index.ts";
 export type { AddObservation, Observation } from "./observations/index.ts";
+export type { MergePreview } from "./privacy/index.ts";
 export type { PolicyVerdict } from "./consents/index.ts";
 export type {
   SandboxEvent,

@@ -18,11 +18,11 @@ import { maxIdentities } from "./rules.ts";
  * because the caller assumes a separate contact
  */
 export async function contactToChange(
-  tx: Tx,
+  reads: Pick<Tx, "get">,
   id: string,
   options?: ReadOptions,
 ): Promise<Seen<ContactRow>> {
-  const contact = await tx.get(contactById, [id], options);
+  const contact = await reads.get(contactById, [id], options);
   if (contact === undefined) throw notFound("contact");
   if (contact.merged_into !== null) throw mergedError(contact.merged_into);
   return contact;

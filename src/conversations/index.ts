@@ -20,7 +20,7 @@ export {
   conversationUpdated,
   type ConversationUpdatedData,
 } from "./events.ts";
-export { findLabelled } from "./list-inbox.ts";
+export { conversationFilter, findLabelled } from "./list-inbox.ts";
 export { contactActivity } from "./reads.ts";
 export {
   assigneeOf,
@@ -45,6 +45,8 @@ export {
   assignConversationSchema,
   type HandOffConversation,
   handOffConversationSchema,
+  type InboxFilters,
+  inboxFilterFields,
   type ListConversations,
   type OpenConversation,
   person,

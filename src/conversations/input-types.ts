@@ -35,8 +35,8 @@ export const person: z.ZodString = name(200);
 
 const byId = { id: reference.describe("The id of the conversation.") };
 
-/** Filters of the inbox. */
-export interface ListConversations extends PageQuery {
+/** Filters of the inbox. A conversation is shown if it passes all of them. */
+export interface InboxFilters {
   /** Only conversations with this status. All statuses by default. */
   readonly status?: ConversationStatus | undefined;
   /** Only conversations with this handler. */
@@ -57,13 +57,51 @@ export interface ListConversations extends PageQuery {
   readonly unassigned?: boolean | undefined;
   /**
    * Only conversations in which the contact waits (`true`) or does not wait (`false`) for a person.
-   * With `true`, hand-offs come first, and then the longest wait.
+   * A list of those that wait has hand-offs first, and then the longest wait.
    */
   readonly waiting?: boolean | undefined;
   /** Only conversations with (`true`) or without (`false`) unread messages. */
   readonly unread?: boolean | undefined;
   /** Only conversations with (`true`) or without (`false`) a suspected opt-out. */
   readonly opt_out_suspected?: boolean | undefined;
+}
+
+export const inboxFilterFields = {
+  status: conversationStatusSchema
+    .optional()
+    .describe("Only conversations with this status. All statuses by default."),
+  handler: handlerSchema.optional().describe("Only conversations with this handler."),
+  assignee: reference
+    .optional()
+    .describe("Only conversations that are assigned to the person or agent with this id."),
+  label: reference.optional().describe("Only conversations with this label."),
+  channel: channelSchema
+    .optional()
+    .describe("Only conversations on the medium of this channel. SMS and MMS share conversations."),
+  priority: prioritySchema.optional().describe("Only conversations with this priority."),
+  unassigned: queryBoolean
+    .optional()
+    .describe(
+      "Only conversations that are assigned to no person and handled by no agent (`true`), or " +
+        "the others (`false`). Conversations in which only you have written are among the " +
+        "others until the contact writes.",
+    ),
+  waiting: queryBoolean
+    .optional()
+    .describe(
+      "Only conversations in which the contact waits (`true`) or does not wait (`false`) for a " +
+        "person. A list of those that wait has hand-offs first, and then the longest wait.",
+    ),
+  unread: queryBoolean
+    .optional()
+    .describe("Only conversations with (`true`) or without (`false`) unread messages."),
+  opt_out_suspected: queryBoolean
+    .optional()
+    .describe("Only conversations with (`true`) or without (`false`) a suspected opt-out."),
+};
+
+/** A list of the inbox. */
+export interface ListConversations extends PageQuery, InboxFilters {
   /** Only conversations of this contact, newest start first. */
   readonly contact_id?: string | undefined;
 }
@@ -71,44 +109,12 @@ export interface ListConversations extends PageQuery {
 export const listConversationsSchema = z
   .strictObject({
     ...pageFields,
-    status: conversationStatusSchema
-      .optional()
-      .describe("Only conversations with this status. All statuses by default."),
-    handler: handlerSchema.optional().describe("Only conversations with this handler."),
-    assignee: reference
-      .optional()
-      .describe("Only conversations that are assigned to the person or agent with this id."),
-    label: reference.optional().describe("Only conversations with this label."),
-    channel: channelSchema
-      .optional()
-      .describe(
-        "Only conversations on the medium of this channel. SMS and MMS share conversations.",
-      ),
-    priority: prioritySchema.optional().describe("Only conversations with this priority."),
-    unassigned: queryBoolean
-      .optional()
-      .describe(
-        "Only conversations that are assigned to no person and handled by no agent (`true`), or " +
-          "the others (`false`). Conversations in which only you have written are among the " +
-          "others until the contact writes.",
-      ),
-    waiting: queryBoolean
-      .optional()
-      .describe(
-        "Only conversations in which the contact waits (`true`) or does not wait (`false`) for a " +
-          "person. With `true`, hand-offs come first, and then the longest wait.",
-      ),
-    unread: queryBoolean
-      .optional()
-      .describe("Only conversations with (`true`) or without (`false`) unread messages."),
-    opt_out_suspected: queryBoolean
-      .optional()
-      .describe("Only conversations with (`true`) or without (`false`) a suspected opt-out."),
+    ...inboxFilterFields,
     contact_id: reference
       .optional()
       .describe("Only conversations of this contact, newest start first."),
   })
-  .describe("Filters of the inbox.");
+  .describe("A list of the inbox.");
 
 /** The contact and the medium of a conversation to open. */
 export interface OpenConversation {

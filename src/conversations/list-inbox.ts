@@ -13,7 +13,11 @@ import {
   inboxUnread,
   inboxWaiting,
 } from "./rows.ts";
-import { type ListConversations, listConversationsSchema } from "./input-types.ts";
+import {
+  type InboxFilters,
+  type ListConversations,
+  listConversationsSchema,
+} from "./input-types.ts";
 import { type Conversation, conversationStatusSchema } from "./types.ts";
 import { mediumOf, type Page } from "../kernel/index.ts";
 import { pageOf, type Query, type ScanList } from "../operations/index.ts";
@@ -174,7 +178,17 @@ async function rangeOfContact(
   };
 }
 
-/** Returns the conversations with a label, newest activity first. */
+/** Returns the test whether a conversation passes the filters. */
+export function conversationFilter({
+  status,
+  label,
+  ...others
+}: InboxFilters): (row: Seen<ConversationRow>) => boolean {
+  const where = { ...whereOf(others), ...(status === undefined ? {} : { status }) };
+  return (row) => passes(row, where) && (label === undefined || row.labels.includes(label));
+}
+
+/** Returns the latest `limit` conversations with a label, newest activity first. */
 export async function findLabelled(
   reads: Reads,
   label: string,

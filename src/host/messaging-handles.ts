@@ -37,6 +37,7 @@ import type {
   UpdateConversation,
 } from "../conversations/index.ts";
 import type { AddObservation, Observation } from "../observations/index.ts";
+import type { MergePreview } from "../privacy/index.ts";
 import type { CreateSender, Sender, UpdateSender } from "../senders/index.ts";
 import type {
   OpenWebchatSession,
@@ -155,6 +156,12 @@ export interface Contacts {
    *   merged contacts
    */
   merge(id: string, otherId: string, options?: KeyOptions): Promise<Contact>;
+  /**
+   * Returns what `merge` would do: the contact that it would result in, and the conversations that
+   * it would close.
+   * @throws TidingsError as `merge` does
+   */
+  previewMerge(id: string, otherId: string): Promise<MergePreview>;
   /**
    * Erases the contact and the contacts that were merged into it. Queued and scheduled messages to
    * it are not sent. Resolves when the erasure is complete. What stays identifies nobody by itself:

@@ -13,7 +13,8 @@ import { previewMessage } from "./preview.ts";
 import { sendBatch, sendMessage } from "./send.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { batchResultsSchema } from "./batch-types.ts";
-import { messagePreviewSchema, messageSchema } from "./types.ts";
+import { messagePreviewSchema } from "./preview-types.ts";
+import { messageSchema } from "./types.ts";
 import { timelineSchema } from "./timeline-types.ts";
 import {
   type ApiRoute,
@@ -134,7 +135,8 @@ const messageRoutes: readonly ApiRoute[] = [
       "in the messages of contacts, people and agents. Messages of programs are not searched. " +
       "The result is one page: conversations whose contact or label matches come first, then " +
       "those with the newest matching message. If thousands of messages match, only a sample of " +
-      "them is searched.",
+      "them is searched. The filters are those of the list. They apply to the best 250 contacts, " +
+      "the latest 250 conversations with the label, and all messages that were found.",
     response: pageSchema(conversationMatchSchema).meta({ id: "ConversationMatchPage" }),
   },
   {

@@ -68,8 +68,8 @@ export {
   mediaSchema,
   type Message,
   type MessageError,
-  type MessagePreview,
   messageSchema,
   type MessageStatus,
   type Segments,
 } from "./types.ts";
+export type { MessagePreview } from "./preview-types.ts";

@@ -296,6 +296,11 @@ export interface Reply {
   /** Files to send with the text, by default at most 10. On `text`, it is then sent as MMS. */
   readonly media?: Media[] | undefined;
   /**
+   * The sender's address. Defaults to the sender that the contact last used, then to one from the
+   * account's pool for the channel, then to the account's default sender.
+   */
+  readonly from?: string | undefined;
+  /**
    * The id of the person who writes, as the host application knows it. The conversation is then
    * assigned to this person, unless another person is assigned.
    */
@@ -315,6 +320,12 @@ export const replySchema = (limits: Limits) =>
         .optional()
         .describe(
           "Files to send with the text, by default at most 10. On `text`, it is then sent as MMS.",
+        ),
+      from: senderAddress
+        .optional()
+        .describe(
+          "The sender's address. Defaults to the sender that the contact last used, then to one " +
+            "from the account's pool for the channel, then to the account's default sender.",
         ),
       author_id: person
         .optional()

@@ -3,10 +3,12 @@ import { invalid, iso, mediumOf, millis, TidingsError } from "../kernel/index.ts
 import { channelOf, plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
 import { type PreviewMessage, previewMessageSchema } from "./input-types.ts";
-import type { MessagePreview } from "./types.ts";
+import type { MessagePreview } from "./preview-types.ts";
 import { checkPolicies, decisionOf, toPolicyVerdict } from "../consents/index.ts";
 import { authorOf, type Command } from "../operations/index.ts";
-import { chooseSender } from "../senders/index.ts";
+import { chooseSender, usableSenders } from "../senders/index.ts";
+
+const maxSenders = 50;
 
 /** Returns the outcome that sending a message would have. Writes nothing. */
 export const previewMessage: Command<PreviewMessage, MessagePreview> = {
@@ -35,6 +37,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
         throw error;
       },
     );
+    const senders = await usableSenders(tx, channel, services.transports, maxSenders);
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
     const addressee = await findAddressee(tx, services.secret, medium, to);
     if (from === null) {
@@ -42,6 +45,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
       return {
         channel,
         from,
+        senders,
         to,
         segments,
         consent,
@@ -63,6 +67,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     return {
       channel,
       from,
+      senders,
       to,
       segments,
       consent: consentFor(addressee, from) === "opted_out" ? "opted_out" : "allowed",

@@ -252,7 +252,7 @@ export const reply: Command<Reply, Message> = {
     if (conversation !== undefined) tx.update(conversations, conversation, {});
   },
   storesKey: true,
-  async run(tx, { id, body, media, author_id }, call) {
+  async run(tx, { id, body, media, from, author_id }, call) {
     const { caller, services } = call;
     const person = personOf(caller, author_id);
     const found = await findOwnConversation(tx, id);
@@ -267,7 +267,7 @@ export const reply: Command<Reply, Message> = {
       ...assigneeOnReply(found, person),
     });
 
-    const draft = { body, ...(media === undefined ? {} : { media }) };
+    const draft = { body, from, ...(media === undefined ? {} : { media }) };
     const author = {
       type: "human" as const,
       ...(person === undefined ? {} : { id: person }),
@@ -277,20 +277,22 @@ export const reply: Command<Reply, Message> = {
 };
 
 /**
- * Sends a message to the last address of an active conversation.
+ * Sends a message to the last address of an active conversation, from the given sender or the one
+ * that the contact last used.
  * @throws TidingsError `conflict` if the contact has no address left, `no_sender`, and the errors
  * of `acceptMessage`
  */
 export async function sendInConversation(
   tx: Tx,
   call: Parameters<typeof acceptMessage>[1],
-  draft: Pick<Reply, "body" | "media">,
+  draft: Pick<Reply, "body" | "media" | "from">,
   conversation: Seen<ConversationRow>,
   author: Author,
 ): Promise<Seen<MessageRow>> {
   const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
   const identity = await findCorrespondent(tx, conversation);
-  const request = { channel, from: undefined, last: identity.last_sender_id, to: identity.address };
+  const { last_sender_id: last, address: to } = identity;
+  const request = { channel, from: draft.from, last, to };
   const sender = await chooseSender(tx, request, call.services.transports);
   const correspondence = {
     channel,

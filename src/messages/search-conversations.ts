@@ -1,6 +1,7 @@
 import { contactQuery, findBestMatches, media } from "../contacts/index.ts";
 import {
   conversationById,
+  conversationFilter,
   type ConversationRow,
   currentConversation,
   findLabelled,
@@ -19,6 +20,12 @@ import {
 } from "./search-types.ts";
 
 /**
+ * How many contacts, labelled conversations and conversations with a matching message a filtered
+ * search looks at in one step.
+ */
+const maxFiltered = 250;
+
+/**
  * Searches conversations by their contact, their labels and the words of their messages.
  * Conversations whose contact or label matches come first, then those with the newest matching
  * message. The result is one page: users narrow a search with more words.
@@ -27,23 +34,28 @@ export const searchConversations: Query<SearchConversations, Page<ConversationMa
   kind: "query",
   name: "conversations.search",
   input: () => searchConversationsSchema,
-  async run(reads, { q, limit = defaultPageSize }) {
+  async run(reads, { q, limit = defaultPageSize, ...filters }) {
+    const isFiltered = Object.values(filters).some((each) => each !== undefined);
+    const isWanted = conversationFilter(filters);
+    // One extra row shows whether there are more.
+    const reach = isFiltered ? maxFiltered : limit + 1;
     const [ofContacts, labelled, worded] = await Promise.all([
-      findByContact(reads, q, limit + 1),
-      findLabelled(reads, q.trim(), limit + 1),
+      findByContact(reads, q, reach),
+      findLabelled(reads, q.trim(), reach),
       findByWords(reads, messagesByWords, contactQuery(q).words),
     ]);
     const ids = worded.map(({ id }) => [id] as const);
     const newest = newestOfEach(await reads.getAll(messageById, ids));
     const found = new Map<string, Seen<ConversationRow>>(
-      [...ofContacts, ...labelled].map((row) => [row.id, row]),
+      [...ofContacts, ...labelled].filter(isWanted).map((row) => [row.id, row]),
     );
-    // One extra row shows whether there are more.
     const missing = [...newest.keys()].filter((id) => !found.has(id));
-    const keys = missing.slice(0, limit + 1).map((id) => [id] as const);
-    for (const row of await reads.getAll(conversationById, keys)) found.set(row.id, row);
-    const rows = [...found.values()].slice(0, limit);
-    const shown = await showConversations(reads, rows);
+    for (let at = 0; at < missing.length && found.size <= limit; at += reach) {
+      const keys = missing.slice(at, at + reach).map((id) => [id] as const);
+      const rows = await reads.getAll(conversationById, keys);
+      for (const row of rows.filter(isWanted)) found.set(row.id, row);
+    }
+    const shown = await showConversations(reads, [...found.values()].slice(0, limit));
     return {
       data: shown.map((conversation) => {
         const message = newest.get(conversation.id);

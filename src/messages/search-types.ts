@@ -1,10 +1,15 @@
 import { z } from "zod";
 import { defaultPageSize, queryInteger, text } from "../kernel/index.ts";
-import { type Conversation, conversationSchema } from "../conversations/index.ts";
+import {
+  type Conversation,
+  conversationSchema,
+  type InboxFilters,
+  inboxFilterFields,
+} from "../conversations/index.ts";
 import { type Message, messageSchema } from "./types.ts";
 
-/** A search of the inbox. */
-export interface SearchConversations {
+/** A search of the inbox, in all conversations or in those that pass the filters. */
+export interface SearchConversations extends InboxFilters {
   /**
    * Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. Only
    * the first 8 words count.
@@ -15,6 +20,7 @@ export interface SearchConversations {
 }
 
 export const searchConversationsSchema = z.strictObject({
+  ...inboxFilterFields,
   q: text(200)
     .min(1)
     .describe(

@@ -9,6 +9,8 @@ import {
 } from "../operations/index.ts";
 import { eraseContact } from "./erase.ts";
 import { mergeContacts } from "./merge.ts";
+import { mergePreviewSchema } from "./merge-types.ts";
+import { previewMerge } from "./preview-merge.ts";
 import { redactMessage } from "./redact.ts";
 import { privacyJobs } from "./jobs.ts";
 
@@ -40,6 +42,18 @@ const privacyRoutes: readonly ApiRoute[] = [
       "works as a recipient and for reading history. The answer is sent when everything has moved.",
   },
   {
+    tag: "Contacts",
+    scopes: ["contacts:read", "conversations:read"],
+    response: mergePreviewSchema,
+    method: "GET",
+    path: "/v1/contacts/:id/merge-preview",
+    operation: previewMerge,
+    summary: "Preview a merge",
+    description:
+      "Returns the contact that the merge would result in, and the conversations that it would " +
+      "close. It fails as the merge would. Nothing is changed.",
+  },
+  {
     tag: "Messages",
     scopes: ["messages:write"],
     response: messageSchema,
@@ -60,6 +74,11 @@ const privacyHandles = {
       ({ change }) =>
         (id: string, contact_id: string, options?: CommandOptions) =>
           change(mergeContacts, { id, contact_id }, options),
+    ),
+    previewMerge: method(
+      ({ read }) =>
+        (id: string, contact_id: string) =>
+          read(previewMerge, { id, contact_id }),
     ),
     erase: commandById(eraseContact),
   },

@@ -1,1 +1,2 @@
+export type { MergePreview } from "./merge-types.ts";
 export { reapJob } from "./jobs.ts";

@@ -145,11 +145,9 @@ const joinContacts: Command<MergeContacts, Joined> = {
   status: 200,
   async run(tx, { id, contact_id }, { services }) {
     const survivor = await contactToChange(tx, id);
-    const other = await otherContact(tx, contact_id);
-    if (other.id === survivor.id) throw refused("itself", "must be another contact");
+    const other = await otherContact(tx, survivor, contact_id);
     const joined = { survivor: survivor.id, other: other.id };
     if (other.merged_into === survivor.id) return joined;
-    if (other.merged_into !== null) throw mergedError(other.merged_into);
 
     const { drawId } = services;
     await moveAddresses(tx, survivor, other);
@@ -181,9 +179,21 @@ const showMerged: Command<ById, Contact> = {
   },
 };
 
-async function otherContact(tx: Tx, id: string): Promise<Seen<ContactRow>> {
-  const other = await tx.get(contactById, [id]);
+/**
+ * Returns the contact that is merged into the survivor. A repeated merge finds it merged already.
+ * @throws TidingsError `validation_failed` if there is no such other contact; `conflict` if it was
+ * merged into a third contact
+ */
+export async function otherContact(
+  reads: Pick<Tx, "get">,
+  survivor: ContactRow,
+  id: string,
+): Promise<Seen<ContactRow>> {
+  const other = await reads.get(contactById, [id]);
   if (other === undefined) throw refused("unknown_contact", "no contact has this id");
+  if (other.id === survivor.id) throw refused("itself", "must be another contact");
+  const { merged_into } = other;
+  if (merged_into !== null && merged_into !== survivor.id) throw mergedError(merged_into);
   return other;
 }
 
@@ -201,7 +211,7 @@ async function moveAddresses(tx: Tx, survivor: ContactRow, other: ContactRow): P
     [survivor, other].map(({ id }) => tx.list(identitiesOfContact, [id], maxIdentities + 1)),
   );
   if (own === undefined || others === undefined) return;
-  if (own.length + others.length > maxIdentities) throw tooMany(`${maxIdentities} addresses`);
+  checkAddresses(own.length + others.length);
   for (const identity of others) tx.update(identities, identity, { contact_id: survivor.id });
 }
 
@@ -218,8 +228,21 @@ async function repointMergedContacts(
     [survivor, other].map(({ id }) => tx.list(contactsMergedInto, [id], maxMerged + 1)),
   );
   if (own === undefined || others === undefined) return;
-  if (own.length + others.length >= maxMerged) throw tooMany(`${maxMerged} merged contacts`);
+  checkMerged(own.length + others.length);
   for (const stub of others) await writeContact(tx, stub, { merged_into: survivor.id });
+}
+
+/** @throws TidingsError `conflict` if the two contacts have too many addresses together */
+export function checkAddresses(count: number): void {
+  if (count > maxIdentities) throw tooMany(`${maxIdentities} addresses`);
+}
+
+/**
+ * Checks the number of contacts that were merged into the two before. The merge adds one.
+ * @throws TidingsError `conflict`
+ */
+export function checkMerged(count: number): void {
+  if (count >= maxMerged) throw tooMany(`${maxMerged} merged contacts`);
 }
 
 function tooMany(what: string): TidingsError {
@@ -238,16 +261,19 @@ async function joinConversations(
       tx.get(currentConversation, [other, medium]),
     ]);
     if (others === undefined) continue;
-    if (
-      own !== undefined &&
-      conversationToKeep(activityOf(own), activityOf(others)) === "survivors"
-    ) {
-      await supersede(tx, drawId, others, survivor);
-      continue;
-    }
-    if (own !== undefined) await supersede(tx, drawId, own, survivor);
-    await changeConversation(tx, drawId, others, { contact_id: survivor });
+    const ended = own && conversationToEnd(own, others);
+    if (ended !== undefined) await supersede(tx, drawId, ended, survivor);
+    if (ended !== others) await changeConversation(tx, drawId, others, { contact_id: survivor });
   }
+}
+
+/** Returns which of two current conversations on a medium ends when their contacts merge. */
+export function conversationToEnd(
+  own: Seen<ConversationRow>,
+  others: Seen<ConversationRow>,
+): Seen<ConversationRow> {
+  const kept = conversationToKeep(activityOf(own), activityOf(others));
+  return kept === "survivors" ? others : own;
 }
 
 const activityOf = ({ status, last_activity_at }: ConversationRow) => ({

@@ -15,6 +15,7 @@ import {
   type Channel,
   type GenerateId,
   invalid,
+  type Mode,
   type SenderId,
   TidingsError,
 } from "../kernel/index.ts";
@@ -154,15 +155,7 @@ export async function chooseSender(
   { channel, from, last, to }: SenderRequest,
   transports: readonly Transport[],
 ): Promise<SenderRow> {
-  const isUsable = (sender: SenderRow | undefined): sender is SenderRow =>
-    sender !== undefined &&
-    sender.channels.includes(channel) &&
-    transports.some(({ name, capabilities: { modes, channels } }) => {
-      return (
-        name === sender.transport && modes.includes(tx.scope.mode) && channels.includes(channel)
-      );
-    });
-
+  const isUsable = usableOn(channel, tx.scope.mode, transports);
   if (from !== undefined) {
     const requested = await tx.get(senderByAddress, [from]);
     if (isUsable(requested)) return requested;
@@ -181,6 +174,30 @@ export async function chooseSender(
     if (isUsable(sender)) return sender;
   }
   throw noSender(`This account has no sender for ${channel}. Add one.`);
+}
+
+/** Returns the test whether a sender can send on a channel. */
+const usableOn =
+  (channel: Channel, mode: Mode, transports: readonly Transport[]) =>
+  (sender: SenderRow | undefined): sender is SenderRow =>
+    sender !== undefined &&
+    sender.channels.includes(channel) &&
+    transports.some(
+      ({ name, capabilities: { modes, channels } }) =>
+        name === sender.transport && modes.includes(mode) && channels.includes(channel),
+    );
+
+/** Returns the addresses of the senders that can send on a channel: the oldest `limit` ones. */
+export async function usableSenders(
+  tx: Tx,
+  channel: Channel,
+  transports: readonly Transport[],
+  limit: number,
+): Promise<string[]> {
+  const members = await tx.list(senderChannels.primary, [channel], limit);
+  const rows = await Promise.all(members.map((each) => tx.get(senderById, [each.sender_id])));
+  const isUsable = usableOn(channel, tx.scope.mode, transports);
+  return rows.flatMap((row) => (isUsable(row) ? [row.address] : []));
 }
 
 function noSender(message: string): TidingsError {

@@ -3,6 +3,7 @@ export {
   createSandboxSenders,
   sandboxAddress,
   sandboxInbox,
+  usableSenders,
 } from "./choose-sender.ts";
 export {
   defaultSenderByChannel,

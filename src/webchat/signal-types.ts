@@ -35,6 +35,8 @@ export interface WebchatState {
   readonly read_at: string | null;
   /** Who has the conversation. Null while nobody has it, as after a hand-off. */
   readonly assignee: WebchatAssignee | null;
+  /** Whether the conversation waits for a person to take it, as after a hand-off. */
+  readonly queued: boolean;
 }
 
 export const webchatStateSchema = z
@@ -48,6 +50,9 @@ export const webchatStateSchema = z
     assignee: webchatAssigneeSchema
       .nullable()
       .describe("Who has the conversation. Null while nobody has it, as after a hand-off."),
+    queued: z
+      .boolean()
+      .describe("Whether the conversation waits for a person to take it, as after a hand-off."),
   })
   .meta({
     id: "WebchatState",

@@ -30,8 +30,12 @@ export async function readNames(reads: Reads, authors: readonly Author[]): Promi
 /** Reads the state of the contact's latest conversation on webchat. */
 export async function readState(reads: Reads, contact_id: ContactId): Promise<WebchatState> {
   const row = await reads.get(currentConversation, [contact_id, "webchat"]);
-  if (row === undefined) return { read_at: null, assignee: null };
-  return { read_at: isoOrNull(row.read_at), assignee: await readAssignee(reads, row) };
+  if (row === undefined) return { read_at: null, assignee: null, queued: false };
+  return {
+    read_at: isoOrNull(row.read_at),
+    assignee: await readAssignee(reads, row),
+    queued: row.handler === "queue" && row.status !== "closed",
+  };
 }
 
 /**

@@ -34,7 +34,9 @@ describe("a contact with many addresses", () => {
       message: "A contact can have at most 100 addresses.",
     });
     expect((await one.contacts.get(survivor)).identities).toHaveLength(100);
-    await expect(one.contacts.merge(survivor, last)).rejects.toMatchObject({ code: "conflict" });
+    const refused = { code: "conflict" };
+    await expect(one.contacts.merge(survivor, last)).rejects.toMatchObject(refused);
+    await expect(one.contacts.previewMerge(survivor, last)).rejects.toMatchObject(refused);
     // Without its phone number, it has room again.
     await one.contacts.update(survivor, { phone: null });
     expect((await one.webchat.open({ contact_id: survivor })).contact_id).toBe(survivor);

@@ -38,8 +38,18 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     const second = await sandbox.inbound({ from: bob, body: "from Bob" });
     await contacts.addObservation(other.id, { content: "likes tea", kind: "taste" });
 
+    const preview = await contacts.previewMerge(survivor.id, other.id);
     const merged = await contacts.merge(survivor.id, other.id);
 
+    const { updated_at } = preview.contact;
+    expect({ ...merged, updated_at }).toEqual(preview.contact);
+    expect(preview.closes.map(({ id, status, contact }) => [id, status, contact.id])).toEqual([
+      [second.conversation_id, "open", other.id],
+    ]);
+    expect(await contacts.previewMerge(survivor.id, other.id)).toEqual({
+      contact: merged,
+      closes: [],
+    });
     expect(merged).toMatchObject({
       id: survivor.id,
       name: "Ann",
@@ -132,6 +142,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     const { contacts, sandbox } = one;
     const { id } = await contacts.create({ name: "Ann" });
     const { contact_id, conversation_id } = await sandbox.inbound({ from: bob, body: "hello" });
+    expect((await contacts.previewMerge(id, contact_id)).closes).toEqual([]);
     expect(await contacts.merge(id, contact_id)).toMatchObject({ phone: bob, name: "Ann" });
     expect(await sandbox.inbound({ from: bob, body: "again" })).toMatchObject({
       contact_id: id,
@@ -185,6 +196,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
       errors: [{ pointer: "/contact_id", code: "itself" }],
     };
     expect(await refused(contacts.merge(a.id, a.id))).toMatchObject(itself);
+    expect(await refused(contacts.previewMerge(a.id, a.id))).toMatchObject(itself);
     expect(await outcome(contacts.merge("ct_nobody", a.id))).toBe("not_found");
     const unknown = {
       code: "validation_failed",
@@ -196,6 +208,7 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     expect(await contacts.merge(a.id, b.id)).toEqual(merged);
     const isNow = { code: "conflict", conflictingId: a.id };
     expect(await refused(contacts.merge(c.id, b.id))).toMatchObject(isNow);
+    expect(await refused(contacts.previewMerge(c.id, b.id))).toMatchObject(isNow);
     expect(await refused(contacts.merge(b.id, c.id))).toMatchObject(isNow);
     expect(await refused(contacts.update(b.id, { name: "B" }))).toMatchObject(isNow);
     expect(await refused(contacts.erase(b.id))).toMatchObject(isNow);

@@ -144,6 +144,24 @@ describe.each(storages)("a conversation on $name", ({ open }) => {
     expect(await own.handBack(id)).toMatchObject({ handler: "ai", assignee: agent });
   });
 
+  it("is handled by the person who replies from another sender, which the contact then knows", async () => {
+    const { one, own, id, mast } = await begun();
+    const from = "+15005559998";
+    await one.senders.create({ address: from, channels: ["sms"], transport: mast.name });
+    const text = { to: phone, body: "From the store" };
+    expect((await one.messages.preview(text)).senders).toEqual([line, from]);
+    const image = { to: phone, body: "", media: [{ url: "https://example.com/a.png" }] };
+    expect((await one.messages.preview(image)).senders).toEqual([line]);
+    const reply = await own.reply(id, { body: "From the store", from, author_id: "anna" });
+    expect(reply).toMatchObject({ from, to: phone, conversation_id: id });
+    expect(await own.get(id)).toMatchObject({ handler: "human", assignee: anna });
+    expect(await own.reply(id, { body: "And again" })).toMatchObject({ from });
+    const { media } = image;
+    await expect(own.reply(id, { body: "", media, from })).rejects.toMatchObject({
+      code: "no_sender",
+    });
+  });
+
   it("is reopened by a reply unless a newer one exists", async () => {
     const { own, id, contact_id } = await begun();
     await own.update(id, { status: "closed" });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import type { ConversationMatch } from "../../src/messages/search-types.ts";
+import type { ConversationMatch, SearchConversations } from "../../src/messages/search-types.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -116,6 +117,31 @@ describe.each(storages)("the search of the inbox on $name", ({ name, open }) => 
     expect(theirs.data).toEqual([]);
   });
 
+  it("finds only conversations that pass the filters", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const write = (from: string, body: string) => one.sandbox.inbound({ from, body });
+    const old = await write(phoneOf(0), "My refund, please");
+    await one.conversations.update(old.conversation_id, { status: "closed", priority: "high" });
+    const vip = await write(phoneOf(1), "A refund");
+    await one.conversations.setLabels(vip.conversation_id, ["refund", "vip"]);
+    await one.conversations.assign(vip.conversation_id, { type: "human", id: "kim" });
+    for (const from of phones.slice(2)) await write(from, "Refund refund");
+    const ask = async (filters: Omit<SearchConversations, "q">) =>
+      idsOf((await one.conversations.search({ q: "refund", limit: 1, ...filters })).data);
+    expect(await ask({ status: "closed" })).toEqual([old.conversation_id]);
+    expect(await ask({ priority: "high" })).toEqual([old.conversation_id]);
+    expect(await ask({ assignee: "kim", status: "open" })).toEqual([vip.conversation_id]);
+    expect(await ask({ label: "vip" })).toEqual([vip.conversation_id]);
+    expect(await ask({ label: "vip", status: "closed" })).toEqual([]);
+    expect(await ask({ channel: "webchat" })).toEqual([]);
+    const rest = { q: "refund", waiting: true, unassigned: true, limit: 1 } as const;
+    const page = await one.conversations.search(rest);
+    expect([page.data.length, page.has_more]).toEqual([1, true]);
+    const both = await one.conversations.search({ ...rest, limit: 2 });
+    expect([both.data.length, both.has_more]).toEqual([2, false]);
+  });
+
   it("finds no text that was redacted, erased or sent by a program", async () => {
     const { engine, clock } = world();
     const one = engine(open().connect());
@@ -131,4 +157,16 @@ describe.each(storages)("the search of the inbox on $name", ({ name, open }) => 
     await one.contacts.erase(other.contact_id);
     expect(await search(one, "swordfish")).toEqual([]);
   });
+});
+
+it("finds a conversation that passes the filters behind hundreds of newer ones that do not", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  const write = (i: number) =>
+    one.sandbox.inbound({ from: `+1500555${String(i).padStart(4, "0")}`, body: "A refund" });
+  const { conversation_id: old } = await write(0);
+  await one.conversations.update(old, { status: "closed" });
+  for (let i = 1; i <= 260; i++) await write(i);
+  const { data } = await one.conversations.search({ q: "refund", status: "closed" });
+  expect(idsOf(data)).toEqual([old]);
 });

@@ -48,6 +48,9 @@ const examples: Readonly<Record<string, (own: Owner) => Example>> = {
   "GET /v1/contacts/search": () => ({ query: "q=bo" }),
   "POST /v1/contacts/import": () => ({ body: { contacts: [{ phone: "+15005550004" }] } }),
   "POST /v1/contacts/:id/merge": ({ other_contact }) => ({ body: { contact_id: other_contact } }),
+  "GET /v1/contacts/:id/merge-preview": ({ other_contact }) => ({
+    query: `contact_id=${other_contact}`,
+  }),
   "POST /v1/contacts/:id/observations": () => ({ body: { content: "walks", kind: "habit" } }),
   "PUT /v1/contacts/:id/consents/:medium": () => ({ body: { status: "opted_out" } }),
   "POST /v1/senders": () => ({

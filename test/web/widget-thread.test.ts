@@ -29,7 +29,7 @@ function page(length: number): WebchatMessagePage {
     has_more: first > 0,
     next_cursor: first > 0 ? String(first) : null,
     last_event_id: String(length),
-    state: { read_at: null, assignee: null },
+    state: { read_at: null, assignee: null, queued: false },
   };
 }
 

@@ -262,6 +262,13 @@ test("a visitor and a person see each other type, and the visitor sees what was 
   // Whoever opens a conversation reads it.
   for (const { panel } of [visitor, other]) await panel.getByText("Read").waitFor();
 
+  // Nobody has the conversation, until it is handed off to people and one of them answers.
+  const subtitle = visitor.panel.locator("header p");
+  expect(await subtitle.textContent()).toBe("Ask us anything");
+  const [waiting] = (await site.engine.conversations.list()).data;
+  await site.engine.conversations.handOff(waiting?.id ?? "", { reason: "A question" });
+  await subtitle.getByText("A person will answer you").waitFor();
+
   await visitor.field.fill("How much is");
   const visitorTypes = desk.getByText(/ is typing$/);
   await visitorTypes.waitFor();
@@ -271,7 +278,7 @@ test("a visitor and a person see each other type, and the visitor sees what was 
   await composer.press("Control+Enter");
   await visitor.shows(["> Hello", "Hi"]);
   for (const each of personTypes) await each.waitFor({ state: "detached" });
-  expect(await visitor.panel.locator("header p").textContent()).toBe(anna.name);
+  await subtitle.getByText(anna.name).waitFor();
   expect(await visitor.panel.locator(".author").allTextContents()).toEqual([anna.name]);
 
   await visitor.field.press("Enter");

@@ -75,7 +75,7 @@ describe.each(storages)("a chat in process on $name", ({ open }) => {
     const [greeting, state, ...chunks] = await take(5, text);
     expect([greeting, state]).toEqual([
       "retry: 2000\n\n",
-      `event: state\ndata: ${JSON.stringify({ read_at: null, assignee: null })}\n\n`,
+      `event: state\ndata: ${JSON.stringify({ read_at: null, assignee: null, queued: false })}\n\n`,
     ]);
     expect(chunks.flatMap((chunk) => /^data: (.*)$/m.exec(chunk)?.[1] ?? [])).toEqual(
       seen.map((each) => JSON.stringify(each.message)),

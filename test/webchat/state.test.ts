@@ -25,7 +25,7 @@ const conversationOf = async (engine: MessagingEngine, contact_id: string): Prom
   return data[0]?.id ?? expect.fail("no conversation");
 };
 
-const nobody: WebchatState = { read_at: null, assignee: null };
+const nobody: WebchatState = { read_at: null, assignee: null, queued: false };
 
 describe.each(storages)("the state of a visitor's conversation on $name", ({ open }) => {
   it("names who has it, when a stream opens and at each change by any process", async () => {
@@ -61,13 +61,19 @@ describe.each(storages)("the state of a visitor's conversation on $name", ({ ope
     const agent = await one.agents.create({ name: "Robin", enabled: true, channels: ["webchat"] });
     await one.conversations.assign(id, { type: "agent", id: agent.id });
     expect((await settled()).at(-1)).toEqual({ type: "agent", name: "Robin" });
+    const isQueued = async (): Promise<boolean> =>
+      (await other.webchat.messages(session.id)).state.queued;
+    expect(await isQueued()).toBe(false);
     await one.conversations.handOff(id, { reason: "angry" });
     expect(await settled()).toEqual([null]);
+    expect(await isQueued()).toBe(true);
     await one.conversations.reply(id, { body: "Hello", author_id: "ann" });
     expect(new Set(await settled())).toEqual(new Set([{ type: "human", name: "Ann A." }]));
     // A new name is no event, so it is shown at once only to the visitors of its process.
     await other.operators.save("ann", { name: "Ann B." });
     expect(await settled()).toEqual([{ type: "human", name: "Ann B." }]);
+
+    expect(await isQueued()).toBe(false);
 
     const late = await statesOf(other, session.id);
     await clock.settle();
@@ -101,7 +107,7 @@ describe.each(storages)("the state of a visitor's conversation on $name", ({ ope
     one.on("conversation.updated", ({ type }) => void events.push(type));
     await one.conversations.markRead(id);
     await clock.settle();
-    expect(states.splice(0)).toEqual([{ read_at, assignee: null }]);
+    expect(states.splice(0)).toEqual([{ ...nobody, read_at }]);
     await clock.advance(1_000);
     await one.conversations.markUnread(id);
     await one.conversations.markUnread(id);

@@ -22,6 +22,9 @@ import { Conversation } from "./views/conversation.tsx";
 import { ListPane } from "./views/list-pane.tsx";
 import { ViewRail } from "./views/rail.tsx";
 
+/** The parameters of the place that choose what the list shows. */
+const placeFilters = ["label", "channel", "priority", "unread", "q", "in"];
+
 /** The inbox: views, list, conversation and contact. Its place is `#/<view>/<conversation>`. */
 export function Inbox(): JSX.Element {
   const { path, query } = place.value;
@@ -36,8 +39,9 @@ export function Inbox(): JSX.Element {
       priority: priorityOf(query["priority"]),
       unread: query["unread"] === "true" ? true : undefined,
       words: query["q"],
+      isInView: query["in"] === "view" ? true : undefined,
     }),
-    [view, query["label"], query["channel"], query["priority"], query["unread"], query["q"]],
+    [view, ...placeFilters.map((each) => query[each])],
   );
   useEffect(() => void list.show(shown), [shown]);
   useEffect(() => {

@@ -1,5 +1,5 @@
 /** The words of the states that conversations and messages can be in. */
-import type { Conversation, Message, Priority } from "../../../../src/index.ts";
+import type { Contact, Conversation, Message, Priority } from "../../../../src/index.ts";
 import { dayAndTime, type IconName, type Tone } from "../../shared/browser/index.ts";
 import { t } from "./texts.ts";
 
@@ -13,6 +13,10 @@ export const priorityName = (priority: Priority): string =>
 
 export const priorityTone = (priority: Priority): Tone =>
   priority === "urgent" ? "bad" : priority === "high" ? "warn" : "neutral";
+
+/** The name of a contact, or the address that stands for it as elsewhere. */
+export const contactName = ({ name, phone, identities, id }: Contact): string =>
+  name ?? phone ?? identities[0]?.address ?? id;
 
 export const mediumName = (medium: Conversation["medium"]): string =>
   medium === "webchat" ? t("channelWebchat") : t("channelText");

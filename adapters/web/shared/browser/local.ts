@@ -20,15 +20,3 @@ export function remember(key: string, value: string | undefined): void {
     // The page works without it until it is reloaded.
   }
 }
-
-/** Removes the values whose key begins with `start`, but for those that `keep` accepts. */
-export function forget(start: string, keep: (key: string) => boolean): void {
-  try {
-    for (const key of Object.keys(localStorage)) {
-      const own = key.startsWith(prefix + start);
-      if (own && !keep(key.slice(prefix.length))) localStorage.removeItem(key);
-    }
-  } catch {
-    // Nothing is stored.
-  }
-}

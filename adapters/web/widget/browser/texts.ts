@@ -11,6 +11,7 @@ export const defaultTexts = {
   you: "You",
   agent: "Assistant",
   human: "Team",
+  queued: "A person will answer you",
   joined: "{name} has joined the chat",
   returned: "{name} has taken over",
   typing: "{name} is typing",

@@ -7,7 +7,7 @@ export const placeOf = ({ created_at, id }: WebchatMessage): string => `${create
 /** With more, the next page leaves only the newest. */
 export const maxMessages = 1_000;
 
-const noState: WebchatState = { read_at: null, assignee: null };
+const noState: WebchatState = { read_at: null, assignee: null, queued: false };
 
 export class Thread {
   messages: readonly WebchatMessage[] = [];

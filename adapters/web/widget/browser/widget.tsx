@@ -51,8 +51,9 @@ export function Widget({ chat, state, drafts, texts }: WidgetProps): JSX.Element
 
 function Panel({ chat, state, drafts, texts }: WidgetProps): JSX.Element {
   const { phase, isInterrupted, mayWrite, conversation } = state;
-  const { assignee } = conversation;
-  const subtitle = assignee === null ? texts.subtitle : (assignee.name ?? texts[assignee.type]);
+  const { assignee, queued } = conversation;
+  const unassigned = queued ? texts.queued : texts.subtitle;
+  const subtitle = assignee === null ? unassigned : (assignee.name ?? texts[assignee.type]);
   return (
     <div
       class="panel"

@@ -13,6 +13,7 @@ import {
 import { t } from "../texts.ts";
 import { conversationNow, fetchConversation, patch, put, putResponse } from "./conversations.ts";
 import {
+  channelOf,
   type Draft,
   emptyDraft,
   keptOf,
@@ -214,26 +215,20 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
   }
 }
 
-/** A reply takes the conversation over. A scheduled message or another sender needs a send. */
+/** A reply takes the conversation over. It cannot be scheduled, so a later message is a send. */
 function post(id: string, { body, media, sendAt, from, key }: Draft & { key: string }) {
-  const content = { body, ...(media.length > 0 && { media: media.map((url) => ({ url })) }) };
+  const content = {
+    body,
+    ...(media.length > 0 && { media: media.map((url) => ({ url })) }),
+    ...(from !== "" && { from }),
+  };
   const row = conversationNow(id);
-  if ((sendAt === null && from === "") || row === undefined) {
+  if (sendAt === null || row === undefined) {
     return api.post<Message>(`v1/conversations/${id}/messages`, content, { key });
   }
-  const to = row.contact.id;
-  const channel = row.medium === "webchat" ? "webchat" : media.length > 0 ? "mms" : "sms";
-  return api.post<Message>(
-    "v1/messages",
-    {
-      to,
-      channel,
-      ...content,
-      ...(sendAt !== null && { send_at: sendAt }),
-      ...(from !== "" && { from }),
-    },
-    { key },
-  );
+  const channel = channelOf(row, media);
+  const later = { to: row.contact.id, channel, ...content, send_at: sendAt };
+  return api.post<Message>("v1/messages", later, { key });
 }
 
 /** Cancels a scheduled or queued message. */

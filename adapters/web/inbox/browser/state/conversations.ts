@@ -105,6 +105,8 @@ class ConversationList {
   readonly ids = signal<Ids>([]);
   readonly isLoading = signal(false);
   readonly isComplete = signal(false);
+  /** Whether more matches of a search exist than one page shows. */
+  readonly isCut = signal(false);
   readonly error = signal<unknown>(undefined);
   /** How many changes of the order wait while someone is about to click. */
   readonly heldBack = signal(0);
@@ -193,7 +195,8 @@ class ConversationList {
     this.rows.append(fresh);
     this.publish();
     this.cursor = page.next_cursor;
-    this.isComplete.value = !page.has_more || this.rows.length >= maxListed;
+    this.isCut.value = page.has_more && page.next_cursor === null;
+    this.isComplete.value = page.next_cursor === null || this.rows.length >= maxListed;
     return fresh.length;
   }
 

@@ -1,6 +1,7 @@
 /** What a person typed and has not sent. It survives a reload of the page. */
 import { type Signal, signal } from "@preact/signals";
-import { current, forget, recall, remember } from "../../../shared/browser/index.ts";
+import type { Conversation, Message } from "../../../../../src/index.ts";
+import { current, recall, remember } from "../../../shared/browser/index.ts";
 
 /** A reply or note that is being written. */
 export interface Draft {
@@ -31,75 +32,131 @@ interface Kept {
 
 export const emptyDraft: Draft = { mode: "reply", body: "", media: [], sendAt: null, from: "" };
 
-const maxOutgoing = 20;
+/** The channel that carries a draft. A text with files is an MMS. */
+export const channelOf = ({ medium }: Conversation, media: Draft["media"]): Message["channel"] =>
+  medium === "webchat" ? "webchat" : media.length > 0 ? "mms" : "sms";
+
+/** An edit of a contact that is not saved. */
+export interface ContactEdit {
+  /** The changed fields, as typed. */
+  readonly fields: Readonly<Partial<Record<ContactField, string>>>;
+  /** All attributes as typed, once one of them was changed. */
+  readonly attributes?: readonly (readonly [string, string])[];
+}
+
+/** The fields of a contact that a person can edit. */
+export const contactFields = ["name", "phone", "email", "language", "time_zone"] as const;
+
+type ContactField = (typeof contactFields)[number];
+
 const maxKept = 200;
-const held = new Map<string, Signal<Kept>>();
 
 const keyOf = (id: string): string => {
   const { account_id = "", mode = "", operator } = current.peek() ?? {};
   return `draft:${account_id}:${mode}:${operator?.id ?? ""}:${id}`;
 };
 
-/** What is kept of a conversation. */
-export function keptOf(id: string): Signal<Kept> {
-  const found = held.get(id);
-  if (found !== undefined) return found;
-  const created = signal(read(id));
-  held.set(id, created);
-  return created;
+/** Values by the id of what they belong to. The browser stores each that is not empty. */
+class Drafts<Value> {
+  private readonly held = new Map<string, Signal<Value>>();
+  private readonly parse: (stored: unknown) => Value;
+  private readonly isEmpty: (value: Value) => boolean;
+
+  constructor(parse: (stored: unknown) => Value, isEmpty: (value: Value) => boolean) {
+    this.parse = parse;
+    this.isEmpty = isEmpty;
+  }
+
+  of(id: string): Signal<Value> {
+    const found = this.held.get(id);
+    if (found !== undefined) return found;
+    const created = signal(this.read(id));
+    this.held.set(id, created);
+    return created;
+  }
+
+  set(id: string, value: Value): void {
+    this.of(id).value = value;
+    remember(keyOf(id), this.isEmpty(value) ? undefined : JSON.stringify(value));
+    if (this.held.size > maxKept) this.prune(id);
+  }
+
+  forget(id: string): void {
+    this.held.delete(id);
+    remember(keyOf(id), undefined);
+  }
+
+  private read(id: string): Value {
+    try {
+      return this.parse(JSON.parse(recall(keyOf(id)) ?? "null"));
+    } catch {
+      return this.parse(null);
+    }
+  }
+
+  /** Forgets the state, not the stored text, of what was left long ago. */
+  private prune(except: string): void {
+    for (const id of this.held.keys()) {
+      if (this.held.size <= maxKept) return;
+      if (id !== except) this.held.delete(id);
+    }
+  }
 }
 
-function read(id: string): Kept {
-  try {
-    const stored = JSON.parse(recall(keyOf(id)) ?? "null") as Partial<Kept> | null;
-    const outgoing = stored?.outgoing ?? [];
+const maxOutgoing = 20;
+
+const conversations = new Drafts<Kept>(
+  (stored) => {
+    const { draft, outgoing = [] } = (stored ?? {}) as Partial<Kept>;
     return {
-      draft: { ...emptyDraft, ...stored?.draft },
+      draft: { ...emptyDraft, ...draft },
       // A page that closed while it sent does not know the outcome. A repetition is safe.
       outgoing: outgoing.map((each) => ({ ...each, state: "failed" })),
     };
-  } catch {
-    return { draft: emptyDraft, outgoing: [] };
-  }
-}
+  },
+  ({ draft, outgoing }) => outgoing.length === 0 && draft.body === "" && draft.media.length === 0,
+);
 
-function write(id: string, kept: Kept): void {
-  keptOf(id).value = kept;
-  const isEmpty =
-    kept.outgoing.length === 0 && kept.draft.body === "" && kept.draft.media.length === 0;
-  remember(keyOf(id), isEmpty ? undefined : JSON.stringify(kept));
-  if (held.size > maxKept) prune(id);
-}
+/** The edits of contacts, by the contact's id. Null while nobody edits it. */
+export const contactEdits = new Drafts<ContactEdit | null>(
+  (stored) => stored as ContactEdit | null,
+  (edit) =>
+    edit === null || (Object.keys(edit.fields).length === 0 && edit.attributes === undefined),
+);
 
-/** Forgets the state, not the stored text, of conversations that were left long ago. */
-function prune(except: string): void {
-  for (const id of held.keys()) {
-    if (held.size <= maxKept) return;
-    if (id !== except) held.delete(id);
-  }
-}
+/** What is being noted about a person, by `observationDraft` of the contact's id. */
+export const observations = new Drafts<string>(
+  (stored) => (typeof stored === "string" ? stored : ""),
+  (text) => text === "",
+);
+
+export const observationDraft = (contact: string): string => `${contact}:observation`;
+
+/** What is kept of a conversation. */
+export const keptOf = (id: string): Signal<Kept> => conversations.of(id);
 
 export function setDraft(id: string, fields: Partial<Draft>): void {
   const kept = keptOf(id).peek();
-  write(id, { ...kept, draft: { ...kept.draft, ...fields } });
+  conversations.set(id, { ...kept, draft: { ...kept.draft, ...fields } });
 }
 
 /** Adds or replaces an outgoing message. */
 export function setOutgoing(id: string, message: Outgoing): void {
   const kept = keptOf(id).peek();
   const others = kept.outgoing.filter(({ key }) => key !== message.key);
-  write(id, { ...kept, outgoing: [...others, message].slice(-maxOutgoing) });
+  conversations.set(id, { ...kept, outgoing: [...others, message].slice(-maxOutgoing) });
 }
 
 export function removeOutgoing(id: string, key: string): void {
   const kept = keptOf(id).peek();
-  write(id, { ...kept, outgoing: kept.outgoing.filter((each) => each.key !== key) });
+  conversations.set(id, { ...kept, outgoing: kept.outgoing.filter((each) => each.key !== key) });
 }
 
-/** Removes everything that was typed in conversations of an erased contact. */
-export function forgetDrafts(ids: readonly string[]): void {
-  for (const id of ids) {
-    held.delete(id);
-    forget(keyOf(id), () => false);
-  }
+/** Removes what was typed in a conversation of an erased contact. */
+export const forgetConversation = (id: string): void => conversations.forget(id);
+
+/** Removes what was typed about a contact that was erased, or merged into another one. */
+export function forgetContact(id: string): void {
+  contactEdits.forget(id);
+  observations.forget(observationDraft(id));
 }

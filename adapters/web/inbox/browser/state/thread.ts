@@ -1,7 +1,7 @@
 /** The messages and notes of the open conversation. */
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Message, Note, Page } from "../../../../../src/index.ts";
-import { api } from "../../../shared/browser/index.ts";
+import { api, go, linkTo, place, toastError } from "../../../shared/browser/index.ts";
 import { nextSequence } from "./order.ts";
 
 /** One entry of a thread, oldest first. */
@@ -15,6 +15,11 @@ export type Entry =
   | { readonly kind: "note"; readonly id: string; readonly at: string; readonly note: Note };
 
 const pageSize = 40;
+/** While a message is looked for, pages are as large as the server allows. */
+const seekPageSize = 100;
+const maxSeekPages = 20;
+/** How many messages are searched for one, from the newest. */
+export const maxSought = seekPageSize * maxSeekPages;
 /** More notes than these are shown only as far as messages of their time are. */
 const noteSize = 100;
 
@@ -43,19 +48,32 @@ export class Thread {
   }
 
   /** Loads the page of messages before the oldest one. */
-  async loadOlder(): Promise<void> {
+  async loadOlder(size = pageSize): Promise<void> {
     if (this.isLoading.peek() || this.isComplete.peek()) return;
     this.isLoading.value = true;
-    this.loading = this.readOlder();
+    this.loading = this.readOlder(size);
     await this.loading;
     this.isLoading.value = false;
   }
 
-  private async readOlder(): Promise<void> {
+  /** Loads older messages until this one is there. Returns whether it is. */
+  async seek(id: string): Promise<boolean> {
+    for (let page = 0; page < maxSeekPages; page++) {
+      // The first page, or one for a reader who scrolls, may be under way.
+      await this.loading;
+      if (this.messages.has(id)) return true;
+      if (this.isComplete.peek() || this.messagesError.peek() !== undefined) return false;
+      await this.loadOlder(seekPageSize);
+      if (this.stop.signal.aborted) return false;
+    }
+    return this.messages.has(id);
+  }
+
+  private async readOlder(size: number): Promise<void> {
     const sequence = nextSequence();
     this.messagesError.value = undefined;
     try {
-      const page = await this.read<Message>("messages", pageSize, this.cursor);
+      const page = await this.read<Message>("messages", size, this.cursor);
       const [newest] = page.data;
       if (newest !== undefined) this.noteGapless(placeOf(newest));
       batch(() => {
@@ -196,6 +214,29 @@ const placeOf = ({ created_at, id }: Message): string => `${created_at} ${idTime
 
 /** The open thread. */
 export const thread = signal<Thread | undefined>(undefined);
+
+interface Target {
+  readonly id: string;
+  readonly conversation_id: string;
+}
+
+/** The message that a person goes to, until its thread has shown it. */
+export const target = signal<Target | undefined>(undefined);
+
+/** Shows a message of the contact. It may be in another conversation. */
+export async function goToMessage(id: string): Promise<void> {
+  const { path, query } = place.peek();
+  try {
+    const { conversation_id } =
+      thread.peek()?.message(id) ?? (await api.get<Message>(`v1/messages/${id}`));
+    // Whoever has gone elsewhere meanwhile stays there.
+    if (place.peek().path[1] !== path[1]) return;
+    target.value = { id, conversation_id };
+    if (conversation_id !== path[1]) go(linkTo([path[0] ?? "all", conversation_id], query));
+  } catch (error) {
+    toastError(error);
+  }
+}
 
 /** Opens a conversation's thread; undefined closes it. */
 export function openThread(id: string | undefined): void {

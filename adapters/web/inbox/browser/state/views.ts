@@ -17,9 +17,15 @@ export interface ListQuery {
   readonly channel?: "sms" | "webchat" | undefined;
   readonly priority?: Priority | undefined;
   readonly unread?: boolean | undefined;
-  /** The words of a search. A search ignores the view and its filters. */
+  /** The words of a search. The filters apply to it. */
   readonly words?: string | undefined;
+  /** Whether a search finds only conversations of the view. By default it finds all. */
+  readonly isInView?: boolean | undefined;
 }
+
+/** Whether the query is a search that ignores the view. */
+export const isEverywhere = ({ words, isInView }: ListQuery): boolean =>
+  words !== undefined && isInView !== true;
 
 interface PageRequest {
   readonly cursor: string | null;
@@ -57,10 +63,10 @@ const belongs: { readonly [name in View]: (row: Conversation) => boolean } = {
   closed: ({ status }) => status === "closed",
 };
 
-/** Whether a view with its filters shows a conversation. */
-export function isShown({ view, ...filters }: ListQuery, row: Conversation): boolean {
-  const { label, channel, priority, unread } = filters;
-  if (!belongs[view](row)) return false;
+/** Whether the list of a query shows a conversation, but for the words of a search. */
+export function isShown(query: ListQuery, row: Conversation): boolean {
+  const { view, label, channel, priority, unread } = query;
+  if (!isEverywhere(query) && !belongs[view](row)) return false;
   if (label !== undefined && !row.labels.includes(label)) return false;
   if (channel !== undefined && (channel === "webchat") !== (row.medium === "webchat")) return false;
   if (priority !== undefined && row.priority !== priority) return false;
@@ -69,22 +75,23 @@ export function isShown({ view, ...filters }: ListQuery, row: Conversation): boo
 
 /** Reads one page of what the list shows. */
 export async function requestOf(query: ListQuery, page: PageRequest): Promise<Page<Conversation>> {
-  if (query.words !== undefined) return search(query.words, page);
-  const { cursor, limit, signal } = page;
-  const filters: Query = {
-    limit,
-    cursor: cursor ?? undefined,
-    label: query.label,
-    channel: query.channel,
-    priority: query.priority,
-    unread: query.unread,
-    ...statusOf(query.view),
-  };
-  const { data, ...rest } = await api.get<Page<Conversation>>("v1/conversations", filters, {
-    signal,
-  });
-  return { data: data.filter((row) => isShown(query, row)), ...rest };
+  const parameters = parametersOf(query, page);
+  const { signal } = page;
+  const found = await (query.words === undefined
+    ? api.get<Page<Conversation>>("v1/conversations", parameters, { signal })
+    : search(query.words, parameters, signal));
+  return { ...found, data: found.data.filter((row) => isShown(query, row)) };
 }
+
+const parametersOf = (query: ListQuery, { cursor, limit }: PageRequest): Query => ({
+  limit,
+  cursor: cursor ?? undefined,
+  label: query.label,
+  channel: query.channel,
+  priority: query.priority,
+  unread: query.unread,
+  ...(isEverywhere(query) ? {} : statusOf(query.view)),
+});
 
 function statusOf(view: View): Query {
   if (view === "snoozed" || view === "closed") return { status: view };
@@ -94,10 +101,14 @@ function statusOf(view: View): Query {
   return { status: "open" };
 }
 
-/** Finds conversations by words. A conversation's id finds itself. */
-async function search(words: string, { limit, signal }: PageRequest): Promise<Page<Conversation>> {
-  const all = { has_more: false, next_cursor: null };
+/** Finds conversations by words. A conversation's id finds itself. The result is one page. */
+async function search(
+  words: string,
+  parameters: Query,
+  signal: AbortSignal,
+): Promise<Page<Conversation>> {
   if (/^conv_\w+$/.test(words)) {
+    const all = { has_more: false, next_cursor: null };
     try {
       return { data: [await api.get(`v1/conversations/${words}`, {}, { signal })], ...all };
     } catch (error) {
@@ -105,12 +116,12 @@ async function search(words: string, { limit, signal }: PageRequest): Promise<Pa
       throw error;
     }
   }
-  const { data } = await api.get<Page<ConversationMatch>>(
+  const { data, ...rest } = await api.get<Page<ConversationMatch>>(
     "v1/conversations/search",
-    { q: words, limit },
+    { q: words, ...parameters },
     { signal },
   );
-  return { data: data.map(({ conversation }) => conversation), ...all };
+  return { data: data.map(({ conversation }) => conversation), ...rest };
 }
 
 const maxCounted = 100;

@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { Conversation, Page, Sender } from "../../../../../src/index.ts";
+import { useRef, useState } from "preact/hooks";
+import type { Conversation, MessagePreview } from "../../../../../src/index.ts";
 import {
-  api,
   Button,
   dayAndTime,
   Dialog,
@@ -22,16 +21,16 @@ const maxMedia = 10;
 interface ToolsProps {
   readonly row: Conversation;
   readonly draft: Draft;
+  readonly preview: MessagePreview | undefined;
 }
 
 type OpenedTool = "attach" | "schedule" | "schedule-at" | undefined;
 
 /** Attachments, a later time and the sender of a reply. */
-export function Tools({ row, draft }: ToolsProps): JSX.Element {
+export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
   const [opened, setOpened] = useState<OpenedTool>();
   const anchor = useRef<HTMLButtonElement>(null);
   const close = (): void => setOpened(undefined);
-  const senders = useSenders(row);
   const choices = snoozeChoices(new Date());
   return (
     <div class="composer-tools">
@@ -42,20 +41,7 @@ export function Tools({ row, draft }: ToolsProps): JSX.Element {
         buttonRef={anchor}
         onClick={() => setOpened(opened === "schedule" ? undefined : "schedule")}
       />
-      {senders.length > 1 && (
-        <span class="composer-sender">
-          <Select
-            label={t("sender")}
-            isLabelHidden
-            value={draft.from}
-            options={[
-              { value: "", label: t("senderDefault") },
-              ...senders.map(({ address }) => ({ value: address, label: address })),
-            ]}
-            onChange={({ currentTarget }) => setDraft(row.id, { from: currentTarget.value })}
-          />
-        </span>
-      )}
+      <SenderChoice row={row} draft={draft} preview={preview} />
       {opened === "attach" && <AttachDialog id={row.id} draft={draft} onClose={close} />}
       {opened === "schedule" && (
         <Picker
@@ -86,27 +72,27 @@ export function Tools({ row, draft }: ToolsProps): JSX.Element {
   );
 }
 
-const sendersOf = new Map<string, readonly Sender[]>();
-
-/** The senders that can carry the conversation's medium. */
-function useSenders({ medium }: Conversation): readonly Sender[] {
-  const channel = medium === "webchat" ? "webchat" : "sms";
-  const [senders, setSenders] = useState(sendersOf.get(channel) ?? []);
-  useEffect(() => {
-    if (sendersOf.has(channel)) return;
-    api
-      .get<Page<Sender>>("v1/senders", { limit: 100 })
-      .then(({ data }) => {
-        sendersOf.set(
-          channel,
-          data.filter((each) => each.channels.includes(channel)),
-        );
-        setSenders(sendersOf.get(channel) ?? []);
-      })
-      // The usual sender is used.
-      .catch(() => {});
-  }, [channel]);
-  return senders;
+/** The senders that can carry the draft, if there is a choice. */
+function SenderChoice({ row, draft, preview }: ToolsProps): JSX.Element | null {
+  const addresses = [...(preview?.senders ?? [])];
+  // What was chosen stays visible, even if it cannot carry an attachment that was added later.
+  if (draft.from !== "" && !addresses.includes(draft.from)) addresses.push(draft.from);
+  if (addresses.length < 2) return null;
+  const usual = draft.from === "" ? preview?.from : undefined;
+  return (
+    <span class="composer-sender">
+      <Select
+        label={t("sender")}
+        isLabelHidden
+        value={draft.from}
+        options={[
+          { value: "", label: usual ? t("senderUsual", { address: usual }) : t("senderDefault") },
+          ...addresses.map((address) => ({ value: address, label: address })),
+        ]}
+        onChange={({ currentTarget }) => setDraft(row.id, { from: currentTarget.value })}
+      />
+    </span>
+  );
 }
 
 interface AttachDialogProps {

@@ -14,7 +14,7 @@ import {
   useShortcuts,
 } from "../../../shared/browser/index.ts";
 import { sendDraft } from "../state/actions.ts";
-import { type Draft, keptOf, setDraft } from "../state/drafts.ts";
+import { channelOf, type Draft, keptOf, setDraft } from "../state/drafts.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { reportTyping } from "../state/typing.ts";
 import { smsSize } from "../encoding.ts";
@@ -97,7 +97,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       />
       {!isNote && <Chips id={id} draft={draft} />}
       <div class="composer-bottom">
-        {!isNote && <Tools row={row} draft={draft} />}
+        {!isNote && <Tools row={row} draft={draft} preview={preview} />}
         <Size row={row} draft={draft} characters={characters} limit={limit} />
         <Button
           kind="primary"
@@ -144,10 +144,9 @@ function usePreview(row: Conversation, draft: Draft): MessagePreview | undefined
     if (mode === "note") return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      const channel = row.medium === "webchat" ? "webchat" : media.length > 0 ? "mms" : "sms";
       const input = {
         to: row.contact.id,
-        channel,
+        channel: channelOf(row, media),
         body: [...body].slice(0, maxCharacters).join(""),
         ...(media.length > 0 && { media: media.map((url) => ({ url })) }),
         ...(from !== "" && { from }),

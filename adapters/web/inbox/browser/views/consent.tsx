@@ -34,6 +34,11 @@ const sources = {
   human: () => t("evidenceHuman"),
 };
 
+export function ConsentBadge({ status }: Pick<Consent, "status">): JSX.Element {
+  const { tone, name } = shown[status];
+  return <Badge tone={tone}>{name()}</Badge>;
+}
+
 /** The consent of each address, with its evidence. */
 export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.Element {
   const { id } = contact;
@@ -51,7 +56,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
             <bdi class="grow truncate">
               {each.medium === "text" ? each.address : mediumName(each.medium)}
             </bdi>
-            <Badge tone={shown[each.status].tone}>{shown[each.status].name()}</Badge>
+            <ConsentBadge status={each.status} />
           </div>
           {each.evidence.length > 0 && (
             <details>

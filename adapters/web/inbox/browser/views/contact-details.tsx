@@ -14,6 +14,7 @@ import {
   toast,
 } from "../../../shared/browser/index.ts";
 import { conversationNow, patch } from "../state/conversations.ts";
+import { type ContactEdit, contactEdits, contactFields } from "../state/drafts.ts";
 import { thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { Section } from "./section.tsx";
@@ -25,9 +26,9 @@ interface DetailsProps {
 
 /** The contact's data and attributes, to read and to edit. */
 export function ContactDetails(props: DetailsProps): JSX.Element {
-  const [isEditing, setEditing] = useState(false);
   const { contact } = props;
-  if (isEditing) return <EditForm {...props} onDone={() => setEditing(false)} />;
+  const edit = contactEdits.of(contact.id).value;
+  if (edit !== null && may("contacts:write")) return <EditForm {...props} edit={edit} />;
   const facts = [
     [t("contactPhone"), contact.phone],
     [t("contactEmail"), contact.email],
@@ -41,7 +42,12 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
       title={t("details")}
       action={
         may("contacts:write") && (
-          <IconButton icon="edit" isSmall label={t("edit")} onClick={() => setEditing(true)} />
+          <IconButton
+            icon="edit"
+            isSmall
+            label={t("edit")}
+            onClick={() => contactEdits.set(contact.id, { fields: {} })}
+          />
         )
       }
     >
@@ -64,22 +70,17 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
 }
 
 const maxAttributes = 50;
-const fields = ["name", "phone", "email", "language", "time_zone"] as const;
 
 interface EditFormProps extends DetailsProps {
-  readonly onDone: () => void;
+  readonly edit: ContactEdit;
 }
 
-function EditForm({ contact, onChange, onDone }: EditFormProps): JSX.Element {
-  const [values, setValues] = useState(() =>
-    Object.fromEntries(fields.map((field) => [field, contact[field] ?? ""])),
-  );
-  const [attributes, setAttributes] = useState<(readonly [string, string])[]>(() =>
-    Object.entries(contact.attributes).map(([name, value]) => [name, value]),
-  );
+function EditForm({ contact, onChange, edit }: EditFormProps): JSX.Element {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const [key] = useState(newKey);
+  const { id } = contact;
+  const attributes = edit.attributes ?? Object.entries(contact.attributes);
   const labels = {
     name: t("contactName"),
     phone: t("contactPhone"),
@@ -87,32 +88,37 @@ function EditForm({ contact, onChange, onDone }: EditFormProps): JSX.Element {
     language: t("contactLanguage"),
     time_zone: t("contactTimeZone"),
   };
+  const type = (field: (typeof contactFields)[number], text: string): void => {
+    const { [field]: _, ...others } = edit.fields;
+    const isNew = text !== (contact[field] ?? "");
+    contactEdits.set(id, { ...edit, fields: isNew ? { ...others, [field]: text } : others });
+  };
   const save = async (): Promise<void> => {
     setBusy(true);
     try {
-      const changes = fields
-        .filter((field) => (contact[field] ?? "") !== values[field]?.trim())
-        .map((field) => [field, values[field]?.trim() || null]);
-      const named = attributes.filter(([name]) => name.trim() !== "");
+      const changes = Object.entries(edit.fields).map(([field, text]) => [
+        field,
+        text.trim() || null,
+      ]);
+      const named = edit.attributes?.filter(([name]) => name.trim() !== "");
       const saved = await api.patch<Contact>(
-        `v1/contacts/${contact.id}`,
-        { ...Object.fromEntries(changes), attributes: Object.fromEntries(named) },
+        `v1/contacts/${id}`,
+        { ...Object.fromEntries(changes), ...(named && { attributes: Object.fromEntries(named) }) },
         // Another try may have other values, and so needs another key.
         error === undefined ? { key } : {},
       );
+      contactEdits.set(id, null);
       onChange(saved);
       rename(saved);
       toast({ message: t("saved") });
-      onDone();
     } catch (caught) {
       setError(caught);
-    } finally {
       setBusy(false);
     }
   };
   const problem = (field: string): string | undefined =>
     error instanceof ApiError ? error.field(`/${field}`) : undefined;
-  const hasFieldProblem = fields.some((field) => problem(field) !== undefined);
+  const hasFieldProblem = contactFields.some((field) => problem(field) !== undefined);
   return (
     <Section title={t("details")}>
       <form
@@ -122,17 +128,20 @@ function EditForm({ contact, onChange, onDone }: EditFormProps): JSX.Element {
           void save();
         }}
       >
-        {fields.map((field) => (
+        {contactFields.map((field) => (
           <TextField
             key={field}
             label={labels[field]}
             maxLength={320}
-            value={values[field] ?? ""}
+            value={edit.fields[field] ?? contact[field] ?? ""}
             problem={problem(field)}
-            onInput={({ currentTarget }) => setValues({ ...values, [field]: currentTarget.value })}
+            onInput={({ currentTarget }) => type(field, currentTarget.value)}
           />
         ))}
-        <Attributes attributes={attributes} onChange={setAttributes} />
+        <Attributes
+          attributes={attributes}
+          onChange={(next) => contactEdits.set(id, { ...edit, attributes: next })}
+        />
         {error !== undefined && !hasFieldProblem && (
           <p class="field-problem" role="alert">
             {explain(error)}
@@ -142,7 +151,7 @@ function EditForm({ contact, onChange, onDone }: EditFormProps): JSX.Element {
           <Button kind="primary" type="submit" isBusy={isBusy}>
             {t("save")}
           </Button>
-          <Button kind="quiet" onClick={onDone}>
+          <Button kind="quiet" onClick={() => contactEdits.set(id, null)}>
             {t("cancelEdit")}
           </Button>
         </div>

@@ -12,6 +12,11 @@ export function showContact(isShown: boolean): void {
   if (wide.matches) remember(setting, isShown ? undefined : "off");
 }
 
+/** Hides the contact where it covers the thread. */
+export function uncoverThread(): void {
+  if (!wide.matches) showContact(false);
+}
+
 wide.addEventListener("change", ({ matches }) => {
   // Who works in it, or in a dialog of it, loses nothing when the window gets narrower.
   if (document.querySelector(".contact")?.contains(document.activeElement) === true) return;

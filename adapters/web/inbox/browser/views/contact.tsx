@@ -25,14 +25,16 @@ import {
   type Tone,
 } from "../../../shared/browser/index.ts";
 import { conversation } from "../state/conversations.ts";
+import { observationDraft, observations as observationDrafts } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { activityOf } from "../state/views.ts";
 import { t } from "../texts.ts";
-import { mediumName } from "../words.ts";
-import { EraseDialog, MergeDialog } from "./contact-dialogs.tsx";
+import { contactName, mediumName } from "../words.ts";
 import { ContactDetails } from "./contact-details.tsx";
 import { ConsentSection } from "./consent.tsx";
 import { showContact } from "./contact-visibility.ts";
+import { EraseDialog } from "./erase-dialog.tsx";
+import { MergeDialog } from "./merge-dialog.tsx";
 import { Section, useResource } from "./section.tsx";
 import { SentimentChart } from "./sentiment-chart.tsx";
 
@@ -108,7 +110,7 @@ function ContactOf({ id, conversationId }: ContactOfProps): JSX.Element {
 }
 
 function Head({ contact }: { readonly contact: Person }): JSX.Element {
-  const name = contact.name ?? contact.phone ?? contact.identities[0]?.address ?? "";
+  const name = contactName(contact);
   return (
     <div class="contact-head">
       <Avatar name={name} seed={contact.id} size="large" />
@@ -178,7 +180,9 @@ const sources = {
 };
 
 function Observations({ id, conversationId }: ContactOfProps): JSX.Element {
-  const [typed, setTyped] = useState("");
+  const draft = observationDraft(id);
+  const typed = observationDrafts.of(draft).value;
+  const setTyped = (text: string): void => observationDrafts.set(draft, text);
   const observations = useResource(
     (signal) =>
       api.get<Page<Observation>>(`v1/contacts/${id}/observations`, { limit: 50 }, { signal }),

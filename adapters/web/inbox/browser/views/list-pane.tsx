@@ -9,10 +9,11 @@ import {
   linkTo,
   Popover,
   Select,
+  Tabs,
   TextField,
 } from "../../../shared/browser/index.ts";
 import { counts } from "../state/live.ts";
-import { type ListQuery, views } from "../state/views.ts";
+import { isEverywhere, type ListQuery, views } from "../state/views.ts";
 import { t } from "../texts.ts";
 import { priorityName } from "../words.ts";
 import { List } from "./list.tsx";
@@ -28,14 +29,14 @@ interface ListPaneProps {
 
 /** The list with its view, search and filters. */
 export function ListPane({ query, active, placeQuery }: ListPaneProps): JSX.Element {
-  const { view, label, channel, priority, unread } = query;
+  const { view, label, channel, priority, unread, words } = query;
   const filters = [label, channel, priority, unread].filter((each) => each !== undefined).length;
   const change = (next: PlaceQuery): void =>
     go(linkTo(active === undefined ? [view] : [view, active], { ...placeQuery, ...next }), true);
   return (
     <section class="list-pane" id="conversations" aria-label={t("conversations")}>
       <div class="list-header">
-        <h2 class="list-title">{viewName(view)}</h2>
+        <h2 class="list-title">{isEverywhere(query) ? t("searchResults") : viewName(view)}</h2>
         <span class="list-view-choice">
           <Select
             label={t("views")}
@@ -51,7 +52,21 @@ export function ListPane({ query, active, placeQuery }: ListPaneProps): JSX.Elem
         </span>
         <Filters query={query} active={filters} onChange={change} />
       </div>
-      <Search words={query.words} onChange={(words) => change({ q: words })} />
+      <Search
+        words={words}
+        onChange={(next) => change({ q: next, ...(next === undefined && { in: undefined }) })}
+      />
+      {words !== undefined && (
+        <Tabs
+          label={t("searchScope")}
+          active={isEverywhere(query) ? "all" : "view"}
+          onChange={(scope) => change({ in: scope === "view" ? scope : undefined })}
+          tabs={[
+            { id: "all", label: t("searchAll") },
+            { id: "view", label: t("searchInView", { view: viewName(view) }) },
+          ]}
+        />
+      )}
       <List query={query} isFiltered={filters > 0} active={active} placeQuery={placeQuery} />
     </section>
   );

@@ -18,7 +18,7 @@ import {
 import { conversation, list, maxListed } from "../state/conversations.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
-import { activityOf, type ListQuery } from "../state/views.ts";
+import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
 import { type TextKey, t } from "../texts.ts";
 import { priorityName, priorityTone } from "../words.ts";
 
@@ -51,7 +51,7 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
       {isEmpty && error !== undefined && <ErrorState error={error} onRetry={() => list.retry()} />}
       {isEmpty && error === undefined && list.isLoading.value && <Skeleton rows={7} />}
       {isEmpty && error === undefined && !list.isLoading.value && (
-        <NothingHere query={query} isFiltered={isFiltered} />
+        <NothingHere query={query} isFiltered={isFiltered} active={active} />
       )}
       {!isEmpty && (
         <VirtualList
@@ -61,7 +61,7 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
           active={active}
           onEnd={() => void list.more()}
           renderRow={(id) => (
-            <Row id={id} isActive={id === active} view={query.view} placeQuery={placeQuery} />
+            <Row id={id} isActive={id === active} query={query} placeQuery={placeQuery} />
           )}
           footer={<Footer />}
         />
@@ -106,6 +106,9 @@ function Footer(): JSX.Element | null {
   if (list.ids.value.length >= maxListed) {
     return <p class="list-footer muted">{t("listFull", { count: maxListed })}</p>;
   }
+  if (list.isCut.value) {
+    return <p class="list-footer muted">{t("searchCut", { count: list.ids.value.length })}</p>;
+  }
   return list.isComplete.value ? null : (
     <p class="list-footer muted" role="status">
       {t("loadingMore")}
@@ -116,12 +119,21 @@ function Footer(): JSX.Element | null {
 interface NothingProps {
   readonly query: ListQuery;
   readonly isFiltered: boolean;
+  readonly active: string | undefined;
 }
 
-function NothingHere({ query, isFiltered }: NothingProps): JSX.Element {
-  if (query.words !== undefined) {
+function NothingHere({ query, isFiltered, active }: NothingProps): JSX.Element {
+  const { view, words } = query;
+  if (words !== undefined) {
+    const isNarrow = isFiltered || !isEverywhere(query);
+    const path = active === undefined ? [view] : [view, active];
+    const widen = (
+      <a class="button button-secondary" href={linkTo(path, { q: words })}>
+        {t("searchWiden")}
+      </a>
+    );
     return (
-      <EmptyState icon="search" title={t("emptySearch")}>
+      <EmptyState icon="search" title={t("emptySearch")} actions={isNarrow && widen}>
         {t("emptySearchHint")}
       </EmptyState>
     );
@@ -138,18 +150,18 @@ function NothingHere({ query, isFiltered }: NothingProps): JSX.Element {
 interface RowProps {
   readonly id: string;
   readonly isActive: boolean;
-  readonly view: ListQuery["view"];
+  readonly query: ListQuery;
   readonly placeQuery: Readonly<Record<string, string | undefined>>;
 }
 
-function Row({ id, isActive, view, placeQuery }: RowProps): JSX.Element | null {
+function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null {
   const row = conversation(id);
   if (row === undefined) return null;
   const { contact, unread_count: unread } = row;
   return (
     <a
       class={`row ${isActive ? "is-active" : ""} ${unread > 0 ? "is-unread" : ""}`}
-      href={linkTo([view, id], placeQuery)}
+      href={linkTo([query.view, id], placeQuery)}
       aria-current={isActive ? "true" : undefined}
       draggable={false}
     >
@@ -173,7 +185,7 @@ function Row({ id, isActive, view, placeQuery }: RowProps): JSX.Element | null {
           )}
         </span>
         <span class="row-line row-facts">
-          <Facts row={row} />
+          <Facts row={row} query={query} />
         </span>
       </span>
     </a>
@@ -198,8 +210,13 @@ function Preview({ row }: { readonly row: Conversation }): JSX.Element {
   );
 }
 
+interface FactsProps {
+  readonly row: Conversation;
+  readonly query: ListQuery;
+}
+
 /** What a person must know before opening the conversation: at most a few badges. */
-function Facts({ row }: { readonly row: Conversation }): JSX.Element {
+function Facts({ row, query }: FactsProps): JSX.Element {
   const { medium, handler, assignee, priority, labels, status, snoozed_until } = row;
   const since = row.waiting_since;
   return (
@@ -214,6 +231,9 @@ function Facts({ row }: { readonly row: Conversation }): JSX.Element {
         <Badge tone="bad" icon="alert">
           {t("optOutSuspected")}
         </Badge>
+      )}
+      {status === "closed" && (query.view !== "closed" || isEverywhere(query)) && (
+        <Badge icon="archive">{t("rowClosed")}</Badge>
       )}
       {status === "snoozed" && snoozed_until !== null && (
         <Badge icon="snooze">{t("rowSnoozed", { time: dayAndTime(snoozed_until) })}</Badge>

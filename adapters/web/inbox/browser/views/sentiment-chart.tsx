@@ -1,7 +1,10 @@
 import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
 import type { ContactSentiment } from "../../../../../src/index.ts";
 import { dateTime, number } from "../../../shared/browser/index.ts";
+import { goToMessage } from "../state/thread.ts";
 import { t } from "../texts.ts";
+import { uncoverThread } from "./contact-visibility.ts";
 
 const height = 56;
 const width = 240;
@@ -9,39 +12,108 @@ const gap = 2;
 /** The server keeps this many scores. Fewer bars are no wider. */
 const slots = 20;
 
-/** The score of each message, oldest first. The tooltip of a bar shows score and time. */
-export function SentimentChart(props: {
+interface SentimentChartProps {
   readonly messages: ContactSentiment["messages"];
-}): JSX.Element {
+}
+
+/**
+ * The score of each message, oldest first. A bar leads to its message. Tab reaches one of the bars,
+ * and arrow keys move between them.
+ */
+export function SentimentChart(props: SentimentChartProps): JSX.Element {
   const messages = props.messages.toReversed();
+  const chart = useRef<SVGSVGElement>(null);
+  const [reached, setReached] = useState<string>();
+  const isKnown = messages.some(({ message_id }) => message_id === reached);
+  const tabStop = isKnown ? reached : messages.at(-1)?.message_id;
   const step = width / Math.max(messages.length, slots);
-  const middle = height / 2;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const bars = Array.from(chart.current?.querySelectorAll<SVGGElement>("[role=button]") ?? []);
+    const next = neighbour(event.key, bars);
+    if (next === undefined) return;
+    event.preventDefault();
+    next.focus();
+  };
   return (
     <svg
+      ref={chart}
       class="sentiment-chart"
       viewBox={`0 0 ${width} ${height}`}
-      role="img"
+      preserveAspectRatio="xMinYMid"
+      role="group"
       aria-label={t("sentimentChart", { count: messages.length })}
+      onKeyDown={onKeyDown}
     >
-      <line x1="0" x2={width} y1={middle} y2={middle} class="sentiment-axis" />
-      {messages.map(({ message_id, score, created_at }, index) => {
-        const size = Math.max(1.5, Math.abs(score) * (middle - 2));
-        return (
-          <rect
-            key={message_id}
-            class={score < 0 ? "is-negative" : "is-positive"}
-            data-tooltip={t("sentimentPoint", {
-              score: number(score, { maximumFractionDigits: 2, signDisplay: "exceptZero" }),
-              time: dateTime(created_at),
-            })}
-            x={index * step}
-            y={score < 0 ? middle : middle - size}
-            width={step - gap}
-            height={size}
-            rx="1.5"
-          />
-        );
-      })}
+      <line x1="0" x2={width} y1={height / 2} y2={height / 2} class="sentiment-axis" />
+      {messages.map((message, index) => (
+        <Bar
+          key={message.message_id}
+          message={message}
+          x={index * step}
+          width={step - gap}
+          isTabStop={message.message_id === tabStop}
+          onReach={() => setReached(message.message_id)}
+        />
+      ))}
     </svg>
+  );
+}
+
+/** The bar that a key moves to. */
+function neighbour(key: string, bars: readonly SVGGElement[]): SVGGElement | undefined {
+  const at = bars.findIndex((each) => each === document.activeElement);
+  const isRightToLeft = document.documentElement.dir === "rtl";
+  if (key === "Home") return bars[0];
+  if (key === "End") return bars.at(-1);
+  if (key === (isRightToLeft ? "ArrowLeft" : "ArrowRight")) return bars[at + 1];
+  return key === (isRightToLeft ? "ArrowRight" : "ArrowLeft") ? bars[at - 1] : undefined;
+}
+
+interface BarProps {
+  readonly message: ContactSentiment["messages"][number];
+  readonly x: number;
+  readonly width: number;
+  readonly isTabStop: boolean;
+  readonly onReach: () => void;
+}
+
+function Bar({ message, x, width, isTabStop, onReach }: BarProps): JSX.Element {
+  const { message_id, score, created_at } = message;
+  const middle = height / 2;
+  const size = Math.max(1.5, Math.abs(score) * (middle - 2));
+  const about = t("sentimentPoint", {
+    score: number(score, { maximumFractionDigits: 2, signDisplay: "exceptZero" }),
+    time: dateTime(created_at),
+  });
+  const show = (): void => {
+    uncoverThread();
+    void goToMessage(message_id);
+  };
+  return (
+    <g
+      class="sentiment-bar"
+      role="button"
+      tabIndex={isTabStop ? 0 : -1}
+      aria-label={t("sentimentShow", { point: about })}
+      data-tooltip={about}
+      onFocus={onReach}
+      onClick={show}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        show();
+      }}
+    >
+      {/* A small score has a small bar, and the whole column answers to the pointer. */}
+      <rect x={x} y="0" width={width} height={height} />
+      <rect
+        class={score < 0 ? "is-negative" : "is-positive"}
+        x={x}
+        y={score < 0 ? middle : middle - size}
+        width={width}
+        height={size}
+        rx="1.5"
+      />
+    </g>
   );
 }

@@ -9,12 +9,13 @@ import {
   ErrorState,
   Icon,
   Skeleton,
+  toast,
 } from "../../../shared/browser/index.ts";
 import { keptOf } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { nameOfAuthor } from "../state/people.ts";
 import { typingIn } from "../state/typing.ts";
-import { type Entry, type Thread, thread } from "../state/thread.ts";
+import { type Entry, maxSought, target, type Thread, thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { MessageBubble, NoteCard, OutgoingBubble } from "./message.tsx";
 
@@ -33,6 +34,7 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
   const isLoading = shown?.isLoading.value ?? true;
   const error = shown?.error.value;
   const isEmpty = entries.length === 0 && outgoing.length === 0;
+  const marked = useTarget(scroller);
   return (
     <div class="thread-box">
       <div
@@ -54,7 +56,7 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
             </EmptyState>
           )}
           {!isEmpty && <Older shown={shown} />}
-          <Entries entries={entries} row={row} />
+          <Entries entries={entries} row={row} marked={marked} />
           {outgoing.map((message) => (
             <OutgoingBubble key={message.key} id={row.id} message={message} />
           ))}
@@ -108,9 +110,11 @@ function Older({ shown }: { readonly shown: Thread | undefined }): JSX.Element |
 interface EntriesProps {
   readonly entries: readonly Entry[];
   readonly row: Conversation;
+  /** The message that a person went to, for a moment. */
+  readonly marked: string | undefined;
 }
 
-function Entries({ entries, row }: EntriesProps): JSX.Element {
+function Entries({ entries, row, marked }: EntriesProps): JSX.Element {
   return (
     <>
       {entries.map((entry, index) => {
@@ -118,7 +122,13 @@ function Entries({ entries, row }: EntriesProps): JSX.Element {
         const isNewDay =
           before === undefined || daysBetween(new Date(before.at), new Date(entry.at)) !== 0;
         return (
-          <div key={entry.id} class="entry">
+          <div
+            key={entry.id}
+            class={entry.id === marked ? "entry is-marked" : "entry"}
+            data-id={entry.id}
+            // Whoever goes to it takes the focus along.
+            tabIndex={-1}
+          >
             {isNewDay && (
               <p class="day">
                 <span>{day(entry.at, now.value)}</span>
@@ -148,6 +158,35 @@ function continues(before: Entry, entry: Entry): boolean {
   const [a, b] = [before.message.author, entry.message.author];
   const pause = Date.parse(entry.at) - Date.parse(before.at);
   return a.type === b.type && a.id === b.id && pause < pauseMs;
+}
+
+const markMs = 2_500;
+
+/** Brings the message that a person goes to into sight, and returns it while it is marked. */
+function useTarget(scroller: { readonly current: HTMLDivElement | null }): string | undefined {
+  const [marked, setMarked] = useState<{ readonly id: string }>();
+  const wanted = target.value;
+  const shown = thread.value;
+  useEffect(() => {
+    if (wanted === undefined || shown?.id !== wanted.conversation_id) return;
+    void shown.seek(wanted.id).then((isFound) => {
+      // The person may have gone to another one meanwhile.
+      if (target.peek() !== wanted) return;
+      target.value = undefined;
+      if (isFound) setMarked(wanted);
+      else toast({ message: t("messageTooFar", { count: maxSought }) });
+    });
+  }, [wanted, shown]);
+  // The thread stays at its end until this moves it, so this comes after the message is drawn.
+  useEffect(() => {
+    if (marked === undefined) return;
+    const entry = scroller.current?.querySelector<HTMLElement>(`[data-id="${marked.id}"]`);
+    entry?.scrollIntoView({ block: "center" });
+    entry?.focus({ preventScroll: true });
+    const timer = setTimeout(() => setMarked(undefined), markMs);
+    return () => clearTimeout(timer);
+  }, [marked]);
+  return marked?.id;
 }
 
 /** Keeps the reader's place: at the end, or where older messages are put before it. */

@@ -1,0 +1,73 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Contact } from "../../../../../src/index.ts";
+import {
+  api,
+  Button,
+  Dialog,
+  explain,
+  go,
+  linkTo,
+  newKey,
+  TextField,
+  toast,
+} from "../../../shared/browser/index.ts";
+import { drop } from "../state/conversations.ts";
+import { forgetContact, forgetConversation } from "../state/drafts.ts";
+import { t } from "../texts.ts";
+import { contactName } from "../words.ts";
+
+interface EraseProps {
+  readonly contact: Contact;
+  readonly conversationId: string;
+  readonly onClose: () => void;
+}
+
+/** Erases the contact after a typed confirmation. */
+export function EraseDialog({ contact, conversationId, onClose }: EraseProps): JSX.Element {
+  const [typed, setTyped] = useState("");
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const [key] = useState(newKey);
+  const word = t("eraseWord");
+  const erase = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await api.delete(`v1/contacts/${contact.id}`, { key });
+      forgetContact(contact.id);
+      forgetConversation(conversationId);
+      onClose();
+      go(linkTo(["all"]), true);
+      drop(conversationId);
+      toast({ message: t("erased") });
+    } catch (error) {
+      setProblem(explain(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={t("eraseTitle", { name: contactName(contact) })}
+      onClose={onClose}
+      actions={
+        <Button
+          kind="danger"
+          isBusy={isBusy}
+          disabled={typed !== word}
+          onClick={() => void erase()}
+        >
+          {t("eraseButton")}
+        </Button>
+      }
+    >
+      <p>{t("eraseWarning")}</p>
+      <TextField
+        label={t("eraseConfirm", { word })}
+        autocomplete="off"
+        value={typed}
+        problem={problem}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,162 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Contact } from "../../../../../src/index.ts";
+import {
+  api,
+  Avatar,
+  Button,
+  Dialog,
+  explain,
+  newKey,
+  TextField,
+  toast,
+} from "../../../shared/browser/index.ts";
+import { fetchConversation } from "../state/conversations.ts";
+import { forgetContact } from "../state/drafts.ts";
+import { thread } from "../state/thread.ts";
+import { t } from "../texts.ts";
+import { contactName } from "../words.ts";
+import { MergePreview, useMergePreview } from "./merge-preview.tsx";
+
+interface MergeProps {
+  readonly contact: Contact;
+  readonly onClose: () => void;
+  readonly onMerged: (contact: Contact) => void;
+}
+
+/** Merges another contact into this one: first the other contact is found, then both are shown. */
+export function MergeDialog({ contact, onClose, onMerged }: MergeProps): JSX.Element {
+  const [other, setOther] = useState<Contact>();
+  return other === undefined ? (
+    <Dialog title={t("mergeTitle")} onClose={onClose} isWide>
+      <ContactSearch except={contact.id} onPick={setOther} />
+    </Dialog>
+  ) : (
+    <Confirmation
+      contact={contact}
+      other={other}
+      onBack={() => setOther(undefined)}
+      onClose={onClose}
+      onMerged={onMerged}
+    />
+  );
+}
+
+const searchDelayMs = 250;
+const maxFound = 8;
+
+interface ContactSearchProps {
+  /** The contact that is not offered. */
+  readonly except: string;
+  readonly onPick: (contact: Contact) => void;
+}
+
+function ContactSearch({ except, onPick }: ContactSearchProps): JSX.Element {
+  const [words, setWords] = useState("");
+  const [found, setFound] = useState<readonly Contact[]>([]);
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    if (words.trim() === "") {
+      setFound([]);
+      return;
+    }
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      api
+        .get<{ readonly data: readonly Contact[] }>(
+          "v1/contacts/search",
+          { q: words.trim(), limit: maxFound },
+          { signal: stop.signal },
+        )
+        .then(({ data }) => setFound(data.filter(({ id }) => id !== except)))
+        .catch((error: unknown) => {
+          if (!stop.signal.aborted) setProblem(explain(error));
+        });
+    }, searchDelayMs);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [words]);
+  return (
+    <>
+      <TextField
+        label={t("mergeSearch")}
+        type="search"
+        maxLength={200}
+        value={words}
+        problem={problem}
+        onInput={({ currentTarget }) => setWords(currentTarget.value)}
+      />
+      <ul class="found">
+        {found.map((each) => (
+          <li key={each.id}>
+            <button type="button" class="menu-item" onClick={() => onPick(each)}>
+              <Avatar name={contactName(each)} seed={each.id} />
+              <bdi class="grow truncate">{contactName(each)}</bdi>
+              <bdi class="muted">{each.name === null ? "" : each.phone}</bdi>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface ConfirmationProps extends MergeProps {
+  readonly other: Contact;
+  readonly onBack: () => void;
+}
+
+function Confirmation(props: ConfirmationProps): JSX.Element {
+  const { contact, other, onBack, onClose, onMerged } = props;
+  const [problem, setProblem] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const [key] = useState(newKey);
+  const preview = useMergePreview(contact, other);
+  const merge = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const body = { contact_id: other.id };
+      onMerged(await api.post<Contact>(`v1/contacts/${contact.id}/merge`, body, { key }));
+      forgetContact(other.id);
+      const open = thread.peek()?.id;
+      if (open !== undefined) void fetchConversation(open).catch(() => {});
+      toast({ message: t("merged") });
+      onClose();
+    } catch (error) {
+      setProblem(explain(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={t("mergeTitle")}
+      onClose={onClose}
+      isWide
+      actions={
+        <>
+          <Button kind="quiet" onClick={onBack}>
+            {t("mergeBack")}
+          </Button>
+          <Button
+            kind="danger"
+            isBusy={isBusy}
+            // Nobody confirms what is not shown.
+            disabled={preview.state.value.data === undefined}
+            onClick={() => void merge()}
+          >
+            {t("mergeButton")}
+          </Button>
+        </>
+      }
+    >
+      <MergePreview contact={contact} other={other} preview={preview} />
+      {problem !== undefined && (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </Dialog>
+  );
+}

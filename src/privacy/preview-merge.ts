@@ -1,0 +1,62 @@
+import {
+  contactResource,
+  contactsMergedInto,
+  contactToChange,
+  identitiesOfContact,
+  maxIdentities,
+  maxMerged,
+  media,
+  mergedFacts,
+  type MergeContacts,
+} from "../contacts/index.ts";
+import {
+  contactActivity,
+  type ConversationRow,
+  currentConversation,
+  isActive,
+  showConversations,
+} from "../conversations/index.ts";
+import type { Query } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Reads } from "../store/index.ts";
+import { checkAddresses, checkMerged, conversationToEnd, otherContact } from "./merge.ts";
+import { type MergePreview, previewMergeSchema } from "./merge-types.ts";
+
+/** Returns what a merge would do, by the rules of the merge. */
+export const previewMerge: Query<MergeContacts, MergePreview> = {
+  kind: "query",
+  name: "contacts.previewMerge",
+  input: () => previewMergeSchema,
+  async run(reads, { id, contact_id }, { services }) {
+    const survivor = await contactToChange(reads, id);
+    const other = await otherContact(reads, survivor, contact_id);
+    const keys = [[survivor.id], [other.id]];
+    const [[own = [], others = []], [stubs = [], otherStubs = []], activity] = await Promise.all([
+      reads.lists(identitiesOfContact, keys, maxIdentities + 1),
+      reads.lists(contactsMergedInto, keys, maxMerged + 1),
+      contactActivity.ofAll(reads, [survivor.id, other.id]),
+    ]);
+    checkAddresses(own.length + others.length);
+    checkMerged(stubs.length + otherStubs.length);
+    const facts = mergedFacts(survivor, other, services.limits.metadataKeys);
+    const ended = await conversationsToEnd(reads, survivor.id, other.id);
+    return {
+      contact: contactResource({ ...survivor, ...facts }, [...own, ...others], activity),
+      closes: await showConversations(reads, ended.filter(isActive)),
+    };
+  },
+};
+
+async function conversationsToEnd(
+  reads: Reads,
+  survivor: string,
+  other: string,
+): Promise<Seen<ConversationRow>[]> {
+  const ended = media.map(async (medium) => {
+    const [own, others] = await Promise.all(
+      [survivor, other].map((id) => reads.get(currentConversation, [id, medium])),
+    );
+    return own && others && conversationToEnd(own, others);
+  });
+  return (await Promise.all(ended)).filter((row) => row !== undefined);
+}
