@@ -57,6 +57,7 @@ import { countMessage } from "./move.ts";
 import { answerKeyword, applyKeywords, flagOf, type KeywordEffect } from "./apply-keywords.ts";
 import { createHmac, type KeyObject } from "node:crypto";
 import { type Reply, replySchema } from "./input-types.ts";
+import { prefetchJob } from "../queue/index.ts";
 import type { Message } from "./types.ts";
 import { messageResource } from "./reads.ts";
 import { addWords } from "./search-words.ts";
@@ -290,6 +291,7 @@ export async function sendInConversation(
   author: Author,
 ): Promise<Seen<MessageRow>> {
   const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
+  prefetchJob(tx, { kind: "send", key: { conversation_id: conversation.id } });
   const identity = await findCorrespondent(tx, conversation);
   const { last_sender_id: last, address: to } = identity;
   const request = { channel, from: draft.from, last, to };
