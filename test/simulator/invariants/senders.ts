@@ -8,7 +8,8 @@ import {
 } from "../../../src/messages/rows.ts";
 import { defaultSenders, senderHandOvers, senders } from "../../../src/senders/rows.ts";
 import { rankSenders } from "../../../src/senders/choose-sender.ts";
-import type { Write } from "../../../src/ports/storage.ts";
+import type { SenderId } from "../../../src/kernel/ids.ts";
+import type { StoragePort, Write } from "../../../src/ports/storage.ts";
 import type { Invariant } from "../invariant.ts";
 import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { primaryTransport, senderAddresses } from "../settings.ts";
@@ -133,6 +134,22 @@ export const refusalsAreFinal: Invariant = {
   }),
 };
 
+/** The ids of the live senders of texts, and of the default one. */
+interface Pool {
+  readonly phones: readonly SenderId[];
+  readonly standard: SenderId | undefined;
+}
+
+function poolIn(database: StoragePort): Pool {
+  const phones = allRows(database, senders).filter(
+    ({ mode, channels }) => mode === "live" && channels.includes("sms"),
+  );
+  const standard = allRows(database, defaultSenders).find(
+    ({ mode, channel }) => mode === "live" && channel === "sms",
+  );
+  return { phones: phones.map(({ id }) => id), standard: standard?.sender_id };
+}
+
 /** How old a read may be when an engine commits: stalls and delays together. */
 const staleMs = 120_000;
 
@@ -143,18 +160,15 @@ export const senderChosen: Invariant = {
     const lastSenders = new Map<string, { readonly sender: string; until: number }[]>();
     const addressOf = (id: string | null): string =>
       allRows(database, senders).find((each) => each.id === id)?.address ?? "";
-    const senderForNew = (to: string): string => {
-      const phones = allRows(database, senders).filter(
-        ({ mode, channels }) => mode === "live" && channels.includes("sms"),
-      );
-      const [first] = rankSenders(
-        to,
-        phones.map(({ id }) => id),
-      );
-      const standard = allRows(database, defaultSenders).find(
-        ({ mode, channel }) => mode === "live" && channel === "sms",
-      );
-      return addressOf((hasPool ? first : standard?.sender_id) ?? null);
+    let pool = poolIn(database);
+    const formerPools: { readonly pool: Pool; readonly until: number }[] = [];
+    /** A command does not lock the pool that it reads, so it may write after a change. */
+    const sendersForNew = (to: string): string[] => {
+      const former = formerPools.filter(({ until }) => until > clock.now() - staleMs);
+      return [pool, ...former.map((each) => each.pool)].map(({ phones, standard }) => {
+        const [first] = rankSenders(to, phones);
+        return addressOf((hasPool ? first : standard) ?? null);
+      });
     };
     /** For each contact, the last senders of its removed addresses, and when they were removed. */
     const removedSenders = new Map<string, { readonly sender: string; readonly until: number }[]>();
@@ -166,6 +180,12 @@ export const senderChosen: Invariant = {
       );
     return {
       *commit(engine, writes) {
+        if (
+          writes.some(({ collection }) => collection === senders || collection === defaultSenders)
+        ) {
+          formerPools.push({ pool, until: clock.now() });
+          pool = poolIn(database);
+        }
         const inserted = insertedRows(writes, messages);
         for (const { id, to, from, body, channel, contact_id } of inserted) {
           const request = clients.requests.find(({ input }) => input.body === body);
@@ -192,7 +212,7 @@ export const senderChosen: Invariant = {
             ...removed
               .filter(({ until }) => until > clock.now() - staleMs)
               .map((each) => each.sender),
-            ...(isNew ? [senderForNew(to)] : []),
+            ...(isNew ? sendersForNew(to) : []),
           ];
           if (expected.includes(from)) continue;
           yield {
