@@ -6,15 +6,9 @@ import { rowCases } from "./rows.ts";
 import { writeCases } from "./writes.ts";
 import { searchCases } from "./search.ts";
 import { sharingCases } from "./sharing.ts";
-import { type Cases, OpenPorts, promise } from "./harness.ts";
-
-/** The functions of the test runner. Those of vitest, Jest and node:test fit. */
-export interface TestRunner {
-  /** Defines a group of tests. */
-  readonly describe: (name: string, define: () => void) => void;
-  /** Defines a test. */
-  readonly it: (name: string, run: () => Promise<void>) => void;
-}
+import { promise } from "../checks.ts";
+import type { TestRunner } from "../suite.ts";
+import { type Cases, OpenPorts } from "./harness.ts";
 
 /** One storage for one test, initially empty. */
 export interface StorageUnderTest {
@@ -56,7 +50,7 @@ export function storageConformance(
             const storage = await create();
             const ports = new OpenPorts(storage.connect.bind(storage));
             try {
-              await promise("storage", sentence, () => run(ports));
+              await promise("the storage port", sentence, () => run(ports));
             } finally {
               await ports.close();
               await storage.remove?.();

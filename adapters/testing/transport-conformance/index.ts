@@ -1,8 +1,7 @@
-import { promise } from "../storage-conformance/harness.ts";
-import type { TestRunner } from "../storage-conformance/index.ts";
+import { defineSuite, type TestRunner } from "../suite.ts";
 import type { VirtualClock } from "../simulated.ts";
 import { answerCases, lookupCases } from "./answers.ts";
-import { type Case, type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
+import { type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
 import { callbackCases } from "./callbacks.ts";
 
 /** The transport and the carrier that `transportConformance` tests. */
@@ -29,30 +28,20 @@ export interface TransportConformance {
  * ```
  */
 export function transportConformance(
-  { describe, it }: TestRunner,
+  runner: TestRunner,
   name: string,
   conformance: TransportConformance,
 ): void {
   const { unable = {} } = conformance;
-  const create = (clock: VirtualClock): Promise<TransportUnderTest> => conformance.create(clock);
-  const groups: [string, Readonly<Record<string, Case>>][] = [
-    ["answers", answerCases],
-    ["look-ups", lookupCases],
-    ["callbacks", callbackCases],
-  ];
-  describe(`${name} as a transport`, () => {
-    for (const [group, cases] of groups) {
-      describe(group, () => {
-        for (const [sentence, { needs, run }] of Object.entries(cases)) {
-          const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
-          if (reason === undefined) {
-            const text = `${group} ${sentence}`;
-            it(sentence, () =>
-              runOnBench(create, needs, (bench) => promise("transport", text, () => run(bench))),
-            );
-          } else it(`${sentence} (not run: ${reason})`, async () => {});
-        }
-      });
-    }
+  defineSuite(runner, {
+    title: `${name} as a transport`,
+    promiser: "the transport port",
+    groups: [
+      ["answers", answerCases],
+      ["look-ups", lookupCases],
+      ["callbacks", callbackCases],
+    ],
+    unable,
+    onBench: (needs, check) => runOnBench((clock) => conformance.create(clock), needs, check),
   });
 }
