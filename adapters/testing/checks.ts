@@ -27,9 +27,7 @@ export async function promise(
     await check();
   } catch (error) {
     const { expected, got } =
-      error instanceof Mismatch
-        ? error
-        : new Mismatch("no error", error instanceof Error ? String(error) : display(error));
+      error instanceof Mismatch ? error : new Mismatch("no error", display(error));
     throw new Error(`expected ${expected}, because ${promiser} promises "${text}", got ${got}`, {
       cause: error,
     });
@@ -53,7 +51,8 @@ export async function failure(work: () => unknown, what: string): Promise<Error>
   try {
     await work();
   } catch (error) {
-    if (error instanceof Error) return error;
+    if (error instanceof Mismatch) throw error;
+    if (isError(error)) return error;
     throw new Mismatch(`an Error (${what})`, display(error), error);
   }
   throw new Mismatch(`an error (${what})`, "none");
@@ -94,7 +93,11 @@ function isEqual(a: unknown, b: unknown): boolean {
 
 /** A value as a failed check shows it: JSON, shortened. */
 export function display(value: unknown): string {
-  if (typeof value === "bigint" || value instanceof Error) return String(value);
+  if (typeof value === "bigint" || isError(value)) return String(value);
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }
+
+/** Jest has an `Error` of its own, and the errors of Node are no instances of it. */
+const isError = (value: unknown): value is Error =>
+  value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
