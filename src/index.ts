@@ -135,7 +135,7 @@ export type {
   UpdateAgent,
   UpdatePlaybook,
 } from "./agents/index.ts";
-export type { ApiHandler, ApiRequest, ApiResponse } from "./api/index.ts";
+export type { ApiHandler, ApiRequest, ApiResponse, Mountable } from "./api/index.ts";
 
 export type {
   Account,

@@ -1,6 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
+import { memberOf } from "../../src/kernel/index.ts";
 import { checkAddress, type Destinations } from "../../src/ports/index.ts";
 import { Failure } from "./failures.ts";
 
@@ -71,6 +72,7 @@ export function dnsFailure(error: unknown): Failure {
 }
 
 function isNotFound(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  // Not `instanceof Error`: Jest has an `Error` of its own, and the errors of Node are none of it.
+  const code = memberOf(error, "code");
   return code === "ENOTFOUND" || code === "ENODATA";
 }

@@ -64,6 +64,10 @@ export {
   virtualClock,
   type VirtualClock,
 } from "./simulated.ts";
+export { modelConformance, type ModelConformance } from "./model-conformance/index.ts";
+export type { ModelBehavior, ModelNeed, ModelUnderTest } from "./model-conformance/bench.ts";
+export { mountConformance, type MountConformance } from "./mount-conformance/index.ts";
+export type { MountNeed, MountUnderTest } from "./mount-conformance/bench.ts";
 export { storageConformance } from "./storage-conformance/index.ts";
 export { transportConformance, type TransportConformance } from "./transport-conformance/index.ts";
 export type {

@@ -52,7 +52,7 @@ export interface Notes {
   readonly routes: readonly ApiRoute[];
   /** The log at error level. */
   readonly errors: unknown[];
-  readonly streams: { open: number; pulled: number };
+  readonly streams: { open: number };
   /** The mounts for which the guide was written. */
   readonly guides: readonly string[];
   readonly callbacks: {
@@ -80,7 +80,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
   const rows = new Map<string, Note>();
   const answers = new Map<string, Outcome<unknown> | string>();
   const errors: unknown[] = [];
-  const streams = { open: 0, pulled: 0 };
+  const streams = { open: 0 };
   const callbacks: Notes["callbacks"] = [];
   const guides: string[] = [];
   let count = 0;
@@ -418,8 +418,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
 }
 
 /**
- * Yields `count` events and ends. "endless": until the client disconnects. "deaf": ignores a
- * disconnect until it is returned from. "quiet": one event, then none until the client disconnects.
+ * Yields `count` events and ends. "quiet": one event, then none until the client disconnects.
  * "broken": fails after the first event.
  */
 async function* follow(
@@ -430,16 +429,9 @@ async function* follow(
 ): AsyncGenerator<StreamEvent<unknown>> {
   streams.open++;
   try {
-    const last =
-      { endless: Infinity, deaf: Infinity, quiet: from + 1, broken: from + 1 }[count] ??
-      from + Number(count);
-    for (let id = from + 1; id <= last && (count === "deaf" || !signal.aborted); id++) {
-      streams.pulled++;
-      yield {
-        id: String(id),
-        event: "note",
-        value: last === Infinity ? "x".repeat(10_000) : { note: id },
-      };
+    const last = from + (count === "quiet" || count === "broken" ? 1 : Number(count));
+    for (let id = from + 1; id <= last; id++) {
+      yield { id: String(id), event: "note", value: { note: id } };
     }
     if (count === "broken") throw new Error("lost");
     if (count === "quiet" && !signal.aborted) await once(signal, "abort");

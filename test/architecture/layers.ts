@@ -72,8 +72,9 @@ const adaptersMayAlsoImport: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
   ],
   // A world of engines puts them together, and looks for jobs that are still to be done. The
-  // conformance suite of storages also checks the transactions over them.
-  testing: ["adapters/entry", "queue", "store"],
+  // conformance suite of storages also checks the transactions over them, that of models checks
+  // answers as the engine does, and that of mounts takes the engine's place.
+  testing: ["adapters/entry", "agents", "api", "queue", "store"],
 };
 
 const builtinsOfSrc = new Set(["node:crypto"]);

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportLines } from "../../src/api/streaming.ts";
 import type { ImportReport } from "../../src/contacts/import.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { ask, parseAnswers, type RawAnswer } from "../api/raw-http.ts";
+import {
+  ask,
+  parseAnswers,
+  type RawAnswer,
+} from "../../adapters/testing/mount-conformance/raw-http.ts";
 import { mountings, type Running, serve } from "../api/servers.ts";
 import { world, type World } from "../api/world.ts";
 

@@ -1,7 +1,11 @@
-/** Receivers on a virtual clock. Tests define their answers, and they record their requests. */
+/**
+ * The receivers of an engine's webhooks: a scripted receiver whose script has a function for each
+ * URL, and which counts the requests that are under way. What concerns connections, such as broken
+ * ones and slow ones, is tested over real sockets in `sockets.test.ts`.
+ */
 import { Webhook as Verifier } from "standardwebhooks";
+import { scriptedReceiver, type VirtualClock } from "../../adapters/testing/index.ts";
 import type { HttpClient, HttpOutcome, HttpRequest } from "../../src/ports/http-client.ts";
-import type { VirtualClock } from "../../adapters/testing/index.ts";
 
 /** A request as a receiver saw it. */
 export interface ReceivedRequest {
@@ -38,6 +42,9 @@ export interface Receivers {
   at(url: string, behaviour: Behaviour): void;
 }
 
+/** The default of the option `webhooks.deadlineSeconds`. */
+const deadlineMs = 15_000;
+
 /** `setOn` returns the sum of all jumps of the clock. */
 export function receivers(clock: VirtualClock, setOn: () => number = () => 0): Receivers {
   const seen: ReceivedRequest[] = [];
@@ -48,58 +55,32 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
   const underWay = new Set<string>();
   const overlaps: ReceivedRequest[] = [];
 
+  const receiver = scriptedReceiver({
+    script({ url, event: { id }, at, body, headers }) {
+      const request = { url, at, elapsed: at - setOn(), id, body, headers, after: 0 };
+      seen.push(request);
+      if (underWay.has(`${url} ${id}`)) overlaps.push(request);
+      const n = counts.get(url) ?? 0;
+      counts.set(url, n + 1);
+      const { after = 5, ...response } = behaviours.get(url)?.(request, n) ?? {};
+      request.after = Math.min(after, deadlineMs);
+      return { outcome: "answered", ...response, afterMs: after };
+    },
+  });
+  const { send: post } = receiver.client(clock);
+
   async function send(request: HttpRequest): Promise<HttpOutcome> {
-    const { url, headers, body, deadline_ms, signal } = request;
-    const id = headers["webhook-id"] ?? "";
-    const at = clock.now();
-    const text = Buffer.from(body ?? []).toString();
-    const said: ReceivedRequest = {
-      url,
-      at,
-      elapsed: at - setOn(),
-      id,
-      body: text,
-      headers,
-      after: 0,
-    };
-    seen.push(said);
-    const n = counts.get(url) ?? 0;
-    counts.set(url, n + 1);
-    const {
-      status = 200,
-      headers: answered = {},
-      body: answer = "",
-      after = 5,
-    } = behaviours.get(url)?.(said, n) ?? {};
-    said.after = Math.min(after, deadline_ms);
+    const { url, headers } = request;
+    const name = `${url} ${headers["webhook-id"]}`;
     const now = (busy.get(url) ?? 0) + 1;
     busy.set(url, now);
     busiest.set(url, Math.max(busiest.get(url) ?? 0, now));
-    const name = `${url} ${id}`;
-    if (underWay.has(name)) overlaps.push(said);
+    const posting = post(request);
     underWay.add(name);
-    await clock.sleep(said.after, signal);
+    const outcome = await posting;
     underWay.delete(name);
     busy.set(url, (busy.get(url) ?? 1) - 1);
-    const address = "192.0.2.1";
-    if (after > deadline_ms) {
-      return {
-        outcome: "failed",
-        code: "response_timeout",
-        message: "late",
-        sent: true,
-        address,
-        partial: null,
-      };
-    }
-    return {
-      outcome: "answered",
-      status,
-      headers: answered,
-      body: Buffer.from(answer),
-      truncated: false,
-      address,
-    };
+    return outcome;
   }
 
   return {

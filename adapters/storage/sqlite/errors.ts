@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
 
 /**
@@ -38,15 +38,14 @@ const details: Readonly<Record<number, string>> = {
 
 /** node:sqlite gives numbers, better-sqlite3 names. */
 function resultCode(error: unknown): ResultCode | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if ("errcode" in error && typeof error.errcode === "number") {
-    return {
-      primary: primaryCodes[error.errcode & 0xff] ?? "ERROR",
-      detail: details[error.errcode] ?? "",
-    };
+  // Not `instanceof Error`: Jest has an `Error` of its own, and the errors of Node are none of it.
+  const errcode = memberOf(error, "errcode");
+  if (typeof errcode === "number") {
+    return { primary: primaryCodes[errcode & 0xff] ?? "ERROR", detail: details[errcode] ?? "" };
   }
-  if (!("code" in error) || typeof error.code !== "string") return undefined;
-  const [, primary, detail = ""] = /^SQLITE_([A-Z]+)(?:_([A-Z_]+))?$/.exec(error.code) ?? [];
+  const code = memberOf(error, "code");
+  if (typeof code !== "string") return undefined;
+  const [, primary, detail = ""] = /^SQLITE_([A-Z]+)(?:_([A-Z_]+))?$/.exec(code) ?? [];
   return primary === undefined ? undefined : { primary, detail };
 }
 

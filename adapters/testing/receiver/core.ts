@@ -180,9 +180,9 @@ export class ReceiverCore {
       return failed("response_reset");
     }
     const { retryAfterSeconds, body = "" } = response;
-    const headers: Record<string, string> =
+    const pause =
       retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
-    return answered(request.status, headers, body);
+    return answered(request.status, { ...response.headers, ...pause }, body);
   }
 
   #respond({ context }: Link, request: WebhookRequest): ReceiverOutcome {
@@ -230,7 +230,11 @@ function words(response: ReceiverOutcome): string {
       : "cannot be reached";
 }
 
-function answered(status: number, headers: Record<string, string>, body: string): HttpOutcome {
+function answered(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): HttpOutcome {
   return {
     outcome: "answered",
     status,

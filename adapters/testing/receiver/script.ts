@@ -10,6 +10,11 @@ export interface AnsweredRequest {
   readonly status?: number;
   /** The value of `Retry-After`, in seconds. Default: there is none. */
   readonly retryAfterSeconds?: number;
+  /**
+   * Further headers of the response, by lower-case name, such as a `retry-after` with a date.
+   * Default: there are none.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The body of the response. Default: empty. */
   readonly body?: string;
   /** How long the response takes, in milliseconds. Default: 100. */

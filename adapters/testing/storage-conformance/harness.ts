@@ -8,7 +8,6 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { entries, entry, type Item, itemById, items, places, schema } from "./collections.ts";
-import { type ErrorCode, TidingsError } from "../../../src/kernel/index.ts";
 import { Store } from "../../../src/store/index.ts";
 import { seededRandom, virtualClock } from "../simulated.ts";
 
@@ -120,103 +119,4 @@ function intercepted(
     yieldToEventLoop: () => port.yieldToEventLoop(),
     close: () => port.close(),
   };
-}
-
-/** A check failed. `promise` reports it. */
-export class Mismatch extends Error {
-  readonly expected: string;
-  readonly got: string;
-
-  constructor(expected: string, got: string, cause?: unknown) {
-    super(`expected ${expected}, got ${got}`, cause === undefined ? undefined : { cause });
-    this.expected = expected;
-    this.got = got;
-  }
-}
-
-/**
- * Runs the checks of one promise of a port. An error that they throw becomes one that says what was
- * expected, what the port promises and what happened.
- */
-export async function promise(
-  port: "storage" | "transport",
-  text: string,
-  check: () => Promise<void>,
-): Promise<void> {
-  try {
-    await check();
-  } catch (error) {
-    const { expected, got } =
-      error instanceof Mismatch
-        ? error
-        : new Mismatch("no error", error instanceof Error ? String(error) : display(error));
-    throw new Error(
-      `expected ${expected}, because the ${port} port promises "${text}", got ${got}`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
-/** Fails unless both values are equal, compared by content. `what` names the value. */
-export function same(actual: unknown, expected: unknown, what: string): void {
-  if (!isEqual(actual, expected)) {
-    throw new Mismatch(`${display(expected)} (${what})`, display(actual));
-  }
-}
-
-/** Fails unless the condition holds. `expected` says what it means, and `got` is what was found. */
-export function holds(condition: boolean, expected: string, got: unknown): void {
-  if (!condition) throw new Mismatch(expected, display(got));
-}
-
-/** Returns the error that `work` fails with. Fails when it does not. */
-export async function failure(work: () => unknown, what: string): Promise<Error> {
-  try {
-    await work();
-  } catch (error) {
-    if (error instanceof Error) return error;
-    throw new Mismatch(`an Error (${what})`, display(error), error);
-  }
-  throw new Mismatch(`an error (${what})`, "none");
-}
-
-export async function failsAs(
-  kind: new () => Error,
-  work: () => unknown,
-  what: string,
-): Promise<void> {
-  const error = await failure(work, what);
-  if (!(error instanceof kind)) {
-    throw new Mismatch(`${kind.name} (${what})`, String(error), error);
-  }
-}
-
-export async function failsWith(
-  code: ErrorCode,
-  work: () => unknown,
-  what: string,
-): Promise<TidingsError> {
-  const error = await failure(work, what);
-  if (error instanceof TidingsError && error.code === code) return error;
-  throw new Mismatch(`the error ${code} (${what})`, String(error), error);
-}
-
-function isEqual(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const left = new Map(Object.entries(a));
-  const right = new Map(Object.entries(b));
-  return (
-    left.size === right.size &&
-    [...left].every(([key, value]) => right.has(key) && isEqual(value, right.get(key)))
-  );
-}
-
-function display(value: unknown): string {
-  if (typeof value === "bigint" || value instanceof Error) return String(value);
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
 }

@@ -1,10 +1,4 @@
-import {
-  functionOption,
-  hasMethods,
-  option,
-  optionsObject,
-  parseOptions,
-} from "../../../src/kernel/index.ts";
+import { functionOption, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { transactionCases } from "./transactions.ts";
 import { raceCases } from "./races.ts";
@@ -13,23 +7,9 @@ import { rowCases } from "./rows.ts";
 import { writeCases } from "./writes.ts";
 import { searchCases } from "./search.ts";
 import { sharingCases } from "./sharing.ts";
-import { type Cases, OpenPorts, promise } from "./harness.ts";
-
-/** The functions of the test runner. Those of vitest, Jest and node:test fit. */
-export interface TestRunner {
-  /** Defines a group of tests. */
-  readonly describe: (name: string, define: () => void) => void;
-  /** Defines a test. */
-  readonly it: (name: string, run: () => Promise<void>) => void;
-}
-
-/** The arguments of both conformance suites that describe the test. */
-export const testOptions = {
-  runner: option<TestRunner>("a test runner with describe and it", (runner) =>
-    hasMethods(runner, "describe", "it"),
-  ),
-  name: option<string>("a text", (name) => typeof name === "string"),
-};
+import { promise } from "../checks.ts";
+import { type TestRunner, testOptions } from "../suite.ts";
+import { type Cases, OpenPorts } from "./harness.ts";
 
 const argumentsSchema = optionsObject({ ...testOptions, create: functionOption() });
 
@@ -76,7 +56,7 @@ export function storageConformance(
             const storage = await create();
             const ports = new OpenPorts(storage.connect.bind(storage));
             try {
-              await promise("storage", sentence, () => run(ports));
+              await promise("the storage port", sentence, () => run(ports));
             } finally {
               await ports.close();
               await storage.remove?.();

@@ -12,7 +12,8 @@ import {
   items,
   itemsByTime,
 } from "./collections.ts";
-import { type Cases, failsWith, holds, type OpenPorts, same } from "./harness.ts";
+import { failsWith, holds, same } from "../checks.ts";
+import { type Cases, type OpenPorts } from "./harness.ts";
 
 /** Two stores on the same rows, like two processes. */
 async function two(ports: OpenPorts): Promise<[Store, Store]> {

@@ -17,7 +17,8 @@ import {
   itemsByTime,
   openItems,
 } from "./collections.ts";
-import { type Cases, same, write } from "./harness.ts";
+import { same } from "../checks.ts";
+import { type Cases, write } from "./harness.ts";
 
 /** Compares ranges and lookups with a plain filter and sort of the same rows. */
 export const rangeCases: Cases = {

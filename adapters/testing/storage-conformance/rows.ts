@@ -8,18 +8,16 @@ import {
   openItems,
   placeByName,
 } from "./collections.ts";
+import { failsAs, holds, same } from "../checks.ts";
 import {
   allIds,
   broken,
   byId,
   type Cases,
-  failsAs,
   first,
-  holds,
   ids,
   insert,
   place,
-  same,
   update,
   write,
 } from "./harness.ts";

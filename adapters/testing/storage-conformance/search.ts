@@ -6,7 +6,8 @@ import {
 } from "../../../src/ports/index.ts";
 import { seededRandom } from "../simulated.ts";
 import { type Book, books, booksByWords } from "./collections.ts";
-import { type Cases, failsAs, same, write } from "./harness.ts";
+import { failsAs, same } from "../checks.ts";
+import { type Cases, write } from "./harness.ts";
 
 const book = (id: string, words: string | null, pages = 0): Book => ({
   shelf: "a",

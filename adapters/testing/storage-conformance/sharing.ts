@@ -14,7 +14,8 @@ import {
   items,
   itemsByTime,
 } from "./collections.ts";
-import { type Cases, failsAs, failure, holds, type OpenPorts, same, write } from "./harness.ts";
+import { failsAs, failure, holds, same } from "../checks.ts";
+import { type Cases, type OpenPorts, write } from "./harness.ts";
 
 const insert = (id: string): Write => ({
   kind: "insert",

@@ -13,7 +13,8 @@ import {
   sumByDay,
   sums,
 } from "./collections.ts";
-import { type Cases, failsWith, failure, holds, same } from "./harness.ts";
+import { failsWith, failure, holds, same } from "../checks.ts";
+import { type Cases } from "./harness.ts";
 
 const idsUnder = async (store: Store): Promise<unknown[]> => {
   const rows = await store.unscopedReads.range({

@@ -1,19 +1,7 @@
 import { StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { entriesByPosition, item, items, schema, sumByDay, sums } from "./collections.ts";
-import {
-  allIds,
-  byId,
-  type Cases,
-  failsAs,
-  first,
-  holds,
-  ids,
-  insert,
-  log,
-  same,
-  update,
-  write,
-} from "./harness.ts";
+import { failsAs, holds, same } from "../checks.ts";
+import { allIds, byId, type Cases, first, ids, insert, log, update, write } from "./harness.ts";
 
 /** Version guards, groups, counters and logs, tested directly on the port. */
 export const writeCases: Cases = {

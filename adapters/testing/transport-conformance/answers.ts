@@ -6,8 +6,8 @@ import {
   type SendAnswer,
   type SendContext,
 } from "../../../src/ports/index.ts";
-import type { Bench, Case, CarrierBehavior } from "./bench.ts";
-import { holds, Mismatch, same } from "../storage-conformance/harness.ts";
+import type { Bench, CarrierBehavior, TransportChecks } from "./bench.ts";
+import { holds, Mismatch, same } from "../checks.ts";
 
 const deadlineMs = 25_000;
 
@@ -29,7 +29,7 @@ async function isAmbiguous(bench: Bench, fate: "loses_answer" | "fails"): Promis
   same(answer.outcome, "ambiguous", "the outcome");
 }
 
-export const answerCases: Readonly<Record<string, Case>> = {
+export const answerCases: TransportChecks = {
   "include the provider's id of an accepted message": {
     needs: ["accepts"],
     async run(bench) {
@@ -166,7 +166,7 @@ async function isNeverNotSent(bench: Bench, fate: CarrierBehavior): Promise<void
   holds(outcome !== "not_sent", "an outcome other than not_sent", outcome);
 }
 
-export const lookupCases: Readonly<Record<string, Case>> = {
+export const lookupCases: TransportChecks = {
   "find a message by its provider id": {
     needs: ["accepts", "look-ups"],
     async run(bench) {

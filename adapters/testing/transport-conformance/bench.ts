@@ -11,7 +11,8 @@ import {
   type Transport,
 } from "../../../src/ports/index.ts";
 import { type VirtualClock, virtualClock } from "../simulated.ts";
-import { holds, Mismatch } from "../storage-conformance/harness.ts";
+import { holds, Mismatch } from "../checks.ts";
+import type { Checks } from "../suite.ts";
 
 /**
  * How the carrier treats a message. `loses_answer`: the carrier accepts it, but the connection
@@ -151,8 +152,4 @@ export async function runOnBench(
   }
 }
 
-/** One test, and what it requires of the carrier. */
-export interface Case {
-  readonly needs: readonly Need[];
-  readonly run: (bench: Bench) => Promise<void>;
-}
+export type TransportChecks = Checks<Bench, Need>;

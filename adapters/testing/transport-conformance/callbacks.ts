@@ -5,8 +5,8 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../../src/ports/index.ts";
-import type { Bench, CarrierCallbacks, Case } from "./bench.ts";
-import { holds, same } from "../storage-conformance/harness.ts";
+import type { Bench, CarrierCallbacks, TransportChecks } from "./bench.ts";
+import { holds, same } from "../checks.ts";
 
 const statuses: readonly Receipt["status"][] = ["sent", "delivered", "undelivered", "read"];
 
@@ -73,7 +73,7 @@ function* tampered(request: CallbackRequest): Generator<CallbackRequest> {
   }
 }
 
-export const callbackCases: Readonly<Record<string, Case>> = {
+export const callbackCases: TransportChecks = {
   "report the status of the right attempt": {
     needs: ["accepts", "callbacks"],
     async run(bench) {

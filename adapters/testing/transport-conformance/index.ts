@@ -1,9 +1,8 @@
 import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
-import { promise } from "../storage-conformance/harness.ts";
-import { type TestRunner, testOptions } from "../storage-conformance/index.ts";
+import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
 import type { VirtualClock } from "../simulated.ts";
 import { answerCases, lookupCases } from "./answers.ts";
-import { type Case, type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
+import { type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
 import { callbackCases } from "./callbacks.ts";
 
 /** The transport and the carrier that `transportConformance` tests. */
@@ -43,27 +42,16 @@ export function transportConformance(
   conformance: TransportConformance,
 ): void {
   parseOptions("transportConformance: ", argumentsSchema, { runner, name, conformance });
-  const { describe, it } = runner;
   const { unable = {} } = conformance;
-  const create = (clock: VirtualClock): Promise<TransportUnderTest> => conformance.create(clock);
-  const groups: [string, Readonly<Record<string, Case>>][] = [
-    ["answers", answerCases],
-    ["look-ups", lookupCases],
-    ["callbacks", callbackCases],
-  ];
-  describe(`${name} as a transport`, () => {
-    for (const [group, cases] of groups) {
-      describe(group, () => {
-        for (const [sentence, { needs, run }] of Object.entries(cases)) {
-          const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
-          if (reason === undefined) {
-            const text = `${group} ${sentence}`;
-            it(sentence, () =>
-              runOnBench(create, needs, (bench) => promise("transport", text, () => run(bench))),
-            );
-          } else it(`${sentence} (not run: ${reason})`, async () => {});
-        }
-      });
-    }
+  defineSuite(runner, {
+    title: `${name} as a transport`,
+    promiser: "the transport port",
+    groups: [
+      ["answers", answerCases],
+      ["look-ups", lookupCases],
+      ["callbacks", callbackCases],
+    ],
+    unable,
+    onBench: (needs, check) => runOnBench((clock) => conformance.create(clock), needs, check),
   });
 }

@@ -1,4 +1,6 @@
+import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { dnsFailure } from "../../../adapters/http-client/dns.ts";
 import { destinations } from "../../../src/ports/destinations.ts";
 import { type Answer, nameServer } from "./name-server.ts";
 import { type Behaviour, receiver } from "./receiver.ts";
@@ -154,4 +156,10 @@ describe("a kept connection", () => {
     await expect.poll(() => there.connections[0]?.destroyed, soon).toBe(true);
     expect(seen(await http.send(post(url)))).toEqual(ok);
   });
+});
+
+test("a missing name is recognized in Jest, which has an `Error` of its own", () => {
+  const error: unknown = runInNewContext('Object.assign(new Error(), { code: "ENOTFOUND" })');
+  expect(error).not.toBeInstanceOf(Error);
+  expect(dnsFailure(error).code).toBe("dns_not_found");
 });

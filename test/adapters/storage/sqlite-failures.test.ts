@@ -3,7 +3,9 @@ import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { isBusy, isStale } from "../../../adapters/storage/sqlite/errors.ts";
 import { sqlite, type SqliteOptions } from "../../../adapters/storage/sqlite/index.ts";
 import { problem, TidingsError } from "../../../src/kernel/errors.ts";
 import { StorageRefusal } from "../../../src/ports/storage.ts";
@@ -213,4 +215,10 @@ describe("a SQLite file that can never be opened", () => {
       });
     }
   });
+});
+
+it("errors of SQLite are recognized in Jest, which has an `Error` of its own", () => {
+  const error: unknown = runInNewContext('Object.assign(new Error("locked"), { errcode: 517 })');
+  expect(error).not.toBeInstanceOf(Error);
+  expect([isBusy(error), isStale(error)]).toEqual([true, true]);
 });

@@ -95,6 +95,17 @@ test("rules decide by URL, by event and by attempt, and the engine keeps its sch
   expect(w.receiver.received).toHaveLength(1);
 });
 
+test("a response can have headers, such as a date to wait for", async () => {
+  const w = await shop(({ number, at }) => {
+    const headers = { "retry-after": new Date(at + 3_600_000).toUTCString() };
+    return number === 1 ? { outcome: "answered", status: 503, headers } : 200;
+  });
+  await send(w);
+  await w.settle();
+  expect(w.receiver.requests.map(({ status }) => status)).toEqual([503, 200]);
+  expect(gaps(w)[0]).toBeGreaterThanOrEqual(3_599);
+});
+
 test("a lost response, a late one and none at all: the event comes again, and counts as taken", async () => {
   const late = { outcome: "answered", afterMs: 20_000 } as const;
   const w = await shop(({ number }) => (["answer_lost", late, "hangs"] as const)[number - 1]);

@@ -1,5 +1,14 @@
 /** Raw bytes over a socket, so that requests may be malformed. */
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+
+/** Where a server listens. A number is a port of 127.0.0.1. */
+export type Address = number | { readonly host: string; readonly port: number };
+
+export const connectTo = (at: Address): Socket =>
+  connect({
+    ...(typeof at === "number" ? { port: at, host: "127.0.0.1" } : at),
+    allowHalfOpen: true,
+  });
 
 export interface RawAnswer {
   readonly status: number;
@@ -10,13 +19,13 @@ export interface RawAnswer {
 
 /** Writes the chunks. Resolves with all received bytes once either side closes. */
 export function exchange(
-  port: number,
+  at: Address,
   chunks: readonly (string | Uint8Array)[],
   { leave = false } = {},
 ): Promise<Buffer> {
   return new Promise((resolve) => {
     const received: Buffer[] = [];
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }, () => {
+    const socket = connectTo(at).once("connect", () => {
       for (const chunk of chunks) socket.write(chunk);
       if (leave) setImmediate(() => socket.destroy());
     });
@@ -72,16 +81,27 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
 }
 
+/** The first line and the headers of a request, with the empty line after them. */
+export function headOf({ method = "GET", path, headers = [] }: RawRequest): string {
+  const lines = [["Host", "localhost"], ...headers].map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}
+
 /** Sends one request on a new connection. */
-export async function ask(
-  port: number,
-  { method = "GET", path, headers = [], body }: RawRequest,
-): Promise<RawAnswer> {
-  const lines = [["Host", "localhost"], ["Connection", "close"], ...headers];
-  const given = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name));
-  if (body !== undefined && !given) lines.push(["Content-Length", String(Buffer.byteLength(body))]);
-  const head = `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
-  const bytes = await exchange(port, body === undefined ? [head] : [head, body]);
+export async function ask(at: Address, request: RawRequest): Promise<RawAnswer> {
+  const { method = "GET", path, headers = [], body } = request;
+  const isGiven = headers.some(([name]) => /^(?:content-length|transfer-encoding)$/i.test(name));
+  const head = headOf({
+    ...request,
+    headers: [
+      ["Connection", "close"],
+      ...headers,
+      ...(body === undefined || isGiven
+        ? []
+        : [["Content-Length", String(Buffer.byteLength(body))] as const]),
+    ],
+  });
+  const bytes = await exchange(at, body === undefined ? [head] : [head, body]);
   const [answer] = parseAnswers(bytes);
   if (answer === undefined) {
     throw new Error(`no answer to ${method} ${path}: ${bytes.toString("latin1").slice(0, 200)}`);

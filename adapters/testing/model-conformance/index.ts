@@ -1,0 +1,63 @@
+import { hasMethods, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
+import { answerChecks } from "./answers.ts";
+import { Bench, type ModelNeed, type ModelUnderTest } from "./bench.ts";
+import { callChecks } from "./calls.ts";
+
+/** The model that `modelConformance` tests. */
+export interface ModelConformance {
+  /** Creates a model for each test, with the server behind it if it has one. */
+  create(): Promise<ModelUnderTest>;
+  /**
+   * What the model or its simulated server cannot do, each with the reason. Tests that need it are
+   * skipped.
+   */
+  readonly unable?: Partial<Readonly<Record<ModelNeed, string>>>;
+}
+
+const argumentsSchema = optionsObject({
+  ...testOptions,
+  conformance: option<ModelConformance>("{ create, unable }", (given) =>
+    hasMethods(given, "create"),
+  ),
+});
+
+/**
+ * Tests that a model of agents has the behaviour that the engine relies on. Run it with your model
+ * and, if it calls a server, with a simulated one. The turns of the suite are those of a hair
+ * salon with an action, a playbook and two pieces of knowledge.
+ *
+ * ```ts
+ * import { describe, it } from "vitest";
+ * modelConformance({ describe, it }, "my model", {
+ *   create: async () => ({ model: myModel(simulatedServer), text: (behavior) => texts[behavior] }),
+ *   unable: { usage: "it counts no tokens" },
+ * });
+ * ```
+ * @throws TidingsError `invalid_option` when an argument is wrong
+ */
+export function modelConformance(
+  runner: TestRunner,
+  name: string,
+  conformance: ModelConformance,
+): void {
+  parseOptions("modelConformance: ", argumentsSchema, { runner, name, conformance });
+  const { unable = {} } = conformance;
+  defineSuite(runner, {
+    title: `${name} as a model`,
+    promiser: "the model port",
+    groups: [
+      ["answers", answerChecks],
+      ["calls", callChecks],
+    ],
+    unable,
+    async onBench(_needs, check) {
+      const under = await conformance.create();
+      try {
+        await check(new Bench(under, unable));
+      } finally {
+        await under.remove?.();
+      }
+    },
+  });
+}

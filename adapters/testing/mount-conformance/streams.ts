@@ -1,0 +1,132 @@
+import type { ApiResponse } from "../../../src/api/index.ts";
+import { holds, Mismatch, same } from "../checks.ts";
+import {
+  type Bench,
+  type Client,
+  eventually,
+  type Handle,
+  type Mounted,
+  type MountChecks,
+  settled,
+} from "./bench.ts";
+import { headOf } from "./raw-http.ts";
+
+const streaming = (body: AsyncIterable<string>, rest: Partial<ApiResponse> = {}): ApiResponse => ({
+  status: 200,
+  headers: { "Content-Type": "text/event-stream" },
+  body,
+  ...rest,
+});
+
+/** Mounts an engine and opens its stream. */
+async function open(bench: Bench, handle: Handle): Promise<readonly [Client, Mounted]> {
+  const mounted = await bench.mount(handle);
+  return [mounted.connect(headOf({ path: `${mounted.prefix}/v1/events/stream` })), mounted];
+}
+
+const event = "data: x\n\n";
+const lastChunk = "\r\n0\r\n\r\n";
+/** Large, so that the buffers of the operating system hold few of them. */
+const large = `data: ${"x".repeat(10_000)}\n\n`;
+/** More than the buffers on both ends of a connection take, in large events. */
+const maxBuffered = 2_000;
+
+export const streamChecks: MountChecks = {
+  "send their headers and each chunk at once": {
+    needs: [],
+    async run(bench) {
+      const gates = [1, 2].map(() => Promise.withResolvers<void>());
+      async function* chunks(): AsyncGenerator<string, void> {
+        for (const [index, gate] of gates.entries()) {
+          await gate.promise;
+          yield `data: ${index}\n\n`;
+        }
+      }
+      const [client] = await open(bench, () => streaming(chunks()));
+      await client.has("text/event-stream");
+      for (const [index, gate] of gates.entries()) {
+        holds(!client.text.includes(`data: ${index}`), "no chunk before its time", client.text);
+        gate.resolve();
+        await client.has(`data: ${index}\n\n`);
+      }
+      await client.has(lastChunk);
+    },
+  },
+  "wait for a client that reads slowly": {
+    needs: [],
+    async run(bench) {
+      let pulled = 0;
+      async function* chunks(): AsyncGenerator<string, void> {
+        for (;;) {
+          pulled++;
+          await new Promise((resolve) => setImmediate(resolve));
+          yield large;
+          if (pulled > 2 * maxBuffered) return;
+        }
+      }
+      const [client] = await open(bench, () => streaming(chunks()));
+      client.socket.once("data", () => client.socket.pause());
+      await eventually(() => pulled > 0, "a stream that is read");
+      await settled(() => pulled);
+      holds(pulled < maxBuffered, `fewer than ${maxBuffered} chunks of 10 kB`, pulled);
+    },
+  },
+  "end when the client leaves": {
+    needs: [],
+    async run(bench) {
+      for (const kind of ["waiting", "busy"]) {
+        let isOver = false;
+        async function* chunks(signal: AbortSignal): AsyncGenerator<string, void> {
+          try {
+            yield event;
+            if (kind === "waiting") {
+              await new Promise((resolve) => signal.addEventListener("abort", resolve));
+            }
+            while (kind === "busy") {
+              await new Promise((resolve) => setImmediate(resolve));
+              yield event;
+            }
+          } finally {
+            isOver = true;
+          }
+        }
+        const [client] = await open(bench, ({ signal }) => streaming(chunks(signal)));
+        await client.has(event);
+        same(isOver, false, "whether the stream has ended while the client reads");
+        client.destroy();
+        await eventually(() => isOver, `the end of a ${kind} stream`);
+      }
+    },
+  },
+  "that fail close the connection without a final chunk": {
+    needs: [],
+    async run(bench) {
+      async function* chunks(): AsyncGenerator<string, void> {
+        yield event;
+        await Promise.reject(new Error("The stream failed."));
+      }
+      const [client, mounted] = await open(bench, () => streaming(chunks()));
+      await client.isClosed();
+      if (client.text.endsWith(lastChunk)) {
+        throw new Mismatch("a response that is visibly incomplete", "a final chunk");
+      }
+      same(mounted.requests.length, 1, "number of requests");
+    },
+  },
+  "close the connection when `cutOff` aborts": {
+    needs: [],
+    async run(bench) {
+      const cutOff = new AbortController();
+      async function* chunks(signal: AbortSignal): AsyncGenerator<string, void> {
+        yield event;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      }
+      const [client] = await open(bench, ({ signal }) =>
+        streaming(chunks(signal), { cutOff: cutOff.signal }),
+      );
+      await client.has(event);
+      cutOff.abort();
+      await client.isClosed();
+    },
+  },
+};

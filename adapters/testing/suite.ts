@@ -1,0 +1,64 @@
+import { hasMethods, option } from "../../src/kernel/index.ts";
+import { promise } from "./checks.ts";
+
+/** The functions of the test runner. Those of vitest, Jest and node:test fit. */
+export interface TestRunner {
+  /** Defines a group of tests. */
+  readonly describe: (name: string, define: () => void) => void;
+  /** Defines a test. */
+  readonly it: (name: string, run: () => Promise<void>) => void;
+}
+
+/** The arguments of all conformance suites that describe the test. */
+export const testOptions = {
+  runner: option<TestRunner>("a test runner with describe and it", (runner) =>
+    hasMethods(runner, "describe", "it"),
+  ),
+  name: option<string>("a text", (name) => typeof name === "string"),
+};
+
+/** One check, and what it needs of the thing under test. */
+export interface Check<Bench, Need extends string> {
+  readonly needs: readonly Need[];
+  readonly run: (bench: Bench) => Promise<void>;
+}
+
+/** The checks of a group by their sentence, in order. */
+export type Checks<Bench, Need extends string> = Readonly<Record<string, Check<Bench, Need>>>;
+
+interface Suite<Bench, Need extends string> {
+  /** What is tested, such as `twilio as a transport`. */
+  readonly title: string;
+  /** Who makes the promises, such as `the transport port`. */
+  readonly promiser: string;
+  readonly groups: readonly (readonly [name: string, checks: Checks<Bench, Need>])[];
+  /** What the thing under test cannot do, each with the reason. */
+  readonly unable: Partial<Readonly<Record<Need, string>>>;
+  /** Creates a new bench, runs `check` on it and removes it. */
+  readonly onBench: (
+    needs: readonly Need[],
+    check: (bench: Bench) => Promise<void>,
+  ) => Promise<void>;
+}
+
+/** Defines a test for each check. One that needs what is not there passes, and says why. */
+export function defineSuite<Bench, Need extends string>(
+  { describe, it }: TestRunner,
+  { title, promiser, groups, unable, onBench }: Suite<Bench, Need>,
+): void {
+  describe(title, () => {
+    for (const [group, checks] of groups) {
+      describe(group, () => {
+        for (const [sentence, { needs, run }] of Object.entries(checks)) {
+          const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
+          if (reason === undefined) {
+            const text = `${group} ${sentence}`;
+            it(sentence, () =>
+              onBench(needs, (bench) => promise(promiser, text, () => run(bench))),
+            );
+          } else it(`${sentence} (not run: ${reason})`, async () => {});
+        }
+      });
+    }
+  });
+}
