@@ -1,16 +1,32 @@
-/** Every view and dialog of the inbox: full, empty, loading and broken. */
+/** Every view and dialog of the inbox: full, empty, loading, broken and signed out. */
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
+import type { Policy } from "../../adapters/entry.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";
-import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
+import { kim, lee, newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
+/** Nobody is written to at night, and nobody gets a discount. */
+const houseRules: Policy = {
+  name: "house_rules",
+  evaluate({ message, now }) {
+    if (message.body.includes("tonight")) {
+      return { verdict: "defer", until: now + 3_600_000, reason: "It is late." };
+    }
+    if (!message.body.includes("discount")) return { verdict: "allow" };
+    return { verdict: "deny", code: "discount", message: "There are no discounts." };
+  },
+};
+
 async function openInbox(skip: TestContext["skip"]) {
-  const { engine, shop, authorize } = await newShop();
+  const { engine, shop, authorize } = await newShop({ policies: [houseRules] });
   const { url } = await servePage(inboxHandler(engine, { authorize }));
   return { shop, url, ...(await newTab(await chromium(skip))) };
 }
@@ -111,9 +127,11 @@ async function fullConversation({ shop }: Awaited<ReturnType<typeof openInbox>>)
   return id;
 }
 
-test("each dialog of the inbox is accessible, and closes by Escape", async ({ skip }) => {
+test("each dialog, menu and notice of the inbox is accessible, and dialogs close by Escape", async ({
+  skip,
+}) => {
   const there = await openInbox(skip);
-  const { url, page, faults } = there;
+  const { shop, url, page, faults } = there;
   const id = await fullConversation(there);
   await page.goto(`${url}#/all/${id}`);
   await page.locator(".note").waitFor();
@@ -128,23 +146,40 @@ test("each dialog of the inbox is accessible, and closes by Escape", async ({ sk
     await page.locator(".conversation-header h2").click();
     await page.keyboard.press(pressed);
   };
-  const inMenu = (row: string, item: string) => async () => {
+  const messageMenu = (row: string) => async () => {
     const message = page.locator(row).first();
     await message.hover();
     await button("Message actions", message).click();
+  };
+  const inMenu = (row: string, item: string) => async () => {
+    await messageMenu(row)();
     await page.getByRole("menuitem", { name: item }).click();
+  };
+  const inActions = (item: string) => async () => {
+    await button("More actions").click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  const inPicker = (opens: string, option: string) => async () => {
+    await key(opens)();
+    await page.getByRole("option", { name: option }).click();
   };
   const dialogs: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
     assign: [".picker", key("a")],
     label: [".picker", key("l")],
     snooze: [".picker", key("s")],
+    snoozeAt: ["dialog", inPicker("s", "At a date and time")],
     help: ["dialog", key("?")],
+    settings: ["[role=menu]", () => button("Settings").click()],
+    appearance: ["[role=menu]", () => button("Appearance").click()],
     menu: ["[role=menu]", () => button("More actions").click()],
+    handOff: ["dialog", inActions("Hand off to people")],
     filters: [".filters", () => button("Filter").click()],
+    message: ["[role=menu]", messageMenu(".message.is-in")],
     details: ["dialog", inMenu(".message.is-in", "Details of this message")],
     why: ["dialog", inMenu(".message[data-status=delivered]", "Why the agent wrote this")],
     attach: ["dialog", () => button("Attach a file by its address").click()],
     schedule: [".picker", () => button("Schedule").click()],
+    consent: ["dialog", () => button("Record an opt-out", contact).click()],
     merge: ["dialog", () => button("Merge with another contact", contact).click()],
     erase: ["dialog", () => button("Erase all data", contact).click()],
   };
@@ -155,5 +190,124 @@ test("each dialog of the inbox is accessible, and closes by Escape", async ({ sk
     await page.keyboard.press("Escape");
     await page.locator(box).first().waitFor({ state: "detached" });
   }
+
+  // What the composer says about a reply.
+  const composer = page.locator(".composer-area");
+  const notices = {
+    "See you tonight": /waits until .*: It is late\./,
+    "Take a discount": /cannot be sent: There are no discounts\./,
+    ["x".repeat(1_602)]: "2 characters too long",
+  };
+  for (const [written, notice] of Object.entries(notices)) {
+    await composer.fill(written);
+    await page.locator(".composer").getByText(notice).waitFor();
+    for (const fault of await faultsOf(page)) faults.push(`${String(notice)}: ${String(fault)}`);
+  }
+  const { contact: ann } = await shop.conversations.get(id);
+  await shop.contacts.setConsent(ann.id, "text", { status: "opted_out" });
+  await composer.fill("One more thing");
+  await page.locator(".composer").getByText("Ann Keller has opted out.").waitFor();
+  for (const fault of await faultsOf(page)) faults.push(`opted out: ${String(fault)}`);
+  expect(await button("Send").isDisabled()).toBe(true);
   expect(faults).toEqual([]);
+});
+
+test("a server that is gone moves nothing on the page, and its successor gets what was typed", async ({
+  skip,
+}) => {
+  const file = join(await scratch(), "shop.db");
+  const { engine, shop, authorize } = await newShop({ storage: sqlite({ file }) });
+  const server = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${server.url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  await expect.poll(() => server.streams()).toBe(1);
+  const places = () =>
+    page.evaluate(
+      `[".row", ".message", ".composer-area", ".actions"].map((each) =>
+         JSON.stringify(document.querySelector(each).getBoundingClientRect()))`,
+    );
+  // The thread moves until all its parts are loaded.
+  let before = await places();
+  await expect
+    .poll(async () => {
+      const last = before;
+      await page.waitForTimeout(300);
+      before = await places();
+      return JSON.stringify(last) === JSON.stringify(before);
+    })
+    .toBe(true);
+  await server.stop();
+  await engine.stop();
+  await page.getByText("Not connected").waitFor();
+  expect(await places()).toEqual(before);
+  await page.locator(".composer-area").fill("Still here");
+  await page.locator(".composer-area").press("Control+Enter");
+  await page.locator(".message[data-status=failed]", { hasText: "Still here" }).waitFor();
+  await page.locator(".composer-area").fill("And here");
+  expect(await faultsOf(page)).toEqual([]);
+
+  const successor = await startEngine({ storage: sqlite({ file }) });
+  await server.restart(inboxHandler(successor, { authorize }));
+  await page.getByText("Connected again").waitFor();
+  await page.locator(".message").getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "Still here" }).waitFor();
+  expect(await page.locator(".composer-area").inputValue()).toBe("And here");
+  await page.locator(".composer-area").press("Control+Enter");
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "And here" }).waitFor();
+});
+
+test("a session that ends while a person writes keeps the text for that person, and for nobody else", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  let person: typeof kim | null = kim;
+  const { url } = await servePage(
+    inboxHandler(engine, {
+      authorize: async (request) => {
+        const access = await authorize(request);
+        return person === null || access === null ? null : { ...access, operator: person };
+      },
+    }),
+  );
+  const { page } = await newTab(await chromium(skip));
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer-area");
+  await composer.pressSequentially("We are open");
+  person = null;
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  const signIn = async (as: typeof kim): Promise<void> => {
+    await dialog.waitFor();
+    person = as;
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await composer.waitFor();
+  };
+  await dialog.getByText("Your session has ended. What you typed is kept.").waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  for (let i = 0; i < 2; i++) await page.keyboard.press("Escape");
+  await page.locator("dialog:modal").waitFor();
+  await signIn(kim);
+  // The person goes on writing where the session ended.
+  await page.keyboard.type(" until six.");
+  expect(await composer.inputValue()).toBe("We are open until six.");
+
+  person = null;
+  await composer.press("Control+Enter");
+  await signIn(lee);
+  await page.locator(".rail-operator", { hasText: lee.name }).waitFor();
+  expect(await page.getByText("We are open until six.").count()).toBe(0);
+  person = kim;
+  await page.reload();
+  await page.locator(".message[data-status=failed]", { hasText: "until six." }).waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "until six." }).waitFor();
 });
