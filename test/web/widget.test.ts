@@ -271,7 +271,7 @@ test("a visitor and a person see each other type, and the visitor sees what was 
   await composer.press("Control+Enter");
   await visitor.shows(["> Hello", "Hi"]);
   for (const each of personTypes) await each.waitFor({ state: "detached" });
-  expect(await visitor.panel.locator("header p").textContent()).toBe(anna.name);
+  expect(await visitor.panel.locator(".head p").textContent()).toBe(anna.name);
   expect(await visitor.panel.locator(".author").allTextContents()).toEqual([anna.name]);
 
   await visitor.field.press("Enter");
