@@ -352,3 +352,24 @@ test("on a developer's machine, the printed token opens the page and a wrong one
   await page.reload();
   await page.getByText("No open conversations").waitFor();
 });
+
+test("who goes elsewhere while a conversation is being closed stays there", async ({ skip }) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/v1/conversations/${id}`, async (route) => {
+    if (route.request().method() === "PATCH") await held.promise;
+    await route.continue();
+  });
+  await page.goto(`${server.url}#/all/${id}`);
+  const requested = page.waitForRequest((request) => request.method() === "PATCH");
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await requested;
+  await page.evaluate("location.hash = '#/snoozed'");
+  held.resolve();
+  await page.getByText("Conversation closed").waitFor();
+  expect(await page.evaluate("location.hash")).toBe("#/snoozed");
+});
