@@ -1,6 +1,6 @@
 /** Every view and dialog of the inbox: full, empty, loading, broken and signed out. */
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, test, type TestContext } from "vitest";
 import type { Policy } from "../../adapters/entry.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
@@ -212,6 +212,14 @@ test("each dialog, menu and notice of the inbox is accessible, and dialogs close
   expect(faults).toEqual([]);
 });
 
+/** A picture of an element without its edges, as it is seen. */
+async function pictureOf(element: Locator): Promise<Buffer> {
+  const { x = 0, y = 0, width = 0, height = 0 } = (await element.boundingBox()) ?? {};
+  const edge = 12;
+  const clip = { x: x + edge, y: y + edge, width: width - 2 * edge, height: height - 2 * edge };
+  return element.page().screenshot({ clip });
+}
+
 test("a server that is gone moves nothing on the page, and its successor gets what was typed", async ({
   skip,
 }) => {
@@ -250,6 +258,22 @@ test("a server that is gone moves nothing on the page, and its successor gets wh
   await page.locator(".message[data-status=failed]", { hasText: "Still here" }).waitFor();
   await page.locator(".composer-area").fill("And here");
   expect(await faultsOf(page)).toEqual([]);
+
+  // What a dialog could not do is said above it, and what was typed in it stays.
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Hand off to people" }).click();
+  const handOff = page.getByRole("dialog", { name: "Hand off to people" });
+  await handOff.getByRole("textbox", { name: "Reason" }).fill("Wants a person");
+  await handOff.getByRole("button", { name: "Hand off to people" }).click();
+  const said = page.locator(".toast", { hasText: "The server does not respond." });
+  await said.waitFor();
+  expect(await handOff.getByRole("textbox", { name: "Reason" }).inputValue()).toBe(
+    "Wants a person",
+  );
+  const above = await pictureOf(said);
+  await page.keyboard.press("Escape");
+  await handOff.waitFor({ state: "detached" });
+  expect(above.equals(await pictureOf(said))).toBe(true);
 
   const successor = await startEngine({ storage: sqlite({ file }) });
   await server.restart(inboxHandler(successor, { authorize }));
