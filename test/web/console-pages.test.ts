@@ -255,7 +255,9 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
   }
 });
 
-test("each dialog of the console is accessible, closes by Escape and gives the focus back", async ({ skip }) => {
+test("each dialog of the console is accessible, closes by Escape and gives the focus back", async ({
+  skip,
+}) => {
   const { engine, shop, authorize } = await newShop();
   await shop.sandbox.inbound({ from: phone, body: "Hello" });
   const { contact_id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
