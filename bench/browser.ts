@@ -10,6 +10,7 @@ import { z } from "zod";
 import type { MessagingEngine } from "../adapters/entry.ts";
 import { nodeHandler } from "../adapters/http/node.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
+import { consoleHandler } from "../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../src/operations/operation.ts";
 import { launchChromium, unpackChromium } from "../test/support/launch-chromium.ts";
@@ -28,15 +29,18 @@ const loads = 5;
 const eventsPerSecond = 50;
 const seconds = scaled(30);
 
+/** A conversation in the inbox, and a phone in the console. */
+const content = ".row, .handset";
+
 /** Runs in the page before its own code. Keeps what is measured in `window.measured`. */
 const meter = `
-const measured = (window.measured = { firstRow: 0, task: 0, frame: 0 });
+const measured = (window.measured = { content: 0, task: 0, frame: 0 });
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) measured.task = Math.max(measured.task, duration);
 }).observe({ type: "longtask" });
 new MutationObserver((_, observer) => {
-  if (document.querySelector(".row") === null) return;
-  measured.firstRow = performance.now();
+  if (document.querySelector("${content}") === null) return;
+  measured.content = performance.now();
   observer.disconnect();
 }).observe(document, { childList: true, subtree: true });
 let last = performance.now();
@@ -48,8 +52,8 @@ requestAnimationFrame(function next(now) {
 `;
 
 interface Measured {
-  /** When the first conversation was in the document, in ms. */
-  readonly firstRow: number;
+  /** When the page first had content, in ms. */
+  readonly content: number;
   /** The longest task, in ms. Tasks under 50 ms count as 0. */
   readonly task: number;
   /** The longest time between two frames, in ms. */
@@ -67,28 +71,31 @@ interface Traced extends Measured {
 export async function browser(): Promise<string> {
   await import("../build-pages.ts");
   const sizes = Object.entries(budgets).flatMap(([name, budget]) => {
-    const size = compressedSize(name);
-    return size === undefined ? [] : [[name, size.toFixed(1), String(budget)]];
+    const built = compressedSizes(name);
+    if (built === undefined) return [];
+    return [[name, built.first.toFixed(1), String(budget), built.later.toFixed(1)]];
   });
   console.log("\nJavaScript of the pages, gzip\n");
-  console.log(table(["", "KB", "budget"], sizes));
+  console.log(table(["", "KB at start", "budget", "KB later"], sizes));
   return withTempFile((file) =>
     withEngineOn(sqlite({ file }), async (engine) => {
       await fillSqlite(engine, file, contacts);
       await engine.start();
-      const url = await serveInbox(engine);
+      const url = await serve(engine);
       const chromium = await launchChromium(await unpackChromium());
       try {
         const page = await chromium.newPage({ viewport: { width: 1440, height: 900 } });
         await page.addInitScript(meter);
         const first = await firstContent(page, url);
+        const firstOfConsole = await firstContent(page, `${url}console/`);
         const live = await traced(chromium, page, () => events(page, url, engine));
         const scrolled = await traced(chromium, page, () => scroll(page, url));
-        console.log("\nThe inbox in a browser, milliseconds\n");
+        console.log("\nThe pages in a browser, milliseconds\n");
         const scrolling = `${count(closed)} conversations scrolled`;
         const writing = `${eventsPerSecond} messages a second for ${seconds} s`;
         const rows = [
-          [`first conversation, median of ${loads} loads`, count(first), "1,000"],
+          [`inbox: first content, median of ${loads} loads`, count(first), "1,000"],
+          [`console: first content, median of ${loads} loads`, count(firstOfConsole), "1,000"],
           ...[
             { what: scrolling, of: scrolled },
             { what: writing, of: live },
@@ -113,31 +120,45 @@ export async function browser(): Promise<string> {
   );
 }
 
-/**
- * The scripts that a page loads before it shows anything, in KB. What it imports later is left out.
- * Undefined if the page is not built.
- */
-function compressedSize(page: string): number | undefined {
+interface Sizes {
+  /** The scripts that the page loads before it shows anything, in KB. */
+  readonly first: number;
+  /** The scripts that its parts load when they are opened, in KB. */
+  readonly later: number;
+}
+
+/** The sizes of a page's scripts. Undefined if the page is not built. */
+function compressedSizes(page: string): Sizes | undefined {
   const folder = new URL(`../dist/web/${page}/`, import.meta.url);
   if (!existsSync(folder)) return undefined;
-  const sizeOf = (name: string): number => gzipSync(readFileSync(new URL(name, folder))).length;
   const manifest = JSON.parse(readFileSync(new URL("manifest.json", folder), "utf8")) as Readonly<
     Record<string, { readonly file: string; readonly imports?: readonly string[] }>
   >;
   const loaded = new Set(["main.tsx"]);
   // The loop also visits the files that it adds.
   for (const name of loaded) for (const each of manifest[name]?.imports ?? []) loaded.add(each);
-  const files = [...loaded].flatMap((name) => manifest[name]?.file ?? []);
-  return files.reduce((sum, file) => sum + sizeOf(file), 0) / 1_000;
+  const sizeOf = (names: readonly string[]): number => {
+    const files = names.flatMap((name) => manifest[name]?.file ?? []);
+    const sizes = files.map((file) => gzipSync(readFileSync(new URL(file, folder))).length);
+    return sizes.reduce((sum, size) => sum + size, 0) / 1_000;
+  };
+  const later = Object.keys(manifest).filter((name) => !loaded.has(name));
+  return { first: sizeOf([...loaded]), later: sizeOf(later) };
 }
 
 const server = createServer();
 
-async function serveInbox(engine: MessagingEngine): Promise<string> {
+/** Serves the console under `/console`, and the inbox elsewhere. Returns the inbox's address. */
+async function serve(engine: MessagingEngine): Promise<string> {
   const { account_id, mode } = engine.account().scope;
   const operator = { id: "kim", name: "Kim Larsen" };
   const authorize = () => ({ account_id, mode, operator, may: [...keyScopes] });
-  server.on("request", nodeHandler(inboxHandler(engine, { authorize })));
+  const inbox = nodeHandler(inboxHandler(engine, { authorize }));
+  const consolePage = nodeHandler(consoleHandler(engine, { authorize }), { basePath: "/console" });
+  server.on("request", (request, response) => {
+    const isConsole = request.url?.startsWith("/console/") === true;
+    (isConsole ? consolePage : inbox)(request, response);
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -147,7 +168,7 @@ async function open(page: Page, url: string): Promise<void> {
   // Another fragment alone would not load the page again.
   await page.goto("about:blank");
   await page.goto(url);
-  await page.locator(".row").first().waitFor();
+  await page.locator(content).first().waitFor();
 }
 
 async function firstContent(page: Page, url: string): Promise<number> {
@@ -155,7 +176,7 @@ async function firstContent(page: Page, url: string): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < loads; i++) {
     await open(page, url);
-    times.push((await measuredBy(page)).firstRow);
+    times.push((await measuredBy(page)).content);
   }
   return median(times);
 }

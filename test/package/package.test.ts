@@ -1,13 +1,16 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { entries, programs, threads, versionCheck } from "../../tsup.config.ts";
+import { chromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
+import { playStory } from "./journey.ts";
 import { samplesOf } from "../examples/samples.ts";
 
 const run = promisify(execFile);
@@ -232,19 +235,29 @@ describe("the packed tarball", () => {
     expect(uncaught.split(refusal)).toHaveLength(2);
   });
 
-  test("has the command tidings, which serves on a new file", async () => {
+  test("has the command tidings, whose story can be played to its end in an empty folder", async ({
+    skip,
+  }) => {
+    const empty = join(folder, "empty");
+    await mkdir(empty);
     const bin = join(folder, "node_modules/.bin", onWindows ? "tidings.cmd" : "tidings");
-    const child = spawn(bin, ["dev", "--port", "0"], { cwd: folder, shell: onWindows });
+    const child = spawn(bin, ["dev", "--seed", "--port", "0"], { cwd: empty, shell: onWindows });
+    const ended = once(child, "close");
+    onTestFinished(() => void child.kill("SIGKILL"));
     let output = "";
-    for await (const chunk of child.stdout) {
-      output += String(chunk);
-      if (output.includes("Press Ctrl+C")) break;
-    }
-    const [, url = ""] = /Shop +(\S+)/.exec(output) ?? [];
-    expect(await (await fetch(url)).text()).toContain("Fern &amp; Fable");
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    await Promise.race([eventually(() => expect(output).toContain("Press Ctrl+C")), ended]);
+    const shown = (name: string): string => new RegExp(`${name} +(\\S+)`).exec(output)?.[1] ?? "";
+    const addresses = {
+      console: shown("Console"),
+      inbox: shown("Inbox"),
+      shop: shown("Shop"),
+      token: shown("Token"),
+    };
+    expect(await playStory(await chromium(skip), addresses)).toEqual([]);
     child.kill("SIGINT");
-    expect(await once(child, "close")).toEqual([0, null]);
-    expect(existsSync(join(folder, "tidings.db"))).toBe(true);
+    expect(await ended).toEqual([0, null]);
+    expect(readdirSync(empty)).toEqual(["tidings.db", "tidings.db.secrets.json"]);
   });
 
   test("opens a large SQLite database without the file of its thread, as in a bundle", async () => {

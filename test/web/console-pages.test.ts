@@ -1,9 +1,6 @@
 /** Every page of the console: full of what strangers can write, empty, loading and broken. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { action } from "../../adapters/entry.ts";
 import { standard } from "../../adapters/standard.ts";
@@ -12,6 +9,7 @@ import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { active, faultsOf, show } from "./faults.ts";
 import { hostileTexts } from "./hostile-texts.ts";
+import { newReceiver } from "./receiver.ts";
 import { newShop, newTab, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
@@ -20,21 +18,6 @@ const phone = "+14155560199";
 /** The texts of one phone, of one agent's runs and of one webhook. */
 const some = hostileTexts.filter((_, i) => i % 12 === 0);
 const markup = "<img src=x onerror=alert(1)> javascript:alert(2)";
-
-/** A receiver that rejects every delivery with a hostile body. */
-async function hostileReceiver(): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.writeHead(500, { "Content-Type": "text/html", "X-Hostile": markup }).end(markup);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
-}
 
 /** Not done without a person's approval. */
 const refund = action({
@@ -54,7 +37,10 @@ async function hostileShop() {
     http: { ...http, allow: ["127.0.0.1"] },
     agents: { ...agents, actions: [refund] },
   });
-  const url = await hostileReceiver();
+  const receiver = await newReceiver();
+  const headers = { "Content-Type": "text/html", "X-Hostile": markup };
+  receiver.answer({ status: 500, headers, body: markup });
+  const { url } = receiver;
   const webhook = await shop.webhooks.create({ url, description: markup, events: ["*"] });
   for (const [i, body] of hostileTexts.entries()) {
     const from = `+1415555${String(i).padStart(4, "0")}`;
@@ -269,7 +255,9 @@ test("empty pages, pages that load, and pages that cannot load are whole and acc
   }
 });
 
-test("each dialog of the console is accessible, and closes by Escape", async ({ skip }) => {
+test("each dialog of the console is accessible, closes by Escape and gives the focus back", async ({
+  skip,
+}) => {
   const { engine, shop, authorize } = await newShop();
   await shop.sandbox.inbound({ from: phone, body: "Hello" });
   const { contact_id } = await shop.sandbox.inbound({ from: phone, body: "STOP" });
@@ -281,6 +269,11 @@ test("each dialog of the console is accessible, and closes by Escape", async ({ 
     to: "+15005550001",
     body: "Tomorrow",
     send_at: new Date(Date.now() + 86_400_000).toISOString(),
+  });
+  const { id: agent } = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+  const { id: playbook } = await shop.playbooks.create({
+    name: "Greeting",
+    steps: [{ id: "tell", type: "send", text: "Hello" }],
   });
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   const { page, faults } = await newTab(await chromium(skip));
@@ -300,6 +293,11 @@ test("each dialog of the console is accessible, and closes by Escape", async ({ 
     [`#/webhooks/${webhook}`, "dialog", inMenu("More actions", "Recover failed deliveries")],
     [`#/webhooks/${webhook}`, "dialog", inMenu("More actions", "Rotate secret")],
     [`#/webhooks/${webhook}`, "dialog", inMenu("More actions", "Delete webhook")],
+    [`#/webhooks/${webhook}`, "dialog", () => button("Send test event").click()],
+    [`#/agents/${agent}`, "dialog", () => button("Delete Bea").click()],
+    [`#/agents/playbooks/${playbook}`, "dialog", () => button("Delete Greeting").click()],
+    [`#/agents/playbooks/${playbook}/edit`, "[role=menu]", () => button("Add step").click()],
+    [`#/agents/playbooks/${playbook}/edit`, "[role=menu]", () => button("Step tell").click()],
     ["#/access/keys", "dialog", () => button("Create key").click()],
     ["#/access/keys", "dialog", inMenu("Actions of", "Rotate the secret")],
     ["#/access/keys", "dialog", inMenu("Actions of", "Revoke")],
@@ -315,6 +313,9 @@ test("each dialog of the console is accessible, and closes by Escape", async ({ 
     for (const fault of await faultsOf(page)) faults.push(`${place} ${box} ${String(fault)}`);
     await page.keyboard.press("Escape");
     await page.locator(box).first().waitFor({ state: "detached" });
+    // The focus returns to what opened it.
+    const hasFocus = await page.evaluate<boolean>("document.activeElement !== document.body");
+    if (!hasFocus) faults.push(`${place} ${box} has lost the focus`);
   }
   expect(faults).toEqual([]);
 });

@@ -1,9 +1,22 @@
 /** The console in a real browser, over a real engine. */
-import type { Page } from "playwright-core";
+import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
 import { expect, test, type TestContext } from "vitest";
-import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { z } from "zod";
+import { action } from "../../adapters/entry.ts";
+import { fetchHandler } from "../../adapters/http/fetch.ts";
+import { standard } from "../../adapters/standard.ts";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
+import {
+  consoleHandler,
+  type Page as MountedPage,
+} from "../../adapters/web/console/server/index.ts";
+import { scratch } from "../cli/tidings.ts";
 import { sharedChromium } from "../support/chromium.ts";
-import { accessibilityFaults, newShop, newTab, servePage } from "./shop-pages.ts";
+import { eventually } from "../support/eventually.ts";
+import { faultsOf, show } from "./faults.ts";
+import { newReceiver } from "./receiver.ts";
+import { accessibilityFaults, newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -13,9 +26,6 @@ async function openConsole(skip: TestContext["skip"], size?: { width: number; he
   const { url } = await servePage(consoleHandler(engine, { authorize }));
   return { shop, url, ...(await newTab(await chromium(skip), size)) };
 }
-
-const show = (page: Page, place: string) =>
-  page.evaluate(`location.hash = ${JSON.stringify(place)}`);
 
 test("a phone on screen texts, gets messages with their states, and opts out", async ({ skip }) => {
   const { shop, url, page, faults } = await openConsole(skip);
@@ -204,4 +214,169 @@ test("a playbook's graph follows its steps, marks wrong ones, and shows where a 
   await page.locator(".graph-node.is-entered", { hasText: "hello" }).waitFor();
   expect(await page.locator(".graph-edge.is-taken").count()).toBe(1);
   expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("what a person typed outlives an ended session, and a server that starts again on its file", async ({
+  skip,
+}) => {
+  const storage = () => sqlite({ file: join(folder, "shop.db") });
+  const folder = await scratch();
+  const engine = await startEngine({ storage: storage() });
+  const mounted = consoleHandler(engine);
+  const server = await servePage(mounted);
+  const context = await chromium(skip);
+  const { page } = await newTab(context);
+  const signIn = async ({ token = "" }: MountedPage): Promise<void> => {
+    const dialog = page.getByRole("dialog", { name: "Sign in" });
+    await dialog.getByLabel("Token").fill(token);
+    await dialog.getByRole("button", { name: "Sign in" }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  await page.goto(`${server.url}#/webhooks`);
+  await signIn(mounted);
+  await page.getByRole("button", { name: "Add webhook" }).first().click();
+  const form = page.getByRole("dialog", { name: "Add webhook" });
+  const address = form.getByRole("textbox", { name: "Address" });
+  const add = form.getByRole("button", { name: "Add", exact: true });
+  await address.fill("https://shop.example/hooks");
+  const [cookie] = await context.cookies();
+  if (cookie === undefined) expect.fail("There is no cookie.");
+  await context.addCookies([{ ...cookie, value: "of an earlier start" }]);
+  await add.click();
+  await page.getByText("Your session has ended. What you typed is kept.").waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await signIn(mounted);
+  expect(await address.inputValue()).toBe("https://shop.example/hooks");
+
+  await server.stop();
+  await engine.stop();
+  await add.click();
+  await form.getByRole("alert").getByText("The server does not respond.").waitFor();
+  await page.getByText("Not connected").waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  const successor = await startEngine({ storage: storage() });
+  const mountedAgain = consoleHandler(successor);
+  await server.restart(mountedAgain);
+  await signIn(mountedAgain);
+  await add.click();
+  await page.getByText("The webhook is added").waitFor();
+  expect((await successor.webhooks.list()).data.map(({ url }) => url)).toEqual([
+    "https://shop.example/hooks",
+  ]);
+});
+
+test("an action runs when a person approves it, and not when it is denied", async ({ skip }) => {
+  const refunded: string[] = [];
+  const refund = action({
+    name: "refund",
+    description: "Refunds an order.",
+    input: z.object({ order: z.string() }),
+    risk: "approval",
+    idempotent: true,
+    execute: ({ order }) => refunded.push(order),
+  });
+  const { agents } = standard();
+  const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+  for (const [i, order] of ["4711", "4712"].entries()) {
+    const from = `+1415555010${i}`;
+    const { conversation_id } = await shop.sandbox.inbound({ from, body: "Money back, please" });
+    await shop.agents.trigger(agent.id, { conversation_id, action: "refund", input: { order } });
+  }
+  const decide = async (order: string, button: string, said: string): Promise<void> => {
+    await page.getByRole("row", { name: order }).getByRole("link").click();
+    const approval = page.getByRole("region", { name: "Waits for your decision" });
+    await approval.getByText(`"${order}"`).waitFor();
+    await approval.getByRole("button", { name: button }).click();
+    await page.getByText(said).waitFor();
+    await approval.waitFor({ state: "detached" });
+    await page
+      .locator(".life-row", { hasText: button === "Deny" ? "Denied" : "Approved" })
+      .waitFor();
+    await show(page, "#/agents");
+  };
+  await page.goto(`${url}#/agents`);
+  await decide("4711", "Approve", "The action is approved");
+  await decide("4712", "Deny", "The action is denied");
+  await page.getByRole("row", { name: "Bea" }).waitFor();
+  await page.getByRole("region", { name: "Waiting for approval" }).waitFor({ state: "detached" });
+  expect(refunded).toEqual(["4711"]);
+});
+
+test("webhooks are tested, redelivered and recovered, and secrets rotated and keys revoked", async ({
+  skip,
+}) => {
+  const { http } = standard();
+  const { engine, shop, authorize } = await newShop({ http: { ...http, allow: ["127.0.0.1"] } });
+  const receiver = await newReceiver();
+  const { id: webhook } = await shop.webhooks.create({ url: receiver.url, events: ["*"] });
+  const { secret: first } = await shop.apiKeys.create({ name: "Order service" });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const dialog = page.getByRole("dialog");
+  const pick = async (menu: string, item: string): Promise<void> => {
+    await page.getByRole("button", { name: menu }).click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  /** The secret in the dialog, which no page shows again. */
+  const shownOnce = async (): Promise<string> => {
+    const shown = await dialog.locator(".secret code").innerText();
+    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await page.reload();
+    await page.locator(".table").first().waitFor();
+    expect(await page.content()).not.toContain(shown);
+    return shown;
+  };
+
+  receiver.answer({ status: 500 });
+  await page.goto(`${url}#/webhooks/${webhook}`);
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await dialog.getByRole("combobox").selectOption("message.failed");
+  await dialog.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("The test event is on its way").waitFor();
+  await eventually(async () => {
+    await page.getByRole("button", { name: "Reload" }).click();
+    expect(await page.getByRole("row", { name: "message.failed Failed 500" }).count()).toBe(1);
+  });
+  await page.getByRole("link", { name: "message.failed" }).click();
+  await page.getByRole("button", { name: "Redeliver" }).click();
+  await page.getByText("Attempt 2").waitFor();
+  receiver.answer({ status: 204 });
+  await page.getByRole("link", { name: "Webhook", exact: true }).click();
+  await pick("More actions", "Recover failed deliveries");
+  await dialog.getByLabel("Since").fill("2020-01-01T00:00");
+  await dialog.getByRole("button", { name: "Recover" }).click();
+  await eventually(async () => {
+    await page.getByRole("button", { name: "Reload" }).click();
+    expect(await page.getByRole("row", { name: "message.failed Succeeded 204" }).count()).toBe(1);
+  });
+  expect(receiver.received).toHaveLength(3);
+
+  await pick("More actions", "Rotate secret");
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  const verifier = new Webhook(await shownOnce());
+  await shop.webhooks.test(webhook);
+  const latest = await eventually(() => receiver.received[3] ?? expect.fail("Nothing came."));
+  expect(verifier.verify(latest.body, latest.headers)).toMatchObject({ data: {} });
+
+  const api = fetchHandler(engine);
+  const accepts = async (secret: string | null): Promise<boolean> => {
+    const headers = { authorization: `Bearer ${secret}` };
+    return (await api(new Request("http://localhost/v1/account", { headers }))).ok;
+  };
+  expect(await accepts(first)).toBe(true);
+  await show(page, "#/access/keys");
+  await pick("Actions of Order service", "Rotate the secret");
+  await dialog.getByRole("combobox").selectOption("Not at all");
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  const second = await shownOnce();
+  await eventually(async () =>
+    expect([await accepts(first), await accepts(second)]).toEqual([false, true]),
+  );
+  await pick("Actions of Order service", "Revoke");
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("row", { name: "Order service" }).getByText("Revoked").waitFor();
+  await eventually(async () => expect(await accepts(second)).toBe(false));
 });

@@ -9,7 +9,21 @@ export const active = `[...document.querySelectorAll("*")].flatMap((each) => [
   ...each.getAttributeNames().filter((name) => name.startsWith("on")),
   ...(each.localName === "a" && !/^https?:$/.test(each.protocol) ? [each.href] : []),
 ])`;
-const overflow = "document.documentElement.scrollWidth - innerWidth";
+/** What may scroll sideways: tables, diagrams, code, tabs and the row of phones. */
+const wide = ".table-box, .graph-box, .life-scroll, pre, .tabs, .handsets";
+
+/** What is wider than its box, if the page is written from left to right and from right to left. */
+const tooWide = `["ltr", "rtl"].flatMap((direction) => {
+  document.documentElement.dir = direction;
+  const boxes = [...document.querySelectorAll("body *")].filter((each) =>
+    each.scrollWidth > each.clientWidth + 1 && !each.matches(${JSON.stringify(wide)}) &&
+    /auto|scroll/.test(getComputedStyle(each).overflowX));
+  const root = document.documentElement;
+  const faults = [...boxes, ...(root.scrollWidth > innerWidth ? [root] : [])].map((each) =>
+    [direction, each.localName, each.className, each.scrollWidth, ">", each.clientWidth].join(" "));
+  document.documentElement.removeAttribute("dir");
+  return faults;
+})`;
 
 /** Goes to a place of the page, such as `#/messages`. */
 export const show = (page: Page, place: string): Promise<unknown> =>
@@ -23,7 +37,7 @@ const looks = [
 
 /**
  * Looks at a page in both schemes, on a small screen and on a large one. Returns what axe finds, what
- * does not fit the width, and what is no text although it should be.
+ * does not fit the width in either direction of writing, and what is no text although it should be.
  */
 export async function faultsOf(page: Page): Promise<unknown[]> {
   const found: unknown[] = [];
@@ -31,8 +45,9 @@ export async function faultsOf(page: Page): Promise<unknown[]> {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 900 });
     found.push(...((await accessibilityFaults(page)) as unknown[]));
-    const wider = await page.evaluate<number>(overflow);
-    if (wider > 0) found.push(`${wider} px wider than ${width} px`);
+    for (const each of await page.evaluate<string[]>(tooWide)) {
+      found.push(`too wide on ${width} px: ${each}`);
+    }
   }
   return [...found, ...(await page.evaluate<string[]>(active))];
 }

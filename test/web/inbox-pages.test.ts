@@ -1,24 +1,21 @@
-/** Every view and dialog of the inbox: full, empty, loading and broken. */
-import type { Page } from "playwright-core";
-import { expect, test, type TestContext } from "vitest";
+/** Every view and dialog of the inbox: full, empty, loading, broken and signed out. */
+import { join } from "node:path";
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
-import { eventually } from "../support/eventually.ts";
+import { scratch } from "../cli/tidings.ts";
 import { faultsOf, show } from "./faults.ts";
-import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
+import { fullConversation, openInbox } from "./inbox-shop.ts";
+import { kim, lee, newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
-
-async function openInbox(skip: TestContext["skip"]) {
-  const { engine, shop, authorize } = await newShop();
-  const { url, refuse } = await servePage(inboxHandler(engine, { authorize }));
-  return { shop, url, refuse, ...(await newTab(await chromium(skip))) };
-}
 
 test("each view of the inbox is whole and accessible: full, empty, loading and broken", async ({
   skip,
 }) => {
-  const { shop, url, page, faults } = await openInbox(skip);
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
   const check = async (state: string): Promise<void> => {
     for (const fault of await faultsOf(page)) faults.push(`${state}: ${String(fault)}`);
   };
@@ -73,47 +70,11 @@ test("each view of the inbox is whole and accessible: full, empty, loading and b
   expect(await faultsOf(page)).toEqual([]);
 });
 
-/** A conversation with everything in it: both directions, a note, an attachment, an agent's reply. */
-async function fullConversation({ shop }: Awaited<ReturnType<typeof openInbox>>) {
-  const { id: hours } = await shop.playbooks.create({
-    name: "Hours",
-    trigger: { keywords: ["open"] },
-    steps: [{ id: "tell", type: "send", text: "Until six." }],
-  });
-  await shop.agents.create({
-    name: "Bea",
-    instructions: "Help.",
-    channels: ["sms", "mms"],
-    playbook_ids: [hours],
-    reply: { debounce_ms: 0 },
-  });
-  const from = "+14155550100";
-  await shop.contacts.create({ phone: from, name: "Ann Keller", attributes: { plan: "Pro" } });
-  const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
-    from,
-    body: "Great plants! Are you open?",
-    media: [{ url: "https://example.com/plant.jpg" }],
-  });
-  await eventually(async () => {
-    const { data } = await shop.conversations.messages(id);
-    expect(data.map(({ direction, status }) => `${direction} ${status}`)).toContain(
-      "outbound delivered",
-    );
-  });
-  await shop.conversations.addNote(id, { body: "Regular customer" });
-  await shop.conversations.setLabels(id, ["vip", "plants", "later"]);
-  await shop.contacts.addObservation(contact_id, { content: "Likes ferns", kind: "fact" });
-  await shop.messages.send({
-    to: from,
-    body: "Tomorrow at nine.",
-    send_at: new Date(Date.now() + 3_600_000).toISOString(),
-  });
-  return id;
-}
-
-test("each dialog of the inbox is accessible, and closes by Escape", async ({ skip }) => {
-  const there = await openInbox(skip);
-  const { url, page, faults } = there;
+test("each dialog, menu and notice of the inbox is accessible, and dialogs close by Escape", async ({
+  skip,
+}) => {
+  const there = await openInbox(chromium, skip);
+  const { shop, url, page, faults } = there;
   const id = await fullConversation(there);
   await page.goto(`${url}#/all/${id}`);
   await page.locator(".note").waitFor();
@@ -128,23 +89,40 @@ test("each dialog of the inbox is accessible, and closes by Escape", async ({ sk
     await page.locator(".conversation-header h2").click();
     await page.keyboard.press(pressed);
   };
-  const inMenu = (row: string, item: string) => async () => {
+  const messageMenu = (row: string) => async () => {
     const message = page.locator(row).first();
     await message.hover();
     await button("Message actions", message).click();
+  };
+  const inMenu = (row: string, item: string) => async () => {
+    await messageMenu(row)();
     await page.getByRole("menuitem", { name: item }).click();
+  };
+  const inActions = (item: string) => async () => {
+    await button("More actions").click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  const inPicker = (opens: string, option: string) => async () => {
+    await key(opens)();
+    await page.getByRole("option", { name: option }).click();
   };
   const dialogs: Readonly<Record<string, readonly [string, () => Promise<unknown>]>> = {
     assign: [".picker", key("a")],
     label: [".picker", key("l")],
     snooze: [".picker", key("s")],
+    snoozeAt: ["dialog", inPicker("s", "At a date and time")],
     help: ["dialog", key("?")],
+    settings: ["[role=menu]", () => button("Settings").click()],
+    appearance: ["[role=menu]", () => button("Appearance").click()],
     menu: ["[role=menu]", () => button("More actions").click()],
+    handOff: ["dialog", inActions("Hand off to people")],
     filters: [".filters", () => button("Filter").click()],
+    message: ["[role=menu]", messageMenu(".message.is-in")],
     details: ["dialog", inMenu(".message.is-in", "Details of this message")],
     why: ["dialog", inMenu(".message[data-status=delivered]", "Why the agent wrote this")],
     attach: ["dialog", () => button("Attach a file by its address").click()],
     schedule: [".picker", () => button("Schedule").click()],
+    consent: ["dialog", () => button("Record an opt-out", contact).click()],
     merge: ["dialog", () => button("Merge with another contact", contact).click()],
     erase: ["dialog", () => button("Erase all data", contact).click()],
   };
@@ -155,224 +133,148 @@ test("each dialog of the inbox is accessible, and closes by Escape", async ({ sk
     await page.keyboard.press("Escape");
     await page.locator(box).first().waitFor({ state: "detached" });
   }
-  expect(faults).toEqual([]);
-});
 
-test("a search finds conversations everywhere and marks their state, or only in the view", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(skip);
-  const write = async (name: string, phone: string) => {
-    await shop.contacts.create({ phone, name });
-    return (await shop.sandbox.inbound({ from: phone, body: "A refund, please" })).conversation_id;
-  };
-  const done = await write("Ann", "+14155550100");
-  await shop.conversations.update(done, { status: "closed" });
-  const taken = await write("Bob", "+14155550101");
-  await shop.conversations.assign(taken, { type: "human", id: kim.id });
-  await shop.conversations.setLabels(taken, ["vip"]);
-  await write("Cem", "+14155550102");
-  const rows = page.locator(".row");
-  const names = () => page.locator(".row-name").allTextContents();
-
-  await page.goto(`${url}#/mine`);
-  await rows.first().waitFor();
-  await page.keyboard.press("/");
-  await page.keyboard.type("refund");
-  await expect.poll(names).toEqual(["Cem", "Bob", "Ann"]);
-  expect(await rows.filter({ hasText: "Closed" }).locator(".row-name").textContent()).toBe("Ann");
-  await page.getByRole("tab", { name: "Only “Mine”" }).click();
-  await expect.poll(names).toEqual(["Bob"]);
-
-  // Filters narrow a search, too, and one click leads out of what finds nothing.
-  await show(page, "#/all?q=refund&label=vip");
-  await expect.poll(names).toEqual(["Bob"]);
-  await show(page, "#/snoozed?q=refund&in=view&label=vip");
-  await page.getByRole("link", { name: "Search all conversations" }).click();
-  await expect.poll(names).toEqual(["Cem", "Bob", "Ann"]);
-  await page.getByRole("button", { name: "Clear the search" }).click();
-  await page.getByText("Nothing is snoozed").waitFor();
-  expect(faults).toEqual([]);
-});
-
-test("a bar of the sentiment leads to its message, also in older pages and other conversations", async ({
-  skip,
-}) => {
-  const { shop, url, page, faults } = await openInbox(skip);
-  const from = "+14155550100";
-  const earlier = await shop.sandbox.inbound({ from, body: "I love my plant, great!" });
-  await shop.conversations.update(earlier.conversation_id, { status: "closed" });
-  await shop.messages.send({ to: from, body: "How is it now?" });
-  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Awful. It is dead." });
-  // Messages that wait cause no further events.
-  const send_at = new Date(Date.now() + 3_600_000).toISOString();
-  for (let i = 0; i < 60; i++) {
-    await shop.messages.send({ to: from, body: `Reminder ${i}`, send_at });
-  }
-  await page.goto(`${url}#/all/${id}`);
-  const bars = page.locator(".sentiment-bar");
-  await expect.poll(() => bars.count()).toBe(2);
-  await page.locator(".message", { hasText: "Reminder 59" }).waitFor();
-  expect(await page.locator(".message", { hasText: "Awful" }).count()).toBe(0);
-
-  const reached = page.locator(".entry:focus");
-  // Also again, after the person has scrolled away.
-  for (let times = 0; times < 2; times++) {
-    await page.evaluate(`document.querySelector(".thread").scrollTop = 1e6`);
-    await bars.last().focus();
-    await page.keyboard.press("Enter");
-    await reached.getByText("Awful. It is dead.").waitFor();
-    const place = await reached.boundingBox();
-    expect(place?.y).toBeGreaterThan(0);
-    expect(place?.y).toBeLessThan(900);
-  }
-
-  await bars.last().focus();
-  await page.keyboard.press("ArrowLeft");
-  await page.keyboard.press("Enter");
-  await page.locator(".entry.is-marked").getByText("I love my plant").waitFor();
-  await reached.getByText("I love my plant").waitFor();
-  expect(page.url()).toContain(earlier.conversation_id);
-
-  // On a small screen the contact makes room for the thread.
-  await page.setViewportSize({ width: 320, height: 640 });
-  await page.getByRole("button", { name: "Contact panel" }).click();
-  await bars.last().click();
-  await reached.getByText("Awful. It is dead.").waitFor();
-  expect(await page.getByRole("complementary", { name: "Contact" }).count()).toBe(0);
-  expect(faults).toEqual([]);
-});
-
-test("what a person does to a conversation and its contact is done, and what fails keeps its text", async ({
-  skip,
-}) => {
-  const there = await openInbox(skip);
-  const { shop, url, page, faults, refuse } = there;
-  const id = await fullConversation(there);
-  const ann = (await shop.conversations.get(id)).contact.id;
-  const from = "+15005559998";
-  await shop.senders.create({ address: from, channels: ["sms"], transport: "sandbox" });
-  const facts = { name: "A. Keller", email: "ann@example.org" };
-  const twin = await shop.contacts.create({
-    phone: "+14155550199",
-    ...facts,
-    attributes: { plan: "Free", size: "XL" },
-  });
-  await shop.sandbox.inbound({ from: "+14155550199", body: "STOP" });
-  const second = await shop.sandbox.inbound({ from: "+14155550199", body: "Is anybody there?" });
-
-  await page.goto(`${url}#/all/${id}`);
-  const button = (name: string) => page.getByRole("button", { name, exact: true });
-  const inMenu = async (item: string): Promise<void> => {
-    await button("More actions").click();
-    await page
-      .getByRole("menuitem", { name: item })
-      .or(page.getByRole("menuitemradio", { name: item }))
-      .click();
-  };
-  const dialog = page.getByRole("dialog");
-  const is = async (wanted: object): Promise<void> => {
-    await expect.poll(() => shop.conversations.get(id)).toMatchObject(wanted);
-  };
-  const sent = async () => (await shop.conversations.messages(id, { limit: 1 })).data[0];
-
-  await inMenu("Hand off to people");
-  await page.getByLabel("Reason").fill("Wants a person");
-  await dialog.getByRole("button", { name: "Hand off to people" }).click();
-  await is({ handler: "queue" });
-  await page.getByText("Wants a person").waitFor();
-  await inMenu("Hand back to the agent");
-  await is({ handler: "ai" });
-  await inMenu("Priority: Urgent");
-  await is({ priority: "urgent" });
-  await button("Labels").first().click();
-  await page.getByRole("option", { name: "later" }).click();
-  await page.keyboard.press("Escape");
-  await is({ labels: ["vip", "plants"] });
-  await inMenu("Mark as unread");
-  await is({ unread_count: 1 });
-
+  // What the composer says about a reply.
   const composer = page.locator(".composer-area");
-  await button("Attach a file by its address").click();
-  await page.getByLabel("Address of the file").fill("https://example.com/care.pdf");
-  await dialog.getByRole("button", { name: "Attach" }).click();
-  await composer.fill("See the file.");
-  await composer.press("Control+Enter");
-  await expect.poll(sent).toMatchObject({
-    channel: "mms",
-    media: [{ url: "https://example.com/care.pdf" }],
+  const notices = {
+    "See you tonight": /waits until .*: It is late\./,
+    "Take a discount": /cannot be sent: There are no discounts\./,
+    ["x".repeat(1_602)]: "2 characters too long",
+  };
+  for (const [written, notice] of Object.entries(notices)) {
+    await composer.fill(written);
+    await page.locator(".composer").getByText(notice).waitFor();
+    for (const fault of await faultsOf(page)) faults.push(`${String(notice)}: ${String(fault)}`);
+  }
+  const { contact: ann } = await shop.conversations.get(id);
+  await shop.contacts.setConsent(ann.id, "text", { status: "opted_out" });
+  await composer.fill("One more thing");
+  await page.locator(".composer").getByText("Ann Keller has opted out.").waitFor();
+  for (const fault of await faultsOf(page)) faults.push(`opted out: ${String(fault)}`);
+  expect(await button("Send").isDisabled()).toBe(true);
+  expect(faults).toEqual([]);
+});
+
+/** A picture of an element without its edges, as it is seen. */
+async function pictureOf(element: Locator): Promise<Buffer> {
+  const { x = 0, y = 0, width = 0, height = 0 } = (await element.boundingBox()) ?? {};
+  const edge = 12;
+  const clip = { x: x + edge, y: y + edge, width: width - 2 * edge, height: height - 2 * edge };
+  return element.page().screenshot({ clip });
+}
+
+test("a server that is gone moves nothing on the page, and its successor gets what was typed", async ({
+  skip,
+}) => {
+  const file = join(await scratch(), "shop.db");
+  const { engine, shop, authorize } = await newShop({ storage: sqlite({ file }) });
+  const server = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
   });
-  await button("Schedule").click();
-  await page.getByRole("option", { name: "Tomorrow morning" }).click();
-  await composer.fill("Good morning!");
-  await button("Send later").click();
-  await expect.poll(sent).toMatchObject({ body: "Good morning!", status: "scheduled" });
-  await page.getByLabel("From").selectOption(from);
-  await composer.fill("From the store.");
-  await composer.press("Control+Enter");
-  await expect.poll(sent).toMatchObject({ body: "From the store.", from, author: { id: kim.id } });
-
-  const contact = page.getByRole("complementary", { name: "Contact" });
-  const inContact = (name: string) => contact.getByRole("button", { name, exact: true });
-  await inContact("Edit").click();
-  refuse(/contacts/);
-  await contact.getByLabel("Name", { exact: true }).first().fill("Ann K. Keller");
-  await contact.getByLabel("Value").fill("Gold");
-  await inContact("Save").click();
-  await contact.getByText("The engine is stopping.").waitFor();
-  await contact.getByLabel("What you learned").fill("Has a cat");
-  await page.reload();
-  expect(await contact.getByLabel("Name", { exact: true }).first().inputValue()).toBe(
-    "Ann K. Keller",
-  );
-  expect(await contact.getByLabel("What you learned").inputValue()).toBe("Has a cat");
-  refuse(undefined);
-  await inContact("Save").click();
-  await contact.getByRole("heading", { name: "Details" }).waitFor();
+  await page.goto(`${server.url}#/all/${id}`);
+  await page.locator(".message").waitFor();
+  await expect.poll(() => server.streams()).toBe(1);
+  const places = () =>
+    page.evaluate(
+      `[".row", ".message", ".composer-area", ".actions"].map((each) =>
+         JSON.stringify(document.querySelector(each).getBoundingClientRect()))`,
+    );
+  // The thread moves until all its parts are loaded.
+  let before = await places();
   await expect
-    .poll(() => shop.contacts.get(ann))
-    .toMatchObject({ name: "Ann K. Keller", attributes: { plan: "Gold" } });
-  await inContact("Edit").waitFor();
-
-  await inContact("Merge with another contact").click();
-  await page.getByLabel("Find the other contact").fill("A. Keller");
-  await dialog.getByRole("button", { name: "A. Keller" }).click();
-  await page.locator(".merge").waitFor();
-  const rowsOf = `[...document.querySelectorAll(".merge tbody tr")].map((row) =>
-    [...row.children].map((each) => each.innerText.trim().replaceAll(/\\s+/g, " ")))`;
-  expect(await page.evaluate(rowsOf)).toEqual([
-    ["Name", "Ann K. Keller", "A. Keller (not kept)", "Ann K. Keller"],
-    ["Phone", "+14155550100", "+14155550199", "+14155550100"],
-    ["Email", "", "ann@example.org", "ann@example.org"],
-    ["plan", "Gold", "Free (not kept)", "Gold"],
-    ["size", "", "XL", "XL"],
-    [
-      "Consent",
-      "+14155550100 Not given",
-      "+14155550199 Opted out",
-      "+14155550100 Not given +14155550199 Opted out",
-    ],
-    ["Conversations", "1", "1", "2"],
-  ]);
-  await dialog.getByText("That of A. Keller is closed").waitFor();
+    .poll(async () => {
+      const last = before;
+      await page.waitForTimeout(300);
+      before = await places();
+      return JSON.stringify(last) === JSON.stringify(before);
+    })
+    .toBe(true);
+  await server.stop();
+  await engine.stop();
+  await page.getByText("Not connected").waitFor();
+  expect(await places()).toEqual(before);
+  await page.locator(".composer-area").fill("Still here");
+  await page.locator(".composer-area").press("Control+Enter");
+  await page.locator(".message[data-status=failed]", { hasText: "Still here" }).waitFor();
+  await page.locator(".composer-area").fill("And here");
   expect(await faultsOf(page)).toEqual([]);
-  await dialog.getByRole("button", { name: "Merge" }).click();
-  await dialog.waitFor({ state: "detached" });
-  expect((await shop.contacts.get(twin.id)).merged_into).toBe(ann);
-  expect((await shop.conversations.get(second.conversation_id)).status).toBe("closed");
-  await contact.getByText("ann@example.org").waitFor();
 
-  expect(faults.filter((fault) => !fault.includes("status of 503"))).toEqual([]);
+  // What a dialog could not do is said above it, and what was typed in it stays.
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Hand off to people" }).click();
+  const handOff = page.getByRole("dialog", { name: "Hand off to people" });
+  await handOff.getByRole("textbox", { name: "Reason" }).fill("Wants a person");
+  await handOff.getByRole("button", { name: "Hand off to people" }).click();
+  const said = page.locator(".toast", { hasText: "The server does not respond." });
+  await said.waitFor();
+  expect(await handOff.getByRole("textbox", { name: "Reason" }).inputValue()).toBe(
+    "Wants a person",
+  );
+  const above = await pictureOf(said);
+  await page.keyboard.press("Escape");
+  await handOff.waitFor({ state: "detached" });
+  expect(above.equals(await pictureOf(said))).toBe(true);
 
-  await inContact("Erase all data").click();
-  const erase = dialog.getByRole("button", { name: "Erase" });
-  await page.getByLabel("Type ERASE to confirm").fill("erase");
-  expect(await erase.isDisabled()).toBe(true);
-  await page.getByLabel("Type ERASE to confirm").fill("ERASE");
-  await erase.click();
-  await page.getByText("The contact was erased.").waitFor();
-  await expect.poll(async () => (await shop.contacts.list()).data).toEqual([]);
-  await page.getByText("No open conversations").waitFor();
-  // The browser reports by itself what was refused, and what was asked about the erased contact.
-  expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([]);
+  const successor = await startEngine({ storage: sqlite({ file }) });
+  await server.restart(inboxHandler(successor, { authorize }));
+  await page.getByText("Connected again").waitFor();
+  await page.locator(".message").getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "Still here" }).waitFor();
+  expect(await page.locator(".composer-area").inputValue()).toBe("And here");
+  await page.locator(".composer-area").press("Control+Enter");
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "And here" }).waitFor();
+});
+
+test("a session that ends while a person writes keeps the text for that person, and for nobody else", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  let person: typeof kim | null = kim;
+  const { url } = await servePage(
+    inboxHandler(engine, {
+      authorize: async (request) => {
+        const access = await authorize(request);
+        return person === null || access === null ? null : { ...access, operator: person };
+      },
+    }),
+  );
+  const { page } = await newTab(await chromium(skip));
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  await page.goto(`${url}#/all/${id}`);
+  const composer = page.locator(".composer-area");
+  await composer.pressSequentially("We are open");
+  person = null;
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  const signIn = async (as: typeof kim): Promise<void> => {
+    await dialog.waitFor();
+    person = as;
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await composer.waitFor();
+  };
+  await dialog.getByText("Your session has ended. What you typed is kept.").waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  for (let i = 0; i < 2; i++) await page.keyboard.press("Escape");
+  await page.locator("dialog:modal").waitFor();
+  await signIn(kim);
+  // The person goes on writing where the session ended.
+  await page.keyboard.type(" until six.");
+  expect(await composer.inputValue()).toBe("We are open until six.");
+
+  person = null;
+  await composer.press("Control+Enter");
+  await signIn(lee);
+  await page.locator(".rail-operator", { hasText: lee.name }).waitFor();
+  expect(await page.getByText("We are open until six.").count()).toBe(0);
+  person = kim;
+  await page.reload();
+  await page.locator(".message[data-status=failed]", { hasText: "until six." }).waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message.is-out[data-status=delivered]", { hasText: "until six." }).waitFor();
 });

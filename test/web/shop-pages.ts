@@ -6,13 +6,12 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { MessagingEngine } from "../../adapters/entry.ts";
+import { type EngineOptions, MessagingEngine } from "../../adapters/entry.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { Authorize, Page as MountedPage } from "../../adapters/web/inbox/server/index.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
 
 /** The people of the tests. Lee works in another browser, so in another origin. */
@@ -27,7 +26,8 @@ export const lee = {
   avatar_url: "https://elsewhere.example/lee.png",
 };
 
-export async function newShop(options: Partial<EngineOptions<undefined>> = {}) {
+/** Starts an engine, on a storage of its own unless the options have one. */
+export async function startEngine(options: Partial<EngineOptions> = {}) {
   const engine = new MessagingEngine({
     ...standard(),
     storage: memory(),
@@ -36,6 +36,11 @@ export async function newShop(options: Partial<EngineOptions<undefined>> = {}) {
   });
   await engine.start();
   onTestFinished(() => engine.stop({ deadlineMs: 0 }));
+  return engine;
+}
+
+export async function newShop(options: Partial<EngineOptions> = {}) {
+  const engine = await startEngine(options);
   const { account } = await engine.accounts.create({ name: "Shop" });
   /** Everybody is signed in: as Lee at `localhost`, and as Kim at the number. */
   const authorize: Authorize = ({ headers }) => ({
@@ -51,7 +56,7 @@ export async function newShop(options: Partial<EngineOptions<undefined>> = {}) {
 
 /** A page at `/desk`, behind a server whose faults a test decides. */
 export async function servePage(mounted: MountedPage) {
-  const handle = nodeHandler(mounted, { basePath: "/desk" });
+  let handle = nodeHandler(mounted, { basePath: "/desk" });
   let refused: RegExp | undefined;
   let streams = 0;
   const server = createServer((request, response) => {
@@ -90,7 +95,11 @@ export async function servePage(mounted: MountedPage) {
     /** Answers writes to these paths with 503, as a server that is about to stop. */
     refuse: (path: RegExp | undefined) => void (refused = path),
     stop: close,
-    restart: () => listen(port),
+    /** Listens on the same port again, for the same page or another one. */
+    restart: (page = mounted) => {
+      handle = nodeHandler(page, { basePath: "/desk" });
+      return listen(port);
+    },
   };
 }
 

@@ -26,6 +26,7 @@ const html = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>Shop</title>
+<header>Shoes</header>
 <main><h1>Shop</h1><p>Shoes and more.</p></main>
 <script src="/chat/widget.js" data-session-url="/chat/session" data-text-human="Support" async></script>
 `;

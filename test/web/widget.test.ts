@@ -263,7 +263,7 @@ test("a visitor and a person see each other type, and the visitor sees what was 
   for (const { panel } of [visitor, other]) await panel.getByText("Read").waitFor();
 
   // Nobody has the conversation, until it is handed off to people and one of them answers.
-  const subtitle = visitor.panel.locator("header p");
+  const subtitle = visitor.panel.locator(".head p");
   expect(await subtitle.textContent()).toBe("Ask us anything");
   const [waiting] = (await site.engine.conversations.list()).data;
   await site.engine.conversations.handOff(waiting?.id ?? "", { reason: "A question" });

@@ -1,9 +1,9 @@
 /** What surrounds every page: session, sign-in, banner, toasts and the list of shortcuts. */
 import { type ComponentChildren, type ComponentType, type JSX, render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { Button } from "./components/button.tsx";
-import { Dialog } from "./components/dialog.tsx";
+import { Dialog, useModal } from "./components/dialog.tsx";
 import { ErrorState, Skeleton } from "./components/display.tsx";
 import { Checkbox, TextField } from "./components/field.tsx";
 import { Icon } from "./components/icons.tsx";
@@ -28,7 +28,9 @@ export async function startPage(page: ComponentType): Promise<void> {
   configureTexts({});
   installTooltips();
   await loadSession();
-  onReconnect(() => toast({ message: text("backOnline") }));
+  onReconnect((reason) => {
+    if (reason === "server") toast({ message: text("backOnline") });
+  });
   render(<Shell page={page} />, root);
 }
 
@@ -39,7 +41,7 @@ function Shell({ page: Page }: { readonly page: ComponentType }): JSX.Element {
     <div class="shell">
       <Banner />
       {hasSession && (
-        <div class="shell-page" inert={state.status === "signed_out"}>
+        <div class="shell-page">
           <Page />
         </div>
       )}
@@ -89,13 +91,14 @@ function Banner(): JSX.Element | null {
   );
 }
 
+/** Covers the page, and each dialog that is open in it, until the person has signed in. */
 function SignIn(): JSX.Element | null {
   const state = session.value;
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  const dialog = useModal();
+  const id = useId();
   if (state.status !== "signed_out") return null;
   const submit = async (): Promise<void> => {
     setBusy(true);
@@ -108,7 +111,14 @@ function SignIn(): JSX.Element | null {
     }
   };
   return (
-    <main class="sign-in">
+    <dialog
+      ref={dialog}
+      class="sign-in"
+      aria-labelledby={id}
+      onCancel={(event) => event.preventDefault()}
+      // A browser closes a dialog by the second Escape, whatever the first one was told.
+      onClose={() => dialog.current?.showModal()}
+    >
       <form
         class="sign-in-card"
         onSubmit={(event) => {
@@ -117,7 +127,7 @@ function SignIn(): JSX.Element | null {
         }}
       >
         <span class="brand-mark" aria-hidden="true" />
-        <h1>{text("signInTitle")}</h1>
+        <h1 id={id}>{text("signInTitle")}</h1>
         {state.last !== undefined && <p>{text("signInAgain")}</p>}
         <p class="muted">{state.takesToken ? text("signInBody") : state.detail}</p>
         {state.takesToken ? (
@@ -125,7 +135,6 @@ function SignIn(): JSX.Element | null {
             <TextField
               label={text("signInToken")}
               type="password"
-              inputRef={input}
               autocomplete="current-password"
               spellcheck={false}
               required
@@ -147,7 +156,7 @@ function SignIn(): JSX.Element | null {
           </Button>
         )}
       </form>
-    </main>
+    </dialog>
   );
 }
 

@@ -57,14 +57,19 @@ export const may = (scope: KeyScope): boolean => current.value?.may.includes(sco
 /** When the page tries to reach the server again, in ms since 1970; null while it answers. */
 export const offlineUntil = signal<number | null>(null);
 
-const whenBack = new Set<() => void>();
+/** Why requests succeed again: the server answers again, or the person has signed in again. */
+export type ReconnectReason = "server" | "session";
 
-/** Calls `listener` each time the server answers again. Returns a function that ends it. */
-export function onReconnect(listener: () => void): () => void {
+type ReconnectListener = (reason: ReconnectReason) => void;
+
+const whenBack = new Set<ReconnectListener>();
+
+/** Calls `listener` each time requests succeed again. Returns a function that ends it. */
+export function onReconnect(listener: ReconnectListener): () => void {
   whenBack.add(listener);
   return () => whenBack.delete(listener);
 }
 
-export function announceReconnect(): void {
-  for (const listener of whenBack) listener();
+export function announceReconnect(reason: ReconnectReason): void {
+  for (const listener of whenBack) listener(reason);
 }

@@ -4,6 +4,7 @@
  */
 import { signal } from "@preact/signals";
 import type { Event, EventType, Typing } from "../../../../src/index.ts";
+import { onReconnect } from "./connection.ts";
 import { addressOf, errorOf, noteUnreached, pageHeaders } from "./http.ts";
 import { ApiError } from "./problem.ts";
 import { eventParser } from "./sse.ts";
@@ -75,6 +76,11 @@ class SharedStream {
     };
     document.addEventListener("visibilitychange", wake, { signal: stopped });
     window.addEventListener("online", wake, { signal: stopped });
+    // When only the server is back, the pauses still apply: a proxy may refuse streams alone.
+    const endObserving = onReconnect((reason) => {
+      if (reason === "session") this.wake();
+    });
+    stopped.addEventListener("abort", endObserving);
     // Without locks, as on a plain http address, each tab reads for itself.
     if (channel === undefined || !("locks" in navigator)) {
       void this.lead();
@@ -122,7 +128,7 @@ class SharedStream {
     }
   }
 
-  /** Waits, but no longer than until the tab is shown or the network is back. */
+  /** Waits, but no longer than until the tab is shown, or the network or the session is back. */
   private async pause(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);

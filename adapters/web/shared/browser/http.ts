@@ -193,20 +193,31 @@ function noteReached(): void {
   probes = 0;
   if (offlineUntil.value === null) return;
   offlineUntil.value = null;
-  announceReconnect();
+  announceReconnect("server");
 }
 
 /** Reads who is signed in. */
 export async function loadSession(): Promise<void> {
   try {
     const found = await api.get<Session>("session");
+    const known = current.peek();
+    if (known !== undefined && personOf(known) !== personOf(found)) {
+      // The page has data and drafts of the other person.
+      location.reload();
+      return;
+    }
+    const isSignedInAgain = known !== undefined && session.peek().status === "signed_out";
     configureTexts(found);
     session.value = { status: "ready", session: found };
+    if (isSignedInAgain) announceReconnect("session");
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return;
     if (current.value === undefined) session.value = { status: "failed", error };
   }
 }
+
+const personOf = ({ account_id, mode, operator }: Session): string =>
+  JSON.stringify([account_id, mode, operator.id]);
 
 /** Opens a session with the token that the server printed. */
 export async function signIn(token: string): Promise<void> {

@@ -61,7 +61,8 @@ function Panel({ chat, state, drafts, texts }: WidgetProps): JSX.Element {
       aria-label={texts.title}
       onKeyDown={(event) => onKeyDown(event, chat)}
     >
-      <header>
+      {/* A `header` element would be a second banner of the website. */}
+      <div class="head">
         <span class="emblem">
           <ChatIcon />
         </span>
@@ -76,7 +77,7 @@ function Panel({ chat, state, drafts, texts }: WidgetProps): JSX.Element {
         <button type="button" aria-label={texts.close} onClick={() => chat.close()}>
           <CloseIcon />
         </button>
-      </header>
+      </div>
       {phase === "failed" ? (
         <div class="banner bad" role="alert">
           {texts.unavailable}

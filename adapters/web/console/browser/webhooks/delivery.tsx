@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { DeliveryAttempt, DeliveryWithBody } from "../../../../../src/index.ts";
 import {
   api,
@@ -23,7 +23,7 @@ interface DeliveryPageProps {
   readonly webhookId: string;
 }
 
-const refreshMs = 2000;
+const refreshMs = 1000;
 
 /** One delivery: the request body, and the response to each attempt. */
 export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element {
@@ -32,14 +32,15 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
     () => new Resource<DeliveryWithBody>((signal) => api.get(path, {}, { signal })),
     [path],
   );
+  /** How many attempts there are after the one that was asked for. */
+  const expected = useRef(0);
   useEffect(() => {
     void resource.reload();
     // Attempts cause no events.
     const timer = setInterval(() => {
-      const shown = resource.data;
-      if (document.visibilityState === "visible" && shown?.status === "pending") {
-        void resource.reload();
-      }
+      const { status, attempts = [] } = resource.data ?? {};
+      const isUnderway = status === "pending" || attempts.length < expected.current;
+      if (document.visibilityState === "visible" && isUnderway) void resource.reload();
     }, refreshMs);
     return () => {
       clearInterval(timer);
@@ -57,8 +58,8 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
   const redeliver = async (): Promise<void> => {
     try {
       await api.post(`${path}/redeliver`);
+      expected.current = data.attempts.length + 1;
       toast({ message: t("redelivering") });
-      setTimeout(() => void resource.reload(), refreshMs / 2);
     } catch (failure) {
       toastError(failure);
     }

@@ -38,7 +38,10 @@ export function Actions({ row }: { readonly row: Conversation }): JSX.Element | 
   const isClosed = status === "closed";
   const closeAndLeave = async (): Promise<void> => {
     const next = nextAfter(id);
-    if (await closeConversation(id)) go(linkTo(next, place.peek().query), true);
+    const isDone = await closeConversation(id);
+    // The person may have gone elsewhere meanwhile.
+    const { path, query } = place.peek();
+    if (isDone && path[1] === id) go(linkTo(next, query), true);
   };
   const toggleClosed = (): void => {
     if (isClosed) void reopen(id);

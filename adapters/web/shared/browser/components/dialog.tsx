@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { text } from "../shared-texts.ts";
 import { IconButton } from "./button.tsx";
@@ -12,17 +12,29 @@ interface DialogProps {
   readonly isWide?: boolean;
 }
 
-/** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
-export function Dialog({ title, onClose, children, actions, isWide }: DialogProps): JSX.Element {
+/** Opens an element as a modal dialog while it is shown. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
   useLayoutEffect(() => {
-    const opener = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     return () => {
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      // Until the dialog is closed, the rest of the page cannot have the focus.
+      element?.close();
+      const { activeElement } = document;
+      if (!(activeElement instanceof HTMLElement)) return;
+      // Chromium has given the focus back, but to a field without its caret.
+      activeElement.blur();
+      activeElement.focus({ preventScroll: true });
     };
   }, []);
+  return dialog;
+}
+
+/** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
+export function Dialog({ title, onClose, children, actions, isWide }: DialogProps): JSX.Element {
+  const dialog = useModal();
+  const id = useId();
   return (
     <dialog
       ref={dialog}

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { explain } from "../problem.ts";
 import { text } from "../shared-texts.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -42,9 +43,16 @@ export function toastError(error: unknown, retry?: () => void): void {
 
 /** The place where messages appear. Each page has one. */
 export function Toasts(): JSX.Element {
+  const toasts = shown.value;
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    // What is shown last lies above all open dialogs.
+    if (toasts.length > 0) box.current?.hidePopover();
+    box.current?.showPopover();
+  }, [toasts]);
   return (
-    <div class="toasts" role="status" aria-live="polite">
-      {shown.value.map(({ id, message, isError, action }) => (
+    <div ref={box} class="toasts" popover="manual" role="status" aria-live="polite">
+      {toasts.map(({ id, message, isError, action }) => (
         <div key={id} class={isError === true ? "toast is-error" : "toast"}>
           <Icon name={isError === true ? "alert" : "check"} />
           <span class="grow toast-text">{message}</span>

@@ -1,0 +1,227 @@
+/** What a person does in the inbox: searches, follows the sentiment, acts on conversations. */
+import { expect, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
+import { faultsOf, show } from "./faults.ts";
+import { fullConversation, openInbox } from "./inbox-shop.ts";
+import { kim } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+test("a search finds conversations everywhere and marks their state, or only in the view", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const write = async (name: string, phone: string) => {
+    await shop.contacts.create({ phone, name });
+    return (await shop.sandbox.inbound({ from: phone, body: "A refund, please" })).conversation_id;
+  };
+  const done = await write("Ann", "+14155550100");
+  await shop.conversations.update(done, { status: "closed" });
+  const taken = await write("Bob", "+14155550101");
+  await shop.conversations.assign(taken, { type: "human", id: kim.id });
+  await shop.conversations.setLabels(taken, ["vip"]);
+  await write("Cem", "+14155550102");
+  const rows = page.locator(".row");
+  const names = () => page.locator(".row-name").allTextContents();
+
+  await page.goto(`${url}#/mine`);
+  await rows.first().waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("refund");
+  await expect.poll(names).toEqual(["Cem", "Bob", "Ann"]);
+  expect(await rows.filter({ hasText: "Closed" }).locator(".row-name").textContent()).toBe("Ann");
+  await page.getByRole("tab", { name: "Only “Mine”" }).click();
+  await expect.poll(names).toEqual(["Bob"]);
+
+  // Filters narrow a search, too, and one click leads out of what finds nothing.
+  await show(page, "#/all?q=refund&label=vip");
+  await expect.poll(names).toEqual(["Bob"]);
+  await show(page, "#/snoozed?q=refund&in=view&label=vip");
+  await page.getByRole("link", { name: "Search all conversations" }).click();
+  await expect.poll(names).toEqual(["Cem", "Bob", "Ann"]);
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await page.getByText("Nothing is snoozed").waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("a bar of the sentiment leads to its message, also in older pages and other conversations", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const earlier = await shop.sandbox.inbound({ from, body: "I love my plant, great!" });
+  await shop.conversations.update(earlier.conversation_id, { status: "closed" });
+  await shop.messages.send({ to: from, body: "How is it now?" });
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Awful. It is dead." });
+  // Messages that wait cause no further events.
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  for (let i = 0; i < 60; i++) {
+    await shop.messages.send({ to: from, body: `Reminder ${i}`, send_at });
+  }
+  await page.goto(`${url}#/all/${id}`);
+  const bars = page.locator(".sentiment-bar");
+  await expect.poll(() => bars.count()).toBe(2);
+  await page.locator(".message", { hasText: "Reminder 59" }).waitFor();
+  expect(await page.locator(".message", { hasText: "Awful" }).count()).toBe(0);
+
+  const reached = page.locator(".entry:focus");
+  // Also again, after the person has scrolled away.
+  for (let times = 0; times < 2; times++) {
+    await page.evaluate(`document.querySelector(".thread").scrollTop = 1e6`);
+    await bars.last().focus();
+    await page.keyboard.press("Enter");
+    await reached.getByText("Awful. It is dead.").waitFor();
+    const place = await reached.boundingBox();
+    expect(place?.y).toBeGreaterThan(0);
+    expect(place?.y).toBeLessThan(900);
+  }
+
+  await bars.last().focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.locator(".entry.is-marked").getByText("I love my plant").waitFor();
+  await reached.getByText("I love my plant").waitFor();
+  expect(page.url()).toContain(earlier.conversation_id);
+
+  // On a small screen the contact makes room for the thread.
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.getByRole("button", { name: "Contact panel" }).click();
+  await bars.last().click();
+  await reached.getByText("Awful. It is dead.").waitFor();
+  expect(await page.getByRole("complementary", { name: "Contact" }).count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
+test("what a person does to a conversation and its contact is done, and what fails keeps its text", async ({
+  skip,
+}) => {
+  const there = await openInbox(chromium, skip);
+  const { shop, url, page, faults, refuse } = there;
+  const id = await fullConversation(there);
+  const ann = (await shop.conversations.get(id)).contact.id;
+  const from = "+15005559998";
+  await shop.senders.create({ address: from, channels: ["sms"], transport: "sandbox" });
+  const facts = { name: "A. Keller", email: "ann@example.org" };
+  const twin = await shop.contacts.create({
+    phone: "+14155550199",
+    ...facts,
+    attributes: { plan: "Free", size: "XL" },
+  });
+  await shop.sandbox.inbound({ from: "+14155550199", body: "STOP" });
+  const second = await shop.sandbox.inbound({ from: "+14155550199", body: "Is anybody there?" });
+
+  await page.goto(`${url}#/all/${id}`);
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  const inMenu = async (item: string): Promise<void> => {
+    await button("More actions").click();
+    await page
+      .getByRole("menuitem", { name: item })
+      .or(page.getByRole("menuitemradio", { name: item }))
+      .click();
+  };
+  const dialog = page.getByRole("dialog");
+  const is = async (wanted: object): Promise<void> => {
+    await expect.poll(() => shop.conversations.get(id)).toMatchObject(wanted);
+  };
+  const sent = async () => (await shop.conversations.messages(id, { limit: 1 })).data[0];
+
+  await inMenu("Hand off to people");
+  await page.getByLabel("Reason").fill("Wants a person");
+  await dialog.getByRole("button", { name: "Hand off to people" }).click();
+  await is({ handler: "queue" });
+  await page.getByText("Wants a person").waitFor();
+  await inMenu("Hand back to the agent");
+  await is({ handler: "ai" });
+  await inMenu("Priority: Urgent");
+  await is({ priority: "urgent" });
+  await button("Labels").first().click();
+  await page.getByRole("option", { name: "later" }).click();
+  await page.keyboard.press("Escape");
+  await is({ labels: ["vip", "plants"] });
+  await inMenu("Mark as unread");
+  await is({ unread_count: 1 });
+
+  const composer = page.locator(".composer-area");
+  await button("Attach a file by its address").click();
+  await page.getByLabel("Address of the file").fill("https://example.com/care.pdf");
+  await dialog.getByRole("button", { name: "Attach" }).click();
+  await composer.fill("See the file.");
+  await composer.press("Control+Enter");
+  await expect.poll(sent).toMatchObject({
+    channel: "mms",
+    media: [{ url: "https://example.com/care.pdf" }],
+  });
+  await button("Schedule").click();
+  await page.getByRole("option", { name: "Tomorrow morning" }).click();
+  await composer.fill("Good morning!");
+  await button("Send later").click();
+  await expect.poll(sent).toMatchObject({ body: "Good morning!", status: "scheduled" });
+  await page.getByLabel("From").selectOption(from);
+  await composer.fill("From the store.");
+  await composer.press("Control+Enter");
+  await expect.poll(sent).toMatchObject({ body: "From the store.", from, author: { id: kim.id } });
+
+  const contact = page.getByRole("complementary", { name: "Contact" });
+  const inContact = (name: string) => contact.getByRole("button", { name, exact: true });
+  await inContact("Edit").click();
+  refuse(/contacts/);
+  await contact.getByLabel("Name", { exact: true }).first().fill("Ann K. Keller");
+  await contact.getByLabel("Value").fill("Gold");
+  await inContact("Save").click();
+  await contact.getByText("The engine is stopping.").waitFor();
+  await contact.getByLabel("What you learned").fill("Has a cat");
+  await page.reload();
+  expect(await contact.getByLabel("Name", { exact: true }).first().inputValue()).toBe(
+    "Ann K. Keller",
+  );
+  expect(await contact.getByLabel("What you learned").inputValue()).toBe("Has a cat");
+  refuse(undefined);
+  await inContact("Save").click();
+  await contact.getByRole("heading", { name: "Details" }).waitFor();
+  await expect
+    .poll(() => shop.contacts.get(ann))
+    .toMatchObject({ name: "Ann K. Keller", attributes: { plan: "Gold" } });
+  await inContact("Edit").waitFor();
+
+  await inContact("Merge with another contact").click();
+  await page.getByLabel("Find the other contact").fill("A. Keller");
+  await dialog.getByRole("button", { name: "A. Keller" }).click();
+  await page.locator(".merge").waitFor();
+  const rowsOf = `[...document.querySelectorAll(".merge tbody tr")].map((row) =>
+    [...row.children].map((each) => each.innerText.trim().replaceAll(/\\s+/g, " ")))`;
+  expect(await page.evaluate(rowsOf)).toEqual([
+    ["Name", "Ann K. Keller", "A. Keller (not kept)", "Ann K. Keller"],
+    ["Phone", "+14155550100", "+14155550199", "+14155550100"],
+    ["Email", "", "ann@example.org", "ann@example.org"],
+    ["plan", "Gold", "Free (not kept)", "Gold"],
+    ["size", "", "XL", "XL"],
+    [
+      "Consent",
+      "+14155550100 Not given",
+      "+14155550199 Opted out",
+      "+14155550100 Not given +14155550199 Opted out",
+    ],
+    ["Conversations", "1", "1", "2"],
+  ]);
+  await dialog.getByText("That of A. Keller is closed").waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Merge" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect((await shop.contacts.get(twin.id)).merged_into).toBe(ann);
+  expect((await shop.conversations.get(second.conversation_id)).status).toBe("closed");
+  await contact.getByText("ann@example.org").waitFor();
+
+  expect(faults.filter((fault) => !fault.includes("status of 503"))).toEqual([]);
+
+  await inContact("Erase all data").click();
+  const erase = dialog.getByRole("button", { name: "Erase" });
+  await page.getByLabel("Type ERASE to confirm").fill("erase");
+  expect(await erase.isDisabled()).toBe(true);
+  await page.getByLabel("Type ERASE to confirm").fill("ERASE");
+  await erase.click();
+  await page.getByText("The contact was erased.").waitFor();
+  await expect.poll(async () => (await shop.contacts.list()).data).toEqual([]);
+  await page.getByText("No open conversations").waitFor();
+  // The browser reports by itself what was refused, and what was asked about the erased contact.
+  expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([]);
+});
