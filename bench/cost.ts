@@ -12,7 +12,7 @@ import { agentSteps, eventSteps, type Measure, messageSteps } from "./cost-steps
 import { median, scaled, table } from "./measure.ts";
 import { poolSize, withDatabase } from "./postgres-databases.ts";
 
-/** The engine gets two slots for each, and can have 1,000. */
+/** `concurrency` is at most 1,000, and each item needs two slots. */
 const items = Math.min(scaled(500), 500);
 const rounds = 5;
 

@@ -110,9 +110,12 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
         const body = JSON.stringify({ to: recipient("new", i), body: text });
         const [send, http, committed] = [
           await since(async () => {
-            const posted = fetch(url, { method: "POST", headers, body });
-            const at = await handedOver;
-            return { at, rest: posted.then((response) => response.text()) };
+            const posted = fetch(url, { method: "POST", headers, body }).then((response) => {
+              if (!response.ok) throw new Error(`the POST was answered with ${response.status}`);
+              return response.text();
+            });
+            const at = await Promise.race([handedOver, posted.then(() => handedOver)]);
+            return { at, rest: posted };
           }),
           await since(async () => {
             const response = await fetch(`${url}?limit=1`, { headers });
@@ -148,7 +151,7 @@ async function since(
   const began = performance.now();
   const { at, rest } = await work();
   await rest;
-  // The engine records the carrier's answer, and is idle again.
+  // Usually the engine has recorded the carrier's answer by then, and is idle again.
   await new Promise((resolve) => setTimeout(resolve, 5));
   return at - began;
 }

@@ -60,7 +60,7 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        await expireQueued(tx, drawId, factsByTransport, message);
+        await expireFirst(tx, claim, options);
         continue;
       case "wait":
         await finish(tx, claim, { againAt: decision.until });
@@ -114,6 +114,18 @@ async function beginAttempt(
   const sending = await moveMessage(tx, drawId, message, state);
   const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
   return { message: sending, attempt };
+}
+
+/** Ends the expired messages that are the first in the outbox. */
+async function expireFirst(
+  tx: Tx,
+  { key: { conversation_id } }: Claim<"send">,
+  { services: { drawId }, factsByTransport }: HandOverOptions,
+): Promise<void> {
+  for (const message of await tx.list(outbox, [conversation_id], maxScanned)) {
+    if (expire(stateOf(message), tx.now).decision !== "expired") return;
+    await expireQueued(tx, drawId, factsByTransport, message);
+  }
 }
 
 async function expireQueued(

@@ -286,6 +286,9 @@ function sendTimeOf(item: unknown): number {
   return Number.isNaN(time) ? 0 : Math.min(time, Date.parse("9999-01-01"));
 }
 
+/** Whether an error concerns the call itself: a batch inside a transaction sends nothing. */
+const isOfBatch = ({ code }: TidingsError): boolean => code === "invalid_option";
+
 /**
  * @throws retryable errors if the request has an idempotency key: a repeated request resumes.
  * Without a key, the caller must learn which items were sent.
@@ -301,7 +304,9 @@ async function sendItem(
     const { value } = await steps.execute(sendBatchItem, parse(schema, item), index);
     return { ok: true, index, message: value };
   } catch (error) {
-    if (!(error instanceof TidingsError) || (canResume && error.retryable)) throw error;
+    if (!(error instanceof TidingsError) || isOfBatch(error) || (canResume && error.retryable)) {
+      throw error;
+    }
     const { code, status, message: detail, errors } = error;
     return { ok: false, index, code, status, detail, errors: [...errors] };
   }

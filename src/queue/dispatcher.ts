@@ -24,7 +24,7 @@ const pollMs = 5_000;
 const extraMs = 1_000;
 /**
  * The pause before the next search if one search may have left jobs that could run, in
- * milliseconds.
+ * milliseconds. It doubles while other engines take all jobs that are found.
  */
 const continueMs = 25;
 /** The maximum number of jobs in `#armed`. A search finds the others. */
@@ -36,7 +36,7 @@ const pauseMs = 1_000;
  * What became of a job that was found: it runs, its lane is full, another engine leased it first or
  * it was removed, or the storage failed.
  */
-type Found = "started" | "full" | "taken" | "failed";
+type Outcome = "started" | "full" | "taken" | "failed";
 
 /** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
 export class Dispatcher {
@@ -108,6 +108,8 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     let isPolling = false;
+    /** How many searches in a row found only jobs that other engines took first. */
+    let overtaken = 0;
     while (!this.#stopping) {
       this.#wake.lower();
       let wait = pollMs;
@@ -116,13 +118,17 @@ export class Dispatcher {
         wait = isPolling ? await this.#untilFirst(now) : 0;
         if (wait === 0) {
           isPolling = false;
-          const found = await this.#startDue(now);
-          if (found.has("started")) continue;
-          const leftJobs = (due: DueJobs): boolean =>
-            !due.hasReadAllLanes || (found.has("taken") && due.hasLeftJobs);
-          wait = await this.#untilNext(now, leftJobs);
-          if (found.has("failed")) wait = Math.min(wait, pauseMs);
-          this.#hasMore = [...this.#due.values()].some(leftJobs);
+          const outcomes = await this.#startDue(now);
+          const all = [...this.#due.values()];
+          const leftJobs = outcomes.has("taken") && all.some((due) => due.hasLeftJobs);
+          const hasStarted = outcomes.has("started");
+          overtaken = leftJobs && !hasStarted ? overtaken + 1 : 0;
+          if (hasStarted) continue;
+          wait = await this.#untilNext(now);
+          // The wait grows, since a transaction of the host application may hold jobs for long.
+          if (overtaken > 0) wait = Math.min(wait, continueMs * 2 ** (overtaken - 1));
+          if (outcomes.has("failed")) wait = Math.min(wait, pauseMs);
+          this.#hasMore = overtaken > 0 || all.some((due) => !due.hasReadAllLanes);
         }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
@@ -147,7 +153,7 @@ export class Dispatcher {
   }
 
   /** Leases and starts as many due jobs as there is room for. Returns what became of them. */
-  async #startDue(now: number): Promise<ReadonlySet<Found>> {
+  async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
     const found = await this.#find(now);
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
@@ -182,7 +188,7 @@ export class Dispatcher {
   }
 
   /** Leases a job and starts it, if there is room for it and it is still due. */
-  async #lease(job: DueJob): Promise<Found> {
+  async #lease(job: DueJob): Promise<Outcome> {
     const { store } = this.#options;
     // The lane had room when the job was found. Other lanes of its group or of the same remote may
     // have used it up: they share limits.
@@ -251,17 +257,14 @@ export class Dispatcher {
     return isAsleep && !this.#hasMore && this.#options.clock.now() < this.#sleepsUntil;
   }
 
-  /**
-   * Returns how long to wait before the next search, in milliseconds: at most `pollMs`. `leftJobs`
-   * tells whether the last search may have left jobs of a pool that could run.
-   */
-  async #untilNext(now: number, leftJobs: (due: DueJobs) => boolean): Promise<number> {
+  /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
+  async #untilNext(now: number): Promise<number> {
     const waits = [...this.#due].map(async ([pool, due]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
       const next = (await due.next(now)) ?? Infinity;
       const wait = Math.max(next - this.#options.clock.now(), 0);
-      return leftJobs(due) ? Math.min(wait, continueMs) : wait;
+      return due.hasReadAllLanes ? wait : Math.min(wait, continueMs);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
   }

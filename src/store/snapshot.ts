@@ -11,7 +11,7 @@ export interface Snapshot {
    * than most reads. `id` is the encoded key.
    */
   read(lookup: Lookup, id: string): Rows | Promise<Rows>;
-  /** Starts reads that `read` returns later. Does nothing if the storage is synchronous. */
+  /** Adds reads to the next batch, so that `read` returns them later. */
   prefetch(plan: () => readonly Lookup[]): void;
 }
 
@@ -36,6 +36,8 @@ export class GroupSnapshot implements Snapshot {
   readonly #options: GroupSnapshotOptions;
   readonly #known = new Map<Index, Map<string, Rows | Promise<Rows>>>();
   #pending: PendingRead[] = [];
+  /** Lookups that commands are going to make. The next batch reads them, too. */
+  #planned: Lookup[] = [];
 
   constructor(options: GroupSnapshotOptions) {
     this.#options = options;
@@ -68,9 +70,8 @@ export class GroupSnapshot implements Snapshot {
   }
 
   prefetch(plan: () => readonly Lookup[]): void {
-    if (this.#options.port.capabilities.synchronous) return;
-    // A read that fails here fails the command that needs it, too.
-    this.readAll(plan()).catch(() => {});
+    // Starts no batch: if no command reads anything, the group may have ended when it begins.
+    if (!this.#options.port.capabilities.synchronous) this.#planned.push(...plan());
   }
 
   /** Reads lookups in one batch. */
@@ -110,6 +111,8 @@ export class GroupSnapshot implements Snapshot {
   }
 
   async #fetch(): Promise<void> {
+    // If the batch fails, the commands that wait for it fail.
+    this.readAll(this.#planned.splice(0)).catch(() => {});
     const pending = this.#pending;
     this.#pending = [];
     try {

@@ -129,8 +129,8 @@ export interface Tx {
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 
   /**
-   * Starts reads that the command is going to make, so that they share a round trip with the next
-   * one. Changes no result. Does nothing if reads of the storage need no round trip, and then does
+   * Says which reads the command is going to make, so that they share a round trip with the next
+   * read. Changes no result. Does nothing if reads of the storage need no round trip, and then does
    * not call `plan`.
    */
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void;

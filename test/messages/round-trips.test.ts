@@ -46,6 +46,17 @@ it("a send reads twice, and three times if its conversation is active", async ()
   expect(await send("+15005550002", "active")).toEqual({ reads: 3, commits: 1 });
 });
 
+it("a command that reads nothing takes the commit alone", async () => {
+  const { engine } = world();
+  const { counted, trips } = counting(postgres.open().connect());
+  const one = engine(counted);
+  const create = () => one.apiKeys.create({ name: "Shop", scopes: ["messages:read"] });
+  await create();
+  const before = { ...trips };
+  await create();
+  expect(trips).toEqual({ reads: before.reads, commits: before.commits + 1 });
+});
+
 it("a started engine reads at most six times to send a message and record its answer", async () => {
   const { clock, engine } = world();
   const { counted, trips } = counting(postgres.open().connect());

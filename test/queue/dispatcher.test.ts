@@ -375,6 +375,49 @@ it("a commit of another connection to the same SQLite file wakes a dispatcher im
   expect(line.calls.map(({ at }) => at)).toEqual([clock.now()]);
 });
 
+it("rarely looks for a job that a transaction holds, beside others that wait for a slot", async () => {
+  const [memory] = storages;
+  const { clock, engine } = world();
+  const storage = memory?.open().connect() ?? expect.fail("no storage");
+  let claims = 0;
+  let isHeld = false;
+  const port = over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return over(group, {
+        read(lookups) {
+          const isClaim = lookups.some(({ claim }) => claim === true);
+          if (isClaim) claims++;
+          return isClaim && isHeld ? lookups.map(() => []) : group.read(lookups);
+        },
+      });
+    },
+  });
+  const [hung, other] = ["hung", "other"].map((name) =>
+    carrier({ name, send: () => new Promise(() => {}) }),
+  );
+  const transports = [hung, other].filter((each) => each !== undefined);
+  const one = engine(port, { transports, laneConcurrency: 1 });
+  for (const [i, transport] of ["hung", "other"].entries()) {
+    const address = `+1777000100${i}`;
+    await one.senders.create({ address, channels: ["sms"], transport });
+  }
+  const send = (from: string, to: string) => one.messages.send({ from, to, body: "Hi" });
+  await one.start();
+  await send("+17770001000", "+15005550001");
+  await send("+17770001000", "+15005550002");
+  await clock.settle();
+  isHeld = true;
+  // Armed by a timer, so that the search has to find it.
+  const send_at = new Date(clock.now() + 1_000).toISOString();
+  await one.messages.send({ from: "+17770001001", to: "+15005550003", body: "Hi", send_at });
+  await clock.advance(1_000);
+  claims = 0;
+  await clock.advance(10_000);
+  expect(claims, "The wait between two searches grows.").toBeLessThan(15);
+  expect(claims, "The job is not forgotten.").toBeGreaterThan(1);
+});
+
 it.each([
   // All due jobs fit into one read, or a second read takes those of the lane.
   [40, jobsByDueTime],

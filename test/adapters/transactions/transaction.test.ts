@@ -238,6 +238,7 @@ describe.each(hosts)("a call from inside engine.transaction on $name without tx"
     "a command": ({ messages }) => messages.send(hello),
     "a command with a key": ({ messages }) => messages.send(hello, { idempotencyKey: "k" }),
     "a batch": ({ messages }) => messages.batch({ messages: [hello] }, { idempotencyKey: "b" }),
+    "a batch without a key": ({ messages }) => messages.batch({ messages: [hello] }),
     "another transaction": (engine) => engine.transaction(async () => "never"),
     "a command after some awaits": async ({ messages }) => {
       await messages.list();
