@@ -225,3 +225,23 @@ test("what a person does to a conversation and its contact is done, and what fai
   // The browser reports by itself what was refused, and what was asked about the erased contact.
   expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([]);
 });
+
+test("a mailing into the open conversation is shown, with a few requests a second", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "News?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message", { hasText: "News?" }).waitFor();
+  let reads = 0;
+  page.on("request", (request) => {
+    if (/\/v1\/(messages\/|conversations\/[^/]+\/messages)/.test(request.url())) reads++;
+  });
+  const began = performance.now();
+  for (let i = 0; i < 60; i++) await shop.messages.send({ to: from, body: `News ${i}.` });
+  await page.locator(".message[data-status=delivered]", { hasText: "News 59." }).waitFor();
+  // Four requests in a round, and four rounds a second.
+  expect(reads).toBeLessThan(4 * (2 + (performance.now() - began) / 250));
+  expect(faults).toEqual([]);
+});

@@ -56,9 +56,7 @@ test("a message that was not sent survives a reload, and is sent once when it is
   ]);
 });
 
-test("a thread has no gap after an outage, although the newest message comes first", async ({
-  skip,
-}) => {
+test("a thread has no gap after an outage in which more came than a page has", async ({ skip }) => {
   const { shop, server, page } = await inbox(skip);
   const receive = (body: string) => shop.sandbox.inbound({ from: "+14155550100", body });
   const { conversation_id } = await receive("First");
@@ -69,20 +67,6 @@ test("a thread has no gap after an outage, although the newest message comes fir
   await server.stop();
   const missed = Array.from({ length: 60 }, (_, i) => `Missed ${i}`);
   for (const body of missed) await receive(body);
-  const { id } = await receive("Newest");
-
-  // Only the newest message is read by itself, and before the page with all of them.
-  const newest = Promise.withResolvers<void>();
-  await page.route(/\/v1\/messages\/msg_/, async (route) => {
-    if (!route.request().url().endsWith(id)) return route.fulfill({ status: 404 });
-    await route.fulfill({ response: await route.fetch() });
-    newest.resolve();
-  });
-  await page.route(/\/messages\?/, async (route) => {
-    const response = await route.fetch();
-    await newest.promise;
-    await route.fulfill({ response });
-  });
   await server.restart();
   await page.evaluate("dispatchEvent(new Event('online'))");
   await page.locator(".message", { hasText: "Missed 59" }).waitFor();

@@ -240,6 +240,6 @@ export async function cancelMessage(id: string): Promise<void> {
     toast({ message: t("messageCanceled") });
   } catch (error) {
     toastError(error);
-    void thread.peek()?.refreshMessage(id);
+    thread.peek()?.refreshMessage(id);
   }
 }

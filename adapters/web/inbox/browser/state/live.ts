@@ -85,7 +85,7 @@ function onEvent(event: Event): void {
       if (last === undefined || last < message_id) fetchSoon(conversation_id);
       endTyping(conversation_id, "us");
       const open = thread.peek();
-      if (open?.id === conversation_id) void open.refreshMessage(message_id);
+      if (open?.id === conversation_id) open.refreshMessage(message_id);
       break;
     }
     case "conversation.created":
@@ -113,7 +113,7 @@ function received(event: Event<"message.received">): void {
   const row = conversationNow(conversation_id);
   endTyping(conversation_id, "contact");
   const open = thread.peek();
-  if (open?.id === conversation_id) void open.refreshMessage(message_id);
+  if (open?.id === conversation_id) open.refreshMessage(message_id);
   notify({ id: conversation_id, name: contact.name, body });
   if (row === undefined || row.status !== "open") fetchSoon(conversation_id);
   // A page that was read after the message has it already.

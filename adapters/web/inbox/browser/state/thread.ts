@@ -23,6 +23,11 @@ export const maxSought = seekPageSize * maxSeekPages;
 /** More notes than these are shown only as far as messages of their time are. */
 const noteSize = 100;
 
+/** More changed messages than these are read together. */
+const maxSingly = 3;
+/** The pause between two rounds of reading changed messages, in milliseconds. */
+const refreshPauseMs = 250;
+
 /** The thread of one conversation. */
 export class Thread {
   readonly entries = signal<readonly Entry[]>([]);
@@ -39,6 +44,9 @@ export class Thread {
   /** From the earliest message up to this place none is missing. */
   private gapless = "";
   private loading = Promise.resolve();
+  /** The messages that events have said to have changed, until they are read again. */
+  private readonly changed = new Set<string>();
+  private isRefreshing = false;
   private readonly stop = new AbortController();
 
   constructor(id: string) {
@@ -123,7 +131,32 @@ export class Thread {
   }
 
   /** Reads one message again, because an event said that it changed. */
-  async refreshMessage(id: string): Promise<void> {
+  refreshMessage(id: string): void {
+    this.changed.add(id);
+    if (!this.isRefreshing) void this.refreshChanged();
+  }
+
+  /**
+   * Reads what changed: a few messages one by one, and many with the page of the latest. Changes
+   * that come meanwhile wait for the next round, so a mailing costs a few requests a second.
+   */
+  private async refreshChanged(): Promise<void> {
+    this.isRefreshing = true;
+    while (this.changed.size > 0 && !this.stop.signal.aborted) {
+      const ids = [...this.changed];
+      this.changed.clear();
+      const sequence = nextSequence();
+      if (ids.length > maxSingly) await this.refreshMessages();
+      const isRead = (id: string): boolean => (this.messages.get(id)?.sequence ?? 0) > sequence;
+      const left = ids.filter((id) => !isRead(id));
+      await Promise.all(left.splice(0, maxSingly).map((id) => this.readMessage(id)));
+      for (const id of left) this.changed.add(id);
+      await pause(refreshPauseMs);
+    }
+    this.isRefreshing = false;
+  }
+
+  private async readMessage(id: string): Promise<void> {
     const sequence = nextSequence();
     try {
       const found = await api.get<Message>(`v1/messages/${id}`, {}, { signal: this.stop.signal });
@@ -202,6 +235,8 @@ export class Thread {
     this.entries.value = [...messages, ...notes].toSorted(byTime);
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const byTime = (a: Entry, b: Entry): number =>
   a.at < b.at ? -1 : a.at > b.at ? 1 : idTime(a.id) < idTime(b.id) ? -1 : 1;
