@@ -195,7 +195,10 @@ export async function callAgent(
   // for ever.
   const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
   const before = sequence - 1;
-  const opened = { heard_through: before, guarded_from: before, counts };
+  // An agent that was silent still answers the messages that came to it meanwhile.
+  const isItsOwn = conversation.handler === "ai" && !isReopened;
+  const heard_through = (isItsOwn ? session?.heard_through : undefined) ?? before;
+  const opened = { heard_through, guarded_from: before, counts };
   await openSession(tx, conversation, agent, opened);
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   await changeConversation(tx, drawId, conversation, patch);

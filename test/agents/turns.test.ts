@@ -147,3 +147,20 @@ describe.each(storages)("an agent on $name", ({ open }) => {
     ]);
   });
 });
+
+test("a question is answered with the next one, although the session ends between the two", async () => {
+  const [memory = expect.fail("no storage")] = storages;
+  const { ask, say, pass, fastForward, runs, world } = await agency(memory.open().connect(), {
+    agent: { reply: { debounce_ms: 10_000 } },
+    options: { reopenHours: 1 },
+  });
+  await ask("Hello");
+  await pass(20_000);
+  const answered = Date.parse((await runs()).at(-1)?.finished_at ?? "");
+  await fastForward(answered + 3_600_000 - 3_000 - world.clock.now());
+  const first = await say("Are you open?");
+  await pass(6_000);
+  const second = await say("Today, I mean.");
+  await pass(60_000);
+  expect((await runs()).at(-1)?.trigger.message_ids).toEqual([first.id, second.id]);
+});
