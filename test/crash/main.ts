@@ -43,9 +43,12 @@ const { lost, duplicated, violations, acknowledged, ledger, requests, mishaps, u
     seed,
     log: console.log,
   });
-const problems = [...lost, ...duplicated, ...violations];
-for (const line of problems.slice(0, 50)) console.error(line);
-if (problems.length > 50) console.error(`… and ${problems.length - 50} more`);
+const shown = 25;
+const kindsOfProblems = { lost, duplicated, "other violations": violations };
+for (const [kind, problems] of Object.entries(kindsOfProblems)) {
+  for (const line of problems.slice(0, shown)) console.error(`${kind}: ${line}`);
+  if (problems.length > shown) console.error(`${kind}: … and ${problems.length - shown} more`);
+}
 
 const count = (n: number): string => n.toLocaleString("en");
 const ends = Map.groupBy(ledger.calls, ({ end }) => end);
@@ -63,4 +66,4 @@ console.log(
     `${count(acknowledged)} messages acknowledged, ${count(unavailable)} requests answered 503, ` +
     `${count(lost.length)} lost, ${count(duplicated.length)} duplicated${others}`,
 );
-if (problems.length > 0) process.exitCode = 1;
+if (Object.values(kindsOfProblems).flat().length > 0) process.exitCode = 1;

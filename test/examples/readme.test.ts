@@ -25,7 +25,10 @@ import {
   watchSignalHandlers,
 } from "./samples.ts";
 
-const documents = ["README.md", ...globSync("docs/*.md").toSorted()];
+/** The samples of the conformance page are suites. `conformance-docs.test.ts` runs them. */
+const withSuites = "docs/conformance.md";
+const pages = globSync("docs/*.md").filter((page) => page !== withSuites);
+const documents = ["README.md", ...pages.toSorted()];
 const samples = documents.flatMap((document) => samplesOf(document));
 
 /** Inside the project, so that imports resolve. Hidden, so that other tools skip it. */
