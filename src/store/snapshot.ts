@@ -37,7 +37,7 @@ export class GroupSnapshot implements Snapshot {
   readonly #known = new Map<Index, Map<string, Rows | Promise<Rows>>>();
   #pending: PendingRead[] = [];
   /** Lookups that commands are going to make. The next batch reads them, too. */
-  #planned: Lookup[] = [];
+  readonly #planned: Lookup[] = [];
 
   constructor(options: GroupSnapshotOptions) {
     this.#options = options;

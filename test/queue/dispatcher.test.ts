@@ -393,10 +393,8 @@ it("rarely looks for a job that a transaction holds, beside others that wait for
       });
     },
   });
-  const [hung, other] = ["hung", "other"].map((name) =>
-    carrier({ name, send: () => new Promise(() => {}) }),
-  );
-  const transports = [hung, other].filter((each) => each !== undefined);
+  const hangs = { send: () => new Promise<never>(() => {}) };
+  const transports = ["hung", "other"].map((name) => carrier({ name, ...hangs }));
   const one = engine(port, { transports, laneConcurrency: 1 });
   for (const [i, transport] of ["hung", "other"].entries()) {
     const address = `+1777000100${i}`;

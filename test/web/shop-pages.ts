@@ -41,9 +41,7 @@ export async function startEngine(options: Partial<EngineOptions> = {}) {
 
 export async function newShop(options: Partial<EngineOptions> = {}) {
   const engine = await startEngine(options);
-  // Tests click faster than people.
-  const plan = { name: "test", requests_per_second: 1_000 };
-  const { account } = await engine.accounts.create({ name: "Shop", plan });
+  const { account } = await engine.accounts.create({ name: "Shop" });
   /** Everybody is signed in: as Lee at `localhost`, and as Kim at the number. */
   const authorize: Authorize = ({ headers }) => ({
     account_id: account.id,
