@@ -87,10 +87,8 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
   return withEngineOn(
     storage,
     async (engine) => {
-      const { secret } = await engine.apiKeys.create({
-        name: "bench",
-        scopes: ["messages:write", "messages:read"],
-      });
+      const plan = { name: "benchmark", requests_per_second: 100_000 };
+      const { key } = await engine.accounts.create({ name: "Bench", plan });
       await engine.start();
       const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
       const url = await new Promise<string>((resolve) =>
@@ -99,7 +97,7 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
         ),
       );
       const headers = {
-        authorization: `Bearer ${secret ?? ""}`,
+        authorization: `Bearer ${key.secret ?? ""}`,
         "content-type": "application/json",
       };
       const times = { send: [] as number[], http: [] as number[], commit: [] as number[] };
