@@ -71,9 +71,11 @@ test("a bar of the sentiment leads to its message, also in older pages and other
     await bars.last().focus();
     await page.keyboard.press("Enter");
     await reached.getByText("Awful. It is dead.").waitFor();
-    const place = await reached.boundingBox();
-    expect(place?.y).toBeGreaterThan(0);
-    expect(place?.y).toBeLessThan(900);
+    const isInView = async (): Promise<boolean> => {
+      const { y = -1 } = (await reached.boundingBox()) ?? {};
+      return y > 0 && y < 900;
+    };
+    await expect.poll(isInView).toBe(true);
   }
 
   await bars.last().focus();

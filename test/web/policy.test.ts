@@ -97,6 +97,9 @@ it("a browser lets the page do its work, and stops injected code and other websi
   // Signs in as the page does, in its origin.
   const tab = await context.newPage();
   await tab.goto(`${site.base}/?other=http://127.0.0.1:${portOf(stranger)}`);
+  // The browser's own way to wait for a condition would evaluate text, which the page forbids.
+  const probed = () => eventually(async () => expect(await tab.title()).toMatch(/^\{/));
+  await probed();
   const status = await tab.evaluate(async (token) => {
     const headers = { "Tidings-Page": "1", "Content-Type": "application/json" };
     const body = JSON.stringify({ token });
@@ -104,8 +107,7 @@ it("a browser lets the page do its work, and stops injected code and other websi
   }, page.token);
   expect(status).toBe(204);
   await tab.reload();
-  // The browser's own way to wait for a condition would evaluate text, which the page forbids.
-  await eventually(async () => expect(await tab.title()).toMatch(/^\{/));
+  await probed();
   expect(JSON.parse(await tab.title())).toEqual({
     "markup from text": "stopped",
     "code from text": "stopped",

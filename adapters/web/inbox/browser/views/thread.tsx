@@ -34,7 +34,7 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
   const isLoading = shown?.isLoading.value ?? true;
   const error = shown?.error.value;
   const isEmpty = entries.length === 0 && outgoing.length === 0;
-  const marked = useTarget(scroller);
+  const marked = useTarget(scroller, onScroll);
   return (
     <div class="thread-box">
       <div
@@ -163,7 +163,10 @@ function continues(before: Entry, entry: Entry): boolean {
 const markMs = 2_500;
 
 /** Brings the message that a person goes to into sight, and returns it while it is marked. */
-function useTarget(scroller: { readonly current: HTMLDivElement | null }): string | undefined {
+function useTarget(
+  scroller: { readonly current: HTMLDivElement | null },
+  onScroll: () => void,
+): string | undefined {
   const [marked, setMarked] = useState<{ readonly id: string }>();
   const wanted = target.value;
   const shown = thread.value;
@@ -182,6 +185,8 @@ function useTarget(scroller: { readonly current: HTMLDivElement | null }): strin
     if (marked === undefined) return;
     const entry = scroller.current?.querySelector<HTMLElement>(`[data-id="${marked.id}"]`);
     entry?.scrollIntoView({ block: "center" });
+    // The event comes a frame later. Until then, a change of size would scroll back to the end.
+    onScroll();
     entry?.focus({ preventScroll: true });
     const timer = setTimeout(() => setMarked(undefined), markMs);
     return () => clearTimeout(timer);
