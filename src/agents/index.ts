@@ -12,7 +12,7 @@ export type { AgentOptions, AgentRuntime, AgentSettings } from "./actions.ts";
 export { playbookDefinitionOf } from "./playbooks/rules.ts";
 export { validateAnswer } from "./model-turn.ts";
 export { readAnswer } from "./playbooks/slots.ts";
-export type { Slot } from "./playbooks/slot-types.ts";
+export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
 export type { GetPlaybook } from "./playbooks/read-inputs.ts";
 export type {

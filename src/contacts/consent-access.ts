@@ -36,7 +36,7 @@ export async function findConsent(
   return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
 }
 
-/** Starts reading the consent of an address that may become the first one of a contact. */
+/** Prefetches the consent of an address that may become that of a new contact. */
 export function prefetchConsent(tx: Tx, secret: KeyObject, medium: Medium, address: string): void {
   tx.prefetch(() => [
     { index: consentByAddress, key: [medium, addressHash(secret, tx.scope, medium, address)] },

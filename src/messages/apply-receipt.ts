@@ -113,7 +113,7 @@ export async function applyReceipts(
   return updated;
 }
 
-/** Starts the reads of `providerIdFor` and `applyEarlyReceipts`. */
+/** Prefetches what `providerIdFor` and `applyEarlyReceipts` read. */
 export function prefetchReceipts(tx: Tx, transport: string, provider_message_id: string): void {
   const key = [transport, provider_message_id];
   unscoped(tx).prefetch(() => [

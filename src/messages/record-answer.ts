@@ -104,7 +104,7 @@ export async function recordAnswer(
   return waiting !== undefined;
 }
 
-/** Starts the reads of `recordAnswer` that are known before the first of them. */
+/** Prefetches what `recordAnswer` reads, as far as the keys are known at its start. */
 function prefetchOutcome(
   tx: Tx,
   claim: Claim<"send">,

@@ -121,7 +121,7 @@ export interface Command<Input, Output> {
    * whatever the check says, and the error is not stored.
    */
   check?(input: Input, call: CheckCall): Promise<TidingsError | undefined>;
-  /** Starts the first reads of `run` (`Tx.prefetch`), so that they share a round trip. */
+  /** Prefetches what `run` reads first (`Tx.prefetch`), so that it takes one round trip. */
   prefetch?(tx: Tx, input: Input): void;
   /** Runs in one transaction. May await only `tx`. */
   run(tx: Tx, input: Input, call: Call): Promise<Output>;

@@ -119,11 +119,13 @@ export class Dispatcher {
         if (wait === 0) {
           isPolling = false;
           const outcomes = await this.#startDue(now);
+          if (outcomes.has("started")) {
+            overtaken = 0;
+            continue;
+          }
           const all = [...this.#due.values()];
           const leftJobs = outcomes.has("taken") && all.some((due) => due.hasLeftJobs);
-          const hasStarted = outcomes.has("started");
-          overtaken = leftJobs && !hasStarted ? overtaken + 1 : 0;
-          if (hasStarted) continue;
+          overtaken = leftJobs ? overtaken + 1 : 0;
           wait = await this.#untilNext(now);
           // The wait grows, since a transaction of the host application may hold jobs for long.
           if (overtaken > 0) wait = Math.min(wait, continueMs * 2 ** (overtaken - 1));

@@ -92,7 +92,7 @@ export function findJob(
   return unscoped(within).get(jobByName, [name.kind, encodeJobKey(name)], options);
 }
 
-/** Starts reading a job that this transaction is going to find, arm, renew or finish. */
+/** Prefetches a job that this transaction is going to find, arm, renew or finish. */
 export function prefetchJob(within: AnyTx, name: AnyJobName): void {
   unscoped(within).prefetch(() => [{ index: jobByName, key: [name.kind, encodeJobKey(name)] }]);
 }

@@ -129,9 +129,8 @@ export interface Tx {
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 
   /**
-   * Says which reads the command is going to make, so that they share a round trip with the next
-   * read. Changes no result. Does nothing if reads of the storage need no round trip, and then does
-   * not call `plan`.
+   * Adds reads that the command is going to make to the round trip of its next read. Changes no
+   * result. Does nothing, and does not call `plan`, if reads of the storage need no round trip.
    */
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void;
 }
@@ -284,11 +283,9 @@ export class ScopedTx implements Tx {
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void {
     const { account_id, mode } = this.scope;
     this.#base.prefetch(() =>
-      plan().map(({ index, key, limit = 1 }) => ({
-        index,
-        key: index.scoping === "row" ? key : [account_id, mode, ...key],
-        limit,
-      })),
+      plan().map((read) =>
+        read.index.scoping === "row" ? read : { ...read, key: [account_id, mode, ...read.key] },
+      ),
     );
   }
 

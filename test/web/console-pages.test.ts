@@ -1,8 +1,6 @@
 /** Every page of the console: full of what strangers can write, empty, loading and broken. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { action } from "../../adapters/entry.ts";
 import { standard } from "../../adapters/standard.ts";
 import { consoleHandler } from "../../adapters/web/console/server/index.ts";
 import { sharedChromium } from "../support/chromium.ts";
@@ -10,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 import { active, faultsOf, show } from "./faults.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { newReceiver } from "./receiver.ts";
-import { newShop, newTab, servePage } from "./shop-pages.ts";
+import { newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -19,23 +17,13 @@ const phone = "+14155560199";
 const some = hostileTexts.filter((_, i) => i % 12 === 0);
 const markup = "<img src=x onerror=alert(1)> javascript:alert(2)";
 
-/** Not done without a person's approval. */
-const refund = action({
-  name: "refund",
-  description: "Refunds an order.",
-  input: z.object({ order: z.string() }),
-  risk: "approval",
-  idempotent: true,
-  execute: () => Promise.resolve({ done: true }),
-});
-
 /** A shop that strangers have written to, with something on every page. */
 async function hostileShop() {
   const { http, agents } = standard();
   const { engine, shop, authorize } = await newShop({
     limits: { messageCharacters: 10_000 },
     http: { ...http, allow: ["127.0.0.1"] },
-    agents: { ...agents, actions: [refund] },
+    agents: { ...agents, actions: [refundAction(() => {})] },
   });
   const receiver = await newReceiver();
   const headers = { "Content-Type": "text/html", "X-Hostile": markup };

@@ -2,8 +2,6 @@
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { expect, test, type TestContext } from "vitest";
-import { z } from "zod";
-import { action } from "../../adapters/entry.ts";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { standard } from "../../adapters/standard.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
@@ -16,7 +14,14 @@ import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { faultsOf, show } from "./faults.ts";
 import { newReceiver } from "./receiver.ts";
-import { accessibilityFaults, newShop, newTab, servePage, startEngine } from "./shop-pages.ts";
+import {
+  accessibilityFaults,
+  newShop,
+  newTab,
+  refundAction,
+  servePage,
+  startEngine,
+} from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -267,14 +272,7 @@ test("what a person typed outlives an ended session, and a server that starts ag
 
 test("an action runs when a person approves it, and not when it is denied", async ({ skip }) => {
   const refunded: string[] = [];
-  const refund = action({
-    name: "refund",
-    description: "Refunds an order.",
-    input: z.object({ order: z.string() }),
-    risk: "approval",
-    idempotent: true,
-    execute: ({ order }) => refunded.push(order),
-  });
+  const refund = refundAction((order) => void refunded.push(order));
   const { agents } = standard();
   const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
   const { url } = await servePage(consoleHandler(engine, { authorize }));

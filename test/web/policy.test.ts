@@ -1,10 +1,8 @@
 /** What the page's headers stop in a real browser, and what they let the page do. */
-import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
+import { listening } from "../support/listening.ts";
 import { builtFolder, engineOf, pageOf, siteOf } from "./pages.ts";
 
 /** Tries what injected code would try, and what the page itself does. Runs in the browser. */
@@ -67,18 +65,6 @@ const forgery = (base: string): string => `(async () => {
   ];
 })()`;
 
-async function listening(listener: RequestListener): Promise<Server> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return server;
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
 it("a browser lets the page do its work, and stops injected code and other websites", async ({
   skip,
 }) => {
@@ -88,7 +74,7 @@ it("a browser lets the page do its work, and stops injected code and other websi
   const site = await siteOf(page);
   const reached: string[] = [];
   const framing = `<!doctype html><iframe src="${site.base}/"></iframe>`;
-  const stranger = await listening((request, response) => {
+  const strangerPort = await listening((request, response) => {
     reached.push(request.url ?? "");
     response.setHeader("Content-Type", "text/html").end(framing);
   });
@@ -96,7 +82,7 @@ it("a browser lets the page do its work, and stops injected code and other websi
   const context = await browser.newContext();
   // Signs in as the page does, in its origin.
   const tab = await context.newPage();
-  await tab.goto(`${site.base}/?other=http://127.0.0.1:${portOf(stranger)}`);
+  await tab.goto(`${site.base}/?other=http://127.0.0.1:${strangerPort}`);
   // The browser's own way to wait for a condition would evaluate text, which the page forbids.
   const probed = () => eventually(async () => expect(await tab.title()).toMatch(/^\{/));
   await probed();
@@ -124,7 +110,7 @@ it("a browser lets the page do its work, and stops injected code and other websi
 
   // Another server on this machine has the same cookies, but not the page's origin.
   const other = await context.newPage();
-  await other.goto(`http://localhost:${portOf(stranger)}/`);
+  await other.goto(`http://localhost:${strangerPort}/`);
   const framed = other.frames().find((frame) => frame !== other.mainFrame());
   expect(framed?.url()).toMatch(/^chrome-error:/);
   const forged = await other.evaluate<string[]>(forgery(site.base));

@@ -1,9 +1,6 @@
 /** A receiver of webhooks. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { listening } from "../support/listening.ts";
 
 interface Answer {
   readonly status: number;
@@ -23,19 +20,12 @@ export interface Receiver {
 export async function newReceiver(): Promise<Receiver> {
   const received: { readonly body: string; readonly headers: Record<string, string> }[] = [];
   let answer: Answer = { status: 204 };
-  const server = createServer((request, response) => {
+  const port = await listening((request, response) => {
     void text(request).then((body) => {
       received.push({ body, headers: request.headers as Record<string, string> });
       response.writeHead(answer.status, answer.headers).end(answer.body);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     received,

@@ -6,7 +6,8 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { type EngineOptions, MessagingEngine } from "../../adapters/entry.ts";
+import { z } from "zod";
+import { type Action, action, type EngineOptions, MessagingEngine } from "../../adapters/entry.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -135,4 +136,19 @@ export async function accessibilityFaults(page: Page): Promise<unknown> {
     `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) =>
        id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
   );
+}
+
+/** An action that is not done without a person's approval. */
+export function refundAction(refund: (order: string) => void): Action {
+  return action({
+    name: "refund",
+    description: "Refunds an order.",
+    input: z.object({ order: z.string() }),
+    risk: "approval",
+    idempotent: true,
+    execute: ({ order }) => {
+      refund(order);
+      return { done: true };
+    },
+  });
 }

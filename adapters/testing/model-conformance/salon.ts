@@ -1,4 +1,5 @@
 /** The turns of the suite for models. All are of one salon. */
+import { slotTypes } from "../../../src/agents/index.ts";
 import type { ModelCall, ModelMessage, ModelSlot, ModelTurn } from "../../../src/ports/index.ts";
 
 const monday = Date.UTC(2026, 4, 4, 9, 30);
@@ -22,7 +23,6 @@ export function salonTurn(text: string): ModelTurn {
       name: "Ada",
       persona: { role: "the assistant of a hair salon", tone: "warm and brief" },
       instructions: "Help the customers of the salon.",
-      // oxlint-disable-next-line unicorn/no-thenable -- a guideline's own field, and a string
       guidelines: [{ when: "somebody asks for a discount", then: "say that there is none" }],
       reply: { mode: "generated", max_chars: 320 },
     },
@@ -63,15 +63,6 @@ export const outcomes: readonly ModelCall["outcome"][] = [
   { status: "done", output: { times: ["10:00", "11:30"], more: [null, { on: true }] } },
   { status: "failed", error: "The calendar is not available." },
   { status: "awaiting_approval" },
-];
-
-const slotTypes: readonly ModelSlot["type"][] = [
-  "text",
-  "number",
-  "boolean",
-  "date",
-  "phone",
-  "email",
 ];
 
 /** Turns as unusual as the engine can pass them, each with what is unusual. */

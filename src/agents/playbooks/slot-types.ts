@@ -5,6 +5,9 @@ import { patternProblem } from "./pattern.ts";
 import { atMost, handle } from "../fields.ts";
 import { playbookLimits } from "./step-types.ts";
 
+/** How a slot's answer can be read. */
+export const slotTypes = ["text", "number", "boolean", "date", "phone", "email"] as const;
+
 /** Reserved words of conditions and templates. A slot cannot have such a name. */
 const reservedWords: ReadonlySet<string> = new Set([
   "and",
@@ -79,7 +82,7 @@ export const slotSchema = z
           "`false`, `null` and `contact`.",
       ),
     type: z
-      .enum(["text", "number", "boolean", "date", "phone", "email"])
+      .enum(slotTypes)
       .describe(
         "How the contact's answer is read. Without `pattern` and `enum`, `text` takes any " +
           "answer. A `date` is stored as `2026-12-01`, a `phone` in E.164.",

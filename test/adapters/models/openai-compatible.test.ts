@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { openAiModel } from "../../support/openai-model.ts";
+import { complete, openAiModel } from "../../support/openai-model.ts";
 import { never, turnOf } from "./turns.ts";
 
 interface Asked {
@@ -29,21 +29,8 @@ async function served(...ways: readonly Serve[]) {
 
 const completion =
   (message: object, finish_reason: string): Serve =>
-  (response) => {
-    response.setHeader("content-type", "application/json");
-    const usage = { prompt_tokens: 210, completion_tokens: 12, total_tokens: 222 };
-    const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason }];
-    response.end(
-      JSON.stringify({
-        id: "1",
-        object: "chat.completion",
-        created: 0,
-        model: "small",
-        choices,
-        usage,
-      }),
-    );
-  };
+  (response) =>
+    complete(response, message, finish_reason);
 const says = (content: string): Serve => completion({ content }, "stop");
 const calls = (name: string, input: string): Serve =>
   completion(

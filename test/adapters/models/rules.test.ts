@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { english } from "tidings/language";
+import { slotTypes } from "../../../src/agents/playbooks/slot-types.ts";
 import type { ModelAnswer, ModelSlot, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { rules } from "tidings/models";
 import { never, turnOf, type Said } from "./turns.ts";
@@ -220,14 +221,7 @@ describe("rules find in a sentence", () => {
   });
 
   it("values are the contact's own words or a number in the text", async () => {
-    const types = fc.constantFrom<ModelSlot["type"]>(
-      "text",
-      "number",
-      "boolean",
-      "date",
-      "phone",
-      "email",
-    );
+    const types = fc.constantFrom(...slotTypes);
     const bits = fc.constantFrom(
       "Friday",
       "tomorrow",

@@ -1,7 +1,7 @@
 /** Models for the conformance suite. */
 import type { ServerResponse } from "node:http";
 import type { ModelBehavior, ModelUnderTest } from "../../../adapters/testing/index.ts";
-import { openAiModel } from "../../support/openai-model.ts";
+import { complete, openAiModel } from "../../support/openai-model.ts";
 
 /** What the contact writes so that `rules()` and the simulated server behave in each way. */
 export const texts: Readonly<Record<ModelBehavior, string>> = {
@@ -41,28 +41,17 @@ function play({ messages, tools }: Asked, response: ServerResponse): void {
     said.includes(texts[each]),
   );
   if (behavior === "hangs") return;
-  response.setHeader("content-type", "application/json");
   if (behavior === "fails") {
-    response.writeHead(401).end(JSON.stringify({ error: { message: said } }));
+    response
+      .writeHead(401, { "content-type": "application/json" })
+      .end(JSON.stringify({ error: { message: said } }));
     return;
   }
   const isCut = behavior === "stops_early";
   const call = isCut ? undefined : chosen(behavior, messages, tools);
-  const message = {
-    role: "assistant",
-    content: call === undefined ? "Once upon a time" : null,
-    ...(call === undefined ? {} : { tool_calls: [call] }),
-  };
-  response.end(
-    JSON.stringify({
-      id: "1",
-      object: "chat.completion",
-      created: 0,
-      model: "small",
-      choices: [{ index: 0, message, finish_reason: isCut ? "length" : "stop" }],
-      usage: { prompt_tokens: 210, completion_tokens: 12, total_tokens: 222 },
-    }),
-  );
+  const message =
+    call === undefined ? { content: "Once upon a time" } : { content: null, tool_calls: [call] };
+  complete(response, message, isCut ? "length" : "stop");
 }
 
 /** The tool that fits the behaviour, as far as it is offered. Otherwise a reply. */
