@@ -37,7 +37,7 @@ export async function delivery(): Promise<string> {
   );
   console.log(
     table(
-      ["", "per second", "CPU µs in Node", "SQLite to it", "memory to it"],
+      ["", "per second", "CPU µs in Node", "SQLite ÷ this", "memory ÷ this"],
       [...results].map(([name, { perSecond, cpuUs }]) => [
         name,
         count(perSecond),

@@ -72,7 +72,7 @@ export function dnsFailure(error: unknown): Failure {
 }
 
 function isNotFound(error: unknown): boolean {
-  // Not `instanceof Error`: Jest has an `Error` of its own, and the errors of Node are none of it.
+  // Not `instanceof Error`: Jest has its own `Error`, and Node's errors are not instances of it.
   const code = memberOf(error, "code");
   return code === "ENOTFOUND" || code === "ENODATA";
 }

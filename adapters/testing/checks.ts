@@ -14,12 +14,12 @@ export class Mismatch extends Error {
 }
 
 /**
- * Runs the checks of one promise. An error that they throw becomes one that says what was expected,
+ * Runs the checks of one demand. An error that they throw becomes one that says what was expected,
  * who promises what, and what happened.
- * @param promiser such as `the storage port`
+ * @param party such as `the storage port`
  */
-export async function promise(
-  promiser: string,
+export async function demand(
+  party: string,
   text: string,
   check: () => Promise<void>,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function promise(
   } catch (error) {
     const { expected, got } =
       error instanceof Mismatch ? error : new Mismatch("no error", display(error));
-    throw new Error(`expected ${expected}, because ${promiser} promises "${text}", got ${got}`, {
+    throw new Error(`expected ${expected}, because ${party} promises "${text}", got ${got}`, {
       cause: error,
     });
   }

@@ -1,5 +1,5 @@
 import { hasMethods, option } from "../../src/kernel/index.ts";
-import { promise } from "./checks.ts";
+import { demand } from "./checks.ts";
 
 /** The functions of the test runner. Those of vitest, Jest and node:test fit. */
 export interface TestRunner {
@@ -29,8 +29,8 @@ export type Checks<Bench, Need extends string> = Readonly<Record<string, Check<B
 interface Suite<Bench, Need extends string> {
   /** What is tested, such as `twilio as a transport`. */
   readonly title: string;
-  /** Who makes the promises, such as `the transport port`. */
-  readonly promiser: string;
+  /** Who has to behave so, such as `the transport port`. */
+  readonly party: string;
   readonly groups: readonly (readonly [name: string, checks: Checks<Bench, Need>])[];
   /** What the thing under test cannot do, each with the reason. */
   readonly unable: Partial<Readonly<Record<Need, string>>>;
@@ -41,10 +41,13 @@ interface Suite<Bench, Need extends string> {
   ) => Promise<void>;
 }
 
-/** Defines a test for each check. One that needs what is not there passes, and says why. */
+/**
+ * Defines a test for each check. A check that needs something in `unable` is not run: its test
+ * passes, and its name gives the reason.
+ */
 export function defineSuite<Bench, Need extends string>(
   { describe, it }: TestRunner,
-  { title, promiser, groups, unable, onBench }: Suite<Bench, Need>,
+  { title, party, groups, unable, onBench }: Suite<Bench, Need>,
 ): void {
   describe(title, () => {
     for (const [group, checks] of groups) {
@@ -53,9 +56,7 @@ export function defineSuite<Bench, Need extends string>(
           const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
           if (reason === undefined) {
             const text = `${group} ${sentence}`;
-            it(sentence, () =>
-              onBench(needs, (bench) => promise(promiser, text, () => run(bench))),
-            );
+            it(sentence, () => onBench(needs, (bench) => demand(party, text, () => run(bench))));
           } else it(`${sentence} (not run: ${reason})`, async () => {});
         }
       });

@@ -178,7 +178,7 @@ async function rangeOfContact(
   };
 }
 
-/** Returns the test whether a conversation passes the filters. */
+/** Returns a function that tells whether a conversation passes the filters. */
 export function conversationFilter({
   status,
   label,

@@ -136,7 +136,7 @@ const messageRoutes: readonly ApiRoute[] = [
       "The result is one page: conversations whose contact or label matches come first, then " +
       "those with the newest matching message. If thousands of messages match, only a sample of " +
       "them is searched. The filters are those of the list. They apply to the best 250 contacts, " +
-      "the latest 250 conversations with the label, and all messages that were found.",
+      "the latest 250 conversations with a matching label, and all messages that were found.",
     response: pageSchema(conversationMatchSchema).meta({ id: "ConversationMatchPage" }),
   },
   {

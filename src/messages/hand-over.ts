@@ -210,8 +210,8 @@ export const waitForTransportMs = 30_000;
 const maxRead = 50;
 
 /**
- * Leaves a conversation whose next message needs a transport that this engine does not have to
- * engines that have it. No attempt begins, and none counts as lost. Messages that are past
+ * Leaves a conversation to other engines, because this one lacks the transport of its next message.
+ * No attempt begins, and none counts as lost. Messages that are past
  * `expires_at` expire.
  */
 async function waitForTransport(

@@ -20,8 +20,8 @@ import {
 } from "./search-types.ts";
 
 /**
- * How many contacts, labelled conversations and conversations with a matching message a filtered
- * search looks at in one step.
+ * How many matching contacts, labelled conversations and conversations with matching messages a
+ * filtered search reads in one step.
  */
 const maxFiltered = 250;
 

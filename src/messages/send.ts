@@ -286,7 +286,7 @@ function sendTimeOf(item: unknown): number {
   return Number.isNaN(time) ? 0 : Math.min(time, Date.parse("9999-01-01"));
 }
 
-/** Whether an error is that of the whole batch, as if it is called inside a transaction. */
+/** Whether an error concerns the whole batch, such as a call inside a transaction. */
 const isOfBatch = ({ code }: TidingsError): boolean => code === "invalid_option";
 
 /**

@@ -11,8 +11,8 @@ export interface MergePreview {
   /** The contact after the merge. `updated_at` is the time of its last change before the merge. */
   readonly contact: Contact;
   /**
-   * The conversations that the merge would close, as they are now. Two contacts may have an active
-   * conversation each on a medium, and one contact has at most one.
+   * The conversations that the merge would close, as they are now. A contact has at most one active
+   * conversation on a medium, and each of the two may have one.
    */
   readonly closes: Conversation[];
 }
@@ -25,8 +25,8 @@ export const mergePreviewSchema = z
     closes: z
       .array(conversationSchema)
       .describe(
-        "The conversations that the merge would close, as they are now. Two contacts may have an " +
-          "active conversation each on a medium, and one contact has at most one.",
+        "The conversations that the merge would close, as they are now. A contact has at most one " +
+          "active conversation on a medium, and each of the two may have one.",
       ),
   })
   .meta({

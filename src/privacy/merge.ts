@@ -238,7 +238,7 @@ export function checkAddresses(count: number): void {
 }
 
 /**
- * Checks the number of contacts that were merged into the two before. The merge adds one.
+ * Checks how many contacts were already merged into these two. This merge adds one more.
  * @throws TidingsError `conflict`
  */
 export function checkMerged(count: number): void {

@@ -176,7 +176,7 @@ export async function chooseSender(
   throw noSender(`This account has no sender for ${channel}. Add one.`);
 }
 
-/** Returns the test whether a sender can send on a channel. */
+/** Returns a function that tells whether a sender can send on a channel. */
 const usableOn =
   (channel: Channel, mode: Mode, transports: readonly Transport[]) =>
   (sender: SenderRow | undefined): sender is SenderRow =>

@@ -111,7 +111,7 @@ export class HostTransactions {
       "invalid_option",
       "tx: this call comes from inside a transaction of the engine and does not join it. It would " +
         "commit even if the transaction rolls back, or wait for it forever. Pass the " +
-        "transaction's handle to the command: { tx }. Call an operation without the option tx " +
+        "transaction's handle to the command: { tx }. If the operation does not accept tx, call it " +
         "before or after the transaction.",
     );
   }

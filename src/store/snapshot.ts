@@ -70,7 +70,7 @@ export class GroupSnapshot implements Snapshot {
   }
 
   prefetch(plan: () => readonly Lookup[]): void {
-    // Starts no batch: if no command reads anything, the group may have ended when it begins.
+    // Starts no batch. If no command read anything, the group could end before the batch begins.
     if (!this.#options.port.capabilities.synchronous) this.#planned.push(...plan());
   }
 

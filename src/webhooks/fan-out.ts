@@ -11,7 +11,7 @@ import type { GenerateId } from "../kernel/index.ts";
 import type { Projection, Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 
-/** If an account and mode has fewer patterns, one read returns all of them. Most have few. */
+/** One read returns all patterns of an account and mode that has fewer than this. Most do. */
 const fewPatterns = 16;
 
 /**

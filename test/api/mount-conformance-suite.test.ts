@@ -335,8 +335,8 @@ describe("the suite for mounts finds one that", () => {
     ["hides failures", streaming(endingInSilence), "that fail close the connection"],
     ["ignores `cutOff`", sending(() => ({ cutOff: undefined })), "close the connection when"],
     ["mixes responses up", inOrderOfCompletion, "get the responses in the order"],
-    ["handles all requests at once", direct(), "have one request handled at a time"],
-    ["handles requests of nobody", direct(), "that close have no further requests handled"],
+    ["handles all requests at once", direct(), "are served one request at a time"],
+    ["handles requests of nobody", direct(), "are served no further requests after they close"],
     ["has one queue", inOneQueue, "do not delay other connections"],
   ])("%s", async (_, mount, found) => {
     const [name = "none", ...others] = (await failures(mount, found)).keys();

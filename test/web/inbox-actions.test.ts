@@ -205,7 +205,7 @@ test("what a person does to a conversation and its contact is done, and what fai
     ],
     ["Conversations", "1", "1", "2"],
   ]);
-  await dialog.getByText("That of A. Keller is closed").waitFor();
+  await dialog.getByText("The one of A. Keller will be closed").waitFor();
   expect(await faultsOf(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Merge" }).click();
   await dialog.waitFor({ state: "detached" });

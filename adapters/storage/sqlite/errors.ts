@@ -38,7 +38,7 @@ const details: Readonly<Record<number, string>> = {
 
 /** node:sqlite gives numbers, better-sqlite3 names. */
 function resultCode(error: unknown): ResultCode | undefined {
-  // Not `instanceof Error`: Jest has an `Error` of its own, and the errors of Node are none of it.
+  // Not `instanceof Error`: Jest has its own `Error`, and Node's errors are not instances of it.
   const errcode = memberOf(error, "errcode");
   if (typeof errcode === "number") {
     return { primary: primaryCodes[errcode & 0xff] ?? "ERROR", detail: details[errcode] ?? "" };

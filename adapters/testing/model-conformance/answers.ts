@@ -62,7 +62,7 @@ export const answerChecks: ModelChecks = {
     needs: ["hands_off"],
     run: async (bench) => void (await bench.answer("hands_off")),
   },
-  "start a playbook of the turn, and none if it has none": {
+  "start only playbooks that the turn offers": {
     needs: ["starts_playbook"],
     async run(bench) {
       const { turn } = await bench.answer("starts_playbook");
@@ -70,7 +70,7 @@ export const answerChecks: ModelChecks = {
       same(playbook_id, undefined, "`playbook_id` in a turn without playbooks");
     },
   },
-  "call actions of the turn, and none if it has none": {
+  "call only actions that the turn offers": {
     needs: ["calls_action"],
     async run(bench) {
       const { turn, answer } = await bench.answer("calls_action");

@@ -56,7 +56,7 @@ export const callChecks: ModelChecks = {
     run: async (bench) =>
       void (await failure(() => bench.respond(bench.turn("stops_early")), "from `respond`")),
   },
-  "reject with an error whose name and code do not quote the contact": {
+  "reject with an error whose name, code and stack do not quote the contact": {
     needs: ["fails"],
     async run(bench) {
       const error = await failure(() => bench.respond(bench.turn("fails")), "from `respond`");

@@ -10,7 +10,7 @@ export interface ModelConformance {
   create(): Promise<ModelUnderTest>;
   /**
    * What the model or its simulated server cannot do, each with the reason. Tests that need it are
-   * skipped.
+   * not run. They pass, and their names give the reason.
    */
   readonly unable?: Partial<Readonly<Record<ModelNeed, string>>>;
 }
@@ -45,7 +45,7 @@ export function modelConformance(
   const { unable = {} } = conformance;
   defineSuite(runner, {
     title: `${name} as a model`,
-    promiser: "the model port",
+    party: "the model port",
     groups: [
       ["answers", answerChecks],
       ["calls", callChecks],

@@ -6,8 +6,8 @@ import type { Checks } from "../suite.ts";
 import { type Address, ask, connectTo, type RawAnswer, type RawRequest } from "./raw-http.ts";
 
 /**
- * What a check can need of a mount. `raw_bytes`: no middleware before it reads bodies without
- * keeping their bytes. `address`: the framework tells the client's address. `passes_on`: the mount
+ * What a check can need of a mount. `raw_bytes`: it gets the original bytes of bodies,
+ * because no earlier middleware parses them. `address`: the framework tells the client's address. `passes_on`: the mount
  * leaves other requests to the host application. `pipelining`: the mount gets the requests of a
  * connection itself, and not from a server that puts them in order.
  */

@@ -31,7 +31,7 @@ export const connectionChecks: MountChecks = {
       same(bodies(client), inOrder(5), "the responses");
     },
   },
-  "have one request handled at a time, and none while the client reads no responses": {
+  "are served one request at a time, and none while the client reads no responses": {
     needs: ["pipelining"],
     async run(bench) {
       let atOnce = 0;
@@ -59,7 +59,7 @@ export const connectionChecks: MountChecks = {
       );
     },
   },
-  "that close have no further requests handled": {
+  "are served no further requests after they close": {
     needs: ["pipelining"],
     async run(bench) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -16,7 +16,7 @@ export interface MountConformance {
   serve(engine: Mountable): Promise<MountUnderTest>;
   /**
    * What the mount or its framework cannot do, each with the reason. Tests that need it are
-   * skipped.
+   * not run. They pass, and their names give the reason.
    */
   readonly unable?: Partial<Readonly<Record<MountNeed, string>>>;
 }
@@ -52,7 +52,7 @@ export function mountConformance(
   const { unable = {} } = conformance;
   defineSuite(runner, {
     title: `${name} as a mount`,
-    promiser: "a mount",
+    party: "a mount",
     groups: [
       ["requests", requestChecks],
       ["responses", responseChecks],

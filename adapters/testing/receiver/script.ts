@@ -118,7 +118,7 @@ function matches({ url, event: pattern }: ReceiverRule, request: RequestAtReceiv
   return pattern === undefined || matchesPattern(pattern, request.event.type);
 }
 
-/** Whether a pattern matches an event type. Not the engine's own rule, since laws judge that. */
+/** Whether a pattern matches an event type. Independent of the engine's rule, which it judges. */
 export function matchesPattern(pattern: string, type: string): boolean {
   if (pattern === "*" || pattern === type) return true;
   return pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));

@@ -7,7 +7,7 @@ import { rowCases } from "./rows.ts";
 import { writeCases } from "./writes.ts";
 import { searchCases } from "./search.ts";
 import { sharingCases } from "./sharing.ts";
-import { promise } from "../checks.ts";
+import { demand } from "../checks.ts";
 import { type TestRunner, testOptions } from "../suite.ts";
 import { type Cases, OpenPorts } from "./harness.ts";
 
@@ -56,7 +56,7 @@ export function storageConformance(
             const storage = await create();
             const ports = new OpenPorts(storage.connect.bind(storage));
             try {
-              await promise("the storage port", sentence, () => run(ports));
+              await demand("the storage port", sentence, () => run(ports));
             } finally {
               await ports.close();
               await storage.remove?.();

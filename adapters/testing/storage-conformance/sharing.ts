@@ -152,7 +152,7 @@ export const sharingCases: Cases = {
     same(await idsIn(port), ["a", "d"], "rows at the end");
   },
 
-  "calls from inside an open transaction are recognized, and no others": async (ports) => {
+  "only calls from inside an open transaction are recognized as such": async (ports) => {
     const port = await portWith(ports, "transaction");
     if (port?.isInsideTransaction === undefined) return;
     const isInside = port.isInsideTransaction.bind(port);

@@ -11,7 +11,7 @@ export interface TransportConformance {
   create(clock: VirtualClock): Promise<TransportUnderTest>;
   /**
    * What the carrier or its simulation cannot do, each with the reason. Tests that need it are
-   * skipped.
+   * not run. They pass, and their names give the reason.
    */
   readonly unable?: Partial<Readonly<Record<Need, string>>>;
 }
@@ -45,7 +45,7 @@ export function transportConformance(
   const { unable = {} } = conformance;
   defineSuite(runner, {
     title: `${name} as a transport`,
-    promiser: "the transport port",
+    party: "the transport port",
     groups: [
       ["answers", answerCases],
       ["look-ups", lookupCases],

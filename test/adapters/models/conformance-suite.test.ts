@@ -158,7 +158,7 @@ describe("the suite for models finds one that", () => {
         ...answer,
         ...(answer.playbook_id !== undefined && { playbook_id: playbook?.name }),
       })),
-      "start a playbook of the turn, and none if it has none",
+      "start only playbooks that the turn offers",
     ],
     [
       "remembers playbooks",
@@ -169,12 +169,12 @@ describe("the suite for models finds one that", () => {
           return respond({ ...turn, playbooks }, options);
         },
       }),
-      "start a playbook of the turn, and none if it has none",
+      "start only playbooks that the turn offers",
     ],
     [
       "calls actions of its own",
       answering((answer) => ({ ...answer, calls: [{ action: "search", input: {} }] })),
-      "call actions of the turn, and none if it has none",
+      "call only actions that the turn offers",
     ],
     [
       "passes the input of a call as a text",
@@ -182,12 +182,12 @@ describe("the suite for models finds one that", () => {
         ...rest,
         ...(calls && { calls: calls.map((call) => ({ ...call, input: "{}" })) }),
       })),
-      "call actions of the turn, and none if it has none",
+      "call only actions that the turn offers",
     ],
     [
       "calls actions when it may call none",
       seeing((turn) => ({ ...turn, actions: [{ name: "", description: "", input_schema: {} }] })),
-      "call actions of the turn, and none if it has none",
+      "call only actions that the turn offers",
     ],
     [
       "does not see the outcomes of calls",
@@ -263,7 +263,7 @@ describe("the suite for models finds one that", () => {
           return respond(turn, options);
         },
       }),
-      "reject with an error whose name and code do not quote the contact",
+      "reject with an error whose name, code and stack do not quote the contact",
     ],
     [
       "stays broken after a failure",

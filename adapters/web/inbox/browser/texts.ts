@@ -306,7 +306,8 @@ export const t = defineTexts({
   mergeLost: "(not kept)",
   mergeBack: "Choose another contact",
   mergeCloses:
-    "Both have an open conversation ({medium}). That of {name} is closed, and can still be read.",
+    "Both have an open conversation ({medium}). The one of {name} will be closed, and can still " +
+    "be read.",
   mergePreview:
     "All messages, conversations, notes and consents of {other} move to {name}. Empty fields " +
     "are filled. This cannot be undone.",

@@ -116,7 +116,7 @@ function SignIn(): JSX.Element | null {
       class="sign-in"
       aria-labelledby={id}
       onCancel={(event) => event.preventDefault()}
-      // A browser closes a dialog by the second Escape, whatever the first one was told.
+      // On a second Escape, browsers close a dialog even if `cancel` was prevented.
       onClose={() => dialog.current?.showModal()}
     >
       <form

@@ -56,7 +56,7 @@ const keyOf = (id: string): string => {
   return `draft:${account_id}:${mode}:${operator?.id ?? ""}:${id}`;
 };
 
-/** Values by the id of what they belong to. The browser stores each that is not empty. */
+/** Drafts by the id of their conversation or contact. The browser stores those with content. */
 class Drafts<Value> {
   private readonly held = new Map<string, Signal<Value>>();
   private readonly parse: (stored: unknown) => Value;
@@ -94,7 +94,7 @@ class Drafts<Value> {
     }
   }
 
-  /** Forgets the state, not the stored text, of what was left long ago. */
+  /** Drops the drafts that were used longest ago from memory. The browser's storage keeps them. */
   private prune(except: string): void {
     for (const id of this.held.keys()) {
       if (this.held.size <= maxKept) return;

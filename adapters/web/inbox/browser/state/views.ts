@@ -63,7 +63,7 @@ const belongs: { readonly [name in View]: (row: Conversation) => boolean } = {
   closed: ({ status }) => status === "closed",
 };
 
-/** Whether the list of a query shows a conversation, but for the words of a search. */
+/** Whether a conversation passes the view and the filters of a query. Ignores the search words. */
 export function isShown(query: ListQuery, row: Conversation): boolean {
   const { view, label, channel, priority, unread } = query;
   if (!isEverywhere(query) && !belongs[view](row)) return false;

@@ -142,7 +142,7 @@ function Confirmation(props: ConfirmationProps): JSX.Element {
           <Button
             kind="danger"
             isBusy={isBusy}
-            // Nobody confirms what is not shown.
+            // The merge cannot be confirmed before the preview is shown.
             disabled={preview.state.value.data === undefined}
             onClick={() => void merge()}
           >
