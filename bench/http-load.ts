@@ -20,7 +20,7 @@ export interface ServerProcess {
 
 export async function serve(file: string, streamAccounts = 0): Promise<ServerProcess> {
   const script = new URL("./express-server.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, [script, file, String(streamAccounts)], {
+  const child = spawn(process.execPath, ["--expose-gc", script, file, String(streamAccounts)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
   const tell = async (message: object | "end"): Promise<unknown> => {

@@ -14,10 +14,9 @@ import {
   type Work,
 } from "./measure.ts";
 
-/** Enough to outweigh the garbage of the streams that were opened or closed just before. */
 const requests = scaled(10_000);
 const connections = 16;
-const rounds = 4;
+const rounds = 8;
 /** Each key may have 100 streams, and each account 1,000. */
 const perKey = scaled(100);
 /** Each of these gets every event. */
