@@ -110,7 +110,10 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   await expect.poll(async () => (await shown()).labels).toEqual(["vip"]);
   await type("a", "ArrowDown", "Enter");
   await expect.poll(async () => (await shown()).assignee).toBeNull();
+  await type("a", "ArrowDown", "ArrowDown", "Enter");
+  await page.getByText("Assigned to Lee Okafor").waitFor();
   await type("a", "Enter");
+  await page.getByText("Assigned to you", { exact: true }).waitFor();
   await expect.poll(async () => (await shown()).assignee).toEqual({ type: "human", id: "kim" });
   await type("s", "Enter");
   await expect.poll(async () => (await shown()).status).toBe("snoozed");

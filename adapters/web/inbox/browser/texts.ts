@@ -119,6 +119,7 @@ export const t = defineTexts({
   assignNobody: "Nobody",
   assignProposed: "Assign to “{name}”",
   assigned: "Assigned to {name}",
+  assignedYou: "Assigned to you",
   unassigned: "Unassigned",
   snooze: "Snooze",
   snoozeUntil: "Snooze until",

@@ -5,7 +5,7 @@ import { api, current, listen, may, onReconnect, toast } from "../../../shared/b
 import { conversationNow, fetchSoon, list, patch, put } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { notify } from "./notifications.ts";
-import { loadPeople, nameOfAssignee } from "./people.ts";
+import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
 import { endTyping, showTyping } from "./typing.ts";
 import { countOf, type View } from "./views.ts";
@@ -137,7 +137,7 @@ function received(event: Event<"message.received">): void {
 function tellTaken(before: Conversation | undefined, { assignee }: Conversation): void {
   if (before === undefined || assignee?.type !== "human") return;
   const isNew = before.assignee?.type !== "human" || before.assignee.id !== assignee.id;
-  if (!isNew || assignee.id === current.peek()?.operator.id) return;
+  if (!isNew || isMe(assignee)) return;
   toast({ message: t("takenBy", { name: nameOfAssignee(assignee) }) });
 }
 
