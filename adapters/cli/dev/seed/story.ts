@@ -156,11 +156,7 @@ async function contented(shop: Shop): Promise<void> {
 async function sickMonstera(shop: Shop): Promise<void> {
   await shop.text(sofia, "Is this normal? The leaves turn yellow.", "monstera.jpg");
   await shop.wait(900);
-  await shop.reply(
-    sofia,
-    "omar",
-    "It's probably too wet. Let it dry for ten days and write again.",
-  );
+  await shop.reply(sofia, "omar", "Thanks for the photo! Too wet it is. How does it look now?");
   await shop.label(sofia, "plant care");
   await shop.snooze(sofia, 20);
 }
