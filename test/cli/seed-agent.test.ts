@@ -45,13 +45,18 @@ const page = readFileSync(
 const [, list = ""] = /<ul class="questions">(.*?)<\/ul>/s.exec(page) ?? [];
 const suggested = [...list.matchAll(/<li>(.*?)<\/li>/g)].map(([, text = ""]) => text);
 
-test("each question that the demo suggests has its answer", async () => {
+/** An engine with the demo's agent. */
+async function demo() {
   const { clock, engine } = world();
-  const { agents } = standard();
-  const actions = { ...agents, actions: demoActions };
-  const one = engine(memory(), { transports: [sandbox()], agents: actions });
+  const agents = { ...standard().agents, actions: demoActions };
+  const one = engine(memory(), { transports: [sandbox()], agents });
   await one.start();
   await createAgent(one);
+  return { clock, one };
+}
+
+test("each question that the demo suggests has its answer", async () => {
+  const { clock, one } = await demo();
   const asked = Object.keys(answers).map((body, i) => ({ body, from: `+12065550${200 + i}` }));
   const conversations = await Promise.all(asked.map((text) => one.sandbox.inbound(text)));
   await clock.advance(20_000);
@@ -67,4 +72,18 @@ test("each question that the demo suggests has its answer", async () => {
   expect(await Promise.all(given)).toEqual(expected);
   expect(suggested.length).toBeGreaterThan(5);
   expect(Object.keys(answers)).toEqual(expect.arrayContaining(suggested));
+});
+
+test("the demo's agent books an appointment, and names the day in words", async () => {
+  const { clock, one } = await demo();
+  const say = async (body: string): Promise<string | null | undefined> => {
+    const { conversation_id } = await one.sandbox.inbound({ from: "+12065550200", body });
+    await clock.advance(10_000);
+    return (await one.conversations.messages(conversation_id, { limit: 1 })).data[0]?.body;
+  };
+  await say("Can I make an appointment?");
+  expect(await say("Next Friday")).toBe("Morning or afternoon?");
+  expect(await say("afternoon please")).toMatch(
+    /^Done: we see you on Friday, [A-Z][a-z]+ \d+, in the afternoon\.$/,
+  );
 });

@@ -49,6 +49,11 @@ const playbooks: readonly CreatePlaybook[] = [
     ...appointment,
     name: "Make an appointment",
     description: "Finds a day and a time to have a plant repotted, and books it.",
+    steps: appointment.steps.map((step) =>
+      step.id === "confirm" && step.type === "send"
+        ? { ...step, text: "Done: we see you on {{book.day}}, in the {{time}}." }
+        : step,
+    ),
   },
   complaint,
 ];

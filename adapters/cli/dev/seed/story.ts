@@ -50,6 +50,7 @@ export function storyOf(now: number): readonly Scene[] {
 }
 
 async function setUp({ engine, url }: Shop): Promise<void> {
+  for (const [id, name] of Object.entries(people.staff)) await engine.operators.save(id, { name });
   for (const each of people.everyone) {
     // `seed` has added the first one.
     if (each !== people.first) await people.addCustomer(engine, each);
