@@ -5,6 +5,7 @@ import {
   api,
   Button,
   dateTime,
+  dayAndTime,
   EmptyState,
   linkTo,
   number,
@@ -131,7 +132,7 @@ function Health({ rows }: { readonly rows: readonly DeliveryWithAttempts[] }): J
       />
       <Figure name={t("healthPending")} value={number(pending)} />
       <Figure name={t("healthMedian")} value={median === undefined ? "–" : span(median)} />
-      <Figure name={t("healthLast")} value={last === undefined ? "–" : dateTime(last)} isText />
+      <Figure name={t("healthLast")} value={last === undefined ? "–" : dayAndTime(last)} isText />
     </dl>
   );
 }
