@@ -297,10 +297,10 @@ test("a conversation that a colleague closes before the events are followed leav
     await route.continue();
   });
   await page.goto(server.url);
-  await row(page, "+14155550100").waitFor();
+  await row(page, "+1 415 555 0100").waitFor();
   await shop.conversations.update(first?.conversation_id ?? "", { status: "closed" });
   followed.resolve();
-  await row(page, "+14155550100").waitFor({ state: "detached" });
+  await row(page, "+1 415 555 0100").waitFor({ state: "detached" });
   expect(await page.locator(".row").count()).toBe(1);
 });
 

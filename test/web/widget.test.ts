@@ -263,7 +263,7 @@ test("a visitor and a person see each other type, and the visitor sees what was 
 
   const desk = await site.openInbox();
   await desk.getByRole("link", { name: /Hello/ }).click();
-  const composer = desk.getByRole("textbox", { name: /Reply to/ });
+  const composer = desk.getByRole("textbox", { name: /^Reply to Visitor [0-9A-Z]{4}$/ });
   await composer.waitFor();
   // Whoever opens a conversation reads it.
   for (const { panel } of [visitor, other]) await panel.getByText("Read").waitFor();

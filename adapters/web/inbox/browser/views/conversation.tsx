@@ -14,6 +14,7 @@ import {
   may,
   Resource,
   shortTime,
+  shownAddress,
   Skeleton,
 } from "../../../shared/browser/index.ts";
 import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
@@ -22,7 +23,7 @@ import { handoffs } from "../state/live.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { t } from "../texts.ts";
-import { mediumName } from "../words.ts";
+import { mediumName, nameIn } from "../words.ts";
 import { Actions } from "./actions.tsx";
 import { Composer } from "./composer.tsx";
 import { isContactShown, showContact } from "./contact-visibility.ts";
@@ -64,17 +65,17 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
         <a class="button button-quiet button-icon back" href={back} aria-label={t("back")}>
           <Icon name="back" />
         </a>
-        <Avatar name={row.contact.name} seed={row.contact.id} />
+        <Avatar name={nameIn(row)} seed={row.contact.id} />
         <div class="grow">
           <h2 class="truncate">
-            <bdi>{row.contact.name}</bdi>
+            <bdi>{nameIn(row)}</bdi>
           </h2>
           <p class="conversation-sub muted truncate">
             {mediumName(row.medium)}
             {row.contact.phone !== null && row.contact.phone !== row.contact.name && (
               <>
                 {" · "}
-                <bdi>{row.contact.phone}</bdi>
+                <bdi>{shownAddress(row.contact.phone)}</bdi>
               </>
             )}
             {row.assignee !== null && (
