@@ -151,6 +151,7 @@ export const t = defineTexts({
   clearOptOut: "This is not an opt-out",
   optOutNotice: "The last message may ask you to stop writing.",
   waitsSince: "Waits for a person since {time}",
+  waitsForYou: "Waits for your reply since {time}",
   take: "Take it",
   takenBy: "{name} took this conversation.",
   typing: { one: "{name} is typing", other: "{name} are typing" },

@@ -21,7 +21,7 @@ import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
 import { conversation, fetchConversation } from "../state/conversations.ts";
 import { handoffs } from "../state/live.ts";
 import { now } from "../state/now.ts";
-import { nameOfAssignee } from "../state/people.ts";
+import { isMe, nameOfAssignee } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { mediumName, nameIn } from "../words.ts";
 import { Actions } from "./actions.tsx";
@@ -133,6 +133,7 @@ function Notices({ row }: { readonly row: Row }): JSX.Element {
   const { id, status, snoozed_until } = row;
   const since = status === "open" ? row.waiting_since : null;
   const handoff = handoffs.value.get(id);
+  const isMine = row.assignee !== null && isMe(row.assignee);
   const canWrite = may("conversations:write");
   return (
     <>
@@ -140,7 +141,9 @@ function Notices({ row }: { readonly row: Row }): JSX.Element {
         <div class="notice tone-warn">
           <Icon name="clock" />
           <div class="grow">
-            <strong>{t("waitsSince", { time: shortTime(since, now.value) })}</strong>
+            <strong>
+              {t(isMine ? "waitsForYou" : "waitsSince", { time: shortTime(since, now.value) })}
+            </strong>
             {handoff !== undefined && handoff.reason !== "" && (
               <p>
                 <bdi>{handoff.reason}</bdi>
@@ -152,7 +155,7 @@ function Notices({ row }: { readonly row: Row }): JSX.Element {
               </p>
             )}
           </div>
-          {canWrite && (
+          {canWrite && !isMine && (
             <Button isSmall kind="primary" onClick={() => void take(id)}>
               {t("take")}
             </Button>
