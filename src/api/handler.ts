@@ -11,7 +11,7 @@ import {
   type RowProcedure,
   type SignalOperation,
 } from "../operations/index.ts";
-import { TidingsError } from "../kernel/index.ts";
+import { inQuery, TidingsError } from "../kernel/index.ts";
 import { admit, type Admitted, type OperatorAccess, storedKeyOf } from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
 import {
@@ -252,7 +252,11 @@ export class RequestHandler implements ApiHandler {
     const input = queryInput(inputSchema(operation, limits), queryOf(exchange), params);
 
     const { executor } = await prepared();
-    const value = await executor.query(operation, input, contextOf(exchange));
+    const value = await executor
+      .query(operation, input, contextOf(exchange))
+      .catch((error: unknown) => {
+        throw withPlaces(error, inQuery);
+      });
     headers["Content-Type"] = json;
     return { status: 200, headers, body: JSON.stringify(value) };
   }

@@ -142,7 +142,9 @@ export const assistant = {
     },
     {
       title: "Delivery",
-      text: "We deliver within the city in two working days. Delivery is free from $40.",
+      text:
+        "We deliver within the city in two working days. It costs $6, and from $40 on delivery is " +
+        "free.",
     },
     {
       title: "Returns",
@@ -159,5 +161,5 @@ export const assistant = {
     message: "I pass you on to a colleague, who will write to you here.",
     on_no_humans: "leave_message",
   },
-  fallback_text: "I'm not sure about that. Shall I pass you on to a colleague?",
+  fallback_text: "I'm not sure about that. Write PERSON, and a colleague answers you.",
 } satisfies Omit<CreateAgent, "playbook_ids">;

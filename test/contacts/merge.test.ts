@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jobs } from "../../src/queue/rows.ts";
+import { call, jsonOf } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -197,6 +198,13 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     };
     expect(await refused(contacts.merge(a.id, a.id))).toMatchObject(itself);
     expect(await refused(contacts.previewMerge(a.id, a.id))).toMatchObject(itself);
+    const { secret } = await one.apiKeys.create({ name: "desk" });
+    const path = `/v1/contacts/${a.id}/merge-preview?contact_id=${a.id}`;
+    expect(jsonOf(await call(one.api, { path, key: secret ?? "" }))).toMatchObject({
+      code: "validation_failed",
+      detail: "contact_id: must be another contact",
+      errors: [{ parameter: "contact_id", code: "itself", message: "must be another contact" }],
+    });
     expect(await outcome(contacts.merge("ct_nobody", a.id))).toBe("not_found");
     const unknown = {
       code: "validation_failed",

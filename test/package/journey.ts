@@ -61,7 +61,7 @@ export async function playStory(browser: Browser, addresses: Addresses): Promise
 
 /** Takes the conversation of the phone, replies, snoozes it and closes it. */
 async function answer(inbox: Page): Promise<void> {
-  await inbox.locator(".row", { hasText: "+15005550001" }).click();
+  await inbox.locator(".row", { hasText: "+1 500 555 0001" }).click();
   await inbox.locator(".message", { hasText: "I'd like to talk to a person" }).waitFor();
   await inbox.getByRole("button", { name: "Take it" }).click();
   await inbox.locator(".conversation-sub", { hasText: "You" }).waitFor();
@@ -77,6 +77,6 @@ async function answer(inbox: Page): Promise<void> {
   const view = new URL(inbox.url());
   await inbox.goto(`${view.origin}${view.pathname}#/closed`);
   const closed = inbox.locator('.row[href^="#/closed"]');
-  await closed.filter({ hasText: "+15005550001" }).waitFor();
+  await closed.filter({ hasText: "+1 500 555 0001" }).waitFor();
   await closed.filter({ hasText: "Priya Raman" }).waitFor();
 }

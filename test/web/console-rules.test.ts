@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { percentile, seriesOf } from "../../adapters/web/console/browser/overview/counts.ts";
 import { graphOf, nodeHeight, nodeWidth } from "../../adapters/web/console/browser/agents/graph.ts";
+import { PagedList } from "../../adapters/web/console/browser/paged.ts";
 import { playedIn, takenPath } from "../../adapters/web/console/browser/agents/taken-path.ts";
 import type { Json, PlaybookStep, PlaybookStepOutcome, RunStep } from "../../src/index.ts";
 
@@ -151,4 +152,26 @@ test("the highlighted path of a run has the edges that it took, even between ste
   // Another version of the playbook is another graph.
   expect(takenPath([said, other], pinned)).toMatchObject({ current: undefined });
   expect(playedIn([said, other, asked])).toMatchObject([{ version: 2 }, { version: 1 }]);
+});
+
+test("a list that is read again has what is new, and keeps its later pages if no row lies between", async () => {
+  const stored = Array.from("876543210", (id) => ({ id }));
+  const list = new PagedList<{ id: string }>(async (cursor) => {
+    const begin = stored.findIndex(({ id }) => id === cursor) + 1;
+    const data = stored.slice(begin, begin + 3);
+    const next_cursor = data.at(-1)?.id ?? null;
+    return { data, has_more: begin + 3 < stored.length, next_cursor };
+  });
+  const shown = (): string => (list.state.value.rows ?? []).map(({ id }) => id).join("");
+  await list.reload();
+  await list.more();
+  expect(shown()).toBe("876543");
+  stored.unshift({ id: "9" });
+  await list.refresh();
+  expect(shown()).toBe("9876543");
+  await list.more();
+  expect(shown()).toBe("9876543210");
+  stored.unshift(...Array.from("dcba", (id) => ({ id })));
+  await list.refresh();
+  expect(shown()).toBe("dcb");
 });

@@ -53,6 +53,9 @@ test("a text arrives, the agent hands off, and a person takes it, replies, snooz
   // Kim takes it and replies. The reply's state follows, and so does the answer.
   await notice.getByRole("button").click();
   await page.locator(".conversation-sub", { hasText: "You" }).waitFor();
+  const taken = page.locator(".notice", { hasText: "Waits for your reply since" });
+  await taken.waitFor();
+  expect(await taken.getByRole("button").count()).toBe(0);
   await view("Mine").click();
   await row.click();
   const composer = page.getByRole("textbox", { name: "Reply to Ann Keller" });

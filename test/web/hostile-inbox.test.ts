@@ -89,7 +89,9 @@ test("no text of a stranger runs or becomes markup, wherever the inbox shows it"
   for (let cursor: string | undefined; ;) {
     const found = await shop.conversations.list({ limit: 100, ...(cursor && { cursor }) });
     for (const { id, contact, last_message } of found.data) {
-      expected.set(id, [contact.name, last_message?.preview || "Attachment or empty message"]);
+      // The only one without a name.
+      const name = contact.name === phoneOf(9_000) ? "+1 415 555 9000" : contact.name;
+      expected.set(id, [name, last_message?.preview || "Attachment or empty message"]);
     }
     if (found.next_cursor === null) break;
     cursor = found.next_cursor;

@@ -193,15 +193,15 @@ test("what a person does to a conversation and its contact is done, and what fai
     [...row.children].map((each) => each.innerText.trim().replaceAll(/\\s+/g, " ")))`;
   expect(await page.evaluate(rowsOf)).toEqual([
     ["Name", "Ann K. Keller", "A. Keller (not kept)", "Ann K. Keller"],
-    ["Phone", "+14155550100", "+14155550199", "+14155550100"],
+    ["Phone", "+1 415 555 0100", "+1 415 555 0199", "+1 415 555 0100"],
     ["Email", "", "ann@example.org", "ann@example.org"],
     ["plan", "Gold", "Free (not kept)", "Gold"],
     ["size", "", "XL", "XL"],
     [
       "Consent",
-      "+14155550100 Not given",
-      "+14155550199 Opted out",
-      "+14155550100 Not given +14155550199 Opted out",
+      "+1 415 555 0100 Not given",
+      "+1 415 555 0199 Opted out",
+      "+1 415 555 0100 Not given +1 415 555 0199 Opted out",
     ],
     ["Conversations", "1", "1", "2"],
   ]);

@@ -110,7 +110,10 @@ test("a person answers, labels, assigns, snoozes and closes with the keyboard al
   await expect.poll(async () => (await shown()).labels).toEqual(["vip"]);
   await type("a", "ArrowDown", "Enter");
   await expect.poll(async () => (await shown()).assignee).toBeNull();
+  await type("a", "ArrowDown", "ArrowDown", "Enter");
+  await page.getByText("Assigned to Lee Okafor").waitFor();
   await type("a", "Enter");
+  await page.getByText("Assigned to you", { exact: true }).waitFor();
   await expect.poll(async () => (await shown()).assignee).toEqual({ type: "human", id: "kim" });
   await type("s", "Enter");
   await expect.poll(async () => (await shown()).status).toBe("snoozed");
@@ -294,10 +297,10 @@ test("a conversation that a colleague closes before the events are followed leav
     await route.continue();
   });
   await page.goto(server.url);
-  await row(page, "+14155550100").waitFor();
+  await row(page, "+1 415 555 0100").waitFor();
   await shop.conversations.update(first?.conversation_id ?? "", { status: "closed" });
   followed.resolve();
-  await row(page, "+14155550100").waitFor({ state: "detached" });
+  await row(page, "+1 415 555 0100").waitFor({ state: "detached" });
   expect(await page.locator(".row").count()).toBe(1);
 });
 

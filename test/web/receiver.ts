@@ -12,18 +12,19 @@ export interface Receiver {
   readonly url: string;
   /** What it received, the oldest first. */
   readonly received: readonly { readonly body: string; readonly headers: Record<string, string> }[];
-  /** Sets the answer to all later requests. */
-  answer(answer: Answer): void;
+  /** Sets the answer to all later requests. A promise holds them until it is settled. */
+  answer(answer: Answer | Promise<Answer>): void;
 }
 
 /** Answers with a 204 at first. */
 export async function newReceiver(): Promise<Receiver> {
   const received: { readonly body: string; readonly headers: Record<string, string> }[] = [];
-  let answer: Answer = { status: 204 };
+  let answer: Answer | Promise<Answer> = { status: 204 };
   const port = await listening((request, response) => {
-    void text(request).then((body) => {
-      received.push({ body, headers: request.headers as Record<string, string> });
-      response.writeHead(answer.status, answer.headers).end(answer.body);
+    void text(request).then(async (content) => {
+      received.push({ body: content, headers: request.headers as Record<string, string> });
+      const { status, headers, body } = await answer;
+      response.writeHead(status, headers).end(body);
     });
   });
   return {

@@ -223,7 +223,13 @@ test("texts of strangers stay text, and axe finds nothing in either scheme", asy
       "_blank",
     ]),
   );
-  await tab.page.setViewportSize({ width: 320, height: 640 });
+  // Texts that wrap anew leave the latest message in sight.
+  const below = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(
+    document.querySelector("tidings-chat").shadowRoot.querySelector(".list"))`;
+  for (const width of [320, 1_440, 320]) {
+    await tab.page.setViewportSize({ width, height: 640 });
+    await expect.poll(() => tab.page.evaluate(below)).toBeLessThan(2);
+  }
   // The focus stays in the panel, which covers a small screen.
   const inside = `document.activeElement.shadowRoot?.activeElement?.closest(".panel") !== null`;
   const rings = `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("*")]
@@ -257,7 +263,7 @@ test("a visitor and a person see each other type, and the visitor sees what was 
 
   const desk = await site.openInbox();
   await desk.getByRole("link", { name: /Hello/ }).click();
-  const composer = desk.getByRole("textbox", { name: /Reply to/ });
+  const composer = desk.getByRole("textbox", { name: /^Reply to Visitor [0-9A-Z]{4}$/ });
   await composer.waitFor();
   // Whoever opens a conversation reads it.
   for (const { panel } of [visitor, other]) await panel.getByText("Read").waitFor();

@@ -2,13 +2,21 @@
 import { z } from "zod";
 import { action, type Action } from "../../entry.ts";
 
+/** A day as customers read it. */
+const inWords = new Intl.DateTimeFormat("en", {
+  weekday: "long",
+  month: "long",
+  day: "numeric",
+  timeZone: "UTC",
+});
+
 const bookAppointment = action({
   name: "book_appointment",
   description: "Puts an appointment into the calendar of the shop.",
   input: z.strictObject({ day: z.iso.date(), time: z.enum(["morning", "afternoon"]) }),
   risk: "write",
   idempotent: true,
-  execute: () => ({ booked: true }),
+  execute: ({ day }) => ({ booked: true, day: inWords.format(Date.parse(day)) }),
 });
 
 const refundOrder = action({

@@ -67,6 +67,9 @@ export const regulars: readonly Customer[] = [
 const known = [maya, jonas, priya, luca, sofia, tomasz, aiko, dele, hannah, noor, wei, chloe, ruth];
 const special = [unreachable, filtered, wrongNumber, landline, silent, stopper];
 
+/** The people who answer, by their ids. */
+export const staff = { anna: "Anna Lindgren", kim: "Kim Larsen", omar: "Omar Haddad" } as const;
+
 /** The customers whom the shop has in its address book. */
 export const everyone: readonly Customer[] = [...known, ...special, ...regulars];
 

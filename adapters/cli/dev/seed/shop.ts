@@ -1,7 +1,7 @@
 /** What customers, visitors and the staff of the shop do in its history. */
 import type { Agent, Message, MessagingEngine, SendMessage } from "../../../entry.ts";
 import type { VirtualClock } from "../../../testing/simulated.ts";
-import type { Customer } from "./people.ts";
+import type { Customer, staff } from "./people.ts";
 
 interface ShopOptions {
   readonly engine: MessagingEngine;
@@ -10,8 +10,8 @@ interface ShopOptions {
   readonly url: string;
 }
 
-/** The people who answer. */
-export type Staff = "anna" | "kim" | "omar";
+/** The id of one who answers. */
+export type Staff = keyof typeof staff;
 
 /** How long the dispatcher waits for work that a jump of the clock made due, in milliseconds. */
 const pollMs = 5_000;

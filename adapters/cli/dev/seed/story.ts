@@ -50,6 +50,7 @@ export function storyOf(now: number): readonly Scene[] {
 }
 
 async function setUp({ engine, url }: Shop): Promise<void> {
+  for (const [id, name] of Object.entries(people.staff)) await engine.operators.save(id, { name });
   for (const each of people.everyone) {
     // `seed` has added the first one.
     if (each !== people.first) await people.addCustomer(engine, each);
@@ -156,11 +157,7 @@ async function contented(shop: Shop): Promise<void> {
 async function sickMonstera(shop: Shop): Promise<void> {
   await shop.text(sofia, "Is this normal? The leaves turn yellow.", "monstera.jpg");
   await shop.wait(900);
-  await shop.reply(
-    sofia,
-    "omar",
-    "It's probably too wet. Let it dry for ten days and write again.",
-  );
+  await shop.reply(sofia, "omar", "Thanks for the photo! Too wet it is. How does it look now?");
   await shop.label(sofia, "plant care");
   await shop.snooze(sofia, 20);
 }

@@ -167,8 +167,8 @@ function Sidebar({ active, onRequests }: SidebarProps): JSX.Element {
       </div>
       <div class="rail-end">
         <StreamState />
-        <span class="rail-operator truncate">
-          <bdi>{operator?.name}</bdi>
+        <span class="rail-operator">
+          <bdi class="rail-name">{operator?.name}</bdi>
         </span>
         <IconButton icon="terminal" label={t("requests")} onClick={onRequests} />
         <IconButton

@@ -22,6 +22,7 @@ export class PagedList<Row extends { readonly id: string }> {
   });
   private cursor: string | undefined;
   private running: AbortController | undefined;
+  private loading: Promise<void> = Promise.resolve();
   private readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>;
 
   constructor(load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Row>>) {
@@ -32,15 +33,22 @@ export class PagedList<Row extends { readonly id: string }> {
     return this.inner;
   }
 
-  /** Loads the first page again. */
+  /** Loads the first page again. The later ones are dropped. */
   reload(): Promise<void> {
-    return this.read(undefined);
+    return (this.loading = this.read("all"));
   }
 
   /** Loads the next page. */
   async more(): Promise<void> {
     const { hasMore, isLoading } = this.inner.peek();
-    if (hasMore && !isLoading) await this.read(this.cursor);
+    if (hasMore && !isLoading) await (this.loading = this.read("next"));
+  }
+
+  /** Loads the first page again, and keeps the later ones. */
+  async refresh(): Promise<void> {
+    // The page under way may be one that a person asked for, so it is not given up.
+    await this.loading;
+    await this.read("latest");
   }
 
   /** Replaces a row that the list has. */
@@ -63,23 +71,51 @@ export class PagedList<Row extends { readonly id: string }> {
     this.inner.value = { ...state, rows: state.rows?.filter((each) => each.id !== id) };
   }
 
-  private async read(cursor: string | undefined): Promise<void> {
+  private async read(part: Part): Promise<void> {
     this.running?.abort();
     const own = new AbortController();
     this.running = own;
-    this.inner.value = { ...this.inner.peek(), isLoading: true };
+    if (part !== "latest") this.inner.value = { ...this.inner.peek(), isLoading: true };
     try {
-      const page = await this.load(cursor, own.signal);
-      if (own.signal.aborted) return;
-      const before = cursor === undefined ? [] : (this.inner.peek().rows ?? []);
-      const known = new Set(before.map(({ id }) => id));
-      const rows = [...before, ...page.data.filter(({ id }) => !known.has(id))];
-      this.cursor = page.next_cursor ?? undefined;
-      const hasMore = page.has_more && rows.length < maxRows;
-      this.inner.value = { rows, hasMore, isLoading: false, error: undefined };
+      const page = await this.load(part === "next" ? this.cursor : undefined, own.signal);
+      if (!own.signal.aborted) this.take(part, page);
     } catch (error) {
       if (own.signal.aborted) return;
       this.inner.value = { ...this.inner.peek(), isLoading: false, error };
     }
   }
+
+  private take(part: Part, page: Page<Row>): void {
+    const { rows: before = [], hasMore } = this.inner.peek();
+    const later = part === "latest" ? rowsAfter(page, before) : [];
+    if (later.length > 0) {
+      const rows = [...page.data, ...later];
+      this.inner.value = { rows, hasMore, isLoading: false, error: undefined };
+      return;
+    }
+    const rows = part === "next" ? joined(before, page.data) : page.data;
+    this.cursor = page.next_cursor ?? undefined;
+    const mayHaveMore = page.has_more && rows.length < maxRows;
+    this.inner.value = { rows, hasMore: mayHaveMore, isLoading: false, error: undefined };
+  }
+}
+
+/** `all` and `latest` read the first page. `latest` keeps the rows that follow it. */
+type Part = "all" | "next" | "latest";
+
+/** The rows that follow the first page. None if so many are new that some would be missing. */
+function rowsAfter<Row extends { readonly id: string }>(
+  { data, has_more }: Page<Row>,
+  rows: readonly Row[],
+): readonly Row[] {
+  const last = has_more ? rows.findIndex(({ id }) => id === data.at(-1)?.id) : -1;
+  return last === -1 ? [] : rows.slice(last + 1);
+}
+
+function joined<Row extends { readonly id: string }>(
+  before: readonly Row[],
+  next: readonly Row[],
+): readonly Row[] {
+  const known = new Set(before.map(({ id }) => id));
+  return [...before, ...next.filter(({ id }) => !known.has(id))];
 }

@@ -38,10 +38,6 @@ export function shownStatus(status: Message["status"]): Shown {
   );
 }
 
-/** `+15005550001` as `+1 500 555 0001`, which is easier to read. Other addresses stay. */
-export const shownAddress = (address: string): string =>
-  address.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3");
-
 const units = [
   { unit: "day", ms: 86_400_000 },
   { unit: "hour", ms: 3_600_000 },

@@ -73,6 +73,15 @@ export function duration(ms: number): string {
 export const number = (value: number, options?: Intl.NumberFormatOptions): string =>
   new Intl.NumberFormat(currentLocale(), options).format(value);
 
+/**
+ * An address as people read it: `+1 500 555 0001`, and `Visitor 7Q3F` for an anonymous visitor of a
+ * website. Other texts stay.
+ */
+export const shownAddress = (address: string): string =>
+  address
+    .replace(/^\+1(\d{3})(\d{3})(\d{4})$/, "+1 $1 $2 $3")
+    .replace(/^visitor:\w{22}(\w{4})$/, (_, code: string) => text("visitor", { code }));
+
 export const list = (items: readonly string[]): string =>
   new Intl.ListFormat(currentLocale(), { type: "conjunction" }).format(items);
 

@@ -8,6 +8,7 @@ export const text = defineTexts({
   dismiss: "Dismiss",
   loading: "Loading",
   optional: "optional",
+  visitor: "Visitor {code}",
   retry: "Try again",
   tryAgainIn: "Trying again in {time}",
   tryNow: "Try now",

@@ -24,9 +24,11 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
   override state = { hasNewer: false };
   readonly #list = createRef<HTMLDivElement>();
   readonly #resized = new ResizeObserver(() => {
+    this.#width = this.#list.current?.clientWidth;
     if (this.#isAtEnd) this.#toEnd();
   });
   #isAtEnd = true;
+  #width: number | undefined;
   #height = 0;
 
   override componentDidMount(): void {
@@ -66,7 +68,8 @@ export class ThreadView extends Component<ThreadProps, ThreadState> {
 
   readonly #onScroll = (): void => {
     const list = this.#list.current;
-    if (list === null) return;
+    // Texts that wrap anew also scroll the list. The observer comes next, and knows where it was.
+    if (list === null || list.clientWidth !== this.#width) return;
     this.#isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < nearEnd;
     if (this.#isAtEnd && this.state.hasNewer) this.setState({ hasNewer: false });
     if (list.scrollTop < nearEnd && this.props.state.hasOlder) void this.props.chat.loadOlder();

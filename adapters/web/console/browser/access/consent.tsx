@@ -13,6 +13,7 @@ import {
   may,
   place,
   Resource,
+  shownAddress,
   Skeleton,
   TextField,
   toast,
@@ -22,7 +23,6 @@ import { useCoalesced, useLive } from "../live.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
-import { shownAddress } from "../words.ts";
 
 const typingPauseMs = 250;
 

@@ -11,6 +11,7 @@ import {
   Menu,
   newKey,
   number,
+  shownAddress,
   Table,
   TextField,
   toast,
@@ -19,7 +20,6 @@ import { PagedList } from "../paged.ts";
 import { ActionDialog } from "../parts/dialogs.tsx";
 import { Card, Paged } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
-import { shownAddress } from "../words.ts";
 
 type Channel = Sender["channels"][number];
 const channels: readonly Channel[] = ["sms", "mms", "webchat"];

@@ -46,7 +46,7 @@ export function AgentPage({ id }: { readonly id: string }): JSX.Element {
       ),
     [path, status],
   );
-  const refresh = useCoalesced(() => runs.reload(), refreshDelayMs);
+  const refresh = useCoalesced(() => runs.refresh(), refreshDelayMs);
   useEffect(() => void agent.reload(), [agent]);
   useEffect(() => void runs.reload(), [runs]);
   useLive({

@@ -127,7 +127,9 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
           {
             id: "action",
             label: t("stepAction"),
-            cell: (run) => <code class="strong">{askedCall(run)?.name ?? t("runAwaiting")}</code>,
+            cell: (run) => (
+              <code class="strong nowrap">{askedCall(run)?.name ?? t("runAwaiting")}</code>
+            ),
           },
           {
             id: "input",

@@ -1,5 +1,5 @@
-import type { JSX } from "preact";
-import { useId, useMemo } from "preact/hooks";
+import type { JSX, RefObject } from "preact";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { PlaybookStep } from "../../../../../src/index.ts";
 import { Icon, type IconName } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
@@ -23,15 +23,24 @@ export function StepGraph(props: StepGraphProps): JSX.Element {
   const { steps, taken, faulty, selected, onPick } = props;
   const { nodes, edges, width, height } = useMemo(() => graphOf(steps), [JSON.stringify(steps)]);
   const id = useId();
+  const box = useRef<HTMLDivElement>(null);
+  const zoom = useZoom(box, width);
   // Taken edges are drawn above the others.
   const drawn = edges
     .map((edge) => ({ edge, isTaken: taken?.includes(edge) === true }))
     .toSorted((a, b) => Number(a.isTaken) - Number(b.isTaken));
   return (
-    <div class="graph-box" tabIndex={0} role="region" aria-label={t("graphLabel")} dir="ltr">
+    <div
+      ref={box}
+      class="graph-box"
+      tabIndex={0}
+      role="region"
+      aria-label={t("graphLabel")}
+      dir="ltr"
+    >
       <div
         class={taken === undefined ? "graph" : "graph has-path"}
-        style={{ width: `${width}px`, height: `${height}px` }}
+        style={{ width: `${width}px`, height: `${height}px`, zoom }}
       >
         <svg class="graph-edges" width={width} height={height} aria-hidden="true">
           <defs>
@@ -65,6 +74,25 @@ export function StepGraph(props: StepGraphProps): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** Texts are hard to read below this. What does not fit then scrolls. */
+const minZoom = 0.8;
+
+/** Makes the graph fit the width of its box. */
+function useZoom(box: RefObject<HTMLDivElement | null>, width: number): number {
+  const [zoom, setZoom] = useState(1);
+  useEffect(() => {
+    const { current } = box;
+    if (current === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      const available = entry?.contentRect.width ?? width;
+      setZoom(Math.min(1, Math.max(minZoom, available / width)));
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [width]);
+  return zoom;
 }
 
 const Arrow = ({ id, isTaken }: { readonly id: string; readonly isTaken?: boolean }) => (

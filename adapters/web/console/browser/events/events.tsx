@@ -15,6 +15,7 @@ import {
   place,
   Resource,
   Select,
+  shownAddress,
   Skeleton,
   streamState,
   TextField,
@@ -27,7 +28,6 @@ import { Facts, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { apiDocument, eventTypes, loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";
-import { shownAddress } from "../words.ts";
 import { matches, maxEvents, Tail } from "./tail.ts";
 
 const rowHeight = 44;

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { TimelineEntry } from "../../../../../src/index.ts";
-import { Badge, dateTime, Icon, type IconName, shortTime } from "../../../shared/browser/index.ts";
+import { Badge, dateTime, Icon, type IconName } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 import { shownStatus, span } from "../words.ts";
 import { type Lane, type Life, type Mark, type PlannedEntry } from "./life.ts";
@@ -140,7 +140,7 @@ export function LifeList({ life }: { readonly life: Life }): JSX.Element {
               ))}
             </div>
             <time class="life-row-time muted" dateTime={entry.at} data-tooltip={dateTime(entry.at)}>
-              {at === life.start ? shortTime(entry.at) : `+${span(at - life.start)}`}
+              {at === life.start ? dateTime(entry.at) : `+${span(at - life.start)}`}
             </time>
           </li>
         );

@@ -11,6 +11,7 @@ import {
   may,
   Resource,
   SafeLink,
+  shownAddress,
   StrangerText,
   toast,
 } from "../../../shared/browser/index.ts";
@@ -20,7 +21,7 @@ import { AsJson } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied, StatusBadge } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { shownAddress, span } from "../words.ts";
+import { span } from "../words.ts";
 import { hasEnded, lifeOf } from "./life.ts";
 import { LifeDiagram, LifeList } from "./life-view.tsx";
 

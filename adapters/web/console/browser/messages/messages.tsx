@@ -13,6 +13,7 @@ import {
   linkTo,
   place,
   Select,
+  shownAddress,
   Table,
   TextField,
 } from "../../../shared/browser/index.ts";
@@ -21,7 +22,7 @@ import { PagedList } from "../paged.ts";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
 import { StatusBadge, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { shownAddress, shownStatus, statusNames } from "../words.ts";
+import { shownStatus, statusNames } from "../words.ts";
 import { MessagePage } from "./message.tsx";
 
 const pageSize = 50;

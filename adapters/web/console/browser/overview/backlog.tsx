@@ -9,12 +9,13 @@ import {
   linkTo,
   number,
   Resource,
+  shownAddress,
   Skeleton,
   Table,
 } from "../../../shared/browser/index.ts";
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
-import { shownAddress, span } from "../words.ts";
+import { span } from "../words.ts";
 
 interface VersionProps {
   /** Increases when the numbers are to be read again. */

@@ -11,12 +11,13 @@ import {
   IconButton,
   linkTo,
   newKey,
+  shownAddress,
   Skeleton,
   StrangerText,
   time,
 } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { shownAddress, shownStatus } from "../words.ts";
+import { shownStatus } from "../words.ts";
 import { canSend, type Handset } from "./handset.ts";
 
 interface HandsetViewProps {

@@ -13,12 +13,12 @@ import {
   recall,
   remember,
   Resource,
+  shownAddress,
   Skeleton,
 } from "../../../shared/browser/index.ts";
 import { useLive } from "../live.ts";
 import { PageView } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
-import { shownAddress } from "../words.ts";
 import { HandsetView } from "./handset-view.tsx";
 import { Handset } from "./handset.ts";
 

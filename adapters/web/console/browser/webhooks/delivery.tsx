@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { DeliveryAttempt, DeliveryWithBody } from "../../../../../src/index.ts";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Delivery, DeliveryAttempt, DeliveryWithBody } from "../../../../../src/index.ts";
 import {
   api,
   Badge,
@@ -16,14 +16,13 @@ import { Code, Json } from "../parts/json.tsx";
 import { Card, Facts, LoadingPage, PageView } from "../parts/layout.tsx";
 import { Copied } from "../parts/values.tsx";
 import { t } from "../texts.ts";
+import { useDeliveries } from "./follow.ts";
 import { DeliveryStatus, Response } from "./states.tsx";
 
 interface DeliveryPageProps {
   readonly id: string;
   readonly webhookId: string;
 }
-
-const refreshMs = 1000;
 
 /** One delivery: the request body, and the response to each attempt. */
 export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element {
@@ -32,22 +31,12 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
     () => new Resource<DeliveryWithBody>((signal) => api.get(path, {}, { signal })),
     [path],
   );
-  /** How many attempts there are after the one that was asked for. */
-  const expected = useRef(0);
   useEffect(() => {
     void resource.reload();
-    // Attempts cause no events.
-    const timer = setInterval(() => {
-      const { status, attempts = [] } = resource.data ?? {};
-      const isUnderway = status === "pending" || attempts.length < expected.current;
-      if (document.visibilityState === "visible" && isUnderway) void resource.reload();
-    }, refreshMs);
-    return () => {
-      clearInterval(timer);
-      resource.stop();
-    };
+    return () => resource.stop();
   }, [resource]);
   const { data, error } = resource.state.value;
+  useDeliveries(data === undefined ? [] : [data], () => resource.reload());
   const back = { href: linkTo(["webhooks", webhookId]), label: t("webhook") };
   if (data === undefined) {
     const title = t("delivery");
@@ -57,8 +46,8 @@ export function DeliveryPage({ id, webhookId }: DeliveryPageProps): JSX.Element 
   }
   const redeliver = async (): Promise<void> => {
     try {
-      await api.post(`${path}/redeliver`);
-      expected.current = data.attempts.length + 1;
+      const delivery = await api.post<Delivery>(`${path}/redeliver`);
+      resource.set({ ...data, ...delivery });
       toast({ message: t("redelivering") });
     } catch (failure) {
       toastError(failure);

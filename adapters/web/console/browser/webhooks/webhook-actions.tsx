@@ -23,7 +23,7 @@ type OpenDialog = "test" | "recover" | "edit" | "rotate" | "delete";
 interface WebhookActionsProps {
   readonly webhook: Webhook;
   readonly onChange: (webhook: Webhook) => void;
-  /** Called when deliveries were added. */
+  /** Called when attempts were asked for. */
   readonly onDone: () => void;
 }
 

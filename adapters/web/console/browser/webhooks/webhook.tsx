@@ -5,6 +5,7 @@ import {
   api,
   Button,
   dateTime,
+  dayAndTime,
   EmptyState,
   linkTo,
   number,
@@ -18,12 +19,14 @@ import { Card, Facts, LoadingPage, Paged, PageView, StatusFilter } from "../part
 import { Copied, Figure, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
 import { span } from "../words.ts";
+import { useDeliveries } from "./follow.ts";
 import { WebhookActions } from "./webhook-actions.tsx";
 import { deliveryName, DeliveryStatus, Response, WebhookStatus } from "./states.tsx";
 
 const statuses = ["pending", "succeeded", "failed", "parked", "canceled"] as const;
 /** Deliveries follow their events by some 100 ms. */
 const refreshDelayMs = 700;
+const pageSize = 50;
 
 /** One endpoint: its health, its deliveries and its settings. */
 export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
@@ -40,7 +43,7 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
       new PagedList<DeliveryWithAttempts>((cursor, signal) =>
         api.get(
           `v1/webhooks/${encodeURIComponent(id)}/deliveries`,
-          { status, limit: 50, cursor },
+          { status, limit: pageSize, cursor },
           { signal },
         ),
       ),
@@ -50,7 +53,13 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
     void webhook.reload();
     void list.reload();
   };
-  const soon = useCoalesced(() => list.reload(), refreshDelayMs);
+  /** A response can also disable the webhook. */
+  const refresh = async (): Promise<void> => {
+    await Promise.all([webhook.reload(), list.refresh()]);
+  };
+  const soon = useCoalesced(refresh, refreshDelayMs);
+  const { rows } = list.state.value;
+  const expectMore = useDeliveries(rows?.slice(0, pageSize) ?? [], refresh);
   useEffect(reload, [webhook, list]);
   useLive({ onEvent: soon, onGap: soon });
   const { data, error } = webhook.state.value;
@@ -59,14 +68,13 @@ export function WebhookPage({ id }: { readonly id: string }): JSX.Element {
     const title = t("webhook");
     return <LoadingPage title={title} back={back} error={error} onRetry={reload} />;
   }
-  const { rows } = list.state.value;
   return (
     <PageView
       title={data.description ?? data.url}
       back={back}
       badge={<WebhookStatus of={data} />}
       actions={
-        <WebhookActions webhook={data} onChange={(next) => webhook.set(next)} onDone={soon} />
+        <WebhookActions webhook={data} onChange={(next) => webhook.set(next)} onDone={expectMore} />
       }
     >
       {status === undefined && rows !== undefined && rows.length > 0 && <Health rows={rows} />}
@@ -124,7 +132,7 @@ function Health({ rows }: { readonly rows: readonly DeliveryWithAttempts[] }): J
       />
       <Figure name={t("healthPending")} value={number(pending)} />
       <Figure name={t("healthMedian")} value={median === undefined ? "–" : span(median)} />
-      <Figure name={t("healthLast")} value={last === undefined ? "–" : dateTime(last)} isText />
+      <Figure name={t("healthLast")} value={last === undefined ? "–" : dayAndTime(last)} isText />
     </dl>
   );
 }

@@ -23,7 +23,7 @@ import {
   setOutgoing,
 } from "./drafts.ts";
 import { nextSequence } from "./order.ts";
-import { nameOfAssignee } from "./people.ts";
+import { isMe, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
 import { allowReport } from "./typing.ts";
 
@@ -94,8 +94,14 @@ export function assign(id: string, assignee: Assignee | null): Promise<boolean> 
     id,
     { assignee, handler },
     (key) => api.post<Conversation>(`v1/conversations/${id}/assign`, { assignee }, { key }),
-    assignee === null ? t("unassigned") : t("assigned", { name: nameOfAssignee(assignee) }),
+    assignedText(assignee),
   );
+}
+
+/** Within a sentence, `You` would have another form than as a name. */
+function assignedText(assignee: Assignee | null): string {
+  if (assignee === null) return t("unassigned");
+  return isMe(assignee) ? t("assignedYou") : t("assigned", { name: nameOfAssignee(assignee) });
 }
 
 /** Assigns the conversation to the person who uses the page. */

@@ -1,11 +1,19 @@
 /** Applies live events to what the page shows. */
 import { signal } from "@preact/signals";
 import type { Conversation, Event, EventType, Page } from "../../../../../src/index.ts";
-import { api, current, listen, may, onReconnect, toast } from "../../../shared/browser/index.ts";
+import {
+  api,
+  current,
+  listen,
+  may,
+  onReconnect,
+  shownAddress,
+  toast,
+} from "../../../shared/browser/index.ts";
 import { conversationNow, fetchSoon, list, patch, put } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { notify } from "./notifications.ts";
-import { loadPeople, nameOfAssignee } from "./people.ts";
+import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
 import { endTyping, showTyping } from "./typing.ts";
 import { countOf, type View } from "./views.ts";
@@ -114,7 +122,7 @@ function received(event: Event<"message.received">): void {
   endTyping(conversation_id, "contact");
   const open = thread.peek();
   if (open?.id === conversation_id) open.refreshMessage(message_id);
-  notify({ id: conversation_id, name: contact.name, body });
+  notify({ id: conversation_id, name: shownAddress(contact.name), body });
   if (row === undefined || row.status !== "open") fetchSoon(conversation_id);
   // A page that was read after the message has it already.
   if (row === undefined || (row.last_message?.id ?? "") >= message_id) return;
@@ -137,7 +145,7 @@ function received(event: Event<"message.received">): void {
 function tellTaken(before: Conversation | undefined, { assignee }: Conversation): void {
   if (before === undefined || assignee?.type !== "human") return;
   const isNew = before.assignee?.type !== "human" || before.assignee.id !== assignee.id;
-  if (!isNew || assignee.id === current.peek()?.operator.id) return;
+  if (!isNew || isMe(assignee)) return;
   toast({ message: t("takenBy", { name: nameOfAssignee(assignee) }) });
 }
 

@@ -24,13 +24,14 @@ export async function loadPeople(): Promise<void> {
   await Promise.allSettled([readAgents(), readOperators()]);
 }
 
+/** Whether it is the person who uses the page. */
+export const isMe = ({ type, id }: Assignee | Message["author"]): boolean =>
+  type === "human" && id === current.value?.operator.id;
+
 /** The name of an assigned person or agent. */
 export function nameOfAssignee({ type, id }: Assignee): string {
-  const me = current.value?.operator;
-  if (type === "human") {
-    if (me?.id === id) return t("authorYou");
-    return operators.value.find((each) => each.id === id)?.name ?? id;
-  }
+  if (isMe({ type, id })) return t("authorYou");
+  if (type === "human") return operators.value.find((each) => each.id === id)?.name ?? id;
   return agents.value.find((each) => each.id === id)?.name ?? t("authorAgent");
 }
 

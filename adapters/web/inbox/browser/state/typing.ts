@@ -1,7 +1,8 @@
 /** Who is typing on webchat: visitors, colleagues and agents, and the person who uses the page. */
 import { signal } from "@preact/signals";
 import type { Conversation, Typing } from "../../../../../src/index.ts";
-import { api, current } from "../../../shared/browser/index.ts";
+import { api } from "../../../shared/browser/index.ts";
+import { isMe } from "./people.ts";
 
 /** How long somebody counts as typing, in milliseconds. */
 const lastsMs = 6_000;
@@ -27,7 +28,7 @@ function drop(isOver: (typist: Typist) => boolean): void {
 
 /** Shows for a while that somebody is typing. */
 export function showTyping({ conversation_id, author }: Typing): void {
-  if (author.type === "human" && author.id === current.peek()?.operator.id) return;
+  if (isMe(author)) return;
   const isSame = (each: Typing): boolean =>
     each.conversation_id === conversation_id &&
     each.author.type === author.type &&

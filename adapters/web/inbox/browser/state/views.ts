@@ -1,6 +1,7 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
 import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
 import { api, ApiError, current, type Query } from "../../../shared/browser/index.ts";
+import { isMe } from "./people.ts";
 
 export const views = ["all", "mine", "unassigned", "waiting", "snoozed", "closed"] as const;
 
@@ -50,8 +51,7 @@ export function byView(view: View): (a: Conversation, b: Conversation) => number
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const isMine = ({ assignee }: Conversation): boolean =>
-  assignee?.type === "human" && assignee.id === current.peek()?.operator.id;
+const isMine = ({ assignee }: Conversation): boolean => assignee !== null && isMe(assignee);
 
 const belongs: { readonly [name in View]: (row: Conversation) => boolean } = {
   all: ({ status }) => status === "open",

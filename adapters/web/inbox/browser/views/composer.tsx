@@ -20,6 +20,7 @@ import { reportTyping } from "../state/typing.ts";
 import { smsSize } from "../encoding.ts";
 import { t } from "../texts.ts";
 import { Tools } from "./composer-tools.tsx";
+import { nameIn } from "../words.ts";
 
 const maxCharacters = 1600;
 const maxNoteCharacters = 10_000;
@@ -63,7 +64,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
       </footer>
     );
   }
-  const label = isNote ? t("notePlaceholder") : t("replyTo", { name: row.contact.name });
+  const label = isNote ? t("notePlaceholder") : t("replyTo", { name: nameIn(row) });
   return (
     <footer class={`composer ${isNote ? "is-note" : ""}`}>
       <div class="composer-top">
@@ -175,7 +176,7 @@ interface PoliciesProps {
 function Policies({ row, preview }: PoliciesProps): JSX.Element | null {
   const notes: { readonly text: string; readonly isBad: boolean }[] = [];
   if (preview.consent === "opted_out") {
-    notes.push({ text: t("policyOptedOut", { name: row.contact.name }), isBad: true });
+    notes.push({ text: t("policyOptedOut", { name: nameIn(row) }), isBad: true });
   } else if (preview.from === null) {
     notes.push({ text: t("policyNoSender"), isBad: true });
   }

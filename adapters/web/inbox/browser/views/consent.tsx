@@ -9,6 +9,7 @@ import {
   Dialog,
   may,
   shortTime,
+  shownAddress,
   TextField,
   toastError,
   type Tone,
@@ -54,7 +55,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
         <div key={`${each.medium} ${each.address}`} class="consent">
           <div class="consent-head">
             <bdi class="grow truncate">
-              {each.medium === "text" ? each.address : mediumName(each.medium)}
+              {each.medium === "text" ? shownAddress(each.address) : mediumName(each.medium)}
             </bdi>
             <ConsentBadge status={each.status} />
           </div>

@@ -10,6 +10,7 @@ import {
   IconButton,
   may,
   newKey,
+  shownAddress,
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
@@ -30,7 +31,7 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
   const edit = contactEdits.of(contact.id).value;
   if (edit !== null && may("contacts:write")) return <EditForm {...props} edit={edit} />;
   const facts = [
-    [t("contactPhone"), contact.phone],
+    [t("contactPhone"), contact.phone && shownAddress(contact.phone)],
     [t("contactEmail"), contact.email],
     [t("contactLanguage"), contact.language],
     [t("contactTimeZone"), contact.time_zone],

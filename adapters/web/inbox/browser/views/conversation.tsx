@@ -14,15 +14,16 @@ import {
   may,
   Resource,
   shortTime,
+  shownAddress,
   Skeleton,
 } from "../../../shared/browser/index.ts";
 import { clearOptOut, markRead, reopen, take } from "../state/actions.ts";
 import { conversation, fetchConversation } from "../state/conversations.ts";
 import { handoffs } from "../state/live.ts";
 import { now } from "../state/now.ts";
-import { nameOfAssignee } from "../state/people.ts";
+import { isMe, nameOfAssignee } from "../state/people.ts";
 import { t } from "../texts.ts";
-import { mediumName } from "../words.ts";
+import { mediumName, nameIn } from "../words.ts";
 import { Actions } from "./actions.tsx";
 import { Composer } from "./composer.tsx";
 import { isContactShown, showContact } from "./contact-visibility.ts";
@@ -64,17 +65,17 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
         <a class="button button-quiet button-icon back" href={back} aria-label={t("back")}>
           <Icon name="back" />
         </a>
-        <Avatar name={row.contact.name} seed={row.contact.id} />
+        <Avatar name={nameIn(row)} seed={row.contact.id} />
         <div class="grow">
           <h2 class="truncate">
-            <bdi>{row.contact.name}</bdi>
+            <bdi>{nameIn(row)}</bdi>
           </h2>
           <p class="conversation-sub muted truncate">
             {mediumName(row.medium)}
             {row.contact.phone !== null && row.contact.phone !== row.contact.name && (
               <>
                 {" · "}
-                <bdi>{row.contact.phone}</bdi>
+                <bdi>{shownAddress(row.contact.phone)}</bdi>
               </>
             )}
             {row.assignee !== null && (
@@ -132,6 +133,7 @@ function Notices({ row }: { readonly row: Row }): JSX.Element {
   const { id, status, snoozed_until } = row;
   const since = status === "open" ? row.waiting_since : null;
   const handoff = handoffs.value.get(id);
+  const isMine = row.assignee !== null && isMe(row.assignee);
   const canWrite = may("conversations:write");
   return (
     <>
@@ -139,7 +141,9 @@ function Notices({ row }: { readonly row: Row }): JSX.Element {
         <div class="notice tone-warn">
           <Icon name="clock" />
           <div class="grow">
-            <strong>{t("waitsSince", { time: shortTime(since, now.value) })}</strong>
+            <strong>
+              {t(isMine ? "waitsForYou" : "waitsSince", { time: shortTime(since, now.value) })}
+            </strong>
             {handoff !== undefined && handoff.reason !== "" && (
               <p>
                 <bdi>{handoff.reason}</bdi>
@@ -151,7 +155,7 @@ function Notices({ row }: { readonly row: Row }): JSX.Element {
               </p>
             )}
           </div>
-          {canWrite && (
+          {canWrite && !isMine && (
             <Button isSmall kind="primary" onClick={() => void take(id)}>
               {t("take")}
             </Button>

@@ -20,7 +20,7 @@ import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
 import { type TextKey, t } from "../texts.ts";
-import { priorityName, priorityTone } from "../words.ts";
+import { nameIn, priorityName, priorityTone } from "../words.ts";
 
 const rowHeight = 76;
 const rowHeightTouch = 84;
@@ -165,11 +165,11 @@ function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null 
       aria-current={isActive ? "true" : undefined}
       draggable={false}
     >
-      <Avatar name={contact.name} seed={contact.id} />
+      <Avatar name={nameIn(row)} seed={contact.id} />
       <span class="row-main">
         <span class="row-line">
           <span class="row-name truncate grow" dir="auto">
-            {contact.name}
+            {nameIn(row)}
           </span>
           <time class="row-time" dateTime={activityOf(row)}>
             {shortTime(activityOf(row), now.value)}

@@ -8,6 +8,7 @@ import {
   Dialog,
   explain,
   newKey,
+  shownAddress,
   TextField,
   toast,
 } from "../../../shared/browser/index.ts";
@@ -94,7 +95,7 @@ function ContactSearch({ except, onPick }: ContactSearchProps): JSX.Element {
             <button type="button" class="menu-item" onClick={() => onPick(each)}>
               <Avatar name={contactName(each)} seed={each.id} />
               <bdi class="grow truncate">{contactName(each)}</bdi>
-              <bdi class="muted">{each.name === null ? "" : each.phone}</bdi>
+              <bdi class="muted">{each.name === null ? "" : shownAddress(each.phone ?? "")}</bdi>
             </button>
           </li>
         ))}

@@ -6,9 +6,16 @@ import type {
   MergePreview as Preview,
   Page,
 } from "../../../../../src/index.ts";
-import { api, ErrorState, number, type Resource, Skeleton } from "../../../shared/browser/index.ts";
+import {
+  api,
+  ErrorState,
+  number,
+  type Resource,
+  shownAddress,
+  Skeleton,
+} from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
-import { contactName, mediumName } from "../words.ts";
+import { contactName, mediumName, nameIn } from "../words.ts";
 import { ConsentBadge } from "./consent.tsx";
 import { useResource } from "./section.tsx";
 
@@ -110,8 +117,10 @@ export function MergePreview({ contact, other, preview }: MergePreviewProps): JS
           />
         </tbody>
       </table>
-      {data.closes.map(({ id, medium, contact: whose }) => (
-        <p key={id}>{t("mergeCloses", { medium: mediumName(medium), name: whose.name })}</p>
+      {data.closes.map((closed) => (
+        <p key={closed.id}>
+          {t("mergeCloses", { medium: mediumName(closed.medium), name: nameIn(closed) })}
+        </p>
       ))}
       <p>{t("mergePreview", names)}</p>
     </div>
@@ -144,7 +153,7 @@ function Addresses({ consents }: { readonly consents: Consents["data"] }): JSX.E
     <ul>
       {consents.map(({ medium, address, status }) => (
         <li key={`${medium} ${address}`}>
-          <bdi>{medium === "text" ? address : mediumName(medium)}</bdi>{" "}
+          <bdi>{medium === "text" ? shownAddress(address) : mediumName(medium)}</bdi>{" "}
           <ConsentBadge status={status} />
         </li>
       ))}
@@ -176,7 +185,7 @@ function factsOf(contact: Contact, other: Contact, after: Contact): readonly Mer
   const attributes = [contact, other].flatMap((each) => Object.keys(each.attributes));
   return [
     of("name", t("contactName"), ({ name }) => name),
-    of("phone", t("contactPhone"), ({ phone }) => phone),
+    of("phone", t("contactPhone"), ({ phone }) => phone && shownAddress(phone)),
     of("email", t("contactEmail"), ({ email }) => email),
     of("language", t("contactLanguage"), ({ language }) => language),
     of("time_zone", t("contactTimeZone"), ({ time_zone }) => time_zone),

@@ -86,7 +86,7 @@ function Operator(): JSX.Element | null {
   return (
     <span class="rail-operator">
       <Avatar name={me.name} picture={me.avatar_url} size="small" />
-      <bdi class="truncate">{me.name}</bdi>
+      <bdi class="rail-name">{me.name}</bdi>
     </span>
   );
 }

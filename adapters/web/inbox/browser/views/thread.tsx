@@ -18,6 +18,7 @@ import { typingIn } from "../state/typing.ts";
 import { type Entry, maxSought, target, type Thread, thread } from "../state/thread.ts";
 import { t } from "../texts.ts";
 import { MessageBubble, NoteCard, OutgoingBubble } from "./message.tsx";
+import { nameIn } from "../words.ts";
 
 /** How near to the end a reader must be to follow new messages. */
 const nearEnd = 120;
@@ -74,7 +75,7 @@ export function ThreadView({ row }: { readonly row: Conversation }): JSX.Element
 
 /** Who is typing. It is always there, so that screen readers notice its text. */
 function Typists({ row }: { readonly row: Conversation }): JSX.Element {
-  const names = typingIn(row.id).map((author) => nameOfAuthor(author, row.contact.name));
+  const names = typingIn(row.id).map((author) => nameOfAuthor(author, nameIn(row)));
   return (
     <p class="thread-typing muted truncate" role="status">
       {names.length > 0 && (
@@ -135,11 +136,11 @@ function Entries({ entries, row, marked }: EntriesProps): JSX.Element {
               </p>
             )}
             {entry.kind === "note" ? (
-              <NoteCard note={entry.note} contact={row.contact.name} />
+              <NoteCard note={entry.note} contact={nameIn(row)} />
             ) : (
               <MessageBubble
                 message={entry.message}
-                contact={row.contact.name}
+                contact={nameIn(row)}
                 isContinued={!isNewDay && continues(before, entry)}
               />
             )}
