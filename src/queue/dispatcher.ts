@@ -56,6 +56,8 @@ export class Dispatcher {
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
   #armed: DueJob[] = [];
+  /** How many of these the present search has taken over. */
+  #searchedFor = 0;
   /** Whether the last search may have left due jobs. */
   #hasMore = true;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
@@ -119,18 +121,19 @@ export class Dispatcher {
         if (wait === 0) {
           isPolling = false;
           const outcomes = await this.#startDue(now);
+          const all = [...this.#due.values()];
+          const leftJobs = all.some((due) => due.hasLeftJobs);
+          const hasReadAll = all.every((due) => due.hasReadAllLanes);
+          this.#hasMore = leftJobs || !hasReadAll || outcomes.has("full");
           if (outcomes.has("started")) {
             overtaken = 0;
             continue;
           }
-          const all = [...this.#due.values()];
-          const leftJobs = outcomes.has("taken") && all.some((due) => due.hasLeftJobs);
-          overtaken = leftJobs ? overtaken + 1 : 0;
+          overtaken = outcomes.has("taken") && leftJobs ? overtaken + 1 : 0;
           wait = await this.#untilNext(now);
           // The wait grows, since a transaction of the host application may hold jobs for long.
           if (overtaken > 0) wait = Math.min(wait, continueMs * 2 ** (overtaken - 1));
           if (outcomes.has("failed")) wait = Math.min(wait, pauseMs);
-          this.#hasMore = overtaken > 0 || all.some((due) => !due.hasReadAllLanes);
         }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
@@ -159,7 +162,10 @@ export class Dispatcher {
     const found = await this.#find(now);
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
-    const leases = await Promise.allSettled(startable.map((job) => this.#lease(job)));
+    const leasing = startable.map((job) => this.#lease(job));
+    // Those that there is room for have their slots now.
+    this.#searchedFor = 0;
+    const leases = await Promise.allSettled(leasing);
     const failed = leases.filter((each) => each.status === "rejected");
     const [first] = failed;
     if (first !== undefined) {
@@ -175,6 +181,7 @@ export class Dispatcher {
   async #find(now: number): Promise<readonly DueJob[]> {
     const armed = this.#armed;
     this.#armed = [];
+    this.#searchedFor = armed.length;
     const open = [...this.#due].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
     const found = open.map(([pool, due]) =>
       due.find({
@@ -212,19 +219,19 @@ export class Dispatcher {
 
   /**
    * Takes a job in the transaction that arms it, so that nobody needs to search for it. Jobs that
-   * wait for a slot come first, in the order of their classes: while there may be some, the search
-   * takes the new ones, too.
+   * wait for a slot come first, in the order of their classes. So if the last search left some, or
+   * if there is not room for all that were armed since, the search takes the new ones, too.
    */
   async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
     const { store, handlers } = this.#options;
     const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
-    if (row === undefined || row.due_at > tx.now || !store.runsInTurn || !this.#isIdle) {
+    if (row === undefined || row.due_at > tx.now || !store.runsInTurn || this.#hasMore) {
       return undefined;
     }
     const lane = decodeLane(row.lane);
-    const hasRoom = this.#waitForOthersMs(lane) === 0 && this.#slots.freeInLane(lane) > 0;
+    if (this.#waitForOthersMs(lane) > 0 || !this.#hasRoomBesideArmed(lane)) return undefined;
     // The handler may still run though its last transaction has removed the job.
-    if (!hasRoom || this.#running.has(nameOf(row))) return undefined;
+    if (this.#running.has(nameOf(row))) return undefined;
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
     const end = (): void => {
       this.#beginning.delete(settled);
@@ -253,10 +260,10 @@ export class Dispatcher {
     return { go, cancel };
   }
 
-  /** Whether the last search left no job that could run, and none became due since. */
-  get #isIdle(): boolean {
-    const isAsleep = this.#sleepsUntil !== Infinity && !this.#wake.isRaised;
-    return isAsleep && !this.#hasMore && this.#options.clock.now() < this.#sleepsUntil;
+  /** Whether a lane has a slot for one more job beside those that were armed and not leased yet. */
+  #hasRoomBesideArmed(lane: Lane): boolean {
+    const waiting = this.#armed.length + this.#searchedFor;
+    return this.#armed.length < maxArmed && waiting < this.#slots.freeInLane(lane);
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */

@@ -9,33 +9,10 @@ import {
   type Write,
 } from "../ports/index.ts";
 import { BufferedTx } from "./buffered-tx.ts";
+import type { CommandQueue, Member } from "./command-queue.ts";
 import { Overlay } from "./overlay.ts";
 import { BodyRunner, GroupSnapshot } from "./snapshot.ts";
-import type { Begun, Projection, Starter, UnscopedTx } from "./transaction.ts";
-
-/** A command that waits for its commit. */
-export interface Member {
-  readonly work: (tx: UnscopedTx) => Promise<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** Its position in the order of arrival. */
-  readonly place: number;
-  /**
-   * Whether the command claims rows. If groups write concurrently, such a command shares a group
-   * only with others of its kind. Claims lock rows in no fixed order, so a group that also waited
-   * for other rows could deadlock.
-   */
-  readonly claims: boolean;
-  /** How many runs of the command met a conflict. */
-  conflicts: number;
-  /**
-   * Whether the command commits in a group of its own, so that its failure and those of other
-   * commands do not affect each other.
-   */
-  alone: boolean;
-  /** The work that began in the last run of the command. It goes on after the commit. */
-  begun: Begun | undefined;
-}
+import type { Projection, Starter } from "./transaction.ts";
 
 interface CommitterOptions {
   readonly port: Pick<StoragePort, "begin" | "yieldToEventLoop" | "capabilities">;
@@ -105,14 +82,15 @@ export class Committer {
   }
 
   /**
-   * Takes members from the head of `queue`. Settles them, or requeues them to run again. Resolves
-   * when the next group can start. Never rejects.
+   * Takes members from `queue`. Settles them, or requeues them to run again. Resolves when the next
+   * group can start. Never rejects.
    */
-  async runGroup(queue: Member[]): Promise<void> {
+  async runGroup(queue: CommandQueue): Promise<void> {
     const { port, requeue } = this.#options;
-    const exclusive = (queue[0]?.conflicts ?? 0) > 0;
+    const exclusive = (queue.first?.conflicts ?? 0) > 0;
+    const claims = queue.first?.claims === true && !port.capabilities.synchronous;
     // A group that holds locks must not wait for the previous group's commit, which may need them.
-    if (exclusive || queue[0]?.claims === true) await this.idle();
+    if (exclusive || claims) await this.idle();
     const previous = this.#previous;
     const members: Member[] = [];
     const lookups: Lookup[] = [];
@@ -153,7 +131,7 @@ export class Committer {
 
   /** Takes members and runs their bodies. Throws when the storage cannot be read. */
   async #runBodies(
-    queue: Member[],
+    queue: CommandQueue,
     members: Member[],
     snapshot: GroupSnapshot,
     lookups: Lookup[],
@@ -164,7 +142,7 @@ export class Committer {
     const { synchronous } = port.capabilities;
     if (synchronous) {
       const start = clock.now();
-      for (const member of takeGroup(queue, synchronous, this.#maxMembers(queue.length))) {
+      for (const member of takeGroup(queue, synchronous, this.#maxMembers(queue.size))) {
         members.push(member);
         results.push(await this.#run(member, snapshot, overlay));
         if (clock.now() - start >= groupMs) break;
@@ -340,13 +318,13 @@ function throwIfUnavailable(result: Result): void {
 }
 
 /**
- * Takes members from the head of the queue that may share a commit. `mixed` says whether commands
+ * Takes members of the queue that may share a commit. `mixed` says whether commands
  * that claim rows may share one with other commands.
  */
-function* takeGroup(queue: Member[], mixed: boolean, max: number): Generator<Member> {
-  const claims = queue[0]?.claims;
+function* takeGroup(queue: CommandQueue, mixed: boolean, max: number): Generator<Member> {
+  const claims = queue.first?.claims;
   for (let taken = 0; taken < max; taken++) {
-    const [member] = queue;
+    const member = queue.first;
     if (
       member === undefined ||
       (member.alone && taken > 0) ||
@@ -354,7 +332,7 @@ function* takeGroup(queue: Member[], mixed: boolean, max: number): Generator<Mem
     ) {
       return;
     }
-    queue.shift();
+    queue.take();
     yield member;
     if (member.alone) return;
   }

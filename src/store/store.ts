@@ -1,7 +1,8 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
-import { Committer, type Member, maxConflicts } from "./committer.ts";
+import { CommandQueue, type Member } from "./command-queue.ts";
+import { Committer, maxConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import type { Projection, Starter, Tx, UnscopedTx } from "./transaction.ts";
 
@@ -46,7 +47,7 @@ export const background: CommitOptions = { isBackground: true };
 /** Adds transactions to a storage port. */
 export class Store {
   readonly #options: StoreOptions;
-  readonly #queue: Member[] = [];
+  readonly #queue = new CommandQueue();
   readonly #committer: Committer;
   readonly #firstVersion: () => number;
   readonly #reads: UnscopedReads;
@@ -142,7 +143,7 @@ export class Store {
         return Promise.reject(error);
       }
     }
-    if (this.#queue.length >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
+    if (this.#queue.size >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
       return Promise.reject(
         new TidingsError(
           "overloaded",
@@ -152,11 +153,12 @@ export class Store {
     }
     return new Promise<T>((resolve, reject) => {
       const place = this.#queued++;
-      this.#queue.push({
+      this.#queue.add({
         work,
         resolve: (value) => resolve(value as T),
         reject,
         place,
+        isBackground,
         claims,
         conflicts: 0,
         alone: false,
@@ -240,18 +242,19 @@ export class Store {
       });
       const resolveAs = (value: unknown): void => resolve(value as T);
       // Counts as the last try, so a conflict is not retried here.
-      void committer.runGroup([
-        {
-          work,
-          resolve: resolveAs,
-          reject,
-          place: 0,
-          claims: false,
-          conflicts: maxConflicts - 1,
-          alone: true,
-          begun: undefined,
-        },
-      ]);
+      const queue = new CommandQueue();
+      queue.add({
+        work,
+        resolve: resolveAs,
+        reject,
+        place: 0,
+        isBackground: false,
+        claims: false,
+        conflicts: maxConflicts - 1,
+        alone: true,
+        begun: undefined,
+      });
+      void committer.runGroup(queue);
     });
   }
 
@@ -322,17 +325,15 @@ export class Store {
   async #drain(): Promise<void> {
     // Yields first, so that commands which arrive together share the first commit.
     await this.#options.port.yieldToEventLoop();
-    while (this.#queue.length > 0) {
+    while (this.#queue.size > 0) {
       await this.#committer.runGroup(this.#queue);
       await this.#options.port.yieldToEventLoop();
     }
     this.#draining = undefined;
   }
 
-  /** Restores the order of arrival, so that a caller's commands stay in order. */
   #requeue(members: readonly Member[]): void {
-    this.#queue.unshift(...members);
-    this.#queue.sort((a, b) => a.place - b.place);
+    this.#queue.addAgain(members);
     this.#startDraining();
   }
 

@@ -66,6 +66,38 @@ describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
     expect(line.calls.map(({ message }) => message.body)).toEqual(["waits", "last"]);
   });
 
+  it.each([
+    { when: "during a search", startsIn: 0 },
+    { when: "while the engine checks whether anything is due", startsIn: 2_500 },
+  ])("is handed over $when, if there is room beside those that wait", async ({ startsIn }) => {
+    const { clock, engine } = world();
+    const line = carrier({ send: (_, attempt) => clock.sleep(500).then(() => accepted(attempt)) });
+    const storage = open().connect();
+    let readMs = 0;
+    const reader = over(storage.reader, {
+      async range(range) {
+        await clock.sleep(readMs);
+        return storage.reader.range(range);
+      },
+    });
+    const one = engine(over(storage, { reader }), { transports: [line], laneConcurrency: 2 });
+    await one.start();
+    await clock.advance(7_777);
+    readMs = 2_000;
+    await clock.advance(startsIn);
+    const send = (n: number): Promise<unknown> => one.messages.send({ to: to(n), body: `${n}` });
+    const called = (): readonly (string | null)[] => line.calls.map(({ message }) => message.body);
+    // There is no room for the third, so the engine searches for it.
+    for (const n of [1, 2, 3]) await send(n);
+    await clock.advance(600);
+    // Now there are two slots, and the third message needs one of them.
+    for (const n of [4, 5]) await send(n);
+    await clock.settle();
+    expect(called()).toEqual(["1", "2", "4"]);
+    await clock.advance(20_000);
+    expect(called()).toEqual(["1", "2", "4", "3", "5"]);
+  });
+
   it("takes the turn of its class", async () => {
     const { clock, engine } = world();
     const line = carrier({

@@ -130,10 +130,10 @@ describe("a carrier's answers", () => {
     const receipt = line
       .sink()
       .receipt({ attempt_id: call.attempt.attempt_id }, { status: "delivered", at: clock.now() });
-    const { from: to } = await one.messages.get(id);
+    const { from: to, contact_id } = await one.messages.get(id);
     const words = {
       channel: "sms",
-      from: "+15005550123",
+      from: hello.to,
       to: to ?? "",
       body: "Hi",
       media: [],
@@ -148,7 +148,8 @@ describe("a carrier's answers", () => {
     await clock.advance(1_000);
     expect(refused).toBeGreaterThan(0);
     expect((await one.messages.get(id)).status).toBe("delivered");
-    expect((await one.messages.list({ direction: "inbound" })).data).toHaveLength(1);
+    const texts = await one.messages.list({ contact_id, direction: "inbound" });
+    expect(texts.data).toHaveLength(1);
     expect(log.filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
   });
 

@@ -66,4 +66,12 @@ export const order = inArea("order", [
     replace: "last_activity_at: tx.now,",
     tests: ["test/conversations/conversations.test.ts"],
   },
+  {
+    name: "new-message-overtakes-waiting-ones",
+    sentence: "A new message takes the free slot of a message that waits.",
+    file: "src/queue/dispatcher.ts",
+    find: "const waiting = this.#armed.length + this.#searchedFor;",
+    replace: "const waiting = 0;",
+    tests: ["test/queue/begin-at-once.test.ts"],
+  },
 ]);
