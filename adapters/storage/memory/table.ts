@@ -10,7 +10,8 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
-import { type RowCell, SortedIndex, type StoredRow } from "./sorted-index.ts";
+import { type RowCell, SortedIndex } from "./sorted-index.ts";
+import type { StoredRow } from "./sorted-list.ts";
 import { WordIndex } from "./word-index.ts";
 
 /** Undoes one write. */
@@ -160,7 +161,7 @@ export class Table {
     const cell = { row };
     const added: SortedIndex[] = [];
     for (const index of this.#indexes.values()) {
-      if (!index.addIfFree(cell)) {
+      if (!index.add(cell)) {
         for (const each of added) each.remove(cell);
         throw this.#conflict(`already has this ${index.index.name} key`);
       }
