@@ -14,16 +14,17 @@ export interface RowCell {
  * One index of a collection: its rows, sorted by the index's columns and then by the primary key's.
  */
 export class SortedIndex {
-  readonly index: Index;
+  readonly name: string;
   readonly #places: readonly number[];
-  readonly #uniquePlaces: readonly number[];
+  /** The places of the unique key. Empty if the index is not unique. */
+  readonly #keyPlaces: readonly number[];
   readonly #rows: SortedList<RowCell>;
   readonly #contains: (row: StoredRow) => boolean;
 
   constructor(layout: Layout, index: Index) {
-    this.index = index;
+    this.name = index.name;
     this.#places = orderOf(index).map((column) => layout.place(column));
-    this.#uniquePlaces = index.unique ? this.#places.slice(0, index.columns.length) : [];
+    this.#keyPlaces = index.unique ? this.#places.slice(0, index.columns.length) : [];
     this.#rows = new SortedList(this.#places);
     const { where } = index;
     const place = where === undefined ? 0 : layout.place(where.column);
@@ -36,9 +37,9 @@ export class SortedIndex {
   add(cell: RowCell): boolean {
     if (!this.#contains(cell.row)) return true;
     // As in SQL, a null differs from every other null.
-    return this.#isUnique(cell.row)
-      ? this.#rows.insert(cell, this.#uniquePlaces.length)
-      : this.#rows.insert(cell);
+    const isUnique =
+      this.#keyPlaces.length > 0 && this.#keyPlaces.every((place) => cell.row[place] !== null);
+    return this.#rows.insert(cell, (isUnique ? this.#keyPlaces : this.#places).length);
   }
 
   remove(cell: RowCell): void {
@@ -47,14 +48,9 @@ export class SortedIndex {
 
   /** Whether an update leaves the row's place in the index unchanged. */
   keepsPlace(before: StoredRow, after: StoredRow): boolean {
-    if (this.#contains(before) !== this.#contains(after)) return false;
-    return this.#places.every((place) => before[place] === after[place]);
-  }
-
-  /** Whether another row has the unique key of `row`. */
-  isTaken(row: StoredRow): boolean {
-    if (!this.#contains(row) || !this.#isUnique(row)) return false;
-    return this.first(this.#uniquePlaces.map((place) => row[place] ?? null)) !== undefined;
+    const isInside = this.#contains(before);
+    if (isInside !== this.#contains(after)) return false;
+    return !isInside || this.#places.every((place) => before[place] === after[place]);
   }
 
   first(prefix: StoredRow): RowCell | undefined {
@@ -79,12 +75,5 @@ export class SortedIndex {
       if (end !== undefined && sign * this.#rows.compareStart(row, end) >= 0) return;
       yield row;
     }
-  }
-
-  /** Whether the index is unique and the row's key contains no null. */
-  #isUnique(row: StoredRow): boolean {
-    if (!this.index.unique) return false;
-    for (const place of this.#uniquePlaces) if (row[place] === null) return false;
-    return true;
   }
 }

@@ -12,18 +12,22 @@ interface Entry {
 
 /** An index of a collection's rows by the words in one column. */
 export class WordIndex {
+  readonly name: string;
   readonly #place: number;
   readonly #keyPlaces: readonly number[];
   readonly #entries: SortedList<Entry>;
 
-  constructor(layout: Layout, { column }: WordIndexDescription) {
+  constructor(layout: Layout, { name, column }: WordIndexDescription) {
+    this.name = name;
     this.#place = layout.place(column);
     this.#keyPlaces = layout.collection.primary.columns.map((each) => layout.place(each));
     this.#entries = new SortedList([0, ...this.#keyPlaces.map((_, i) => i + 1)]);
   }
 
-  add(cell: RowCell): void {
+  /** Adds a row. No other row can be in the way. */
+  add(cell: RowCell): true {
     for (const entry of this.#entriesOf(cell)) this.#entries.insert(entry);
+    return true;
   }
 
   /** Whether an update leaves the row's words unchanged. */
