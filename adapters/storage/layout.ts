@@ -28,8 +28,11 @@ export interface Layout {
   readonly position: string | undefined;
   /** Returns a column's place in `columns`. */
   place(column: string): number;
-  /** @throws StorageRefusal when a value does not fit its column */
-  encode(row: Row): Stored[];
+  /**
+   * Encodes a row. `position` replaces the row's own, for a row that is new in a log.
+   * @throws StorageRefusal when a value does not fit its column
+   */
+  encode(row: Row, position?: number): Stored[];
   /** @throws StorageRefusal when the value does not fit its column */
   encodeAt(place: number, row: Row): Stored;
   decode(values: readonly Stored[]): Row;
@@ -56,6 +59,7 @@ function createLayout(collection: Collection): Layout {
     allColumns.push(["version", { type: "integer", nullable: false, since: collection.since }]);
   }
 
+  const positionColumn = positionColumnOf(collection);
   const columns = allColumns.map(([name]) => name);
   const places = new Map(columns.map((name, place) => [name, place]));
   const encoders = allColumns.map(([name, column]) =>
@@ -65,18 +69,27 @@ function createLayout(collection: Collection): Layout {
   // Filling a copy of an object that has all columns keeps the row's shape. V8 turns an object that
   // grows by computed names into a hash table, which takes many times longer to copy and to read.
   const blank = blankRow(columns);
+  const blankValues = columns.map((): Stored => null);
 
   return {
     collection,
     columns,
     versioned,
-    position: positionColumnOf(collection),
+    position: positionColumn,
     place(column) {
       const place = places.get(column);
       if (place === undefined) throw new TypeError(`${collection.name} has no column ${column}`);
       return place;
     },
-    encode: (row) => columns.map((name, place) => encoderAt(encoders, place)(row[name])),
+    encode(row, position) {
+      const values = [...blankValues];
+      for (let place = 0; place < columns.length; place++) {
+        const name = columns[place] ?? "";
+        const value = name === positionColumn ? (position ?? row[name]) : row[name];
+        values[place] = encoderAt(encoders, place)(value);
+      }
+      return values;
+    },
     encodeAt: (place, row) => encoderAt(encoders, place)(row[columns[place] ?? ""]),
     decode(values) {
       const row: Record<string, unknown> = { ...blank };

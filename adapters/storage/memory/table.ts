@@ -10,11 +10,14 @@ import {
   type Write,
 } from "../../../src/ports/index.ts";
 import { type Layout, layoutOf, storedKey, storedValue, type Stored } from "../layout.ts";
-import { type RowCell, SortedIndex, type StoredRow } from "./sorted-index.ts";
+import { type RowCell, SortedIndex } from "./sorted-index.ts";
+import type { StoredRow } from "./sorted-list.ts";
 import { WordIndex } from "./word-index.ts";
 
 /** Undoes one write. */
 export type Undo = () => void;
+
+type AnyIndex = SortedIndex | WordIndex;
 
 /** The rows of a collection, in its primary index and all other indexes. */
 export class Table {
@@ -23,7 +26,7 @@ export class Table {
   /** By name. The first is the primary index. */
   readonly #indexes: ReadonlyMap<string, SortedIndex>;
   readonly #wordIndexes: ReadonlyMap<string, WordIndex>;
-  readonly #allIndexes: readonly (SortedIndex | WordIndex)[];
+  readonly #allIndexes: readonly AnyIndex[];
   readonly #keyPlaces: readonly number[];
 
   constructor(collection: Collection) {
@@ -91,14 +94,16 @@ export class Table {
   apply(write: Write, nextPosition: () => number): Undo {
     switch (write.kind) {
       case "insert":
-        return this.#insert(this.#encode(write.row, nextPosition));
+        return this.#insert(
+          this.layout.position === undefined
+            ? this.layout.encode(write.row)
+            : this.layout.encode(write.row, nextPosition()),
+        );
       case "update": {
         const cell = this.#findGuarded(write.key, write.version);
-        const row = [...cell.row];
-        for (const column of new Set([...write.changed, "version"])) {
-          const place = this.layout.place(column);
-          row[place] = this.layout.encodeAt(place, write.row);
-        }
+        const row = cell.row.slice();
+        for (const column of write.changed) this.#set(row, column, write.row);
+        this.#set(row, "version", write.row);
         return this.#replace(cell, row);
       }
       case "remove":
@@ -136,13 +141,6 @@ export class Table {
     return rows;
   }
 
-  #encode(row: Row, nextPosition: () => number): Stored[] {
-    const { position } = this.layout;
-    return this.layout.encode(
-      position === undefined ? row : { ...row, [position]: nextPosition() },
-    );
-  }
-
   #findGuarded(key: readonly KeyValue[], version: number): RowCell {
     const cell = this.#primary.first(storedKey(key));
     if (cell === undefined) throw this.#conflict("was deleted");
@@ -158,43 +156,50 @@ export class Table {
       throw new StorageRefusal(`the primary key of ${this.layout.collection.name} cannot be null`);
     }
     const cell = { row };
-    const added: SortedIndex[] = [];
-    for (const index of this.#indexes.values()) {
-      if (!index.addIfFree(cell)) {
-        for (const each of added) each.remove(cell);
-        throw this.#conflict(`already has this ${index.index.name} key`);
-      }
-      added.push(index);
-    }
-    for (const each of this.#wordIndexes.values()) each.add(cell);
-    return () => {
-      for (const each of this.#allIndexes) each.remove(cell);
-    };
+    this.#addTo(this.#allIndexes, cell);
+    return () => removeFrom(this.#allIndexes, cell);
   }
 
   #remove(cell: RowCell): Undo {
-    for (const each of this.#allIndexes) each.remove(cell);
-    return () => {
-      for (const each of this.#allIndexes) each.add(cell);
-    };
+    removeFrom(this.#allIndexes, cell);
+    return () => this.#addTo(this.#allIndexes, cell);
+  }
+
+  #set(row: Stored[], column: string, from: Row): void {
+    const place = this.layout.place(column);
+    row[place] = this.layout.encodeAt(place, from);
   }
 
   #replace(cell: RowCell, after: StoredRow): Undo {
     const before = cell.row;
-    for (const index of this.#indexes.values()) {
-      if (!index.keepsPlace(before, after) && index.isTaken(after)) {
-        throw this.#conflict(`already has this ${index.index.name} key`);
-      }
+    const moved = this.#allIndexes.filter((each) => !each.keepsPlace(before, after));
+    removeFrom(moved, cell);
+    cell.row = after;
+    try {
+      this.#addTo(moved, cell);
+    } catch (error) {
+      cell.row = before;
+      this.#addTo(moved, cell);
+      throw error;
     }
-    this.#setRow(cell, after);
-    return () => this.#setRow(cell, before);
+    return () => {
+      removeFrom(moved, cell);
+      cell.row = before;
+      this.#addTo(moved, cell);
+    };
   }
 
-  #setRow(cell: RowCell, after: StoredRow): void {
-    const moved = this.#allIndexes.filter((each) => !each.keepsPlace(cell.row, after));
-    for (const each of moved) each.remove(cell);
-    cell.row = after;
-    for (const each of moved) each.add(cell);
+  /**
+   * Adds a row to indexes.
+   * @throws StorageConflict when another row has one of its unique keys. The row is in none of the
+   *   indexes then.
+   */
+  #addTo(indexes: readonly AnyIndex[], cell: RowCell): void {
+    for (const [i, index] of indexes.entries()) {
+      if (index.add(cell)) continue;
+      removeFrom(indexes.slice(0, i), cell);
+      throw this.#conflict(`already has this ${index.name} key`);
+    }
   }
 
   #add(sums: StoredRow): Undo {
@@ -209,6 +214,10 @@ export class Table {
   #conflict(what: string): StorageConflict {
     return new StorageConflict(`a row of ${this.layout.collection.name} ${what}`);
   }
+}
+
+function removeFrom(indexes: readonly AnyIndex[], cell: RowCell): void {
+  for (const each of indexes) each.remove(cell);
 }
 
 function isList(wanted: KeyValue | readonly KeyValue[]): wanted is readonly KeyValue[] {

@@ -1,20 +1,33 @@
 import type { SearchedWord, WordIndex as WordIndexDescription } from "../../../src/ports/index.ts";
 import type { Layout } from "../layout.ts";
-import { type RowCell, SortedList, sortKey, type StoredRow } from "./sorted-index.ts";
+import type { RowCell } from "./sorted-index.ts";
+import { SortedList, type StoredRow } from "./sorted-list.ts";
+
+/** A word of a row, with the row's key. */
+interface Entry {
+  readonly row: StoredRow;
+  readonly word: string;
+  readonly cell: RowCell;
+}
 
 /** An index of a collection's rows by the words in one column. */
 export class WordIndex {
+  readonly name: string;
   readonly #place: number;
   readonly #keyPlaces: readonly number[];
-  readonly #rows = new SortedList<RowCell>();
+  readonly #entries: SortedList<Entry>;
 
-  constructor(layout: Layout, { column }: WordIndexDescription) {
+  constructor(layout: Layout, { name, column }: WordIndexDescription) {
+    this.name = name;
     this.#place = layout.place(column);
     this.#keyPlaces = layout.collection.primary.columns.map((each) => layout.place(each));
+    this.#entries = new SortedList([0, ...this.#keyPlaces.map((_, i) => i + 1)]);
   }
 
-  add(cell: RowCell): void {
-    for (const key of this.#keys(cell.row)) this.#rows.set(key, cell);
+  /** Adds a row. No other row can be in the way. */
+  add(cell: RowCell): true {
+    for (const entry of this.#entriesOf(cell)) this.#entries.insert(entry);
+    return true;
   }
 
   /** Whether an update leaves the row's words unchanged. */
@@ -22,30 +35,21 @@ export class WordIndex {
     return before[this.#place] === after[this.#place];
   }
 
-  remove({ row }: RowCell): void {
-    for (const key of this.#keys(row)) this.#rows.delete(key);
+  remove(cell: RowCell): void {
+    for (const entry of this.#entriesOf(cell)) this.#entries.delete(entry);
   }
 
   /** Yields the rows that have all of the words, each once. It walks the rows of the first word. */
   *search([first, ...others]: readonly SearchedWord[]): Generator<StoredRow> {
     if (first === undefined) return;
     const seen = new Set<RowCell>();
-    const start = sortKey([first.word]);
-    // Without its end mark, a word's key is also the beginning of the keys of longer words.
-    const under = first.prefix ? start.slice(0, -endMarkLength) : start;
-    for (const { key, value } of this.#rows.upFrom(under)) {
-      if (!key.startsWith(under)) return;
-      if (seen.has(value)) continue;
-      seen.add(value);
-      const { row } = value;
-      const words = this.#words(row);
-      if (
-        others.every(({ word, prefix }) =>
-          words.some((each) => (prefix ? each.startsWith(word) : each === word)),
-        )
-      ) {
-        yield row;
-      }
+    // The words that begin with a word directly follow it.
+    for (const { word, cell } of this.#entries.from([first.word], "ascending", true)) {
+      if (!matches(word, first)) return;
+      if (seen.has(cell)) continue;
+      seen.add(cell);
+      const words = this.#words(cell.row);
+      if (others.every((other) => words.some((each) => matches(each, other)))) yield cell.row;
     }
   }
 
@@ -54,11 +58,12 @@ export class WordIndex {
     return typeof words === "string" ? words.split(" ") : [];
   }
 
-  #keys(row: StoredRow): string[] {
-    const key = this.#keyPlaces.map((place) => row[place] ?? null);
-    return this.#words(row).map((word) => sortKey([word, ...key]));
+  #entriesOf(cell: RowCell): Entry[] {
+    const key = this.#keyPlaces.map((place) => cell.row[place] ?? null);
+    return this.#words(cell.row).map((word) => ({ row: [word, ...key], word, cell }));
   }
 }
 
-/** The number of characters that `sortKey` puts at the end of a text. */
-const endMarkLength = sortKey([""]).length - 1;
+function matches(word: string, searched: SearchedWord): boolean {
+  return searched.prefix ? word.startsWith(searched.word) : word === searched.word;
+}

@@ -47,7 +47,7 @@ function stepOf(write: Write, table: Table): SingleRowStep {
         sql: table.insert,
         guard: "none",
         position,
-        row: layout.encode({ ...write.row, [layout.position]: 0 }),
+        row: layout.encode(write.row, 0),
       };
     }
     case "update": {

@@ -1,0 +1,36 @@
+import type { Stored } from "../layout.ts";
+
+/**
+ * Compares two different values of a column as SQLite does: null, then numbers, then text by code
+ * point. Returns a negative number if `a` comes first.
+ */
+export function compareValues(a: Stored, b: Stored): number {
+  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return rank(a) - rank(b);
+}
+
+function rank(value: Stored): number {
+  if (value === null) return 0;
+  return typeof value === "number" ? 1 : 2;
+}
+
+const high = /[\ud800-\uffff]/;
+
+/**
+ * JavaScript compares text by 16-bit units. Surrogates, which stand for the highest code points,
+ * would then sort before U+E000. That matters only if both texts have units from U+D800 on.
+ */
+function compareTexts(a: string, b: string): number {
+  if (!high.test(a)) return a < b ? -1 : 1;
+  let i = 0;
+  while (i < a.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  return rankOfUnit(a, i) - rankOfUnit(b, i);
+}
+
+/** Ranks a 16-bit unit, or the end of the text, so that surrogates come last. */
+function rankOfUnit(text: string, i: number): number {
+  if (i >= text.length) return -1;
+  const unit = text.charCodeAt(i);
+  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
+}

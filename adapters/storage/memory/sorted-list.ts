@@ -1,0 +1,191 @@
+import type { Stored } from "../layout.ts";
+import { compareValues } from "./compare-values.ts";
+
+/** A row's stored values, in the order of the layout's columns. */
+export type StoredRow = readonly Stored[];
+
+/** The most entries in one array. Moving this many takes less time than finding the place. */
+const maxChunkSize = 256;
+
+/**
+ * A point in the order: before the rows whose first columns have some values, or beyond them. The
+ * values are those of a row, or of a key.
+ */
+interface Point {
+  readonly values: StoredRow;
+  /** The places of the columns in `values`. */
+  readonly places: readonly number[];
+  /** How many columns count. */
+  readonly columns: number;
+  readonly side: "before" | "beyond";
+}
+
+/**
+ * A list of rows that is sorted by some of their columns, in arrays of limited length. The
+ * maintained tree library for this is CommonJS, and Node and the test runners import its default
+ * export differently.
+ *
+ * Rows are compared value by value, so the list keeps nothing but the rows. Values that neighbors
+ * share are usually the same string object, which is cheap to compare.
+ */
+export class SortedList<E extends { readonly row: StoredRow }> {
+  readonly #chunks: E[][] = [[]];
+  /** The places of the columns in a row. No two rows have the same values in all of them. */
+  readonly #places: readonly number[];
+  /** The places of the columns in a key. */
+  readonly #keyPlaces: readonly number[];
+  /** The place after the row that was inserted last. The next row often belongs there. */
+  #nextChunk = 0;
+  #nextPlace = 0;
+
+  constructor(places: readonly number[]) {
+    this.#places = places;
+    this.#keyPlaces = places.map((_, place) => place);
+  }
+
+  /**
+   * Inserts an entry, unless the list has one with the same values in the first `columns` columns.
+   * Returns whether it did.
+   */
+  insert(entry: E, columns = this.#places.length): boolean {
+    const point = this.#beforeRow(entry.row, columns);
+    let at = this.#nextChunk;
+    let place = this.#nextPlace;
+    if (!this.#isBetween(this.#chunks[at]?.[place - 1], point, this.#entryAt(at, place))) {
+      at = this.#chunkOf(point);
+      place = this.#placeIn(this.#chunks[at], point);
+      const found = this.#chunks[at]?.[place];
+      if (found && this.#compare(found.row, point) === 0) return false;
+    }
+    const chunk = this.#chunks[at] ?? [];
+    if (place === chunk.length) chunk.push(entry);
+    else chunk.splice(place, 0, entry);
+    if (chunk.length > maxChunkSize) this.#split(at, place);
+    this.#nextChunk = at;
+    this.#nextPlace = place + 1;
+    return true;
+  }
+
+  delete({ row }: E): void {
+    const point = this.#beforeRow(row, this.#places.length);
+    const at = this.#chunkOf(point);
+    const chunk = this.#chunks[at] ?? [];
+    const place = this.#placeIn(chunk, point);
+    const found = chunk[place];
+    if (!found || this.#compare(found.row, point) !== 0) return;
+    chunk.splice(place, 1);
+    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(at, 1);
+  }
+
+  /** Returns the first entry whose first columns equal `key`. */
+  first(key: StoredRow): E | undefined {
+    const point = this.#atKey(key, "before");
+    const chunk = this.#chunks[this.#chunkOf(point)] ?? [];
+    const entry = chunk[this.#placeIn(chunk, point)];
+    return entry && this.#compare(entry.row, point) === 0 ? entry : undefined;
+  }
+
+  /**
+   * Yields the entries before or beyond those whose first columns equal `key`, and those too if
+   * `inclusive`: upwards in ascending order, downwards in descending order. The list must not
+   * change meanwhile.
+   */
+  *from(key: StoredRow, order: "ascending" | "descending", inclusive: boolean): Generator<E> {
+    const ascending = order === "ascending";
+    const point = this.#atKey(key, ascending === inclusive ? "before" : "beyond");
+    let at = this.#chunkOf(point);
+    let place = this.#placeIn(this.#chunks[at], point);
+    if (ascending) {
+      for (; at < this.#chunks.length; at++, place = 0) {
+        const chunk = this.#chunks[at] ?? [];
+        for (let i = place; i < chunk.length; i++) {
+          const entry = chunk[i];
+          if (entry) yield entry;
+        }
+      }
+    } else {
+      for (; at >= 0; at--, place = this.#chunks[at]?.length ?? 0) {
+        const chunk = this.#chunks[at] ?? [];
+        for (let i = place - 1; i >= 0; i--) {
+          const entry = chunk[i];
+          if (entry) yield entry;
+        }
+      }
+    }
+  }
+
+  /** Compares the first columns of a row with a key. */
+  compareStart(row: StoredRow, key: StoredRow): number {
+    return this.#compare(row, this.#atKey(key, "before"));
+  }
+
+  #beforeRow(values: StoredRow, columns: number): Point {
+    return { values, places: this.#places, columns, side: "before" };
+  }
+
+  #atKey(values: StoredRow, side: Point["side"]): Point {
+    return { values, places: this.#keyPlaces, columns: values.length, side };
+  }
+
+  /** Returns the entry at a place, which may be the end of an array. */
+  #entryAt(at: number, place: number): E | undefined {
+    return this.#chunks[at]?.[place] ?? this.#chunks[at + 1]?.[0];
+  }
+
+  /** Whether a point is between two neighbors. The upper one may be missing. */
+  #isBetween(lower: E | undefined, point: Point, upper: E | undefined): boolean {
+    if (!lower || this.#compare(lower.row, point) >= 0) return false;
+    return !upper || this.#compare(upper.row, point) > 0;
+  }
+
+  /**
+   * Splits an array that is too long. Appending in order leaves full arrays behind. Inserting
+   * anywhere else splits an array in half.
+   */
+  #split(at: number, place: number): void {
+    const isAppended = at === this.#chunks.length - 1 && place === maxChunkSize;
+    const kept = isAppended ? maxChunkSize : maxChunkSize / 2;
+    this.#chunks.splice(at + 1, 0, this.#chunks[at]?.splice(kept) ?? []);
+  }
+
+  /** Returns the place of the first array that does not end before the point, or of the last. */
+  #chunkOf(point: Point): number {
+    let low = 0;
+    let high = this.#chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const last = this.#chunks[middle]?.at(-1);
+      if (!last || this.#isBefore(last.row, point)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Returns how many entries of an array are before the point. */
+  #placeIn(chunk: readonly E[] = [], point: Point): number {
+    let low = 0;
+    let high = chunk.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const entry = chunk[middle];
+      if (entry && this.#isBefore(entry.row, point)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #isBefore(row: StoredRow, point: Point): boolean {
+    const difference = this.#compare(row, point);
+    return difference < 0 || (difference === 0 && point.side === "beyond");
+  }
+
+  /** Compares the first columns of a row with the values of a point. */
+  #compare(row: StoredRow, { values, places, columns }: Point): number {
+    for (let i = 0; i < columns; i++) {
+      const a = row[this.#places[i] ?? 0] ?? null;
+      const b = values[places[i] ?? 0] ?? null;
+      if (a !== b) return compareValues(a, b);
+    }
+    return 0;
+  }
+}
