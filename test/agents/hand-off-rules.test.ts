@@ -113,6 +113,10 @@ describe("a contact seems to be a machine", () => {
     expect(isLoop(times(3)), "Three equal texts suggest a machine.").toBe(true);
     expect(isLoop(times(2)), "People say the same thing twice.").toBe(false);
     expect(
+      isLoop(historyOf(...[1, 2, 3].map(() => texted("I am not here")))),
+      "Four words are enough.",
+    ).toBe(true);
+    expect(
       isLoop(historyOf(...[1, 2, 3].map(() => texted("no thank you")))),
       "People repeat short texts.",
     ).toBe(false);

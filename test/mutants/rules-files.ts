@@ -67,8 +67,39 @@ export const rulesFiles: readonly RulesFile[] = [
     file: "src/webhooks/rules.ts",
     tests: ["test/webhooks/rules.test.ts", "test/webhooks/failing.test.ts"],
   },
-  { file: "src/agents/hand-off-rules.ts", tests: ["test/agents/hand-off-rules.test.ts"] },
-  { file: "src/agents/runs/rules.ts", tests: ["test/agents/run-rules.test.ts"] },
+  {
+    file: "src/agents/hand-off-rules.ts",
+    tests: ["test/agents/hand-off-rules.test.ts"],
+    equivalents: [
+      { from: "lowest !== null", to: "true", why: "Null counts as 0, which is not negative." },
+      {
+        from: "default:\n      return undefined;",
+        to: "default:",
+        why: "The function ends there, so it returns undefined.",
+      },
+      {
+        from: '""',
+        to: '"Stryker was here!"',
+        why: "A text of three words never counts as repeated.",
+      },
+      {
+        from: "[]",
+        to: '["Stryker was here"]',
+        why: "A text of three words never counts as repeated.",
+      },
+    ],
+  },
+  {
+    file: "src/agents/runs/rules.ts",
+    tests: ["test/agents/run-rules.test.ts"],
+    equivalents: [
+      {
+        from: "place < last",
+        to: "place <= last",
+        why: "The last approval is no playbook's step.",
+      },
+    ],
+  },
   {
     file: "src/agents/playbooks/rules.ts",
     tests: ["test/agents/playbooks/rules.test.ts", "test/agents/playbooks/graph.test.ts"],
