@@ -172,7 +172,7 @@ export class Browser {
       () => undefined,
     );
     const answer = await Promise.race([
-      engine.api.handle(this.#request({ method: "POST", body }, what)),
+      engine.api.handle(this.#request({ method: "POST", headers: keyOf(body), body }, what)),
       lost,
     ]);
     timer.abort("answered");
@@ -200,6 +200,11 @@ export class Browser {
       `a request for ${what} of ${session_id}, contact ${contact_id}, was answered ${status}`,
     );
   }
+}
+
+/** A message's number is its key too, so that visitors use the same keys. */
+function keyOf(body: object): readonly string[] {
+  return "client_id" in body ? ["idempotency-key", String(body.client_id)] : [];
 }
 
 interface WebRequest {

@@ -17,13 +17,16 @@ import { surelyNotSent } from "./carrier-calls.ts";
 
 const dayMs = 86_400_000;
 
+/** A rate that is no whole number allows one message at a time. */
+const windowOf = (rate: number): { readonly max: number; readonly windowMs: number } =>
+  Number.isInteger(rate) ? { max: rate, windowMs: 1_000 } : { max: 1, windowMs: 1_000 / rate };
+
 export const rateLimited: Invariant = {
   name: "No sender exceeds its rate or its daily cap in any window of time.",
   check: ({ database, clocksDiffer, settings: { senderLimits } }) => {
     const [address] = senderAddresses;
     const { messages_per_second: rate, daily_cap } = senderLimits;
-    const perSecond =
-      rate == null ? [] : [{ max: Math.max(rate, 1), windowMs: rate < 1 ? 1_000 / rate : 1_000 }];
+    const perSecond = rate == null ? [] : [windowOf(rate)];
     const perDay = daily_cap == null ? [] : [{ max: daily_cap, windowMs: dayMs }];
     const limits = [...perSecond, ...perDay];
     const times: number[] = [];
