@@ -191,7 +191,9 @@ export class Browser {
     const { session_id, contact_id } = this.admission;
     this.isGone = true;
     if (status === 404 && this.#world.history.isErased(contact_id)) return;
-    if (status === 401 && this.#world.clock.now() - this.#openedAt >= maxSessionMs) {
+    // A session that has expired is also removed.
+    const isOver = this.#world.clock.now() - this.#openedAt >= maxSessionMs;
+    if (isOver && (status === 401 || status === 404)) {
       return void this.#world.visitors.open(this.#world.history.survivorOf(contact_id));
     }
     this.#world.report(
