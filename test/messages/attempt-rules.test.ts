@@ -5,10 +5,14 @@ import {
   answerLost,
   applyAnswer,
   applyLostAnswer,
+  applyNotSent,
   evidenceOf,
   withValidTime,
 } from "../../src/messages/attempt-rules.ts";
+import { maxAttempts } from "../../src/messages/route-rules.ts";
 import { expired, type MessageState } from "../../src/messages/rules.ts";
+import type { MessageError } from "../../src/messages/types.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
 
 const now = 1_000_000;
 const sending: MessageState = { status: "sending", expires_at: now + 60_000, attempts: 2 };
@@ -41,6 +45,71 @@ describe("a message of which an earlier attempt may have been sent", () => {
     expect(ambiguousIfLost(none, sending, answerLost)).toBe(none);
     expect(ambiguousIfLost(failed, sending, undefined)).toBe(failed);
     expect(ambiguousIfLost(failed, { status: "canceled" }, answerLost)).toBe(failed);
+  });
+});
+
+describe("the result of an attempt", () => {
+  const known: MessageError = { ...answerLost, code: "unreachable" };
+  const expires_at = now + 60_000;
+  const states: readonly MessageState[] = [1, 2].flatMap((attempts) => [
+    { status: "scheduled", send_at: now, expires_at, attempts },
+    { status: "queued", due_at: now, expires_at, attempts },
+    { status: "sending", expires_at, attempts },
+    { status: "ambiguous", expires_at, attempts, error: known },
+  ]);
+  const ended: readonly MessageState[] = [
+    { status: "canceled" },
+    expired.state,
+    { status: "failed", error: known },
+  ];
+  const error = { code: "throttled", message: "" } as const;
+
+  it("changes a message only if it is that of its last attempt and still open", () => {
+    const answers: readonly SendAnswer[] = [
+      { outcome: "rejected", error, permanent: false },
+      { outcome: "rejected", error, permanent: true },
+      { outcome: "ambiguous", error },
+    ];
+    const cases = [...states, ...ended].flatMap((from) =>
+      [1, 2].flatMap((attempt) => answers.map((answer) => ({ from, attempt, answer }))),
+    );
+    for (const { from, attempt, answer } of cases) {
+      const isLast = "attempts" in from && from.attempts === attempt;
+      const isSending = isLast && from.status === "sending";
+      const isLost = isLast && from.status === "ambiguous";
+      expect(
+        applyAnswer(from, attempt, answer, now).decision !== "none",
+        "An answer counts for the attempt that is open, a lost one only if none was lost before.",
+      ).toBe(isSending || (isLost && answer.outcome === "rejected"));
+      expect(
+        applyLostAnswer(from, attempt).decision,
+        "An answer is lost only if the message still waits for it.",
+      ).toBe(isSending ? "ambiguous" : "none");
+      expect(
+        applyNotSent(from, attempt, now).decision,
+        "A look-up counts only for the attempt whose answer is lost.",
+      ).toBe(isLost ? "retry" : "none");
+    }
+  });
+
+  it("queues the message again, or ends it with the error of a later attempt or its own", () => {
+    const from = { status: "ambiguous", expires_at, attempts: 1, error: known } as const;
+    expect(applyNotSent(from, 1, now)).toEqual({
+      decision: "retry",
+      state: { status: "queued", due_at: now, expires_at, attempts: 1 },
+    });
+    const last = { ...from, attempts: maxAttempts };
+    const refusal: MessageError = { ...answerLost, code: "landline" };
+    for (const [later, shown] of [
+      [refusal, refusal],
+      [null, known],
+      [undefined, known],
+    ] as const) {
+      expect(applyNotSent(last, maxAttempts, now, undefined, later)).toEqual({
+        decision: "failed",
+        state: { status: "failed", error: shown },
+      });
+    }
   });
 });
 

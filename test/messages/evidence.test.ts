@@ -54,7 +54,7 @@ describe.each(storages)("the evidence of a message on $name", ({ open }) => {
     expect((await one.messages.get(id)).status).toBe("delivered");
   });
 
-  it("that settles a waiting message unblocks the conversation", async () => {
+  it("that settles a message which waits for a retry unblocks the conversation", async () => {
     const { clock, engine } = world();
     const line = carrier({
       send: (message, attempt) =>
@@ -65,6 +65,7 @@ describe.each(storages)("the evidence of a message on $name", ({ open }) => {
     await one.messages.send({ ...hello, body: "first" });
     const next = await one.messages.send({ ...hello, body: "next" });
     await clock.advance(minute);
+    expect((await one.messages.get(next.id)).status).toBe("queued");
     const [call] = line.calls;
     if (call === undefined) throw new Error("the carrier was not called");
     await line

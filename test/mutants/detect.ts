@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { runNode } from "./child.ts";
@@ -42,8 +43,8 @@ export async function failedTests(
   files: readonly string[],
   options: readonly string[] = [],
 ): Promise<ReadonlyMap<string, string>> {
-  const reportPath = join(cwd, "test-report.json");
-  await rm(reportPath, { force: true });
+  // Tests may run several times at once in the same folder.
+  const reportPath = join(cwd, `test-report-${randomUUID()}.json`);
   const vitest = "node_modules/vitest/vitest.mjs";
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
   const { code, isStuck, output } = await runNode(
@@ -52,6 +53,7 @@ export async function failedTests(
   );
   if (isStuck) return new Map(files.map((file) => [file, "a test that waits forever"]));
   const text = await readFile(reportPath, "utf8").catch(() => undefined);
+  await rm(reportPath, { force: true });
   if (text === undefined) throw new Error(`The tests did not run (exit code ${code}):\n${output}`);
   const { testResults } = JSON.parse(text) as TestReport;
   const failed = new Map(

@@ -39,7 +39,14 @@ export const rulesFiles: readonly RulesFile[] = [
       },
     ],
   },
-  { file: "src/messages/rules.ts", tests: ["test/messages/rules.test.ts"] },
+  {
+    file: "src/messages/rules.ts",
+    tests: ["test/messages/rules.test.ts", "test/messages/waiting-rules.test.ts"],
+    equivalents: [
+      { from: "send_at === null", to: "false", why: "Null counts as 0, which is in the past." },
+      { from: "from === null", to: "false", why: "`isArrived` is false for null." },
+    ],
+  },
   {
     file: "src/messages/attempt-rules.ts",
     tests: ["test/messages/attempt-rules.test.ts", "test/messages/rules.test.ts"],
@@ -60,7 +67,69 @@ export const rulesFiles: readonly RulesFile[] = [
     file: "src/webhooks/rules.ts",
     tests: ["test/webhooks/rules.test.ts", "test/webhooks/failing.test.ts"],
   },
-  { file: "src/agents/hand-off-rules.ts", tests: ["test/agents/hand-offs.test.ts"] },
-  { file: "src/agents/runs/rules.ts", tests: ["test/agents/runs.test.ts"] },
-  { file: "src/agents/playbooks/rules.ts", tests: ["test/agents/playbooks/graph.test.ts"] },
+  {
+    file: "src/agents/hand-off-rules.ts",
+    tests: ["test/agents/hand-off-rules.test.ts"],
+    equivalents: [
+      { from: "lowest !== null", to: "true", why: "Null counts as 0, which is not negative." },
+      {
+        from: "default:\n      return undefined;",
+        to: "default:",
+        why: "The function ends there, so it returns undefined.",
+      },
+      {
+        from: '""',
+        to: '"Stryker was here!"',
+        why: "A text of three words never counts as repeated.",
+      },
+      {
+        from: "[]",
+        to: '["Stryker was here"]',
+        why: "A text of three words never counts as repeated.",
+      },
+    ],
+  },
+  {
+    file: "src/agents/runs/rules.ts",
+    tests: ["test/agents/run-rules.test.ts"],
+    equivalents: [
+      {
+        from: "place < last",
+        to: "place <= last",
+        why: "The last approval is no playbook's step.",
+      },
+    ],
+  },
+  {
+    file: "src/agents/playbooks/rules.ts",
+    tests: ["test/agents/playbooks/rules.test.ts", "test/agents/playbooks/graph.test.ts"],
+    equivalents: [
+      { from: '""', to: '"Stryker was here!"', why: "Every place in a list has a name." },
+      { from: "steps[place]?.id", to: "steps[place].id", why: "The place is one of the steps." },
+      {
+        from: "slots[place]?.name",
+        to: "slots[place].name",
+        why: "The place is one of the slots.",
+      },
+      { from: "[]", to: '["Stryker was here"]', why: "Nothing has this id or this place." },
+      { from: 'step.type === "ask"', to: "true", why: "Only an ask step has `on_fail`." },
+      { from: 'step.type === "run"', to: "true", why: "Only a run step has `on_error`." },
+      ...[
+        { from: "step === undefined", to: "false" },
+        { from: "place + 1 < steps.length", to: "true" },
+        { from: "place + 1 < steps.length", to: "place + 1 <= steps.length" },
+        { from: "place + 1", to: "place - 1" },
+        { from: "named.filter(({ to }) => to !== -1)", to: "named" },
+        { from: "to !== -1", to: "true" },
+        {
+          from: "[0, onCancel].filter((place) => place in definition.steps)",
+          to: "[0, onCancel]",
+        },
+        { from: "definition.steps[place]?.type", to: "definition.steps[place].type" },
+      ].map((each) => ({
+        ...each,
+        why: "A place without a step leads nowhere, and such places are left out beforehand.",
+      })),
+    ],
+  },
 ];

@@ -18,6 +18,7 @@ import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { laneOf } from "./job-row.ts";
@@ -175,6 +176,31 @@ describe.each(storages)("jobs on $name", ({ name, open }) => {
       ),
     );
     expect(tries.filter((claim) => claim !== undefined)).toHaveLength(1);
+  });
+
+  it("are there after they were armed, also if they ended between its reads and its commit", async () => {
+    const { clock, store, port } = await stored();
+    const order: JobOrder = consumeJob({ consumer: "c", key: "k" }, clock.now());
+    await store.commitUnscoped((tx) => arm(tx, order));
+    let hasEnded = false;
+    const overtaken = beforeCommits(port, async () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      const claim = await store.commitUnscoped((tx) =>
+        lease(tx, storedName(order), { leaseMs, fence: 1, leasedBy: null }),
+      );
+      if (claim === undefined) throw new Error("not leased");
+      await store.commitUnscoped((tx) => finish(tx, claim));
+    });
+    const options = { port: overtaken, schema, clock, random: seededRandom(2), logger: silent };
+    const another: JobOrder = consumeJob({ consumer: "c", key: "another" }, clock.now());
+    await new Store(options).commitUnscoped(async (tx) => {
+      await arm(tx, order);
+      await arm(tx, another);
+    });
+    expect(hasEnded).toBe(true);
+    const job = await store.unscopedReads.get(jobByName, ["consume", storedName(order).key]);
+    expect(job).toMatchObject({ leased: false, due_at: clock.now() });
   });
 
   it("that fail use the slow lane until they succeed again", async () => {

@@ -172,7 +172,7 @@ export class Browser {
       () => undefined,
     );
     const answer = await Promise.race([
-      engine.api.handle(this.#request({ method: "POST", body }, what)),
+      engine.api.handle(this.#request({ method: "POST", headers: keyOf(body), body }, what)),
       lost,
     ]);
     timer.abort("answered");
@@ -191,7 +191,9 @@ export class Browser {
     const { session_id, contact_id } = this.admission;
     this.isGone = true;
     if (status === 404 && this.#world.history.isErased(contact_id)) return;
-    if (status === 401 && this.#world.clock.now() - this.#openedAt >= maxSessionMs) {
+    // A session that has expired is also removed.
+    const isOver = this.#world.clock.now() - this.#openedAt >= maxSessionMs;
+    if (isOver && (status === 401 || status === 404)) {
       return void this.#world.visitors.open(this.#world.history.survivorOf(contact_id));
     }
     this.#world.report(
@@ -200,6 +202,11 @@ export class Browser {
       `a request for ${what} of ${session_id}, contact ${contact_id}, was answered ${status}`,
     );
   }
+}
+
+/** A message's number is its key too, so that visitors use the same keys. */
+function keyOf(body: object): readonly string[] {
+  return "client_id" in body ? ["idempotency-key", String(body.client_id)] : [];
 }
 
 interface WebRequest {

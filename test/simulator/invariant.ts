@@ -41,8 +41,10 @@ export interface Finding extends Violation {
 /** Laws that clients, operators, engine processes or the simulation itself report on. */
 export const laws = {
   acknowledgedIsStored: "Whatever was acknowledged can be read back.",
-  sameAnswerPerKey: "Requests under the same idempotency key get the same answer.",
+  sameAnswerPerKey:
+    "A request under a used idempotency key gets the same answer, and a different one is refused.",
   statusFromEvidence: "A message's status follows its strongest evidence and never goes back.",
+  redactedAfterwards: "A message is not redacted while it waits to be sent.",
   allWorkCompletes: "When the faults have stopped, all work completes.",
   noUnexpectedErrors: "Nothing fails or is refused without a reason that the simulation knows.",
   cleanStop: "An engine that has stopped no longer watches the storage.",

@@ -57,6 +57,13 @@ export class Operators {
     this.#world = world;
   }
 
+  /** Whether somebody asked to erase the contact, or one that was merged with it. */
+  erases(contact_id: string): boolean {
+    const { history } = this.#world;
+    const survivor = history.survivorOf(contact_id);
+    return [...this.requestedErasures].some((id) => history.survivorOf(id) === survivor);
+  }
+
   /**
    * Makes a call: mostly under an idempotency key until it is answered, else once without a key.
    * A call may be refused as `not_found` only if one of its `subjects` is erased or deleted.

@@ -46,14 +46,16 @@ export interface Settings {
  */
 const startOfHistory = [0, 0, 60, 330] as const;
 
+/** The time some minutes after midnight, or before it. */
 function timeOfDay(minutes: number): string {
-  return [Math.floor(minutes / 60), minutes % 60]
+  const ofDay = (minutes + 24 * 60) % (24 * 60);
+  return [Math.floor(ofDay / 60), ofDay % 60]
     .map((each) => String(each).padStart(2, "0"))
     .join(":");
 }
 
 export function drawSettings(dice: Dice): Settings {
-  const from = dice.pick(startOfHistory) + dice.between(0, 3);
+  const from = dice.pick(startOfHistory) + dice.between(-2, 3);
   const to = from + dice.between(1, 6);
   return {
     consent: {
@@ -68,7 +70,7 @@ export function drawSettings(dice: Dice): Settings {
     routes: dice.chance(0.5) ? drawRoutes(dice) : [],
     hasPool: dice.chance(0.4),
     senderLimits: {
-      messages_per_second: dice.chance(0.4) ? dice.pick([0.1, 0.5, 1, 3]) : null,
+      messages_per_second: dice.chance(0.4) ? dice.pick([0.1, 0.5, 1, 1.5, 3]) : null,
       daily_cap: dice.chance(0.05) ? dice.between(3, 20) : null,
     },
   };

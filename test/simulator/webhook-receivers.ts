@@ -12,6 +12,7 @@ export type WebhookFault =
   | "serverError"
   | "unavailable"
   | "tooManyRequests"
+  | "redirected"
   | "slowResponse"
   | "noResponse"
   | "connectionReset"
@@ -48,6 +49,7 @@ const failures: readonly Answer[] = [
   { fault: "noResponse", weight: 1, outcome: { outcome: "hangs" }, maxMs: 0 },
   { fault: "connectionReset", weight: 1, outcome: { outcome: "answer_lost" }, maxMs: 2_000 },
   { fault: "connectionRefused", weight: 1, outcome: { outcome: "unreachable" }, maxMs: 0 },
+  { fault: "redirected", weight: 1, outcome: answered(301), maxMs: 100 },
 ];
 const gone: Answer = { fault: "gone", weight: 1, outcome: answered(410), maxMs: 50 };
 

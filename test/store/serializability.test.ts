@@ -282,6 +282,36 @@ describe("the first row of a list is current", () => {
   });
 });
 
+test("a transaction that read the writes of a commit which fails runs again", async () => {
+  const { one, move, slow } = await slowWorld([
+    ["a", "nobody"],
+    ["b", "nobody"],
+  ]);
+  let copying: Promise<void> | undefined;
+  const hasRead = new Promise<void>((resolve) => {
+    slow.onTheWay = async (what) => {
+      if (copying !== undefined || what !== "commit") return;
+      copying = one.commitUnscoped(async (tx) => {
+        const [a, b] = [await tx.get(itemById, ["a"]), await tx.get(itemById, ["b"])];
+        if (b !== undefined) tx.update(items, b, { token: a?.token ?? "" });
+        resolve();
+      });
+      await hasRead;
+      await move("a", "anna");
+    };
+  });
+  let tries = 0;
+  await one.commitUnscoped(async (tx) => {
+    tries++;
+    const a = await tx.get(itemById, ["a"]);
+    if (a !== undefined) tx.update(items, a, { token: `try ${tries}` });
+  });
+  await copying;
+  expect(tries).toBe(2);
+  const copy = await one.unscopedReads.get(itemById, ["b"]);
+  expect(["", "try 2"]).toContain(copy?.token);
+});
+
 describe("a list that is read while a commit is in progress", () => {
   const ids = ["a", "b", "c", "d", "e", "f"];
   const change = fc.constantFrom("keep", "keep", "remove", "move", "write");

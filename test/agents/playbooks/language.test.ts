@@ -4,9 +4,7 @@ import { english } from "../../../adapters/language/index.ts";
 import { holds, parseCondition } from "../../../src/agents/playbooks/condition.ts";
 import { fitsPattern, patternProblem } from "../../../src/agents/playbooks/pattern.ts";
 import { fill, render } from "../../../src/agents/playbooks/template.ts";
-import { triggeredPlaybook } from "../../../src/agents/playbooks/rules.ts";
 import type { Json } from "../../../src/ports/agent-model.ts";
-import { definition } from "./support.ts";
 
 const language = english();
 
@@ -316,26 +314,5 @@ describe("patterns", () => {
       { numRuns: 1_000 },
     );
     expect(fitsPattern("a+", "a".repeat(101))).toBe(false);
-  });
-});
-
-describe("keywords", () => {
-  const playbook = (keywords: string[], priority = 0) => ({
-    definition: definition([], [], { trigger: { keywords, priority } }),
-  });
-  const low = playbook(["move", "appointment"]);
-  const high = playbook(["réschedule", "change my time"], 5);
-  const later = playbook(["move", "予約"]);
-
-  it.each([
-    ["Can I MOVE my visit?", low],
-    ["Reschedule my appointment", high],
-    ["please change  my-time", high],
-    ["I removed it", undefined],
-    ["来週の予約したい", later],
-    ["change her time", undefined],
-    ["", undefined],
-  ])("match whole words, and the highest priority wins: %s", (said, started) => {
-    expect(triggeredPlaybook([low, later, high], said)).toBe(started);
   });
 });

@@ -1,5 +1,5 @@
 import { messages } from "../../../src/messages/rows.ts";
-import type { MessagingEngine } from "../../../adapters/entry.ts";
+import type { Message, MessagingEngine } from "../../../adapters/entry.ts";
 import { type Edit, type SendRequest, told } from "../clients.ts";
 import { laws } from "../invariant.ts";
 import { statusRank } from "../invariants/status.ts";
@@ -90,8 +90,15 @@ const redactor: Actor = {
     );
     request.redaction = answer.kind === "done" ? "acknowledged" : "refused";
     world.trace.note([id], `client: send ${request.number}, redaction: ${told(answer)}`);
+    if (answer.kind !== "done" || !isWaiting(answer.value)) return;
+    if (world.operators.erases(answer.value.contact_id)) return;
+    const description = `${id} was redacted while it was ${answer.value.status}`;
+    world.report(laws.redactedAfterwards, [id], description);
   },
 };
+
+const isWaiting = ({ status }: Message): boolean =>
+  status === "scheduled" || status === "queued" || status === "sending";
 
 async function redactInbound({ clients, dice, database }: World): Promise<void> {
   const inbound = dice.pick(

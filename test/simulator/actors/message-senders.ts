@@ -11,7 +11,8 @@ function draft(world: World, to: string): SendMessage {
   const body = `text of send ${clients.requests.length + 1}, ${words.next()}`;
   return {
     to,
-    body,
+    // Now and then one letter too long for a single segment.
+    body: dice.chance(0.03) ? body.padEnd(161, ".") : body,
     ...(dice.chance(0.2) ? { from: dice.pick(senderAddresses) } : {}),
     ...(dice.chance(0.15) ? { ttl_seconds: dice.between(1, 120) } : {}),
     ...(dice.chance(0.2) ? { category: "marketing" } : {}),
@@ -56,6 +57,18 @@ async function sendOnce(world: World, request: SendRequest, call: SendCall): Pro
   }
 }
 
+/** Sends another message under the key of one that was sent. */
+async function reuseKey(world: World, sent: Message, idempotencyKey: string): Promise<void> {
+  const { clients, words } = world;
+  const input: SendMessage = { to: sent.contact_id, body: `another text, ${words.next()}` };
+  const answer = await clients.askUntilAnswered((engine) =>
+    engine.messages.send(input, { idempotencyKey }),
+  );
+  if (answer.kind === "refused") return;
+  const description = `another message under the key of ${sent.id} was answered with ${answer.value.id}`;
+  world.report(laws.sameAnswerPerKey, [sent.id], description);
+}
+
 /**
  * Sends a message: either once without an idempotency key, or under a key until it is answered.
  * Some clients send twice at the same time under the key, or again later.
@@ -75,6 +88,9 @@ export async function sendMessage(
   const twice = dice.chance(0.15) ? [sendWithKey(world, request, call, key)] : [];
   await Promise.all([sendWithKey(world, request, call, key), ...twice]);
   if (dice.chance(0.2)) await sendWithKey(world, request, call, key);
+  if (request.message !== undefined && dice.chance(0.1)) {
+    await reuseKey(world, request.message, key);
+  }
   return request;
 }
 
@@ -98,6 +114,27 @@ const scheduler: Actor = {
       ...draft(world, pickRecipient(world)),
       send_at: new Date(clock.now() + ahead).toISOString(),
     });
+  },
+};
+
+/** When the quiet hours of contacts without a time zone begin today, if that is still to come. */
+function startOfQuietHours({ clock, settings: { quietHours } }: World): number | undefined {
+  if (quietHours === undefined) return undefined;
+  const today = new Date(clock.now()).toISOString().slice(0, "2026-01-01".length);
+  const start = Date.parse(`${today}T${quietHours.from}:00.000Z`);
+  return start > clock.now() ? start : undefined;
+}
+
+const marketer: Actor = {
+  does: "A client schedules a marketing message for the minute in which the quiet hours begin.",
+  group: "sending",
+  weight: 1,
+  async act(world) {
+    const start = startOfQuietHours(world);
+    if (start === undefined) return;
+    const send_at = new Date(start).toISOString();
+    const to = pickRecipient(world);
+    await sendMessage(world, { ...draft(world, to), category: "marketing", send_at });
   },
 };
 
@@ -154,4 +191,10 @@ const batchSender: Actor = {
   },
 };
 
-export const messageSenders: readonly Actor[] = [sender, scheduler, burstSender, batchSender];
+export const messageSenders: readonly Actor[] = [
+  sender,
+  scheduler,
+  marketer,
+  burstSender,
+  batchSender,
+];

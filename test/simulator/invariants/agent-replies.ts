@@ -109,6 +109,10 @@ export const agentAnswersOrHandsOff: Invariant = {
         if (each.conversation_id === conversation_id) waiting.delete(id);
       }
     };
+    /** An agent that gets the conversation later answers only what came after it. */
+    const isAnswer = ({ author_type, direction, conversation_id }: MessageRow): boolean =>
+      author_type === "human" ||
+      (direction === "outbound" && agents.get(conversation_id) === undefined);
     const hasOptedOut = ({ account_id, mode, channel, from, to }: MessageRow): boolean =>
       readRows(database, identityByAddress, [account_id, mode, mediumOf(channel), from]).some(
         ({ consent, opted_out_of, opted_in_to }) =>
@@ -130,9 +134,7 @@ export const agentAnswersOrHandsOff: Invariant = {
             if (before === undefined && last !== undefined) waiting.set(last.id, last);
             agents.set(conversation_id, agent);
           }
-          if (change.kind === "message" && change.message.author_type === "human") {
-            forget(conversation_id);
-          }
+          if (change.kind === "message" && isAnswer(change.message)) forget(conversation_id);
           if (
             change.kind === "message" &&
             change.message.direction === "inbound" &&

@@ -25,6 +25,8 @@ class ExpectedConsent {
   /** How often an address opted out by keyword. Each opt-out is confirmed once. */
   readonly keywordOptOuts = new Map<string, number>();
   readonly #optedIn = new Set<string>();
+  /** The answers YES of the last commit that came from contacts who had not opted out. */
+  plainAnswers: readonly MessageRow[] = [];
 
   constructor({ settings }: World) {
     this.#settings = settings;
@@ -48,6 +50,7 @@ class ExpectedConsent {
    */
   apply(writes: readonly Write[]): ReadonlySet<string> {
     this.#optedIn.clear();
+    this.plainAnswers = [];
     const texts = insertedRows(writes, messages).filter(({ direction }) => direction === "inbound");
     const consentEvents = insertedRows(writes, events).filter(({ type }) =>
       type.startsWith("contact.opted_"),
@@ -66,11 +69,13 @@ class ExpectedConsent {
     return this.#optedIn;
   }
 
-  #applyText({ from, to, channel, body }: MessageRow): void {
+  #applyText(row: MessageRow): void {
+    const { from, to, channel, body } = row;
     const keyword = keywordTexts.find(({ text }) => text === body);
     if (keyword === undefined || channel === "webchat") return;
     const isOut = this.isOptedOut("text", from, to);
     const { means } = keyword;
+    if (!isOut && means === "yes") this.plainAnswers = [...this.plainAnswers, row];
     const { scope, honourNearMatches } = this.#settings.consent;
     const sender = scope === "sender" ? to : null;
     if (isOut && (means === "opt_in" || means === "yes")) this.#set("text", from, sender, false);
@@ -169,6 +174,23 @@ export const agentsRespectOptOuts: Invariant = {
             about: [id, conversation_id],
             description: `${engine}: an agent wrote ${id} to ${to}, who had opted out`,
           };
+        }
+      },
+    };
+  },
+};
+
+export const yesAnswersQuestions: Invariant = {
+  name: "YES opts in only a contact who has opted out.",
+  check(world) {
+    const consent = new ExpectedConsent(world);
+    return {
+      *commit(engine, writes) {
+        consent.apply(writes);
+        for (const { id, from, keyword } of consent.plainAnswers) {
+          if (keyword === null) continue;
+          const description = `${engine} took the answer ${id} of ${from} for the keyword ${keyword}`;
+          yield { about: [id], description };
         }
       },
     };

@@ -1,5 +1,9 @@
 import { contacts } from "../../../src/contacts/rows.ts";
-import { conversations, type ConversationRow } from "../../../src/conversations/rows.ts";
+import {
+  conversationById,
+  conversations,
+  type ConversationRow,
+} from "../../../src/conversations/rows.ts";
 import { jobByName } from "../../../src/queue/rows.ts";
 import { messages, type MessageRow } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/fields.ts";
@@ -117,6 +121,38 @@ export const unreadCounted: Invariant = {
               about: [row.id],
               description: `${row.id} counts ${row.unread_count} unread messages, but its unread flag is ${String(row.unread)}`,
             };
+          }
+        }
+      },
+    };
+  },
+};
+
+export const mergeKeepsActive: Invariant = {
+  name: "A merge keeps the survivor's conversation if it is active.",
+  check({ database }) {
+    /** Active current conversations as of the previous commit, by id. */
+    const active = new Map<string, ConversationRow>();
+    return {
+      *commit(engine, writes) {
+        for (const { id, merged_into } of writtenRows(writes, contacts)) {
+          if (merged_into === null) continue;
+          const own = [...active.values()].filter(({ contact_id }) => contact_id === merged_into);
+          for (const { account_id, mode, id: kept } of own) {
+            const [after] = readRows(database, conversationById, [account_id, mode, kept]);
+            if (after === undefined || after.current === true) continue;
+            const description = `${engine} ended ${kept} of ${merged_into}, with which ${id} was merged`;
+            yield { about: [kept, id, merged_into], description };
+          }
+        }
+        for (const row of writtenRows(writes, conversations)) {
+          const isActive = row.current === true && row.status !== "closed";
+          if (isActive) active.set(row.id, row);
+          else active.delete(row.id);
+        }
+        for (const write of writes) {
+          if (write.collection === conversations && write.kind === "remove") {
+            active.delete(String(write.key[2]));
           }
         }
       },

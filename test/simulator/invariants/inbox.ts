@@ -3,7 +3,7 @@ import type { ListConversations } from "../../../src/conversations/input-types.t
 import type { MessagingEngine } from "../../../adapters/entry.ts";
 import { labels } from "../actors/inbox-operators.ts";
 import type { Invariant, Violation } from "../invariant.ts";
-import { allRows } from "../rows.ts";
+import { allRows, writtenRows } from "../rows.ts";
 
 /** Filters of the inbox, and the rows that they must show. */
 interface View {
@@ -52,6 +52,24 @@ async function listAll(engine: MessagingEngine, filters: ListConversations): Pro
     cursor = page.next_cursor;
   }
 }
+
+export const activityMovesForward: Invariant = {
+  name: "A conversation does not move back in the inbox.",
+  check() {
+    const lastActivity = new Map<string, number>();
+    return {
+      *commit(engine, writes) {
+        for (const { id, last_activity_at } of writtenRows(writes, conversations)) {
+          const before = lastActivity.get(id) ?? 0;
+          lastActivity.set(id, last_activity_at);
+          if (last_activity_at >= before) continue;
+          const description = `${engine} moved ${id} back by ${before - last_activity_at} ms`;
+          yield { about: [id], description };
+        }
+      },
+    };
+  },
+};
 
 export const inboxMatchesRows: Invariant = {
   name: "The inbox lists exactly the conversations that match its filters, the latest first.",

@@ -13,10 +13,16 @@ import {
   sentAtMostOnce,
   sentWithinItsTime,
 } from "./carrier-calls.ts";
-import { agentsRespectOptOuts, optOutConfirmedOnce, optOutsRespected } from "./consents.ts";
+import {
+  agentsRespectOptOuts,
+  optOutConfirmedOnce,
+  optOutsRespected,
+  yesAnswersQuestions,
+} from "./consents.ts";
 import { lastMessageTime, mergesComplete, noOrphans, uniqueAddresses } from "./contacts.ts";
 import { conversationEventsMatch } from "./conversation-events.ts";
 import {
+  mergeKeepsActive,
   reopenWindow,
   sequencesContiguous,
   snoozeEndsOnTime,
@@ -24,7 +30,7 @@ import {
 } from "./conversations.ts";
 import { erasedDataGone, nothingSentToErased, redactedTextGone } from "./erasures.ts";
 import { handlerChangesAllowed, handOffEventOnce } from "./hand-offs.ts";
-import { inboxMatchesRows } from "./inbox.ts";
+import { activityMovesForward, inboxMatchesRows } from "./inbox.ts";
 import { messageEventsInOrder, timelineComplete, usageCounted } from "./message-events.ts";
 import {
   leaseHolderSends,
@@ -34,6 +40,7 @@ import {
 } from "./message-order.ts";
 import { policyAllowed, quietHoursRespected } from "./policies.ts";
 import { consumedInOrder } from "./consumers.ts";
+import { retriesOnSchedule } from "./retries.ts";
 import { searchFinds } from "./search.ts";
 import {
   oneTransportAtATime,
@@ -48,14 +55,16 @@ import {
   acknowledgedIsStored,
   inboundStoredOnce,
   oneMessagePerRequest,
+  segmentsCounted,
 } from "./stored-messages.ts";
 import { mailboxMatchesMessages, visitorSeesOnce } from "./webchat-mailboxes.ts";
-import { deliveriesOnSchedule, deliveriesProgress } from "./webhook-deliveries.ts";
+import { deliveriesOnSchedule, deliveriesProgress, pausesKept } from "./webhook-deliveries.ts";
 import { oneRequestAtATime, requestsDueAndInOrder, requestsSigned } from "./webhook-requests.ts";
 
 /** Checked where they can be observed: by clients, by engine processes, and at the end of a run. */
 const checkedElsewhere = [
   laws.sameAnswerPerKey,
+  laws.redactedAfterwards,
   laws.allWorkCompletes,
   laws.noUnexpectedErrors,
   laws.cleanStop,
@@ -67,11 +76,13 @@ export const invariants: readonly Invariant[] = [
   sentAtMostOnce,
   attemptRecordedBeforeCall,
   contentAsRequested,
+  segmentsCounted,
   sentWithinItsTime,
   canceledOrSent,
   oneTransportAtATime,
   routeFollowed,
   refusalsAreFinal,
+  retriesOnSchedule,
   rateLimited,
   senderChosen,
   leaseHolderSends,
@@ -82,6 +93,7 @@ export const invariants: readonly Invariant[] = [
   unreadCounted,
   snoozeEndsOnTime,
   reopenWindow,
+  mergeKeepsActive,
   uniqueAddresses,
   noOrphans,
   lastMessageTime,
@@ -93,7 +105,9 @@ export const invariants: readonly Invariant[] = [
   optOutsRespected,
   agentsRespectOptOuts,
   optOutConfirmedOnce,
+  yesAnswersQuestions,
   inboxMatchesRows,
+  activityMovesForward,
   visitorSeesOnce,
   mailboxMatchesMessages,
   sentimentFromScores,
@@ -112,6 +126,7 @@ export const invariants: readonly Invariant[] = [
   requestsDueAndInOrder,
   deliveriesProgress,
   deliveriesOnSchedule,
+  pausesKept,
   agentAnswersOnce,
   agentOwnsConversation,
   agentAnswersOrHandsOff,

@@ -1,6 +1,7 @@
 import { contactById, identityByAddress } from "../../../src/contacts/rows.ts";
 import { attempts, messageById } from "../../../src/messages/rows.ts";
 import { mediumOf } from "../../../src/kernel/fields.ts";
+import type { QuietHours } from "../../../src/operations/host-policies.ts";
 import type { Invariant } from "../invariant.ts";
 import { insertedRows, readRows } from "../rows.ts";
 
@@ -24,6 +25,11 @@ export const policyAllowed: Invariant = {
 
 /** How old a read may be when an engine commits: stalls and delays together. */
 const staleMs = 120_000;
+
+/** Whether a time such as `21:30` is in the quiet hours, which may go over midnight. */
+function isQuiet({ from, to }: QuietHours, time: string): boolean {
+  return from < to ? time >= from && time < to : time >= from || time < to;
+}
 
 export const quietHoursRespected: Invariant = {
   name: "Marketing messages wait until the recipient's quiet hours are over.",
@@ -57,7 +63,7 @@ export const quietHoursRespected: Invariant = {
           hour: "2-digit",
           minute: "2-digit",
         });
-        if (time < quietHours.from || time >= quietHours.to) continue;
+        if (!isQuiet(quietHours, time)) continue;
         const description = `${engine} handed over ${message_id} in the quiet hours, at ${time} in ${contact.time_zone ?? "UTC"}`;
         yield { about: [message_id], description };
       }

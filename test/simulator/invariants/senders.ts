@@ -17,13 +17,16 @@ import { surelyNotSent } from "./carrier-calls.ts";
 
 const dayMs = 86_400_000;
 
+/** A rate that is no whole number allows one message at a time. */
+const windowOf = (rate: number): { readonly max: number; readonly windowMs: number } =>
+  Number.isInteger(rate) ? { max: rate, windowMs: 1_000 } : { max: 1, windowMs: 1_000 / rate };
+
 export const rateLimited: Invariant = {
   name: "No sender exceeds its rate or its daily cap in any window of time.",
   check: ({ database, clocksDiffer, settings: { senderLimits } }) => {
     const [address] = senderAddresses;
     const { messages_per_second: rate, daily_cap } = senderLimits;
-    const perSecond =
-      rate == null ? [] : [{ max: Math.max(rate, 1), windowMs: rate < 1 ? 1_000 / rate : 1_000 }];
+    const perSecond = rate == null ? [] : [windowOf(rate)];
     const perDay = daily_cap == null ? [] : [{ max: daily_cap, windowMs: dayMs }];
     const limits = [...perSecond, ...perDay];
     const times: number[] = [];
@@ -134,7 +137,7 @@ export const refusalsAreFinal: Invariant = {
   }),
 };
 
-/** The ids of the live senders of texts, and of the default one. */
+/** The ids of the live senders of texts in the pool, and of the default one. */
 interface Pool {
   readonly phones: readonly SenderId[];
   readonly standard: SenderId | undefined;
@@ -142,7 +145,7 @@ interface Pool {
 
 function poolIn(database: StoragePort): Pool {
   const phones = allRows(database, senders).filter(
-    ({ mode, channels }) => mode === "live" && channels.includes("sms"),
+    ({ mode, channels, pool }) => pool && mode === "live" && channels.includes("sms"),
   );
   const standard = allRows(database, defaultSenders).find(
     ({ mode, channel }) => mode === "live" && channel === "sms",

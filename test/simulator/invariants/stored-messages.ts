@@ -1,7 +1,8 @@
+import { SegmentedMessage } from "sms-segments-calculator";
 import { messageById, messages, type MessageRow } from "../../../src/messages/rows.ts";
 import type { SendRequest } from "../clients.ts";
 import { type Invariant, laws, type Violation } from "../invariant.ts";
-import { allRows, insertedRows, readRows } from "../rows.ts";
+import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 
 export const acknowledgedIsStored: Invariant = {
   name: laws.acknowledgedIsStored,
@@ -90,6 +91,21 @@ export const oneMessagePerRequest: Invariant = {
           )
           .map(({ number }) => ({ about: [], description: `send ${number} was never answered` })),
       ];
+    },
+  }),
+};
+
+export const segmentsCounted: Invariant = {
+  name: "A text counts as many segments as the carrier sends it in.",
+  check: () => ({
+    *commit(engine, writes) {
+      for (const { id, body, channel, segments } of writtenRows(writes, messages)) {
+        if (body === null || channel !== "sms" || segments === null) continue;
+        const { segmentsCount } = new SegmentedMessage(body);
+        if (segments === segmentsCount) continue;
+        const description = `${engine} counted ${segments} segments of ${id} instead of ${segmentsCount}`;
+        yield { about: [id], description };
+      }
     },
   }),
 };

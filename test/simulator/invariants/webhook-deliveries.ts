@@ -11,11 +11,11 @@ import {
   type WebhookRow,
   webhooks,
 } from "../../../src/webhooks/rows.ts";
-import { delays, maxAttempts } from "../../../src/webhooks/schedule.ts";
+import { delays, maxAttempts, maxJitter } from "../../../src/webhooks/schedule.ts";
 import type { WebhookRequest } from "../../../adapters/testing/index.ts";
 import { maxDelayMs } from "../../../adapters/testing/world/faults.ts";
 import type { Invariant, Violation } from "../invariant.ts";
-import { allRows, insertedRows, readRows } from "../rows.ts";
+import { allRows, insertedRows, readRows, writtenRows } from "../rows.ts";
 import { maxStaleOwnerMs, WebhookHistory } from "../webhook-history.ts";
 import type { WebhookReceivers } from "../webhook-receivers.ts";
 import type { World } from "../world.ts";
@@ -24,6 +24,9 @@ import type { World } from "../world.ts";
 const maxCommitMs = maxDelayMs.stall + 30_000;
 /** How far clocks may differ, including steps of the clock. */
 const maxSkewMs = 20_000;
+
+/** How much longer than planned a delivery may wait: the receiver asked for it, or clocks differ. */
+const maxLateMs = 180_000;
 
 export const deliveriesProgress: Invariant = {
   name: "Every event that a webhook subscribes to is delivered to it, or will be.",
@@ -132,6 +135,24 @@ function attemptsOf(database: World["database"], { account_id, mode, id }: Deliv
   return readRows(database, deliveryAttempts.primary, [account_id, mode, id]);
 }
 
+export const pausesKept: Invariant = {
+  name: "A webhook's pause is never shortened by a later answer.",
+  check() {
+    const pausedUntil = new Map<string, number>();
+    return {
+      *commit(engine, writes) {
+        for (const { id, paused_until } of writtenRows(writes, webhooks)) {
+          const before = pausedUntil.get(id) ?? 0;
+          pausedUntil.set(id, paused_until ?? 0);
+          if (paused_until === null || paused_until >= before) continue;
+          const description = `${engine} ended the pause of ${id} ${before - paused_until} ms earlier`;
+          yield { about: [id], description };
+        }
+      },
+    };
+  },
+};
+
 export const deliveriesOnSchedule: Invariant = {
   name: "Delivery attempts are recorded as they happened, and retried on schedule.",
   check(world) {
@@ -176,6 +197,11 @@ export const deliveriesOnSchedule: Invariant = {
         const gap = (automatic[i + 1]?.at ?? Infinity) - (automatic[i]?.ended_at ?? 0);
         if (gap < delay - (clocksDiffer ? maxSkewMs : 0)) yield `was retried after only ${gap} ms`;
       }
+      const { status, history, next_attempt_at: due } = delivery;
+      const planned = delays[history.length - 1];
+      const end = automatic.at(-1)?.ended_at;
+      if (status !== "pending" || planned === undefined || due === null || end == null) return;
+      if (due - end > planned * (1 + maxJitter) + maxLateMs) yield `waits for ${due - end} ms`;
     }
     return {
       commit(_engine, writes) {

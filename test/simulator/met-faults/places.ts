@@ -102,6 +102,7 @@ export const placesOf: Readonly<Record<AnyFault, readonly Place[]>> = {
   serverError: webhook,
   unavailable: webhook,
   tooManyRequests: webhook,
+  redirected: webhook,
   slowResponse: webhook,
   noResponse: webhook,
   connectionReset: webhook,

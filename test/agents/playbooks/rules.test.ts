@@ -1,0 +1,150 @@
+/** The rules of playbooks: their keywords, their defaults, and what is said about their problems. */
+import { describe, expect, it, test } from "vitest";
+import { english } from "../../../adapters/language/index.ts";
+import { maxFrames } from "../../../src/agents/playbooks/frames.ts";
+import {
+  callsOf,
+  changedDefinition,
+  checkGraph,
+  playbookDefinitionOf,
+  triggeredPlaybook,
+} from "../../../src/agents/playbooks/rules.ts";
+import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
+import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
+import type { PlaybookId } from "../../../src/kernel/ids.ts";
+import { definition, idOf, libraryOf, slot } from "./support.ts";
+
+const send = { id: "hello", type: "send", text: "Hello" } as const;
+const ask = { id: "ask", type: "ask", slot: "a", retries: 1 } as const;
+const call = (playbook_id: PlaybookId, id = "c") => ({ id, type: "call", playbook_id }) as const;
+
+describe("keywords", () => {
+  const playbook = (keywords: string[], priority = 0) => ({
+    definition: definition([], [], { trigger: { keywords, priority } }),
+  });
+  const low = playbook(["move", "appointment"]);
+  const high = playbook(["réschedule", "change my time"], 5);
+  const later = playbook(["move", "予約"]);
+  const without = { definition: definition([]) };
+
+  it.each([
+    ["Can I MOVE my visit?", low],
+    ["Reschedule my appointment", high],
+    ["please change  my-time", high],
+    ["I removed it", undefined],
+    ["来週の予約したい", later],
+    ["change her time", undefined],
+    ["", undefined],
+  ])("match whole words, and the highest priority wins: %s", (said, started) => {
+    expect(triggeredPlaybook([without, low, later, high], said)).toBe(started);
+  });
+
+  it("are looked for in the first 4,000 characters", () => {
+    const said = (before: number) => `${" ".repeat(before)}move`;
+    expect(triggeredPlaybook([low], said(3_996))).toBe(low);
+    expect(triggeredPlaybook([low], said(3_997))).toBeUndefined();
+  });
+});
+
+describe("a definition", () => {
+  const steps: PlaybookStep[] = [send, ask];
+  const made = playbookDefinitionOf({ name: "Some", steps });
+
+  it("has defaults, only questions have retries, and nothing is in it that was not given", () => {
+    expect(
+      playbookDefinitionOf({ name: "Some", steps: [send, { ...ask, retries: undefined }] }),
+    ).toStrictEqual({
+      name: "Some",
+      description: "",
+      trigger: { priority: 0 },
+      slots: [],
+      steps: [send, { ...ask, retries: 2 }],
+    });
+  });
+
+  it("keeps in a change what is absent or undefined", () => {
+    const full = changedDefinition(made, { id: "pb_1", on_cancel: "ask", max_turns: 3 });
+    expect(full).toStrictEqual({ ...made, on_cancel: "ask", max_turns: 3 });
+    expect(changedDefinition(full, { id: "pb_1", name: undefined, description: "New" })).toEqual({
+      ...full,
+      description: "New",
+    });
+  });
+});
+
+describe("the problems of a playbook", () => {
+  const problemsOf = (graph: PlaybookDefinition, ...others: readonly PlaybookDefinition[]) =>
+    checkGraph(graph, (id) => libraryOf(graph, ...others)(id)?.definition, english());
+  const a = slot("a");
+
+  it.each<readonly [string, PlaybookDefinition, readonly PlaybookDefinition[]]>([
+    ["The playbook has no steps. Add at least one.", definition([]), []],
+    [
+      'An earlier step has the id "ask" too.',
+      definition([send, { ...ask, next: "end" }, ask, { id: "end", type: "resolve" }], [a]),
+      [],
+    ],
+    ['An earlier slot has the name "a" too.', definition([ask], [a, a]), []],
+    ['There is no step "gone".', definition([{ ...send, next: "gone" }]), []],
+    ['There is no slot "a".', definition([ask]), []],
+    [
+      "No other step leads to this step.",
+      definition([{ id: "people", type: "handoff", reason: "Help" }, send]),
+      [],
+    ],
+    [
+      "This closes a loop without a question to the contact. Add an ask step to the loop.",
+      definition([{ ...send, next: "hello" }]),
+      [],
+    ],
+    ["There is no enabled playbook with this id.", definition([call(idOf(1))]), []],
+    [
+      "This call makes playbooks call each other in a circle.",
+      definition([call(idOf(1))]),
+      [definition([call(idOf(0))])],
+    ],
+    [
+      `Calls of playbooks may be nested at most ${maxFrames} deep.`,
+      definition([call(idOf(1))]),
+      Array.from({ length: maxFrames }, (_, i) =>
+        definition(i + 1 < maxFrames ? [call(idOf(i + 2))] : [send]),
+      ),
+    ],
+  ])("say what is wrong: %s", (message, graph, others) => {
+    expect(problemsOf(graph, ...others).map((each) => each.message)).toContain(message);
+  });
+
+  it("are at most 100", () => {
+    const loops = (count: number) =>
+      definition(Array.from({ length: count }, (_, i) => ({ ...send, id: `s${i}`, next: "gone" })));
+    expect(problemsOf(loops(40))).toHaveLength(79);
+    expect(problemsOf(loops(51))).toHaveLength(100);
+  });
+
+  it("are not those of a called playbook, which may call one that is disabled", () => {
+    expect(problemsOf(definition([call(idOf(1))]), definition([call(idOf(2))]))).toEqual([]);
+  });
+
+  it("are found without following the same calls twice", () => {
+    const levels = 7;
+    const idAt = (level: number, place: number): PlaybookId =>
+      `pb_000000000000000000000000${level}${place}`;
+    const both = (level: number) =>
+      definition(level < levels ? [call(idAt(level, 0), "c"), call(idAt(level, 1), "d")] : [send]);
+    let asked = 0;
+    const callable = (id: PlaybookId): PlaybookDefinition => {
+      asked++;
+      return both(Number(id.at(-2)) + 1);
+    };
+    expect(checkGraph(both(0), callable, english())).toEqual([]);
+    expect(asked).toBe(2 * levels + 2);
+  });
+});
+
+test("a playbook that is called twice is listed once", () => {
+  const [first, second] = [idOf(1), idOf(2)];
+  expect(callsOf(definition([call(first), send, call(second, "d"), call(first, "e")]))).toEqual([
+    first,
+    second,
+  ]);
+});

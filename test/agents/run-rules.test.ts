@@ -1,0 +1,270 @@
+/** The rules of runs, as functions. */
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import {
+  act,
+  admitTrigger,
+  answersNoMessages,
+  approvalMs,
+  approvalStep,
+  concludedSteps,
+  denyWaitingCalls,
+  maxHistory,
+  maxOpenRuns,
+  mayQuote,
+  mayReplyAt,
+  note,
+  queueTimeoutJob,
+  redactedRun,
+  think,
+  turnJob,
+  withCall,
+  withinLastMinute,
+} from "../../src/agents/runs/rules.ts";
+import type { RunStep } from "../../src/agents/runs/step-types.ts";
+import type { ActionCall, EnterStep, ModelResult } from "../../src/agents/runs/types.ts";
+
+const now = Date.UTC(2026, 0, 1);
+const minute = 60_000;
+
+const call: ActionCall = {
+  id: "call_1",
+  action: "refund",
+  input: { n: 1 },
+  status: "pending",
+  output: null,
+  error: null,
+};
+const step: RunStep = {
+  type: "model",
+  name: "answer",
+  input: "in",
+  output: "out",
+  error: "slow",
+  started_at: "2026-01-01T00:00:00.000Z",
+  duration_ms: 5,
+};
+
+describe("a turn", () => {
+  const outcome = { status: "done", output: 1 } as const;
+  const thought: ModelResult = { done: "thought", answer: { text: "Yes" }, failure: null };
+
+  it("calls an action for the host application, unless it says that the model calls", () => {
+    const move = { do: "act", action: "refund", input: { n: 1 } };
+    expect(act("refund", { n: 1 }).next().value).toEqual({ ...move, by: "host" });
+    const calling = act("refund", { n: 1 }, "model");
+    expect(calling.next().value).toEqual({ ...move, by: "model" });
+    expect(calling.next({ done: "acted", outcome })).toEqual({ done: true, value: outcome });
+  });
+
+  it("asks the model, which by default may do nothing but answer", () => {
+    const task = { type: "answer" } as const;
+    const asking = think(task);
+    expect(asking.next().value).toEqual({ do: "think", task, acts: false, isFree: false });
+    expect(asking.next(thought)).toEqual({ done: true, value: thought });
+    expect(think(task, { acts: true, isFree: true }).next().value).toEqual({
+      do: "think",
+      task,
+      acts: true,
+      isFree: true,
+    });
+  });
+
+  it("refuses the result of another move", () => {
+    const acting = act("refund", null);
+    acting.next();
+    expect(() => acting.next(thought)).toThrow("the result of an action was expected");
+    const thinking = think({ type: "answer" });
+    thinking.next();
+    expect(() => thinking.next({ done: "acted", outcome })).toThrow(
+      "the answer of a model was expected",
+    );
+  });
+
+  it("notes a step of a playbook as it is", () => {
+    const enter: EnterStep = { do: "enter", playbook_id: "pb_1", revision: 1, step: "ask" };
+    const noting = note(enter);
+    expect(noting.next().value).toBe(enter);
+    expect(noting.next({ done: "noted" })).toEqual({ done: true, value: undefined });
+  });
+});
+
+test("a conversation has one job for turns, in the account's lane, and one for its queue", () => {
+  const scope = { account_id: "acct_1", mode: "live" } as const;
+  const key = { conversation_id: "conv_1" } as const;
+  expect(turnJob({ ...scope, id: "conv_1" }, now)).toEqual({
+    kind: "turn",
+    key,
+    ...scope,
+    lane: { kind: "turn", slow: false, ...scope },
+    due_at: now,
+  });
+  expect(queueTimeoutJob({ ...scope, ...key }, now)).toEqual({
+    kind: "queue-timeout",
+    key,
+    ...scope,
+    lane: { kind: "queue-timeout", slow: false },
+    due_at: now,
+  });
+});
+
+describe("no minute has more than the limit", () => {
+  const steps = fc.array(fc.constantFrom(0, 1, 9_999, 29_999, 30_000, minute - 1, minute), {
+    minLength: 1,
+    maxLength: 30,
+  });
+  const max = fc.integer({ min: 1, max: 4 });
+
+  it("of replies, and a reply waits no longer than that needs", () => {
+    fc.assert(
+      fc.property(steps, max, (pauses, limit) => {
+        let at = now;
+        const replies: number[] = [];
+        for (const pause of pauses) {
+          at += pause;
+          const next = mayReplyAt(replies, limit, at);
+          const inMinute = (time: number) => replies.filter((each) => each > time - minute).length;
+          expect(inMinute(next), "A reply that was allowed exceeds the limit.").toBeLessThan(limit);
+          expect(
+            next === at || inMinute(next - 1) >= limit,
+            "A reply waits although the limit allows it.",
+          ).toBe(true);
+          at = Math.max(at, next);
+          replies.push(at);
+        }
+      }),
+    );
+    expect(withinLastMinute([now - minute, now - minute + 1, now], now)).toEqual([
+      now - minute + 1,
+      now,
+    ]);
+  });
+
+  it("of triggers, and a refused one may be repeated as soon as it is allowed", () => {
+    fc.assert(
+      fc.property(steps, max, (pauses, limit) => {
+        let at = now;
+        let times: readonly number[] = [];
+        const all: number[] = [];
+        for (const pause of pauses) {
+          at += pause;
+          const recent = all.filter((each) => each > at - minute);
+          const decision = admitTrigger(times, limit, at);
+          expect(
+            decision.admitted,
+            "A trigger is admitted exactly while the limit allows it.",
+          ).toBe(recent.length < limit);
+          if (decision.admitted) {
+            all.push(at);
+            times = decision.triggered_at;
+            expect(times, "The triggers of the last minute are kept.").toEqual([...recent, at]);
+          } else {
+            const { retryAfterMs } = decision;
+            const isAdmitted = (ms: number) => admitTrigger(times, limit, at + ms).admitted;
+            expect(isAdmitted(retryAfterMs), "A trigger is admitted when it was told.").toBe(true);
+            expect(isAdmitted(retryAfterMs - 1), "It was told to wait too long.").toBe(false);
+          }
+        }
+      }),
+    );
+  });
+
+  it("of triggers, of which those do not count that a clock set back has left in the future", () => {
+    expect(admitTrigger([now + 1], 1, now)).toEqual({ admitted: true, triggered_at: [now] });
+    expect(admitTrigger([now], 1, now)).toEqual({ admitted: false, retryAfterMs: minute });
+  });
+});
+
+test("a run that was triggered, or continues after an approval, answers no messages", () => {
+  const request = { type: "action", action: "refund", input: null } as const;
+  expect(answersNoMessages({ request: null, resumed: false })).toBe(false);
+  expect(answersNoMessages({ request, resumed: false })).toBe(true);
+  expect(answersNoMessages({ request: null, resumed: true })).toBe(true);
+});
+
+test("a call of a run is added once, and then replaced in its place", () => {
+  const others: readonly ActionCall[] = [call, { ...call, id: "call_2" }];
+  const third = { ...call, id: "call_3" };
+  expect(withCall(others, third)).toEqual([...others, third]);
+  const done: ActionCall = { ...call, status: "done" };
+  expect(withCall(others, done)).toEqual([done, others[1]]);
+});
+
+describe("a decision about a call", () => {
+  const decided = {
+    type: "approval",
+    name: "refund",
+    input: { call_id: "call_1", author_id: "op_1" },
+    output: "approve",
+    error: null,
+    started_at: "2026-01-01T00:00:00.000Z",
+    duration_ms: 0,
+  };
+
+  it("is a step of the run, with who decided what", () => {
+    expect(approvalStep(call, { decision: "approve", author_id: "op_1", at: now })).toEqual(
+      decided,
+    );
+  });
+
+  it("that nobody made within a day denies the calls that wait, and no others", () => {
+    const waits: ActionCall = { ...call, status: "awaiting_approval" };
+    const other: ActionCall = { ...call, id: "call_2", status: "done" };
+    expect(denyWaitingCalls({ calls: [waits, other], steps: [step] }, now)).toEqual({
+      calls: [{ ...call, status: "denied", error: "denied" }, other],
+      steps: [
+        step,
+        {
+          ...decided,
+          input: { call_id: "call_1", author_id: null },
+          output: "deny",
+          error: "approval_timeout",
+        },
+      ],
+    });
+    expect(approvalMs).toBe(24 * 60 * minute);
+  });
+});
+
+test("a turn that did not conclude leaves no path, but that before an approval stays", () => {
+  const of = (type: string, name: string): RunStep => ({ ...step, type, name });
+  const [first, model] = [of("playbook", "first"), of("model", "answer")];
+  const [approval, second] = [of("approval", "refund"), of("playbook", "second")];
+  expect(concludedSteps([first, model, second])).toEqual([model]);
+  expect(concludedSteps([first, model, approval, second, model])).toEqual([
+    first,
+    model,
+    approval,
+    model,
+  ]);
+  const twice = [first, approval, second, approval];
+  expect(concludedSteps([...twice, first])).toEqual(twice);
+});
+
+test("a run may quote what it answers, and the last 30 messages before it ended", () => {
+  const run = { message_ids: [], heard_through: 100, finished_at: now };
+  const message = { id: "msg_1", sequence: 100, created_at: now } as const;
+  const quotes = (differs: { readonly sequence?: number; readonly created_at?: number }): boolean =>
+    mayQuote(run, { ...message, ...differs });
+  expect(maxHistory).toBe(30);
+  expect(maxOpenRuns).toBe(50);
+  expect(quotes({}), "It read the message.").toBe(true);
+  expect(quotes({ sequence: 71 }), "It read the last 30.").toBe(true);
+  expect(quotes({ sequence: 70 }), "It did not read the one before.").toBe(false);
+  expect(quotes({ sequence: 101 }), "It may have read a later one.").toBe(true);
+  expect(quotes({ created_at: now + 1 }), "It had ended.").toBe(false);
+  const later = { ...message, created_at: now + 1 };
+  expect(mayQuote({ ...run, finished_at: null }, later), "It has not ended.").toBe(true);
+  const early = { ...message, sequence: 1 };
+  const answers = { ...run, message_ids: ["msg_0" as const, early.id] };
+  expect(mayQuote(answers, early), "It answers the message.").toBe(true);
+});
+
+test("a redacted run keeps what was done and when, without the words", () => {
+  const done: ActionCall = { ...call, status: "failed", output: "text", error: "text" };
+  expect(redactedRun({ steps: [step], calls: [done] })).toEqual({
+    steps: [{ ...step, input: null, output: null, error: null }],
+    calls: [{ ...done, input: null, output: null, error: null }],
+    result: null,
+  });
+});
