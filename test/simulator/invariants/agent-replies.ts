@@ -130,8 +130,12 @@ export const agentAnswersOrHandsOff: Invariant = {
             if (before === undefined && last !== undefined) waiting.set(last.id, last);
             agents.set(conversation_id, agent);
           }
-          if (change.kind === "message" && change.message.author_type === "human") {
-            forget(conversation_id);
+          if (change.kind === "message" && change.message.direction === "outbound") {
+            // An agent that gets a conversation answers what came in after the last message to the
+            // contact, whoever sent that.
+            const isAnswer =
+              change.message.author_type === "human" || agents.get(conversation_id) === undefined;
+            if (isAnswer) forget(conversation_id);
           }
           if (
             change.kind === "message" &&
