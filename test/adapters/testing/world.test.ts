@@ -118,6 +118,14 @@ describe.each(storages)("on $name", ({ open }) => {
     expect(carrier.handedOver).toHaveLength(1);
   });
 
+  test("a call waits for the restart if its engine crashes before it can begin", async () => {
+    const { shop: w } = shop();
+    const call = w.begin((engine) => engine.messages.send({ to, body }));
+    w.crash("engine 1", { forMs: 5_000 });
+    await w.advance(10_000);
+    expect(await call).toMatchObject({ outcome: "done" });
+  });
+
   test("an engine that is cut off from the carrier hands its messages over later", async () => {
     const { carrier, shop: w } = shop();
     w.partition("engine 1", "carrier");
