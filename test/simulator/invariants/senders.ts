@@ -134,7 +134,7 @@ export const refusalsAreFinal: Invariant = {
   }),
 };
 
-/** The ids of the live senders of texts, and of the default one. */
+/** The ids of the live senders of texts in the pool, and of the default one. */
 interface Pool {
   readonly phones: readonly SenderId[];
   readonly standard: SenderId | undefined;
@@ -142,7 +142,7 @@ interface Pool {
 
 function poolIn(database: StoragePort): Pool {
   const phones = allRows(database, senders).filter(
-    ({ mode, channels }) => mode === "live" && channels.includes("sms"),
+    ({ mode, channels, pool }) => mode === "live" && channels.includes("sms") && pool,
   );
   const standard = allRows(database, defaultSenders).find(
     ({ mode, channel }) => mode === "live" && channel === "sms",
