@@ -87,9 +87,15 @@ export type {
 } from "./world/calls.ts";
 export type { EnginePorts, MakeEngine, WorldTransport } from "./world/engine-process.ts";
 export type { EngineRun, Outage } from "./world/engine-run.ts";
-export { type Fault, faultNames, type FaultPlace, type FaultRates } from "./world/faults.ts";
+export {
+  type Fault,
+  faultNames,
+  type FaultPlace,
+  type FaultRates,
+  type MetFault,
+} from "./world/faults.ts";
 export type { PortCall } from "./world/port-calls.ts";
-export type { LogLine, MetFault, Remote, WorldObserver } from "./world/run-context.ts";
+export type { LogLine, Remote, WorldObserver } from "./world/run-context.ts";
 export type { Story, StoryEntry, StoryOptions } from "./world/story.ts";
 export { Violation } from "./world/violation.ts";
 export type {

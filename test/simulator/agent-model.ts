@@ -28,7 +28,8 @@ function validAnswer(world: World, turn: ModelTurn): ModelAnswer {
   const { task } = turn;
   const topic = topicOf(turn);
   if (task.type === "extract") {
-    return dice.chance(0.7) ? { slots: { [task.slot.name]: topic } } : {};
+    const value = dice.pick(task.slot.enum ?? [topic]) ?? topic;
+    return dice.chance(0.7) ? { slots: { [task.slot.name]: value } } : {};
   }
   const reply = { text: `I answer ${words.next()}`, confidence: dice.number() };
   const usage = { input_tokens: dice.between(1, 300), output_tokens: dice.between(1, 50) };

@@ -86,7 +86,7 @@ export class Browser {
 
   /** Reads the event stream over one connection until that breaks. */
   async #listen(): Promise<void> {
-    const { clock, dice, coverage } = this.#world;
+    const { clients, clock, dice, coverage } = this.#world;
     const { run, engine } = await this.#world.running();
     const connection = new AbortController();
     this.#connection = connection;
@@ -101,7 +101,9 @@ export class Browser {
     const headers = last === undefined ? [] : ["last-event-id", String(last)];
     const request = this.#request({ method: "GET", headers, signal: connection.signal }, "stream");
     const asked = coverage.begin(run, ["webchat.stream"]);
+    clients.waiting++;
     const response = await Promise.race([engine.api.handle(request), broken]);
+    clients.waiting--;
     if (response !== undefined) await this.#readStream(response, broken);
     coverage.end(asked);
     connection.abort("closed");

@@ -61,7 +61,7 @@ export class Clients {
   readonly redactedInbound = new Set<string>();
   /** Ids of inbound messages whose redaction was refused. An earlier try may still commit. */
   readonly perhapsRedacted = new Set<string>();
-  /** The number of clients that retry until they are answered. */
+  /** The number of clients that retry until they are answered, and of streams that open. */
   waiting = 0;
   readonly #world: World;
   #keys = 0;

@@ -1,10 +1,13 @@
 import { agents } from "../../src/agents/rows.ts";
+import { playbooks } from "../../src/agents/playbooks/rows.ts";
 import { contacts, type ContactRow } from "../../src/contacts/rows.ts";
 import { webhooks } from "../../src/webhooks/rows.ts";
 import type { Write } from "../../src/ports/storage.ts";
 
+const deletable: readonly Write["collection"][] = [webhooks, agents, playbooks];
+
 /**
- * What happened to contacts, webhooks and agents, according to the commits. Engines' answers do not
+ * What happened to contacts, webhooks, agents and playbooks, according to the commits. Engines' answers do not
  * count.
  */
 export class ResourceHistory {
@@ -13,7 +16,7 @@ export class ResourceHistory {
   readonly #mergedInto = new Map<string, string>();
   /** The contacts that one commit erased together, by the id of each. */
   readonly #erased = new Map<string, readonly string[]>();
-  /** Webhooks and agents. */
+  /** Webhooks, agents and playbooks. */
   readonly #deleted = new Set<string>();
 
   apply(writes: readonly Write[]): void {
@@ -22,7 +25,7 @@ export class ResourceHistory {
       .flatMap((write) => ("key" in write ? [String(write.key[2])] : []));
     for (const id of erased) this.#erased.set(id, erased);
     for (const write of writes) {
-      const canBeDeleted = write.collection === webhooks || write.collection === agents;
+      const canBeDeleted = deletable.some((each) => each === write.collection);
       if (canBeDeleted && write.kind === "remove") this.#deleted.add(String(write.key[2]));
       if (write.collection !== contacts) continue;
       if (write.kind !== "insert" && write.kind !== "update") continue;
@@ -53,7 +56,7 @@ export class ResourceHistory {
     return this.#erased.has(this.survivorOf(id));
   }
 
-  /** Whether a contact is erased, or a webhook or an agent is deleted. */
+  /** Whether a contact is erased, or a webhook, an agent or a playbook is deleted. */
   isGone(id: string): boolean {
     return this.#deleted.has(id) || this.isErased(id);
   }

@@ -3,6 +3,7 @@ import type { Actor } from "./actors/actor.ts";
 import type { Counts } from "./met-faults/coverage.ts";
 import {
   bookingPlaybook,
+  complaintPlaybook,
   decideApprovals,
   draftAgent,
   refundPlaybook,
@@ -141,11 +142,14 @@ async function createAgent(world: World): Promise<void> {
   const { clients, clock } = world;
   let isCreated = false;
   void (async () => {
-    for (const playbook of [bookingPlaybook, refundPlaybook]) {
+    for (const playbook of [bookingPlaybook, refundPlaybook, complaintPlaybook]) {
       const idempotencyKey = `playbook-${playbook.name}`;
-      await clients.askUntilAnswered((engine) =>
+      const answer = await clients.askUntilAnswered((engine) =>
         engine.playbooks.create(playbook, { idempotencyKey }),
       );
+      if (answer.kind === "done") continue;
+      const { name } = playbook;
+      world.report(laws.noUnexpectedErrors, [], `the playbook ${name} was refused: ${answer.code}`);
     }
     const agent = draftAgent(world);
     await clients.askUntilAnswered((engine) =>

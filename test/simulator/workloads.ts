@@ -57,6 +57,7 @@ const workloads: readonly Workload[] = [
     phones: 1,
     weights: {
       webchat: 5,
+      reads: 1,
       contacts: 4,
       inbox: 1.5,
       sending: 0.2,
@@ -87,8 +88,23 @@ const workloads: readonly Workload[] = [
     weights: { reads: 6, administration: 6, sending: 0.4, changes: 0.3, consent: 0.4, agents: 0.6 },
   },
   {
+    name: "rare requests",
+    weight: 7,
+    phones: 2,
+    weights: {
+      reads: 24,
+      administration: 25,
+      webhooks: 9,
+      webchat: 4,
+      contacts: 2.5,
+      sending: 0.3,
+      changes: 0.1,
+      consent: 0.2,
+    },
+  },
+  {
     name: "agents",
-    weight: 3,
+    weight: 4,
     phones: 3,
     weights: {
       agents: 4,

@@ -17,6 +17,7 @@ import {
   world as makeWorld,
   type World as TestWorld,
 } from "../../adapters/testing/index.ts";
+import { AimedFaults } from "./aimed-faults.ts";
 import { ActionBackend, type ActionEffect } from "./action-backend.ts";
 import { agentModel } from "./agent-model.ts";
 import { type CarrierTraits, drawTraits, makeCarrier } from "./carrier.ts";
@@ -75,7 +76,7 @@ export class World {
   readonly operators: Operators;
   readonly visitors: WebchatVisitors;
   readonly policy: HostPolicy;
-  readonly coverage = new Coverage();
+  readonly coverage = new Coverage((name, run) => this.aimed.onOperation(name, run));
   readonly bookkeeper = new Bookkeeper(this);
   /** The engines' clocks are not equal. */
   readonly clocksDiffer: boolean;
@@ -83,6 +84,7 @@ export class World {
   faultsStopped = false;
   /** The first violation that was found. */
   finding: Finding | undefined;
+  readonly aimed: AimedFaults;
   readonly #checks: { readonly name: string; readonly checks: Checks }[] = [];
 
   constructor(seed: number, invariants: readonly Invariant[]) {
@@ -92,6 +94,7 @@ export class World {
     this.faults = drawFaults(this.dice);
     this.workload = drawWorkload(this.dice);
     this.settings = drawSettings(this.dice);
+    this.aimed = new AimedFaults(this);
     this.phones = new PhoneNumbers(this.workload.phones);
     this.traits = drawTraits(this.dice);
     this.carrier = makeCarrier(this.dice, this.traits, this.settings, (call) =>

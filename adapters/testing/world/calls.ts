@@ -1,7 +1,7 @@
 /** Calls of the host application to its engines, and their outcomes. */
 import type { MessagingEngine } from "../../entry.ts";
 import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
-import type { EngineProcess } from "./engine-process.ts";
+import type { EngineRun } from "./engine-run.ts";
 import type { Surroundings } from "./run-context.ts";
 
 /** The host application got the result. */
@@ -52,12 +52,13 @@ export interface CallOptions {
 export const defaultCallMs = 300_000;
 
 /** Waits for the answer to a call, until the process ends or the time is up. */
-export async function callOnce<T, Tx extends object | undefined>(
+export async function callOnce<T>(
   { clock }: Surroundings,
-  { name, run }: EngineProcess<Tx>,
+  run: EngineRun,
   answer: Promise<T>,
   withinMs: number,
 ): Promise<CallOutcome<T>> {
+  const { name } = run;
   const unknown = (why: string) => (): CallOutcome<T> => ({ outcome: "unknown", why });
   const timer = new AbortController();
   const gone = run.ended.then(unknown(`${name} ended before it answered`));

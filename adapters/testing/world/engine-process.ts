@@ -14,7 +14,7 @@ import { connectToModel, type ScriptedModel } from "../model/scripted-model.ts";
 import { connectToReceiver, type ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { seededRandom } from "../simulated.ts";
 import { type EngineRun, ProcessRun } from "./engine-run.ts";
-import { type Fault, maxSkewMs, type FaultSource } from "./faults.ts";
+import { type Fault, type FaultSource, maxSkewMs, type MetFault } from "./faults.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { faultyTransport } from "./faulty-transport.ts";
 import type { Call } from "./port-calls.ts";
@@ -190,11 +190,14 @@ export class EngineProcess<Tx extends object | undefined> {
 
   #occurs(fault: Fault, { call, reads = [], writes = [] }: Call): boolean {
     const { world, faults } = this.#settings;
-    if (!faults.occurs(fault, this.name)) return false;
-    const read = reads.map(({ index }) => index.collection.name);
-    const written = writes.map(({ collection }) => collection.name);
-    const collections = [...new Set([...read, ...written])];
-    world.observe.onFault?.({ fault, engine: this.name, call, collections, writes });
+    const describe = (): MetFault => {
+      const read = reads.map(({ index }) => index.collection.name);
+      const written = writes.map(({ collection }) => collection.name);
+      const collections = [...new Set([...read, ...written])];
+      return { fault, engine: this.name, call, collections, writes };
+    };
+    if (!faults.occurs(fault, this.name, describe)) return false;
+    world.observe.onFault?.(describe());
     return true;
   }
 

@@ -1,4 +1,6 @@
+import type { Write } from "../../../src/ports/index.ts";
 import type { Dice } from "../dice.ts";
+import type { PortCall } from "./port-calls.ts";
 
 /**
  * How likely each fault is at each call that it can happen to, from 0 (never) to 1 (always). A
@@ -168,17 +170,35 @@ export function drawRates(dice: Dice): FaultRates {
   return Object.fromEntries(drawn) as Record<Fault, number>;
 }
 
+/** A fault that happened, and the call that it happened to. */
+export interface MetFault {
+  /** The name of the fault. */
+  readonly fault: Fault;
+  /** The name of the engine. */
+  readonly engine: string;
+  /** The kind of call. Faults of what the carrier reports happen to `receipt` or `text`. */
+  readonly call: PortCall;
+  /** The collections that a read or a commit concerns, by name. Empty for other calls. */
+  readonly collections: readonly string[];
+  /** The writes of a commit, even if the fault prevents them. Empty for other calls. */
+  readonly writes: readonly Write[];
+}
+
 /** Which calls an injected fault happens to. */
 export interface FaultPlace {
   /** The name of the engine. Default: any engine. */
   readonly engine?: string;
   /** How many calls that it could happen to are skipped first. Default: 0. */
   readonly after?: number;
+  /**
+   * Whether it could happen to a call, such as a commit that writes messages. It is told what
+   * `observe.onFault` would be told. It must not call an engine. Default: to every call.
+   */
+  readonly where?: (call: MetFault) => boolean;
 }
 
-interface Injected {
+interface Injected extends Omit<FaultPlace, "after"> {
   readonly fault: Fault;
-  readonly engine: string | undefined;
   left: number;
 }
 
@@ -210,9 +230,9 @@ export class FaultSource {
     return this.#injected.map(({ fault }) => fault);
   }
 
-  inject(fault: Fault, { engine, after = 0 }: FaultPlace): void {
+  inject(fault: Fault, { after = 0, ...place }: FaultPlace): void {
     this.#isCalm = false;
-    this.#injected.push({ fault, engine, left: after });
+    this.#injected.push({ ...place, fault, left: after });
   }
 
   /** From now on no fault happens. */
@@ -221,10 +241,16 @@ export class FaultSource {
     this.#injected = [];
   }
 
-  /** Whether a fault happens now. Ask once at each point of a call at which it can happen. */
-  occurs(fault: Fault, engine: string): boolean {
+  /**
+   * Whether a fault happens now. Ask once at each point of a call at which it can happen.
+   * `describe` returns the fault as if it happened.
+   */
+  occurs(fault: Fault, engine: string, describe: () => MetFault): boolean {
     const planned = this.#injected.find(
-      (each) => each.fault === fault && (each.engine ?? engine) === engine,
+      (each) =>
+        each.fault === fault &&
+        (each.engine ?? engine) === engine &&
+        (each.where?.(describe()) ?? true),
     );
     if (planned !== undefined && planned.left-- === 0) {
       this.#injected = this.#injected.filter((each) => each !== planned);

@@ -2,9 +2,9 @@ import type { Clock, StoragePort, Write } from "../../../src/ports/index.ts";
 import type { Dice } from "../dice.ts";
 import type { VirtualClock } from "../simulated.ts";
 import type { EngineRun, ProcessRun } from "./engine-run.ts";
-import type { Fault } from "./faults.ts";
+import type { Fault, MetFault } from "./faults.ts";
 import type { Connection, ConnectionOptions } from "./shared-storage.ts";
-import type { Call, PortCall } from "./port-calls.ts";
+import type { Call } from "./port-calls.ts";
 import type { Story } from "./story.ts";
 
 /** What an engine can be cut off from. `internet`: the receivers of webhooks, and the model. */
@@ -18,20 +18,6 @@ export interface Ground {
   /** Reads what is committed. No fault applies. */
   readonly reader: StoragePort["reader"];
   close(): Promise<void>;
-}
-
-/** A fault that happened, and the call that it happened to. */
-export interface MetFault {
-  /** The name of the fault. */
-  readonly fault: Fault;
-  /** The name of the engine. */
-  readonly engine: string;
-  /** The kind of call. Faults of what the carrier reports happen to `receipt` or `text`. */
-  readonly call: PortCall;
-  /** The collections that a read or a commit concerns, by name. Empty for other calls. */
-  readonly collections: readonly string[];
-  /** The writes of a commit, even if the fault prevents them. Empty for other calls. */
-  readonly writes: readonly Write[];
 }
 
 /** Functions that are called when something happens. They must not call an engine. */

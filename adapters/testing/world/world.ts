@@ -179,15 +179,13 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
     const { withinMs = defaultCallMs, as: text } = options;
     const waiting = { text, run: undefined };
     this.#calls.add(waiting);
-    const process = await this.#running(options.engine);
+    const { name, engine, run } = await this.whenUp(options.engine);
     this.#calls.delete(waiting);
-    const { name, engine, run } = process;
-    if (engine === undefined) throw new Error(`${name} is down.`);
     const call = { text, run };
     this.#calls.add(call);
     if (text !== undefined) this.story.note([], `${text}, on ${name}`);
     const answer = (async () => code(engine))();
-    const outcome = await callOnce(this.#surroundings, process, answer, withinMs);
+    const outcome = await callOnce(this.#surroundings, run, answer, withinMs);
     this.#calls.delete(call);
     if (text !== undefined) this.story.note([], `${text}: ${describeOutcome(outcome)}`);
     return outcome;

@@ -75,6 +75,18 @@ describe.each(storages)("on $name", ({ open }) => {
     });
   });
 
+  test("a fault can be aimed at the commits that write a collection", async () => {
+    const met: MetFault[] = [];
+    const { shop: w } = shop({ observe: { onFault: (each) => met.push(each) } });
+    w.inject("commitFailsBefore", { where: ({ collections }) => collections.includes("notes") });
+    const { conversation_id } = await w.run((engine) => engine.messages.send({ to, body }));
+    await w.advance(60_000);
+    expect(met).toEqual([]);
+    const note = w.run((engine) => engine.conversations.addNote(conversation_id, { body }));
+    await expect(note).rejects.toMatchObject({ code: "storage_unavailable" });
+    expect(met.map(({ collections }) => collections.includes("notes"))).toEqual([true]);
+  });
+
   test("a process that crashes after the carrier has the message does not send it again", async () => {
     const { carrier, shop: w } = shop({ engines: 2 });
     w.inject("crashAfterSend");
@@ -116,6 +128,14 @@ describe.each(storages)("on $name", ({ open }) => {
     w.restart("engine 1");
     await w.settle();
     expect(carrier.handedOver).toHaveLength(1);
+  });
+
+  test("a call waits for the restart if its engine crashes before it can begin", async () => {
+    const { shop: w } = shop();
+    const call = w.begin((engine) => engine.messages.send({ to, body }));
+    w.crash("engine 1", { forMs: 5_000 });
+    await w.advance(10_000);
+    expect(await call).toMatchObject({ outcome: "done" });
   });
 
   test("an engine that is cut off from the carrier hands its messages over later", async () => {

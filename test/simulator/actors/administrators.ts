@@ -34,14 +34,13 @@ const saveOperator: Draw = ({ dice, words }) => {
 };
 
 const readOperators: Draw = ({ dice, database }) => {
-  const known = dice.pick(allRows(database, operators));
+  const known = dice.chance(0.7) ? dice.pick(allRows(database, operators)) : undefined;
   if (known === undefined) {
     return { does: "list the operators", subjects: [], call: (engine) => engine.operators.list() };
   }
   const { id } = known;
   // Another administrator may remove it at any time.
-  const call: ApiCall<unknown> = (engine) =>
-    dice.chance(0.5) ? engine.operators.list() : engine.operators.get(id).catch(ifGone);
+  const call: ApiCall<unknown> = (engine) => engine.operators.get(id).catch(ifGone);
   return { does: `get the operator ${id}`, subjects: [], call };
 };
 
@@ -52,11 +51,16 @@ const removeOperator: Draw = ({ dice }) => {
   return { does: `remove the operator ${id}`, subjects: [], call };
 };
 
-const createKey: Draw = ({ database, words }) => {
+const listKeys: Draw = () => ({
+  does: "list API keys",
+  subjects: [],
+  call: (engine) => engine.apiKeys.list(),
+});
+
+const createKey: Draw = (world) => {
+  const { database, words } = world;
+  if (allRows(database, keys).length >= maxKept) return listKeys(world);
   const name = `Key ${words.next()}`;
-  if (allRows(database, keys).length >= maxKept) {
-    return { does: "list API keys", subjects: [], call: (engine) => engine.apiKeys.list() };
-  }
   const call: ApiCall<unknown> = (engine, options) => engine.apiKeys.create({ name }, options);
   return { does: "create an API key", subjects: [], call };
 };
@@ -132,6 +136,7 @@ const draws: readonly Draw[] = [
   saveOperator,
   readOperators,
   removeOperator,
+  listKeys,
   createKey,
   changeKey,
   addOrChangeSender,
@@ -139,14 +144,21 @@ const draws: readonly Draw[] = [
   removeObservation,
 ];
 
+/** How many requests an administrator begins together at most. */
+const maxDraws = 4;
+
 const administrator: Actor = {
   does: "An administrator changes API keys, operators, a spare sender, a playbook, observations.",
   group: "administration",
   weight: 1,
   async act(world) {
-    const drawn = world.dice.pick(draws)?.(world);
-    if (drawn === undefined) return;
-    await world.operators.request(drawn.does, drawn.subjects, drawn.call);
+    const { dice, operators } = world;
+    const drawn = Array.from({ length: dice.between(1, maxDraws) }, () =>
+      dice.pick(draws)?.(world),
+    ).filter((each) => each !== undefined);
+    await Promise.all(
+      drawn.map(({ does, subjects, call }) => operators.request(does, subjects, call)),
+    );
   },
 };
 

@@ -42,7 +42,23 @@ export const refundPlaybook: CreatePlaybook = {
     { id: "done", type: "send", text: "You have it back.", next: "charm" },
     { id: "charm", type: "instruct", text: "Be nice.", next: "over" },
     { id: "sorry", type: "send", text: "We can't do that." },
-    { id: "over", type: "set", values: { paid: true } },
+    { id: "over", type: "set", values: { what: "paid" } },
+  ],
+};
+
+/** Needs the model to read an answer and to write a text. */
+export const complaintPlaybook: CreatePlaybook = {
+  name: "Complain",
+  enabled: true,
+  trigger: { keywords: ["bad"] },
+  slots: [
+    { name: "where", type: "text", required: true, prompt: "Where?", enum: ["north", "south"] },
+  ],
+  steps: [
+    { id: "calm", type: "instruct", text: "Say that we are sorry." },
+    { id: "ask", type: "ask", slot: "where" },
+    { id: "done", type: "send", text: "We will look into it.", next: "over" },
+    { id: "over", type: "set", values: { where: "south" } },
   ],
 };
 
@@ -119,13 +135,13 @@ const remove: Task = ({ operators }, { id }) => {
 const tasks = [
   { weight: 4, task: edit },
   { weight: 3, task: toggle },
-  { weight: 0.6, task: remove },
+  { weight: 1.2, task: remove },
 ];
 
 const maintainer: Actor = {
   does: "An operator changes, disables, enables or deletes an agent.",
   group: "agents",
-  weight: 0.6,
+  weight: 1,
   async act(world) {
     const { operators, dice, database } = world;
     const agent = dice.pick(allRows(database, agents));
@@ -138,7 +154,7 @@ const maintainer: Actor = {
 const triggerer: Actor = {
   does: "An operator triggers an action or a playbook in a conversation or for a contact.",
   group: "agents",
-  weight: 1,
+  weight: 2.5,
   async act(world) {
     const { operators, dice, database, words } = world;
     const agent = dice.pick(allRows(database, agents));
@@ -193,8 +209,8 @@ export async function decideApprovals(world: World, share: number): Promise<void
 const approver: Actor = {
   does: "An operator approves or denies runs that wait for an approval.",
   group: "agents",
-  weight: 1.5,
-  act: (world) => decideApprovals(world, 0.5),
+  weight: 4,
+  act: (world) => decideApprovals(world, 0.8),
 };
 
 export const agentOperators: readonly Actor[] = [creator, maintainer, triggerer, approver];

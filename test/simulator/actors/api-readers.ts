@@ -66,6 +66,7 @@ const draws: readonly Draw[] = [
   read("get the errors", (engine) => engine.account().errorCounts()),
   read("get the backlog", (engine) => engine.account().backlog()),
   read("list contacts", (engine) => engine.contacts.list()),
+  read("list contacts with a label", (engine) => engine.contacts.list({ label: "vip" })),
   read("list senders", (engine) => engine.senders.list()),
   read("list conversations", (engine) => engine.conversations.list()),
   read("list messages", (engine) => engine.messages.list()),
@@ -103,6 +104,12 @@ const draws: readonly Draw[] = [
   ofLatest(contactRows, "get the sentiment of", nobody, (engine, { id }) =>
     engine.contacts.sentiment(id),
   ),
+  (world) => {
+    const [a, b] = [1, 2].map(() => world.dice.pick(contactRows(world).slice(-8))?.id);
+    if (a === undefined || b === undefined || a === b) return undefined;
+    const call: Read["call"] = (engine) => engine.contacts.previewMerge(a, b);
+    return { does: `preview the merge of ${b} into ${a}`, subjects: [a, b], call };
+  },
   ofLatest(conversationRows, "get", ofContact, (engine, { id }) => engine.conversations.get(id)),
   ofLatest(conversationRows, "list the messages of", ofContact, (engine, { id }) =>
     engine.conversations.messages(id),
@@ -186,15 +193,21 @@ const follow =
     return last;
   };
 
+/** How many reads a client begins together at most. */
+const maxReads = 5;
+
 const reader: Actor = {
   does: "A client reads something that no other client reads: lists, counts, the event stream.",
   group: "reads",
   weight: 2,
   async act(world) {
-    const drawn = world.dice.pick(draws)?.(world);
-    if (drawn === undefined) return;
-    const { does, subjects, call } = drawn;
-    await world.operators.request(does, subjects, call);
+    const { dice, operators } = world;
+    const drawn = Array.from({ length: dice.between(1, maxReads) }, () =>
+      dice.pick(draws)?.(world),
+    ).filter((each) => each !== undefined);
+    await Promise.all(
+      drawn.map(({ does, subjects, call }) => operators.request(does, subjects, call)),
+    );
   },
 };
 

@@ -116,7 +116,7 @@ const eraser: Actor = {
 const observer: Actor = {
   does: "An operator adds an observation to a contact.",
   group: "contacts",
-  weight: 0.4,
+  weight: 1.2,
   async act(world) {
     const contact = pickContact(world);
     if (contact === undefined) return;

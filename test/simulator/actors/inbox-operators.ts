@@ -123,7 +123,7 @@ const tasks = [
   { weight: 3, task: reopen },
   { weight: 4, task: label },
   { weight: 2, task: change },
-  { weight: 2, task: note },
+  { weight: 3, task: note },
   { weight: 4, task: read },
   { weight: 1, task: unread },
   { weight: 2, task: handOver },

@@ -41,4 +41,11 @@ const cable: Actor = {
   },
 };
 
-export const processFaults: readonly Actor[] = [crasher, deployer, clockSetter, cable];
+const aimer: Actor = {
+  does: "Faults wait for the next reads and commits of some rows.",
+  group: "faults",
+  weight: 5,
+  act: async ({ aimed }) => aimed.aimAtRows(),
+};
+
+export const processFaults: readonly Actor[] = [aimer, crasher, deployer, clockSetter, cable];

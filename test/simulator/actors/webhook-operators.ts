@@ -81,18 +81,18 @@ const remove: Task = (_world, { id }) => ({
 });
 
 const tasks = [
-  { weight: 5, task: toggle },
-  { weight: 3, task: rotate },
+  { weight: 4, task: toggle },
+  { weight: 2, task: rotate },
   { weight: 3, task: redeliver },
   { weight: 2, task: recover },
-  { weight: 1, task: sendTest },
-  { weight: 0.7, task: remove },
+  { weight: 2, task: sendTest },
+  { weight: 1.5, task: remove },
 ];
 
 const maintainer: Actor = {
   does: "An operator pauses, enables, tests, recovers or deletes a webhook, or rotates its secret.",
   group: "webhooks",
-  weight: 1,
+  weight: 1.5,
   async act(world) {
     const { operators, dice, database } = world;
     const webhook = dice.pick(allRows(database, webhooks));

@@ -119,7 +119,7 @@ export const messagesInOrder: Invariant = {
 /** Checked on every commit, since the next message would arm the missing job and so hide this. */
 export const waitingMessagesHaveJobs: Invariant = {
   name: "A scheduled or queued message always has a job that will send it.",
-  check: ({ database }) => ({
+  check: ({ database, history }) => ({
     *commit(engine, writes) {
       for (const write of writes) {
         if (write.collection === messages && (write.kind === "insert" || write.kind === "update")) {
@@ -140,7 +140,8 @@ export const waitingMessagesHaveJobs: Invariant = {
         if (write.collection === jobs && write.kind === "remove" && write.key[0] === "send") {
           const [, conversation_id = ""] = write.key;
           const [left] = readRows(database, outbox, [conversation_id]);
-          if (left !== undefined) {
+          // An erasure removes a contact's messages one after another. They are not sent any more.
+          if (left !== undefined && !history.isErased(left.contact_id)) {
             yield {
               about: [left.id],
               description: `${engine} removed the send job of ${left.id}'s conversation, though the message is ${left.status}`,

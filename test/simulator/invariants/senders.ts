@@ -153,6 +153,12 @@ function poolIn(database: StoragePort): Pool {
   return { phones: phones.map(({ id }) => id), standard: standard?.sender_id };
 }
 
+function removedAddresses(writes: readonly Write[]): readonly string[] {
+  return writes.flatMap((write) =>
+    write.collection === identities && write.kind === "remove" ? [String(write.key.at(-1))] : [],
+  );
+}
+
 /** How old a read may be when an engine commits: stalls and delays together. */
 const staleMs = 120_000;
 
@@ -188,6 +194,14 @@ export const senderChosen: Invariant = {
         ) {
           formerPools.push({ pool, until: clock.now() });
           pool = poolIn(database);
+        }
+        // One commit can replace a contact's address and write to the new one.
+        for (const address of removedAddresses(writes)) {
+          const latest = lastSenders.get(address)?.at(-1);
+          const owner = owners.get(address);
+          if (latest === undefined || owner === undefined) continue;
+          const others = removedSenders.get(owner) ?? [];
+          removedSenders.set(owner, [...others, { sender: latest.sender, until: clock.now() }]);
         }
         const inserted = insertedRows(writes, messages);
         for (const { id, to, from, body, channel, contact_id } of inserted) {
@@ -232,18 +246,7 @@ export const senderChosen: Invariant = {
           if (latest !== undefined) latest.until = clock.now();
           lastSenders.set(address, [...before, { sender, until: Infinity }]);
         }
-        for (const write of writes) {
-          if (write.collection !== identities || write.kind !== "remove") continue;
-          const address = String(write.key.at(-1));
-          const latest = lastSenders.get(address)?.at(-1);
-          const owner = owners.get(address);
-          if (latest !== undefined && owner !== undefined) {
-            const { sender } = latest;
-            const others = removedSenders.get(owner) ?? [];
-            removedSenders.set(owner, [...others, { sender, until: clock.now() }]);
-          }
-          lastSenders.delete(address);
-        }
+        for (const address of removedAddresses(writes)) lastSenders.delete(address);
       },
     };
   },

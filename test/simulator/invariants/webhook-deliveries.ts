@@ -6,6 +6,7 @@ import {
   deliveries,
   deliveriesInOrder,
   deliveriesOfEvent,
+  type DeliveryAttemptRow,
   deliveryAttempts,
   type DeliveryRow,
   type WebhookRow,
@@ -159,21 +160,12 @@ export const deliveriesOnSchedule: Invariant = {
     const { database, clock, receivers, clocksDiffer } = world;
     const log = new WebhookHistory(() => clock.now());
     const takenOver = new Set<string>();
-    const unrecordedRank = (request: WebhookRequest): number =>
-      Number(mayBeUnrecorded(request, receivers));
     function* problemsOf(
       delivery: DeliveryRow,
       requests: readonly WebhookRequest[],
     ): Iterable<string> {
       const rows = attemptsOf(database, delivery);
-      const made = rows.map(({ started_at, status_code }) => {
-        // Two engines whose clocks differ can have sent at the same time by their own clocks. The
-        // request that must be recorded comes first.
-        const then = requests
-          .filter((request) => request.started_at === started_at)
-          .toSorted((a, b) => unrecordedRank(a) - unrecordedRank(b));
-        return then.find((request) => seenStatus(request) === status_code) ?? then[0];
-      });
+      const made = requestsOf(rows, requests, receivers);
       if (made.includes(undefined)) yield "has an attempt that its receiver never got";
       const unrecorded = requests.filter(
         (request) => !made.includes(request) && !mayBeUnrecorded(request, receivers),
@@ -233,15 +225,38 @@ export const deliveriesOnSchedule: Invariant = {
   },
 };
 
-/** The sender did not learn the outcome, crashed soon after, or could not reach the storage. */
+/**
+ * Finds the request of each attempt. Two engines can have sent at the same time by their own
+ * clocks, and got the same status. Then each attempt is of another request, and requests that must
+ * be recorded come first.
+ */
+function requestsOf(
+  attempts: readonly DeliveryAttemptRow[],
+  requests: readonly WebhookRequest[],
+  receivers: WebhookReceivers,
+): readonly (WebhookRequest | undefined)[] {
+  const rank = (request: WebhookRequest): number => Number(mayBeUnrecorded(request, receivers));
+  const left = requests.toSorted((a, b) => rank(a) - rank(b));
+  return attempts.map(({ started_at, status_code }) => {
+    const at = left.findIndex(
+      (request) => request.started_at === started_at && seenStatus(request) === status_code,
+    );
+    return at === -1 ? undefined : left.splice(at, 1)[0];
+  });
+}
+
+/**
+ * The request was under way at the end of the history, or the sender did not learn the outcome,
+ * crashed soon after, or could not reach the storage.
+ */
 function mayBeUnrecorded(request: WebhookRequest, receivers: WebhookReceivers): boolean {
-  const { abandoned, ended_at } = request;
-  const end = ended_at ?? 0;
+  const { abandoned, ended_at: end } = request;
+  if (abandoned || end === null) return true;
   const run = receivers.runOf(request);
   const hadOutage = run?.outages.some(
     ({ from, until }) => from < end + maxStaleOwnerMs && until > end,
   );
-  return abandoned || hadOutage === true || (run?.endedAt ?? Infinity) - end < maxStaleOwnerMs;
+  return hadOutage === true || (run?.endedAt ?? Infinity) - end < maxStaleOwnerMs;
 }
 
 /** The status of the response as the sender saw it. */

@@ -27,6 +27,12 @@ export class Coverage {
   readonly #counts = new Map<string, number>();
   readonly #runs = new WeakMap<object, EngineRun>();
   readonly #underWay = new Set<Request>();
+  readonly #onOperation: (name: string, run: EngineRun) => void;
+
+  /** `onOperation` is called when an engine begins an operation. */
+  constructor(onOperation: (name: string, run: EngineRun) => void) {
+    this.#onOperation = onOperation;
+  }
 
   get counts(): Counts {
     return Object.fromEntries(this.#counts);
@@ -83,6 +89,7 @@ export class Coverage {
     const request = this.begin(run, []);
     const watched = watch(engine, "", (name) => {
       request.operations.add(name);
+      this.#onOperation(name, run);
       if (isImpatient) this.count("operation", name, "clientImpatient");
     });
     try {
@@ -95,6 +102,7 @@ export class Coverage {
   begin(run: EngineRun, operations: Iterable<string>): Request {
     const request = { run, operations: new Set(operations) };
     this.#underWay.add(request);
+    for (const name of request.operations) this.#onOperation(name, run);
     return request;
   }
 
@@ -110,7 +118,7 @@ const renamed: Readonly<Record<string, string>> = {
   "account.errorCounts": "usage.errors",
 };
 
-/** Wraps a handle. `onCall` gets the dotted name of each method that is called. */
+/** Wraps a handle. `onCall` gets the dotted name of each method before it is called. */
 function watch<T extends object>(handle: T, path: string, onCall: (name: string) => void): T {
   return new Proxy(handle, {
     get(target, property) {
@@ -118,10 +126,10 @@ function watch<T extends object>(handle: T, path: string, onCall: (name: string)
       const name = `${path}${String(property)}`;
       if (typeof value === "function") {
         return (...given: unknown[]): unknown => {
+          const isHandle = name === "account";
+          if (!isHandle) onCall(renamed[name] ?? name);
           const result: unknown = Reflect.apply(value, target, given);
-          if (name === "account") return watch(result as object, "account.", onCall);
-          onCall(renamed[name] ?? name);
-          return result;
+          return isHandle ? watch(result as object, "account.", onCall) : result;
         };
       }
       const isGroup = typeof value === "object" && value !== null;

@@ -178,11 +178,14 @@ const operations: readonly Operation[] = apiRoutes(defaultLimits).flatMap(({ ope
   "name" in operation ? [{ kind: operation.kind, name: operation.name }] : [],
 );
 
+/** The names of all operations. */
+export const operationNames: readonly string[] = operations.map(({ name }) => name);
+
 const rowsOf: Readonly<Record<Place, readonly string[]>> = {
   commit: schema.collections.map(({ name }) => name),
   read: schema.collections.map(({ name }) => name),
   job: Object.keys(jobKinds),
-  operation: operations.map(({ name }) => name),
+  operation: operationNames,
   engine: ["start", "notification", "process"],
   carrier: ["send", "look-up", "receipt", "text"],
   webhook: ["post"],
@@ -256,6 +259,13 @@ function isOfCommits(fault: AnyFault): boolean {
 
 function isProcessFault(fault: AnyFault): boolean {
   return placesOf[fault] === processes || fault === "clockSet";
+}
+
+/** The faults that can happen to an operation. */
+export function faultsOf(operation: string): readonly AnyFault[] {
+  return (Object.keys(placesOf) as AnyFault[]).filter(
+    (fault) => placesOf[fault].includes("operation") && canOccur("operation", operation, fault),
+  );
 }
 
 /** All cells of the table, in order. */
