@@ -226,8 +226,12 @@ test("texts of strangers stay text, and axe finds nothing in either scheme", asy
   // Texts that wrap anew leave the latest message in sight.
   const below = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(
     document.querySelector("tidings-chat").shadowRoot.querySelector(".list"))`;
+  const drawn = `new Promise((resolve) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(null))))`;
   for (const width of [320, 1_440, 320]) {
     await tab.page.setViewportSize({ width, height: 640 });
+    // A width that is never drawn cannot be observed.
+    await tab.page.evaluate(drawn);
     await expect.poll(() => tab.page.evaluate(below)).toBeLessThan(2);
   }
   // The focus stays in the panel, which covers a small screen.
