@@ -3,9 +3,17 @@
  * decides what is run: the code, the seeds and the number of steps. After a change, all seeds run again.
  */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import type { Progress } from "./run-seeds.ts";
 
@@ -51,6 +59,7 @@ export function loadProgress(file: string): Progress | undefined {
 
 /** Replaces the file as a whole, so that a kill leaves the old one or the new one. */
 export function saveProgress(file: string, progress: Progress): void {
+  mkdirSync(dirname(file), { recursive: true });
   const next = `${file}.next`;
   writeFileSync(next, JSON.stringify(progress));
   renameSync(next, file);
