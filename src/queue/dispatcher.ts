@@ -56,9 +56,9 @@ export class Dispatcher {
   #stopping = false;
   /** Jobs that became due by commits of this process since the last search. */
   #armed: DueJob[] = [];
-  /** How many of these the present search has taken over. */
-  #searchedFor = 0;
-  /** Whether the last search may have left due jobs. */
+  /** Armed jobs that the present search took and that have no slots yet. */
+  #armedInSearch: readonly DueJob[] = [];
+  /** Whether there may be due jobs that the last search has not read, or that it has not started. */
   #hasMore = true;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
@@ -124,7 +124,7 @@ export class Dispatcher {
           const all = [...this.#due.values()];
           const leftJobs = all.some((due) => due.hasLeftJobs);
           const hasReadAll = all.every((due) => due.hasReadAllLanes);
-          this.#hasMore = leftJobs || !hasReadAll || outcomes.has("full");
+          this.#hasMore = !hasReadAll || outcomes.has("full") || outcomes.has("failed");
           if (outcomes.has("started")) {
             overtaken = 0;
             continue;
@@ -137,6 +137,7 @@ export class Dispatcher {
         }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
+        this.#hasMore = true;
         wait = pauseMs;
       }
       if (this.#stopping) break;
@@ -163,8 +164,8 @@ export class Dispatcher {
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
     const leasing = startable.map((job) => this.#lease(job));
-    // Those that there is room for have their slots now.
-    this.#searchedFor = 0;
+    // They have their slots now, if there is room.
+    this.#armedInSearch = [];
     const leases = await Promise.allSettled(leasing);
     const failed = leases.filter((each) => each.status === "rejected");
     const [first] = failed;
@@ -179,10 +180,12 @@ export class Dispatcher {
 
   /** Finds due jobs in the pools that have room. */
   async #find(now: number): Promise<readonly DueJob[]> {
-    const armed = this.#armed;
-    this.#armed = [];
-    this.#searchedFor = armed.length;
     const open = [...this.#due].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
+    const pools = new Set(open.map(([pool]) => pool));
+    // A full pool is not searched, so its armed jobs still wait.
+    const [armed, waiting] = partition(this.#armed, ({ lane }) => pools.has(poolOf(lane)));
+    this.#armed = waiting;
+    this.#armedInSearch = armed;
     const found = open.map(([pool, due]) =>
       due.find({
         now,
@@ -219,8 +222,9 @@ export class Dispatcher {
 
   /**
    * Takes a job in the transaction that arms it, so that nobody needs to search for it. Jobs that
-   * wait for a slot come first, in the order of their classes. So if the last search left some, or
-   * if there is not room for all that were armed since, the search takes the new ones, too.
+   * wait for a slot come first, in the order of their classes. So if the last search left some that
+   * could run now, or if there is not room for all that were armed since, the search takes the new
+   * ones, too.
    */
   async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
     const { store, handlers } = this.#options;
@@ -229,7 +233,7 @@ export class Dispatcher {
       return undefined;
     }
     const lane = decodeLane(row.lane);
-    if (this.#waitForOthersMs(lane) > 0 || !this.#hasRoomBesideArmed(lane)) return undefined;
+    if (this.#waitForOthersMs(lane) > 0 || !this.#hasRoomBesideWaiting(lane)) return undefined;
     // The handler may still run though its last transaction has removed the job.
     if (this.#running.has(nameOf(row))) return undefined;
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
@@ -260,10 +264,15 @@ export class Dispatcher {
     return { go, cancel };
   }
 
-  /** Whether a lane has a slot for one more job beside those that were armed and not leased yet. */
-  #hasRoomBesideArmed(lane: Lane): boolean {
-    const waiting = this.#armed.length + this.#searchedFor;
-    return this.#armed.length < maxArmed && waiting < this.#slots.freeInLane(lane);
+  /** Whether a lane has a slot for one more job beside those that wait in its pool. */
+  #hasRoomBesideWaiting(lane: Lane): boolean {
+    const pool = poolOf(lane);
+    const left = this.#due.get(pool)?.leftLanes ?? [];
+    if (left.some((each) => this.#slots.freeInLane(each) > 0)) return false;
+    const armed = [...this.#armed, ...this.#armedInSearch].filter(
+      (job) => poolOf(job.lane) === pool,
+    );
+    return this.#armed.length < maxArmed && armed.length < this.#slots.freeInLane(lane);
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */

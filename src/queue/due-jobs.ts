@@ -1,5 +1,5 @@
 import { takeInTurns } from "./classes.ts";
-import { classOf, decodeLane, groupOf, type Lane, type Pool, remoteOf } from "./job.ts";
+import { classOf, decodeLane, encodeLane, groupOf, type Lane, type Pool, remoteOf } from "./job.ts";
 import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
@@ -125,6 +125,7 @@ export class DueJobs {
   #lastLane = "";
   #hasReadAllLanes = true;
   #hasLeftJobs = false;
+  #leftLanes: readonly Lane[] = [];
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
@@ -139,6 +140,11 @@ export class DueJobs {
   /** Whether the last search may have left due jobs, since there was no room for all of them. */
   get hasLeftJobs(): boolean {
     return this.#hasLeftJobs;
+  }
+
+  /** The lanes in which the last search left due jobs that it read. */
+  get leftLanes(): readonly Lane[] {
+    return this.#leftLanes;
   }
 
   async find({
@@ -160,6 +166,7 @@ export class DueJobs {
     if (rows.length < limit) {
       const fitting = roundRobin(due, { free, freeIn, turnOf });
       this.#hasLeftJobs = fitting.length < due.length;
+      this.#leftLanes = lanesLeft(due, fitting);
       return fitting;
     }
     this.#hasLeftJobs = true;
@@ -168,7 +175,10 @@ export class DueJobs {
     const jobs = new Map(
       [...found, ...armedHere, ...due].map((job) => [`${job.kind} ${job.key}`, job]),
     );
-    return roundRobin([...jobs.values()], { free, freeIn, turnOf });
+    const all = [...jobs.values()];
+    const fitting = roundRobin(all, { free, freeIn, turnOf });
+    this.#leftLanes = lanesLeft(all, fitting);
+    return fitting;
   }
 
   /** Returns when the first job after `now` is due, or undefined if there is none. */
@@ -239,6 +249,13 @@ export class DueJobs {
       limit: page,
     });
   }
+}
+
+/** Returns the lanes of the jobs that were found and do not fit, each once. */
+function lanesLeft(found: readonly DueJob[], fitting: readonly DueJob[]): readonly Lane[] {
+  const taken = new Set(fitting);
+  const left = found.filter((job) => !taken.has(job));
+  return [...new Map(left.map(({ lane }) => [encodeLane(lane), lane])).values()];
 }
 
 const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });

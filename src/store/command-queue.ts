@@ -26,19 +26,27 @@ export interface Member {
   begun: Begun | undefined;
 }
 
-/** While callers' commands wait, this many commands of the engine run for each of them. */
+/** While callers' commands wait, this many commands of the engine run before each of them. */
 const backgroundTurns = 3;
 
 /**
- * The commands that wait. Those that must run again come first. The engine's own work comes before
- * callers' commands, since it completes what they began: under load, messages are delivered before
- * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers.
+ * The commands that wait. Those that must run again come first. If commands take turns, the
+ * engine's own work comes before callers' commands, since it completes what they began: under load,
+ * messages are delivered before more are accepted, so few are under way at a time. Every fourth
+ * turn belongs to the callers. Otherwise all commands run in the order of their arrival: commands
+ * that claim rows share no group with others, and turns would split them into tiny groups.
  */
 export class CommandQueue {
+  readonly #takesTurns: boolean;
   readonly #again: Member[] = [];
   readonly #background: Member[] = [];
   readonly #callers: Member[] = [];
-  #turns = 0;
+  /** How many of the engine's commands were taken since the last one of a caller. */
+  #sinceCaller = 0;
+
+  constructor({ takesTurns }: { readonly takesTurns: boolean }) {
+    this.#takesTurns = takesTurns;
+  }
 
   get size(): number {
     return this.#again.length + this.#background.length + this.#callers.length;
@@ -55,8 +63,8 @@ export class CommandQueue {
 
   take(): Member | undefined {
     const from = this.#next;
-    if (from === this.#background) this.#turns++;
-    else if (from === this.#callers) this.#turns = 0;
+    if (from === this.#background) this.#sinceCaller++;
+    else if (from === this.#callers) this.#sinceCaller = 0;
     return from.shift();
   }
 
@@ -68,8 +76,13 @@ export class CommandQueue {
 
   get #next(): Member[] {
     if (this.#again.length > 0) return this.#again;
-    if (this.#background.length === 0) return this.#callers;
-    const isCallersTurn = this.#turns >= backgroundTurns && this.#callers.length > 0;
+    const [background] = this.#background;
+    const [caller] = this.#callers;
+    if (background === undefined) return this.#callers;
+    if (caller === undefined) return this.#background;
+    const isCallersTurn = this.#takesTurns
+      ? this.#sinceCaller >= backgroundTurns
+      : caller.place < background.place;
     return isCallersTurn ? this.#callers : this.#background;
   }
 }

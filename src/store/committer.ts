@@ -318,8 +318,8 @@ function throwIfUnavailable(result: Result): void {
 }
 
 /**
- * Takes members of the queue that may share a commit. `mixed` says whether commands
- * that claim rows may share one with other commands.
+ * Takes members of the queue that may share a commit. `mixed` says whether commands that claim rows
+ * may share one with other commands.
  */
 function* takeGroup(queue: CommandQueue, mixed: boolean, max: number): Generator<Member> {
   const claims = queue.first?.claims;

@@ -47,7 +47,7 @@ export const background: CommitOptions = { isBackground: true };
 /** Adds transactions to a storage port. */
 export class Store {
   readonly #options: StoreOptions;
-  readonly #queue = new CommandQueue();
+  readonly #queue: CommandQueue;
   readonly #committer: Committer;
   readonly #firstVersion: () => number;
   readonly #reads: UnscopedReads;
@@ -65,6 +65,7 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
+    this.#queue = new CommandQueue({ takesTurns: this.runsInTurn });
     this.#reads = unscopedReads(port.reader);
     this.#hosts = new HostTransactions({
       port,
@@ -242,7 +243,7 @@ export class Store {
       });
       const resolveAs = (value: unknown): void => resolve(value as T);
       // Counts as the last try, so a conflict is not retried here.
-      const queue = new CommandQueue();
+      const queue = new CommandQueue({ takesTurns: false });
       queue.add({
         work,
         resolve: resolveAs,

@@ -35,7 +35,7 @@ const step = fc.oneof(
 it("a queue gives callers every fourth turn, and each kind its order of arrival", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
-      const queue = new CommandQueue();
+      const queue = new CommandQueue({ takesTurns: true });
       const waiting = {
         again: [] as Member[],
         background: [] as Member[],
@@ -85,6 +85,17 @@ it("a queue gives callers every fourth turn, and each kind its order of arrival"
       expect(queue.size, "The size is the number of waiting commands.").toBe(left);
       for (let n = 0; n < left; n++) take();
       expect(queue.take(), "Nothing is lost or taken twice.").toBeUndefined();
+    }),
+  );
+});
+
+it("a queue without turns gives all commands in the order of their arrival", () => {
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { maxLength: 50 }), (kinds) => {
+      const queue = new CommandQueue({ takesTurns: false });
+      for (const [place, isBackground] of kinds.entries()) queue.add(command(place, isBackground));
+      const places = kinds.map(() => queue.take()?.place);
+      expect(places, "The places ascend.").toEqual([...kinds.keys()]);
     }),
   );
 });

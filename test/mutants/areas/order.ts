@@ -70,8 +70,8 @@ export const order = inArea("order", [
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
     file: "src/queue/dispatcher.ts",
-    find: "const waiting = this.#armed.length + this.#searchedFor;",
-    replace: "const waiting = 0;",
+    find: "armed.length < this.#slots.freeInLane(lane);",
+    replace: "this.#slots.freeInLane(lane) > 0;",
     tests: ["test/queue/begin-at-once.test.ts"],
   },
 ]);
