@@ -266,13 +266,14 @@ export class Dispatcher {
 
   /** Whether a lane has a slot for one more job beside those that wait in its pool. */
   #hasRoomBesideWaiting(lane: Lane): boolean {
+    let free = this.#slots.freeInLane(lane);
+    if (free <= 0 || this.#armed.length >= maxArmed) return false;
     const pool = poolOf(lane);
+    for (const jobs of [this.#armed, this.#armedInSearch]) {
+      for (const job of jobs) if (poolOf(job.lane) === pool && --free === 0) return false;
+    }
     const left = this.#due.get(pool)?.leftLanes ?? [];
-    if (left.some((each) => this.#slots.freeInLane(each) > 0)) return false;
-    const armed = [...this.#armed, ...this.#armedInSearch].filter(
-      (job) => poolOf(job.lane) === pool,
-    );
-    return this.#armed.length < maxArmed && armed.length < this.#slots.freeInLane(lane);
+    return left.every((each) => this.#slots.freeInLane(each) <= 0);
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */

@@ -142,7 +142,7 @@ export class DueJobs {
     return this.#hasLeftJobs;
   }
 
-  /** The lanes in which the last search left due jobs that it read. */
+  /** The lanes in which the last search may have left due jobs. */
   get leftLanes(): readonly Lane[] {
     return this.#leftLanes;
   }
@@ -166,7 +166,8 @@ export class DueJobs {
     if (rows.length < limit) {
       const fitting = roundRobin(due, { free, freeIn, turnOf });
       this.#hasLeftJobs = fitting.length < due.length;
-      this.#leftLanes = lanesLeft(due, fitting);
+      const started = new Set(fitting);
+      this.#leftLanes = lanesOf(due.filter((job) => !started.has(job)));
       return fitting;
     }
     this.#hasLeftJobs = true;
@@ -176,9 +177,9 @@ export class DueJobs {
       [...found, ...armedHere, ...due].map((job) => [`${job.kind} ${job.key}`, job]),
     );
     const all = [...jobs.values()];
-    const fitting = roundRobin(all, { free, freeIn, turnOf });
-    this.#leftLanes = lanesLeft(all, fitting);
-    return fitting;
+    // Each lane may have more jobs than were read.
+    this.#leftLanes = lanesOf(all);
+    return roundRobin(all, { free, freeIn, turnOf });
   }
 
   /** Returns when the first job after `now` is due, or undefined if there is none. */
@@ -251,11 +252,9 @@ export class DueJobs {
   }
 }
 
-/** Returns the lanes of the jobs that were found and do not fit, each once. */
-function lanesLeft(found: readonly DueJob[], fitting: readonly DueJob[]): readonly Lane[] {
-  const taken = new Set(fitting);
-  const left = found.filter((job) => !taken.has(job));
-  return [...new Map(left.map(({ lane }) => [encodeLane(lane), lane])).values()];
+/** Returns the lanes of some jobs, each once. */
+function lanesOf(found: readonly DueJob[]): readonly Lane[] {
+  return [...new Map(found.map(({ lane }) => [encodeLane(lane), lane])).values()];
 }
 
 const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });

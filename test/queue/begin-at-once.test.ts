@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { attempts } from "../../src/messages/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
+import type { Clock, StoragePort } from "../../src/ports/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { accepted, carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
@@ -10,6 +11,18 @@ import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
+
+/** A storage whose ranges take `readMs` to read. Set it at any time. */
+function slowRanges(storage: StoragePort, clock: Clock) {
+  const delay = { readMs: 0 };
+  const reader = over(storage.reader, {
+    async range(range) {
+      await clock.sleep(delay.readMs);
+      return storage.reader.range(range);
+    },
+  });
+  return { delay, storage: over(storage, { reader }) };
+}
 
 // Elsewhere commands run at the same time, and a lease has a transaction of its own.
 const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
@@ -72,18 +85,11 @@ describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
   ])("is handed over $when, if there is room beside those that wait", async ({ startsIn }) => {
     const { clock, engine } = world();
     const line = carrier({ send: (_, attempt) => clock.sleep(500).then(() => accepted(attempt)) });
-    const storage = open().connect();
-    let readMs = 0;
-    const reader = over(storage.reader, {
-      async range(range) {
-        await clock.sleep(readMs);
-        return storage.reader.range(range);
-      },
-    });
-    const one = engine(over(storage, { reader }), { transports: [line], laneConcurrency: 2 });
+    const { delay, storage } = slowRanges(open().connect(), clock);
+    const one = engine(storage, { transports: [line], laneConcurrency: 2 });
     await one.start();
     await clock.advance(7_777);
-    readMs = 2_000;
+    delay.readMs = 2_000;
     await clock.advance(startsIn);
     const send = (n: number): Promise<unknown> => one.messages.send({ to: to(n), body: `${n}` });
     const called = (): readonly (string | null)[] => line.calls.map(({ message }) => message.body);
@@ -96,6 +102,48 @@ describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
     expect(called()).toEqual(["1", "2", "4"]);
     await clock.advance(20_000);
     expect(called()).toEqual(["1", "2", "4", "3", "5"]);
+  });
+
+  it("is handed over during a search, though another account waits for its own slots", async () => {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: (_, attempt) => clock.sleep(60_000).then(() => accepted(attempt)),
+    });
+    const { delay, storage } = slowRanges(open().connect(), clock);
+    const one = engine(storage, { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    const { account } = await one.accounts.create({ name: "Busy" });
+    const busy = one.account(account.id);
+    await busy.senders.create({ address: "+17770001000", channels: ["sms"], transport: line.name });
+    await clock.advance(7_777);
+    for (const n of [1, 2]) await busy.messages.send({ to: to(n), body: `busy ${n}` });
+    await clock.advance(7_777);
+    delay.readMs = 2_000;
+    await one.messages.send({ to: to(3), body: "at once" });
+    await clock.settle();
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["busy 1", "at once"]);
+    await clock.advance(300_000);
+    expect(line.calls).toHaveLength(3);
+  });
+
+  it.each([
+    { slot: "the engine's only slot", limits: { concurrency: 1 } },
+    { slot: "the only slot of its account", limits: { laneConcurrency: 1 } },
+  ])("is handed over after one that waits for $slot", async ({ limits }) => {
+    const { clock, engine } = world();
+    const line = carrier({ send: (_, attempt) => clock.sleep(500).then(() => accepted(attempt)) });
+    const { delay, storage } = slowRanges(open().connect(), clock);
+    const one = engine(storage, { transports: [line], ...limits });
+    await one.start();
+    await clock.advance(7_777);
+    delay.readMs = 5;
+    const send = (n: number): Promise<unknown> => one.messages.send({ to: to(n), body: `${n}` });
+    for (const n of [1, 2]) await send(n);
+    // The slot is free, and the engine searches for the second message.
+    await clock.advance(500);
+    await send(3);
+    await clock.advance(10_000);
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["1", "2", "3"]);
   });
 
   it("takes the turn of its class", async () => {

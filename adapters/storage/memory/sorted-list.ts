@@ -32,15 +32,15 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   readonly #chunks: E[][] = [[]];
   /** The places of the columns in a row. No two rows have the same values in all of them. */
   readonly #places: readonly number[];
-  /** The places of the columns in a key. */
-  readonly #keyPlaces: readonly number[];
+  /** The places of the columns in a list of values that are in their order: 0, 1, 2, … */
+  readonly #ownPlaces: readonly number[];
   /** The place after the row that was inserted last. The next row often belongs there. */
   #nextChunk = 0;
   #nextPlace = 0;
 
   constructor(places: readonly number[]) {
     this.#places = places;
-    this.#keyPlaces = places.map((_, place) => place);
+    this.#ownPlaces = places.map((_, place) => place);
   }
 
   /**
@@ -86,9 +86,8 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   }
 
   /**
-   * Yields the entries before or beyond those whose first columns equal `key`, and those too if
-   * `inclusive`: upwards in ascending order, downwards in descending order. The list must not
-   * change meanwhile.
+   * Yields entries in an order, from those whose first columns equal `key`, or from the next ones
+   * if not `inclusive`. The list must not change meanwhile.
    */
   *from(key: StoredRow, order: "ascending" | "descending", inclusive: boolean): Generator<E> {
     const ascending = order === "ascending";
@@ -124,7 +123,7 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   }
 
   #atKey(values: StoredRow, side: Point["side"]): Point {
-    return { values, places: this.#keyPlaces, columns: values.length, side };
+    return { values, places: this.#ownPlaces, columns: values.length, side };
   }
 
   /** Returns the entry at a place, which may be the end of an array. */
