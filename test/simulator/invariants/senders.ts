@@ -164,7 +164,7 @@ const staleMs = 120_000;
 
 export const senderChosen: Invariant = {
   name: "A contact keeps the sender it last had, and a new contact gets its sender of the pool.",
-  check: ({ database, clients, clock, settings: { hasPool } }) => {
+  check: ({ database, clients, clock }) => {
     /** For each address, the last senders in order, and until when each was the last. */
     const lastSenders = new Map<string, { readonly sender: string; until: number }[]>();
     const addressOf = (id: string | null): string =>
@@ -175,18 +175,20 @@ export const senderChosen: Invariant = {
     const sendersForNew = (to: string): string[] => {
       const former = formerPools.filter(({ until }) => until > clock.now() - staleMs);
       return [pool, ...former.map((each) => each.pool)].map(({ phones, standard }) => {
-        const [first] = rankSenders(to, phones);
-        return addressOf((hasPool ? first : standard) ?? null);
+        // Without senders in the pool, the default one sends.
+        const [first = standard] = rankSenders(to, phones);
+        return addressOf(first ?? null);
       });
     };
     /** For each contact, the last senders of its removed addresses, and when they were removed. */
     const removedSenders = new Map<string, { readonly sender: string; readonly until: number }[]>();
     /** The contact of each address. */
     const owners = new Map<string, string>();
-    const changesOwner = (writes: readonly Write[], of: string): boolean =>
-      writtenRows(writes, identities).some(
-        ({ address, contact_id }) => address === of && owners.get(address) !== contact_id,
-      );
+    /** The addresses that get another contact, or their first one. */
+    const newlyOwned = (writes: readonly Write[]): readonly string[] =>
+      writtenRows(writes, identities)
+        .filter(({ address, contact_id }) => owners.get(address) !== contact_id)
+        .map(({ address }) => address);
     return {
       *commit(engine, writes) {
         if (
@@ -195,8 +197,10 @@ export const senderChosen: Invariant = {
           formerPools.push({ pool, until: clock.now() });
           pool = poolIn(database);
         }
-        // One commit can replace a contact's address and write to the new one.
-        for (const address of removedAddresses(writes)) {
+        // One commit can replace a contact's address, write to the new one, and give the old one to
+        // another contact.
+        const newOwners = newlyOwned(writes);
+        for (const address of [...removedAddresses(writes), ...newOwners]) {
           const latest = lastSenders.get(address)?.at(-1);
           const owner = owners.get(address);
           if (latest === undefined || owner === undefined) continue;
@@ -221,7 +225,7 @@ export const senderChosen: Invariant = {
             ({ until }) => until > clock.now() - staleMs,
           );
           // One commit can erase a contact and create another one with the same address.
-          const isNew = recent.length === 0 || changesOwner(writes, to);
+          const isNew = recent.length === 0 || newOwners.includes(to);
           // A command that read the address before it was removed writes for its old contact.
           const removed = removedSenders.get(contact_id) ?? [];
           const expected = [
