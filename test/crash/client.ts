@@ -44,6 +44,12 @@ export interface ClientOptions {
 /** Recipients that get several messages each, so that the order in a conversation matters. */
 const frequentRecipients = 40;
 
+/**
+ * How long a message may wait for the carrier, by the engines' fast clock. A busy machine and many
+ * kills must not let it expire, since an expired message looks like a lost one.
+ */
+const ttlSeconds = 72 * 3_600;
+
 /** The longest pause between two tries. More tries would slow down an engine's start. */
 const maxPauseMs = 100;
 
@@ -64,6 +70,7 @@ export async function runClient({
     const message = JSON.stringify({
       to: `+1212${String(recipient).padStart(7, "0")}`,
       body: `message ${key}`,
+      ttl_seconds: ttlSeconds,
     });
     const headers = { authorization: `Bearer ${apiKey}`, "idempotency-key": key };
     const attempt = async (signal?: AbortSignal): Promise<boolean> => {

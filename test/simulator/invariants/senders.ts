@@ -169,7 +169,8 @@ export const senderChosen: Invariant = {
     const lastSenders = new Map<string, { readonly sender: string; until: number }[]>();
     const addressOf = (id: string | null): string =>
       allRows(database, senders).find((each) => each.id === id)?.address ?? "";
-    let pool = poolIn(database);
+    // The database may not be open yet, so nothing is read from it here.
+    let pool: Pool = { phones: [], standard: undefined };
     const formerPools: { readonly pool: Pool; readonly until: number }[] = [];
     /** A command does not lock the pool that it reads, so it may write after a change. */
     const sendersForNew = (to: string): string[] => {
