@@ -1,6 +1,7 @@
 import { beginRun, endRun } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { answersIn, findUnanswered, messageColumns, openSession } from "./session.ts";
+import { answersIn, messageColumns, openSession } from "./session.ts";
+import { findUnanswered } from "./answered-messages.ts";
 import {
   agentById,
   type AgentRow,

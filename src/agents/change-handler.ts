@@ -1,6 +1,7 @@
 import { beginRun, cancelAnswerRuns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { findUnanswered, messageColumns, openSession } from "./session.ts";
+import { messageColumns, openSession } from "./session.ts";
+import { answeredThrough, findUnanswered } from "./answered-messages.ts";
 import { agentById, type AgentRow, agentSessionOf } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import {
@@ -108,7 +109,7 @@ async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow 
 
 /**
  * Assigns a conversation to an agent. The agent answers what the contact has written since the last
- * message to the contact.
+ * message that was sent to the contact.
  */
 export async function assignToAgent(
   tx: Tx,
@@ -117,7 +118,7 @@ export async function assignToAgent(
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> {
   const { agent_revision, heard_through } = await openSession(tx, before, agent, {
-    heard_through: await lastAnswered(tx, before),
+    heard_through: await answeredThrough(tx, before),
   });
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   const conversation = await changeConversation(tx, drawId, before, patch);
@@ -136,18 +137,4 @@ export async function assignToAgent(
   }
   await arm(tx, turnJob(conversation, tx.now));
   return conversation;
-}
-
-/**
- * Returns the sequence number of the last message before the contact's unanswered messages at the
- * end.
- */
-async function lastAnswered(tx: Tx, conversation: ConversationRow): Promise<number> {
-  const messages = await findUnanswered(tx, conversation, { heard_through: 0 });
-  let place = conversation.message_count;
-  for (const { sequence } of messages.toReversed()) {
-    if (sequence !== place) break;
-    place--;
-  }
-  return place;
 }

@@ -25,7 +25,8 @@ import type { Tx } from "../store/index.ts";
 import type { AgentDefinition } from "./types.ts";
 import type { CheckedTurn } from "./turn-types.ts";
 import { cancelAnswerRuns } from "./run-progress.ts";
-import { findUnanswered, initialState } from "./session.ts";
+import { initialState } from "./session.ts";
+import { findUnanswered } from "./answered-messages.ts";
 import { sendAs } from "./reply.ts";
 
 interface HandOver {

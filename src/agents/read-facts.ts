@@ -1,3 +1,4 @@
+import { isSaid } from "./answered-messages.ts";
 import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
 import { contactById, type ContactRow, sentimentOf } from "../contacts/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
@@ -127,7 +128,7 @@ interface HistoryMarks {
 
 /**
  * Returns the history of a turn from rows with the newest message first. The contact's messages
- * that the run does not answer yet are left out.
+ * that the run does not answer yet are left out, and messages to the contact that were not sent.
  */
 function historyFrom(
   rows: readonly MessageRow[],
@@ -137,8 +138,10 @@ function historyFrom(
   let characters = 0;
   let unanswered = 0;
   let guarded = 0;
-  for (const { id, body, media, direction, author_type, sequence, created_at } of rows) {
-    if (body === null || (direction === "inbound" && sequence > heard_through)) continue;
+  for (const row of rows) {
+    const { id, body, media, direction, author_type, sequence, created_at } = row;
+    const isPart = direction === "inbound" ? sequence <= heard_through : isSaid(row);
+    if (body === null || !isPart) continue;
     // Attachments are not shown, only their content types.
     const text = [body, ...media.map(({ content_type }) => `[${content_type ?? "a file"}]`)]
       .join(" ")

@@ -8,7 +8,8 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { agentById, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
 import type { ActionCall } from "./runs/types.ts";
-import { answersIn, findUnanswered } from "./session.ts";
+import { answersIn } from "./session.ts";
+import { findUnanswered } from "./answered-messages.ts";
 import type { BegunTurn, Progress } from "./turn-types.ts";
 import { type Claim, renew } from "../queue/index.ts";
 

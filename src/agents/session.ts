@@ -17,7 +17,7 @@ import {
   type ConversationStatus,
   type Handler,
 } from "../conversations/index.ts";
-import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
+import type { MessageRow } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { Channel, GenerateId } from "../kernel/index.ts";
@@ -109,38 +109,6 @@ export async function openSession(
     created_at: tx.now,
     updated_at: tx.now,
   });
-}
-
-/**
- * The maximum number of messages that one turn answers. If there are more, only the latest are
- * read.
- */
-const maxUnanswered = 50;
-
-/**
- * Returns the contact's messages that neither the agent nor a person has answered, oldest first.
- * Keyword messages are handled elsewhere and are left out.
- */
-export async function findUnanswered(
-  tx: Tx,
-  { id, message_count }: ConversationRow,
-  { heard_through }: Pick<AgentSessionRow, "heard_through">,
-): Promise<readonly MessageRow[]> {
-  const first = Math.max(heard_through, message_count - maxUnanswered) + 1;
-  // Sequence numbers have no gaps, so they can be computed.
-  const sequences = Array.from(
-    { length: Math.max(0, message_count - first + 1) },
-    (_, i) => first + i,
-  );
-  const rows = (
-    await Promise.all(
-      sequences.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),
-    )
-  ).flat();
-  const last = rows.findLastIndex(({ author_type }) => author_type === "human");
-  return rows
-    .slice(last + 1)
-    .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
 }
 
 /** Returns the columns of a run that answers these messages. */

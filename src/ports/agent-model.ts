@@ -116,7 +116,10 @@ export interface ModelTurn {
   readonly channel: Channel;
   /** The contact of the conversation. */
   readonly contact: ModelContact;
-  /** Up to 30 messages with 12,000 characters in total, oldest first. */
+  /**
+   * Up to 30 messages with 12,000 characters in total, oldest first. Messages to the contact that
+   * are scheduled for later or were never sent are left out.
+   */
   readonly messages: readonly ModelMessage[];
   /** How many of the last messages have no answer yet. */
   readonly unanswered: number;

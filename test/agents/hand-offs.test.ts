@@ -7,7 +7,7 @@ import type { CreateAgent } from "../../src/agents/types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
-import { type Agency, agency, type AgencyOptions, echo } from "./world.ts";
+import { type Agency, agency, type AgencyOptions, echo, visitor } from "./world.ts";
 
 type Rules = NonNullable<NonNullable<CreateAgent["handoff"]>["rules"]>;
 type Handed = Event<"conversation.handoff">["data"];
@@ -370,3 +370,30 @@ describe("two engines that answer each other", () => {
 });
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+
+describe.each(["scheduled", "canceled"] as const)("a %s message to the contact", (status) => {
+  test.each(["the same agent", "another agent"])(
+    "does not answer a question before %s gets the conversation",
+    async (which) => {
+      const { engine, ask, pass, replies, conversation, agent } = await agency(memory());
+      await ask("Hello");
+      const { id } = await conversation();
+      await engine.conversations.handOff(id, { reason: "A person is needed." });
+      await ask("Do you open on Sunday?");
+      const later = await engine.messages.send({
+        to: visitor,
+        body: "How was your visit?",
+        send_at: "2026-02-01T00:00:00Z",
+      });
+      if (status === "canceled") await engine.messages.cancel(later.id);
+      expect(await engine.messages.get(later.id)).toMatchObject({ status });
+      const next =
+        which === "the same agent"
+          ? agent
+          : await engine.agents.create({ name: "Bob", channels: ["sms"] });
+      await engine.conversations.assign(id, { type: "agent", id: next.id });
+      await pass();
+      expect(await replies()).toEqual(["You said: Hello", "You said: Do you open on Sunday?"]);
+    },
+  );
+});

@@ -1,0 +1,68 @@
+/** Which of a conversation's messages have been answered. */
+import type { AgentSessionRow } from "./rows.ts";
+import type { ConversationRow } from "../conversations/index.ts";
+import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
+import type { Tx } from "../store/index.ts";
+
+/**
+ * The maximum number of messages that one turn answers. If there are more, only the latest are
+ * read.
+ */
+const maxUnanswered = 50;
+
+/**
+ * Returns the contact's messages that neither the agent nor a person has answered, oldest first.
+ * Keyword messages are handled elsewhere and are left out.
+ */
+export async function findUnanswered(
+  tx: Tx,
+  conversation: ConversationRow,
+  { heard_through }: Pick<AgentSessionRow, "heard_through">,
+): Promise<readonly MessageRow[]> {
+  const rows = await latestMessages(tx, conversation, heard_through);
+  const last = rows.findLastIndex((row) => row.author_type === "human" && isSaid(row));
+  return rows
+    .slice(last + 1)
+    .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
+}
+
+/**
+ * Returns the sequence number of the last message after which the contact waits for an answer: the
+ * last message to the contact, or a keyword message. Returns 0 if there is none.
+ */
+export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
+  const rows = await latestMessages(tx, conversation, 0);
+  return rows.findLast((row) => isSaid(row) || row.keyword !== null)?.sequence ?? 0;
+}
+
+/** Returns the messages after `sequence`, oldest first: at most the latest `maxUnanswered`. */
+async function latestMessages(
+  tx: Tx,
+  { id, message_count }: ConversationRow,
+  sequence: number,
+): Promise<readonly MessageRow[]> {
+  const first = Math.max(sequence, message_count - maxUnanswered) + 1;
+  // Sequence numbers have no gaps, so they can be computed.
+  const sequences = Array.from(
+    { length: Math.max(0, message_count - first + 1) },
+    (_, i) => first + i,
+  );
+  const rows = await Promise.all(
+    sequences.map((each) => tx.list(messagesOfConversation, [id, each], 1)),
+  );
+  return rows.flat();
+}
+
+/**
+ * Whether a message has been said to the contact, or is about to be. A message that is scheduled
+ * for later has not. An agent never schedules one, so its own are only deferred by a policy.
+ */
+export function isSaid({
+  direction,
+  status,
+  author_type,
+}: Pick<MessageRow, "direction" | "status" | "author_type">): boolean {
+  if (direction === "inbound") return false;
+  if (status === "scheduled") return author_type === "agent";
+  return status !== "canceled" && status !== "expired" && status !== "failed";
+}
