@@ -196,8 +196,7 @@ export class HostPolicies {
       try {
         // The types of the engine make the policies accept the handles of its storage.
         const evaluated = policy.evaluate(facts, handle as object | undefined);
-        const verdict =
-          evaluated instanceof Promise ? await this.#withDeadline(evaluated) : evaluated;
+        const verdict = isThenable(evaluated) ? await this.#withDeadline(evaluated) : evaluated;
         verdicts.push({ policy: policy.name, ...checkVerdict(verdict, facts.now) });
       } catch (error) {
         this.#logFailure(policy, facts, error);
@@ -215,12 +214,21 @@ export class HostPolicies {
     this.#options.logger.error({ err, ...ids }, "a policy failed");
   }
 
-  #withDeadline<T>(evaluating: Promise<T>): Promise<T> {
+  #withDeadline<T>(evaluating: PromiseLike<T>): Promise<T> {
     const late = (): never => {
       throw new UnusableVerdict(`The policy took longer than ${maxPolicyMs} ms.`);
     };
-    return withDeadline(this.#options.clock, maxPolicyMs, () => evaluating, late);
+    return withDeadline(this.#options.clock, maxPolicyMs, async () => evaluating, late);
   }
+}
+
+/**
+ * Whether a policy returned a promise. Query builders return their own thenables, and Jest runs the
+ * host application with another `Promise`.
+ */
+function isThenable(evaluated: Verdict | PromiseLike<Verdict>): evaluated is PromiseLike<Verdict> {
+  const { then } = (evaluated ?? {}) as Partial<PromiseLike<Verdict>>;
+  return typeof then === "function";
 }
 
 /** A policy returned no verdict, or none in time. */

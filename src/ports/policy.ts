@@ -135,7 +135,7 @@ export interface Policy<Tx extends object | undefined = object | undefined> {
    */
   readonly name: string;
   /** Returns the policy's verdict on one message. */
-  readonly evaluate: (facts: PolicyFacts, tx: Tx) => Verdict | Promise<Verdict>;
+  readonly evaluate: (facts: PolicyFacts, tx: Tx) => Verdict | PromiseLike<Verdict>;
 }
 
 /** A verdict with the name of its policy. */

@@ -60,6 +60,16 @@ describe.each(hosts)("host policies on $name", ({ open }) => {
     return { host, clock, line, log, one, list };
   }
 
+  it("can return any thenable", async () => {
+    const verdict: Verdict = { verdict: "deny", code: "banned", message: "It is on our list." };
+    const thenable = (): PromiseLike<Verdict> => ({
+      // oxlint-disable-next-line unicorn/no-thenable -- A query builder's query is one.
+      then: (...given) => Promise.resolve(verdict).then(...given),
+    });
+    const { one } = await opened([{ name: "banned", evaluate: thenable }]);
+    expect(await outcome(one.messages.send(hello))).toBe("policy_denied");
+  });
+
   it("can read the host application's table, on acceptance and before the hand-over", async () => {
     const { one, list, clock, line } = await opened([banned]);
     const { id } = await one.messages.send(hello);
