@@ -42,6 +42,8 @@ export class Operators {
   readonly opening = new InFlight();
   /** Conversations that somebody is assigning or handing off, and their contacts. */
   readonly assigning = new InFlight();
+  /** Conversations that somebody is closing. */
+  readonly closing = new InFlight();
   /** Runs that somebody asked to approve. */
   readonly approvedRuns = new Set<string>();
   /** Agents that somebody asked to disable or delete. */

@@ -14,13 +14,15 @@ function pickConversation({ database, dice }: World): ConversationRow | undefine
 
 export const labels = ["vip", "billing", "later"] as const;
 
+type Kind = "markingRead" | "markingUnread" | "opening" | "assigning" | "closing";
+
 type Task = (
   world: World,
   conversation: ConversationRow,
 ) => {
   readonly does: string;
   readonly call: ApiCall<unknown>;
-  readonly as?: "markingRead" | "markingUnread" | "opening" | "assigning";
+  readonly as?: Kind;
 };
 
 const assign: Task = ({ dice, database }, { id }) => {
@@ -54,6 +56,7 @@ const snooze: Task = ({ dice, clock }, { id }) => {
 const close: Task = (_world, { id }) => ({
   does: "close",
   call: (engine, options) => engine.conversations.update(id, { status: "closed" }, options),
+  as: "closing",
 });
 
 const reopen: Task = (_world, { id }) => ({
@@ -136,12 +139,8 @@ const operator: Actor = {
   async act(world) {
     const conversation = pickConversation(world);
     if (conversation === undefined) return;
-    const { operators, dice } = world;
-    const { id, contact_id } = conversation;
-    const { does, call, as } = dice.weighted(tasks).task(world, conversation);
-    if (as !== undefined) operators[as].begin(id);
-    const answer = await operators.request(`${does}: ${id}`, contact_id, call);
-    if (as !== undefined && answer.kind !== "unknown") operators[as].end(id);
+    const { dice } = world;
+    await work(world, conversation, dice.weighted(tasks).task);
   },
 };
 
@@ -156,7 +155,7 @@ const intervener: Actor = {
   group: "agents",
   weight: 2,
   async act(world) {
-    const { operators, dice, database } = world;
+    const { dice, database } = world;
     const busy = new Set(
       allRows(database, runs).flatMap((run) =>
         run.status === "running" ? [run.conversation_id] : [],
@@ -166,23 +165,33 @@ const intervener: Actor = {
       allRows(database, conversations).filter(({ id }) => busy.has(id)),
     );
     if (conversation === undefined) return;
-    const { id, contact_id } = conversation;
-    if (dice.chance(0.3)) return reply(world, id);
-    const { does, call } = dice.weighted(interventions).task(world, conversation);
-    operators.assigning.begin(id);
-    const answer = await operators.request(`${does}: ${id}`, contact_id, call);
-    if (answer.kind !== "unknown") operators.assigning.end(id);
+    if (dice.chance(0.3)) return reply(world, conversation.id);
+    await work(world, conversation, dice.weighted(interventions).task, "assigning");
   },
 };
 
+async function work(
+  world: World,
+  conversation: ConversationRow,
+  task: Task,
+  ...kinds: readonly Kind[]
+): Promise<void> {
+  const { operators } = world;
+  const { id, contact_id } = conversation;
+  const { does, call, as } = task(world, conversation);
+  const all = new Set(as === undefined ? kinds : [as, ...kinds]);
+  for (const each of all) operators[each].begin(id);
+  const answer = await operators.request(`${does}: ${id}`, contact_id, call);
+  if (answer.kind === "unknown") return;
+  for (const each of all) operators[each].end(id);
+}
+
 /** Closes four of five conversations that are not closed. */
 export function closeMostConversations(world: World): void {
-  const { database, dice, operators } = world;
+  const { database, dice } = world;
   for (const conversation of allRows(database, conversations)) {
-    const { id, contact_id, status } = conversation;
-    if (status === "closed" || dice.chance(0.2)) continue;
-    const { does, call } = close(world, conversation);
-    void operators.request(`${does}: ${id}`, contact_id, call);
+    if (conversation.status === "closed" || dice.chance(0.2)) continue;
+    void work(world, conversation, close);
   }
 }
 

@@ -130,7 +130,7 @@ export const unreadCounted: Invariant = {
 
 export const mergeKeepsActive: Invariant = {
   name: "A merge keeps the survivor's conversation if it is active.",
-  check({ database }) {
+  check({ database, operators }) {
     /** Active current conversations as of the previous commit, by id. */
     const active = new Map<string, ConversationRow>();
     return {
@@ -141,6 +141,8 @@ export const mergeKeepsActive: Invariant = {
           for (const { account_id, mode, id: kept } of own) {
             const [after] = readRows(database, conversationById, [account_id, mode, kept]);
             if (after === undefined || after.current === true) continue;
+            // Somebody may have closed it in the same commit.
+            if (operators.closing.has(kept)) continue;
             const description = `${engine} ended ${kept} of ${merged_into}, with which ${id} was merged`;
             yield { about: [kept, id, merged_into], description };
           }
