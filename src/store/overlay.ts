@@ -214,7 +214,8 @@ class Touched {
 
   restore(id: string, before: Entry | undefined): void {
     if (before === undefined) this.entries.delete(id);
-    else this.entries.set(id, before);
+    // The indexes may have been built while the row was elsewhere, so its places are added again.
+    else this.put(id, before);
   }
 
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
