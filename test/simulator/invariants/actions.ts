@@ -11,13 +11,24 @@ type ActionCall = RunRow["calls"][number];
 /** Every version of every action call that was committed, by the call's id. */
 class CallHistory {
   readonly #calls = new Map<string, ActionCall[]>();
+  readonly #removedRuns = new Set<string>();
 
   apply(writes: readonly Write[]): void {
+    for (const write of writes) {
+      if (write.collection === runs && write.kind === "remove") {
+        this.#removedRuns.add(String(write.key.at(-1)));
+      }
+    }
     for (const { calls } of writtenRows(writes, runs)) {
       for (const call of calls) {
         this.#calls.set(call.id, [...(this.#calls.get(call.id) ?? []), call]);
       }
     }
+  }
+
+  /** Whether the call's run was erased, perhaps in the commit that recorded the call. */
+  isErased(key: string): boolean {
+    return this.#removedRuns.has(runIdOf(key));
   }
 
   /** The version of the call with this status, if there ever was one. */
@@ -53,6 +64,7 @@ export const recordedBeforeCall: Invariant = {
         const call = log.find(key, "pending");
         if (
           risk !== "read" &&
+          !(call === undefined && log.isErased(key)) &&
           (call?.action !== action || JSON.stringify(call.input) !== JSON.stringify({ about }))
         ) {
           yield violation(effect, `but the committed call is ${JSON.stringify(call ?? null)}`);
