@@ -378,7 +378,7 @@ export class MessagingEngine<
     const left = (): number =>
       Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
     // Consumers and jobs may wait for these transactions, so stop them at the same time.
-    const transactionsEnded = this.#store.transactionsEnd(left());
+    const transactionsEnded = this.#store.endTransactions(left());
     await this.#consumers.stop();
     await work?.stop(left());
     if (work !== undefined) await stopTransports(transports, left(), this.#settings);

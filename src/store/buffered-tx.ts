@@ -38,17 +38,18 @@ interface BufferedTxOptions {
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   /** The collections whose new rows `insertionsInto` returns. */
-  readonly recorded?: readonly (Collection | undefined)[];
+  readonly recorded: readonly (Collection | undefined)[];
   /** The reads that will follow in each scope. */
-  readonly planned?: readonly PlannedRead<ScopedIndex>[] | undefined;
+  readonly planned: readonly PlannedRead<ScopedIndex>[] | undefined;
 }
 
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
 export class BufferedTx implements BaseTx {
   readonly now: number;
+  /** Draws the version of a new row. */
+  readonly firstVersion: () => number;
   readonly #snapshot: Snapshot;
   readonly #overlay: Overlay;
-  readonly #firstVersion: () => number;
   readonly #recorded: readonly (Collection | undefined)[];
   readonly #planned: readonly PlannedRead<ScopedIndex>[];
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
@@ -58,8 +59,8 @@ export class BufferedTx implements BaseTx {
     this.now = options.now;
     this.#snapshot = options.snapshot;
     this.#overlay = options.overlay;
-    this.#firstVersion = options.firstVersion;
-    this.#recorded = options.recorded ?? [];
+    this.firstVersion = options.firstVersion;
+    this.#recorded = options.recorded;
     this.#planned = options.planned ?? [];
   }
 
@@ -125,11 +126,6 @@ export class BufferedTx implements BaseTx {
 
   insert<R extends object>(collection: Collection<R>, row: R): Seen<R> {
     return this.put(collection, { ...row, version: this.firstVersion() });
-  }
-
-  /** Draws the version of a new row. */
-  firstVersion(): number {
-    return this.#firstVersion();
   }
 
   /** Inserts a row that has its version. Takes ownership of the object. */

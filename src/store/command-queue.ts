@@ -33,8 +33,8 @@ const backgroundTurns = 3;
  * The commands that wait. Those that must run again come first. If commands take turns, the
  * engine's own work comes before callers' commands, since it completes what they began: under load,
  * messages are delivered before more are accepted, so few are under way at a time. Every fourth
- * turn belongs to the callers. Otherwise all commands run in the order of their arrival: commands
- * that claim rows share no group with others, and turns would split them into tiny groups.
+ * turn belongs to the callers. Otherwise all commands run in the order of their arrival. Commands
+ * that claim rows share no group with others, so turns would make the groups tiny.
  */
 export class CommandQueue {
   readonly #takesTurns: boolean;

@@ -20,7 +20,7 @@ interface CommitterOptions {
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   readonly projection: Projection | undefined;
-  /** Returns what begins work in the transaction that asks for it. */
+  /** Returns the starter that is set now, if any. */
   readonly starter?: () => Starter | undefined;
   /** Called with the writes of each commit, before the commands resolve. */
   readonly onCommit: (writes: readonly Write[]) => void;
@@ -87,10 +87,12 @@ export class Committer {
    */
   async runGroup(queue: CommandQueue): Promise<void> {
     const { port, requeue } = this.#options;
-    const exclusive = (queue.first?.conflicts ?? 0) > 0;
+    const isExclusive = (): boolean => (queue.first?.conflicts ?? 0) > 0;
     const claims = queue.first?.claims === true && !port.capabilities.synchronous;
     // A group that holds locks must not wait for the previous group's commit, which may need them.
-    if (exclusive || claims) await this.idle();
+    if (isExclusive() || claims) await this.idle();
+    // If that commit met a conflict, its commands are the first now.
+    const exclusive = isExclusive();
     const previous = this.#previous;
     const members: Member[] = [];
     const lookups: Lookup[] = [];
@@ -98,7 +100,7 @@ export class Committer {
     try {
       group = port.begin(exclusive ? "exclusive" : "shared");
       const snapshot = new GroupSnapshot({ group, previous: previous?.overlay, port });
-      if (exclusive && this.#knownLookups.length > 0) await snapshot.readAll(this.#knownLookups);
+      if (exclusive) await snapshot.readAll(this.#takeKnownLookups());
       const groupRun = await this.#runBodies(queue, members, snapshot, lookups);
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.
@@ -109,7 +111,7 @@ export class Committer {
       }
       const writes = groupRun.overlay.writes();
       const committing = writes.length > 0 ? group.commit(writes) : group.abort();
-      this.#isAsync = committing instanceof Promise;
+      if (writes.length > 0) this.#isAsync = committing instanceof Promise;
       if (committing instanceof Promise) {
         this.#commitLater(groupRun, writes, committing, group, lookups);
       } else this.#settle(groupRun, writes);
@@ -122,6 +124,12 @@ export class Committer {
       }
       this.#runAgain(members, error, lookups);
     }
+  }
+
+  #takeKnownLookups(): readonly Lookup[] {
+    const known = this.#knownLookups;
+    this.#knownLookups = [];
+    return known;
   }
 
   /** Resolves when no commit is in progress. */
@@ -185,8 +193,9 @@ export class Committer {
       throwIfUnavailable(result);
       if (!(result.error instanceof StorageConflict)) return result;
       if (++member.conflicts >= maxConflicts) return { ok: false, error: contended(result.error) };
-      // The second run sees a row that an earlier member of this group inserted. If the conflict
-      // comes from a commit between two reads, it persists: the group reads each row only once.
+      // A second run helps if an earlier member of this group inserted the row: it sees that row.
+      // It does not help if another process committed between two reads, because the group reads
+      // each row only once.
       if (isSecondRun) throw result.error;
     }
   }

@@ -38,7 +38,7 @@ const maxWaiting = 1_000;
 export class HostTransactions {
   readonly #options: HostTransactionsOptions;
   /** A handle is one connection, so its commands run one after the other. */
-  readonly #queues = new WeakMap<object, CommandQueue>();
+  readonly #queues = new WeakMap<object, HandleQueue>();
   readonly #open = new Set<Promise<unknown>>();
   /** A function for each open transaction of the application that rolls it back. */
   readonly #cancels = new Set<() => void>();
@@ -56,7 +56,7 @@ export class HostTransactions {
     const { join } = this.#options;
     if (typeof handle !== "object" || handle === null) return join(handle, work, () => {});
     let queue = this.#queues.get(handle);
-    if (queue === undefined) this.#queues.set(handle, (queue = new CommandQueue()));
+    if (queue === undefined) this.#queues.set(handle, (queue = new HandleQueue()));
     const { onWrites } = queue;
     return queue.run(() => join(handle, work, onWrites));
   }
@@ -68,7 +68,7 @@ export class HostTransactions {
    * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
    * `storage_unavailable`, `shutting_down`; and the errors of `work`
    */
-  async transaction<T>(work: (handle: object) => Promise<T>, isBackground = false): Promise<T> {
+  async transaction<T>(work: (handle: object) => Promise<T>, isBackground: boolean): Promise<T> {
     const { port, onCommit } = this.#options;
     if (port.transaction === undefined) {
       throw new TidingsError(
@@ -145,7 +145,7 @@ export class HostTransactions {
     isBackground: boolean,
   ): Promise<T> {
     if (this.#isCancelled && !isBackground) throw notEndedInTime();
-    const queue = new CommandQueue((more) => void writes.push(...more));
+    const queue = new HandleQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
     try {
       const working = Promise.resolve(work(handle));
@@ -205,7 +205,7 @@ function isLogged(write: Write): write is { kind: "insert"; collection: Collecti
 }
 
 /** Runs the commands of one handle one after the other. */
-class CommandQueue {
+class HandleQueue {
   readonly onWrites: (writes: readonly Write[]) => void;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;

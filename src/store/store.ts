@@ -15,12 +15,9 @@ interface StoreOptions {
   readonly logger: Logger;
 }
 
-/** The maximum number of callers' commands that wait. The next one fails with `overloaded`. */
+/** If this many commands wait, callers' commands fail with `overloaded`. */
 const maxWaiting = 10_000;
-/**
- * The maximum number of all commands that wait. The engine's own work, such as jobs and carriers'
- * reports, may fill the part that callers cannot.
- */
+/** If this many wait, the engine's own work, such as jobs and carriers' reports, fails, too. */
 const maxWaitingInTotal = 20_000;
 
 interface CommitOptions {
@@ -129,36 +126,14 @@ export class Store {
     work: (tx: UnscopedTx) => Promise<T>,
     { isBackground = false, claims = false }: CommitOptions = {},
   ): Promise<T> {
-    if (this.#closing !== undefined) {
-      return Promise.reject(
-        new TidingsError(
-          "shutting_down",
-          "The engine is shutting down and accepts no more commands.",
-        ),
-      );
-    }
-    if (!isBackground) {
-      try {
-        this.#hosts.refuseInside();
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    }
-    if (this.#queue.size >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
-      return Promise.reject(
-        new TidingsError(
-          "overloaded",
-          "Too many commands are waiting for the storage. Retry later.",
-        ),
-      );
-    }
     return new Promise<T>((resolve, reject) => {
-      const place = this.#queued++;
+      // What this throws rejects the promise.
+      this.#checkAccepts(isBackground);
       this.#queue.add({
         work,
         resolve: (value) => resolve(value as T),
         reject,
-        place,
+        place: this.#queued++,
         isBackground,
         claims,
         conflicts: 0,
@@ -167,6 +142,23 @@ export class Store {
       });
       this.#startDraining();
     });
+  }
+
+  /** @throws TidingsError if no command is accepted now */
+  #checkAccepts(isBackground: boolean): void {
+    if (this.#closing !== undefined) {
+      throw new TidingsError(
+        "shutting_down",
+        "The engine is shutting down and accepts no more commands.",
+      );
+    }
+    if (!isBackground) this.#hosts.refuseInside();
+    if (this.#queue.size >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
+      throw new TidingsError(
+        "overloaded",
+        "Too many commands are waiting for the storage. Retry later.",
+      );
+    }
   }
 
   /**
@@ -208,7 +200,7 @@ export class Store {
    * Resolves when no transaction is open. At the deadline, it rolls back those of the host
    * application that are still open.
    */
-  async transactionsEnd(deadlineMs: number): Promise<void> {
+  async endTransactions(deadlineMs: number): Promise<void> {
     await withDeadline(
       this.#options.clock,
       deadlineMs,
@@ -292,8 +284,8 @@ export class Store {
   }
 
   /**
-   * Lets `starter` begin work in the transactions that ask for it, but not in transactions of the
-   * host application, which may never commit. Returns a function that ends it.
+   * Lets `starter` begin work in the transactions that insert rows of its collection, except those
+   * of the host application, which may never commit. Returns a function that removes the starter.
    */
   startWith(starter: Starter): () => void {
     this.#starter = starter;
