@@ -16,10 +16,6 @@ export class Signal {
     this.#clock = clock;
   }
 
-  get isRaised(): boolean {
-    return this.#raised;
-  }
-
   raise(): void {
     this.#raised = true;
     this.#waiting?.abort(woken);
@@ -92,7 +88,7 @@ const maxWebhooks = { quick: 512, slow: 384 } as const;
 /** How many agents' turns may run at once, for one account and in total. */
 const maxTurns = { lane: 64, all: 256 } as const;
 
-/** The number of groups whose turns are counted. The count of the one used longest ago is lost. */
+/** The maximum number of groups whose turns are counted. The least recently used starts again. */
 const maxGroups = 10_000;
 
 /**
@@ -133,7 +129,7 @@ export class Slots {
   freeInLane(lane: Lane): number {
     const pool = poolOf(lane);
     const inPool = this.freeInPool(pool);
-    if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#runningBeside(lane));
+    if (pool === "turns") return Math.min(inPool, maxTurns.lane - this.#runningInGroup(lane));
     if (pool !== "work") return inPool;
     const { consumerConcurrency } = this.#options;
     const free = Math.min(inPool, this.#freeInGroup(lane));
@@ -161,7 +157,7 @@ export class Slots {
   #freeInGroup(lane: Lane): number {
     const { laneConcurrency } = this.#options;
     const max = lane.slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
-    const free = max - this.#runningBeside(lane);
+    const free = max - this.#runningInGroup(lane);
     if (!isLower(classOf(lane))) return free;
     const maxLower = Math.max(1, max - Math.ceil(max / 8));
     return Math.min(free, maxLower - (this.#lower.get(groupOf(lane)) ?? 0));
@@ -175,8 +171,8 @@ export class Slots {
     return Math.min(maxOfOne - calling, maxOfAll - this.#callingRemotes);
   }
 
-  /** Returns how many jobs of the lane's group run. */
-  #runningBeside(lane: Lane): number {
+  /** Returns how many jobs run in the lane's group. */
+  #runningInGroup(lane: Lane): number {
     return this.#perGroup.get(groupOf(lane)) ?? 0;
   }
 

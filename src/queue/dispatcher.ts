@@ -2,12 +2,13 @@ import { withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./job.ts";
 import { finish, type JobRow, jobs, pauseAfter, type StoredJobName, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
-import { background, type Begun, type UnscopedTx } from "../store/index.ts";
+import { background, type Begun, type Store, type UnscopedTx } from "../store/index.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
 import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
+  readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -27,21 +28,30 @@ const extraMs = 1_000;
  * milliseconds. It doubles while other engines take all jobs that are found.
  */
 const continueMs = 25;
-/** The maximum number of jobs in `#armed`. A search finds the others. */
+/** The maximum number of armed jobs of a pool. A search finds the others. */
 const maxArmed = 256;
 /** The pause after a failed search, or if no lease was stored, in milliseconds. */
 const pauseMs = 1_000;
 
 /**
- * What became of a job that was found: it runs, its lane is full, another engine leased it first or
- * it was removed, or the storage failed.
+ * What became of a job that was found. `started`: it runs. `full`: its lane has no slot. `taken`:
+ * another engine leased it, or it was removed. `failed`: the storage failed.
  */
 type Outcome = "started" | "full" | "taken" | "failed";
+
+/** What is known of the jobs of one pool that wait for slots. */
+interface Backlog {
+  readonly due: DueJobs;
+  /** Jobs that became due by commits of this process since the last search of the pool. */
+  armed: DueJob[];
+  /** Jobs that the present search has taken or found, and that have no slots yet. */
+  inSearch: readonly DueJob[];
+}
 
 /** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #due: ReadonlyMap<Pool, DueJobs>;
+  readonly #backlogs: ReadonlyMap<Pool, Backlog>;
   readonly #running = new Map<string, Promise<void>>();
   /** Jobs that began in transactions which are not committed yet. */
   readonly #beginning = new Set<Promise<void>>();
@@ -49,16 +59,15 @@ export class Dispatcher {
   readonly #abort = new AbortController();
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
-  readonly #endStarting: () => void;
+  readonly #removeStarter: () => void;
   readonly #loop: Promise<void>;
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
-  /** Jobs that became due by commits of this process since the last search. */
-  #armed: DueJob[] = [];
-  /** Armed jobs that the present search took and that have no slots yet. */
-  #armedInSearch: readonly DueJob[] = [];
-  /** Whether there may be due jobs that the last search has not read, or that it has not started. */
+  /**
+   * Whether the last search failed or could not start a job that it chose. Before the first search,
+   * jobs may wait, too.
+   */
   #hasMore = true;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
@@ -66,12 +75,15 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#slots = new Slots(options);
-    this.#due = new Map(
-      options.pools.map((pool) => [pool, new DueJobs(options.store.unscopedReads, pool)]),
-    );
+    const emptyBacklog = (pool: Pool): Backlog => ({
+      due: new DueJobs(options.store.unscopedReads, pool),
+      armed: [],
+      inSearch: [],
+    });
+    this.#backlogs = new Map(options.pools.map((pool) => [pool, emptyBacklog(pool)]));
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
-    this.#endStarting = options.store.startWith({
+    this.#removeStarter = options.store.startWith({
       of: jobs,
       begin: (tx, rows) => this.#beginAtOnce(tx, rows as readonly JobRow[]),
     });
@@ -91,7 +103,7 @@ export class Dispatcher {
   async stop(deadlineMs: number): Promise<boolean> {
     this.#stopping = true;
     this.#unsubscribe();
-    this.#endStarting();
+    this.#removeStarter();
     this.#wake.raise();
     await this.#loop;
     const ended = Promise.all(this.#beginning)
@@ -121,15 +133,14 @@ export class Dispatcher {
         if (wait === 0) {
           isPolling = false;
           const outcomes = await this.#startDue(now);
-          const all = [...this.#due.values()];
-          const leftJobs = all.some((due) => due.hasLeftJobs);
-          const hasReadAll = all.every((due) => due.hasReadAllLanes);
-          this.#hasMore = !hasReadAll || outcomes.has("full") || outcomes.has("failed");
+          this.#hasMore = outcomes.has("full") || outcomes.has("failed");
           if (outcomes.has("started")) {
             overtaken = 0;
             continue;
           }
-          overtaken = outcomes.has("taken") && leftJobs ? overtaken + 1 : 0;
+          const hasLeft = [...this.#backlogs.values()].some(({ due }) => due.leftLanes.length > 0);
+          const mayTakeOthers = outcomes.has("full") || hasLeft;
+          overtaken = outcomes.has("taken") && mayTakeOthers ? overtaken + 1 : 0;
           wait = await this.#untilNext(now);
           // The wait grows, since a transaction of the host application may hold jobs for long.
           if (overtaken > 0) wait = Math.min(wait, continueMs * 2 ** (overtaken - 1));
@@ -161,11 +172,13 @@ export class Dispatcher {
   /** Leases and starts as many due jobs as there is room for. Returns what became of them. */
   async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
     const found = await this.#find(now);
+    // `stop` may have been called during the search.
+    if (this.#stopping) return new Set();
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
     const leasing = startable.map((job) => this.#lease(job));
-    // They have their slots now, if there is room.
-    this.#armedInSearch = [];
+    // The jobs have their slots now, if there is room.
+    for (const backlog of this.#backlogs.values()) backlog.inSearch = [];
     const leases = await Promise.allSettled(leasing);
     const failed = leases.filter((each) => each.status === "rejected");
     const [first] = failed;
@@ -180,22 +193,21 @@ export class Dispatcher {
 
   /** Finds due jobs in the pools that have room. */
   async #find(now: number): Promise<readonly DueJob[]> {
-    const open = [...this.#due].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
-    const pools = new Set(open.map(([pool]) => pool));
-    // A full pool is not searched, so its armed jobs still wait.
-    const [armed, waiting] = partition(this.#armed, ({ lane }) => pools.has(poolOf(lane)));
-    this.#armed = waiting;
-    this.#armedInSearch = armed;
-    const found = open.map(([pool, due]) =>
-      due.find({
+    const open = [...this.#backlogs].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
+    const found = open.map(async ([pool, backlog]) => {
+      const { due, armed } = backlog;
+      backlog.inSearch = armed;
+      backlog.armed = [];
+      backlog.inSearch = await due.find({
         now,
         free: this.#slots.freeInPool(pool),
         freeIn: (lane) => this.#slots.freeInLane(lane),
         turnOf: (lane) => this.#slots.turnOf(lane),
         waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
-        armed: armed.filter(({ lane }) => poolOf(lane) === pool),
-      }),
-    );
+        armed,
+      });
+      return backlog.inSearch;
+    });
     return (await Promise.all(found)).flat();
   }
 
@@ -208,7 +220,10 @@ export class Dispatcher {
     this.#slots.take(job.lane);
     let taken: TakenJob | undefined;
     try {
-      taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options), {
+      // Where commands run at the same time, this transaction locks the job in the storage. So it
+      // must not wait for the rows that the first step needs.
+      const begins = store.runsInTurn;
+      taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options, begins), {
         isBackground: true,
         claims: true,
       });
@@ -222,16 +237,14 @@ export class Dispatcher {
 
   /**
    * Takes a job in the transaction that arms it, so that nobody needs to search for it. Jobs that
-   * wait for a slot come first, in the order of their classes. So if the last search left some that
-   * could run now, or if there is not room for all that were armed since, the search takes the new
-   * ones, too.
+   * already wait for a slot come first. So this does nothing if the last search left a job that
+   * could run now, or if there is no slot beside those for the jobs that were armed since. Then the
+   * next search takes the new job.
    */
   async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
-    const { store, handlers } = this.#options;
+    const { handlers } = this.#options;
     const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
-    if (row === undefined || row.due_at > tx.now || !store.runsInTurn || this.#hasMore) {
-      return undefined;
-    }
+    if (row === undefined || row.due_at > tx.now || this.#hasMore) return undefined;
     const lane = decodeLane(row.lane);
     if (this.#waitForOthersMs(lane) > 0 || !this.#hasRoomBesideWaiting(lane)) return undefined;
     // The handler may still run though its last transaction has removed the job.
@@ -251,12 +264,12 @@ export class Dispatcher {
     this.#beginning.add(settled);
     let taken: TakenJob | undefined;
     try {
-      taken = await takeJob(tx, row, this.#options);
+      taken = await takeJob(tx, row, this.#options, true);
     } finally {
       if (taken === undefined) cancel();
     }
+    if (taken === undefined) return undefined;
     const begun = taken;
-    if (begun === undefined) return undefined;
     const go = (): void => {
       this.#start(begun, lane);
       end();
@@ -266,19 +279,17 @@ export class Dispatcher {
 
   /** Whether a lane has a slot for one more job beside those that wait in its pool. */
   #hasRoomBesideWaiting(lane: Lane): boolean {
-    let free = this.#slots.freeInLane(lane);
-    if (free <= 0 || this.#armed.length >= maxArmed) return false;
-    const pool = poolOf(lane);
-    for (const jobs of [this.#armed, this.#armedInSearch]) {
-      for (const job of jobs) if (poolOf(job.lane) === pool && --free === 0) return false;
-    }
-    const left = this.#due.get(pool)?.leftLanes ?? [];
-    return left.every((each) => this.#slots.freeInLane(each) <= 0);
+    const backlog = this.#backlogs.get(poolOf(lane));
+    if (backlog === undefined) return false;
+    const { due, armed, inSearch } = backlog;
+    if (!due.hasReadAllLanes || armed.length >= maxArmed) return false;
+    if (this.#slots.freeInLane(lane) <= armed.length + inSearch.length) return false;
+    return due.leftLanes.every((each) => this.#slots.freeInLane(each) <= 0);
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
   async #untilNext(now: number): Promise<number> {
-    const waits = [...this.#due].map(async ([pool, due]) => {
+    const waits = [...this.#backlogs].map(async ([pool, { due }]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
       const next = (await due.next(now)) ?? Infinity;
@@ -299,13 +310,18 @@ export class Dispatcher {
       this.#slots.take(slot);
       this.#wake.raise();
     };
-    const running = this.#handle(job, moveToSlowLane).finally(() => {
+    const run = this.#handle(job, moveToSlowLane).finally(() => {
       const wasFull = this.#slots.freeInLane(slot) <= 0;
-      this.#running.delete(name);
       this.#slots.release(slot);
-      const isDueAgain = this.#dueAgain.delete(name);
-      // Another job can wait for this one only if the lane was full or this job is due again.
-      if (wasFull || isDueAgain) this.#wake.raise();
+      // Another job can wait for this slot only if the lane was full.
+      if (wasFull) this.#wake.raise();
+    });
+    // An earlier run of the job may not have ended: its last transaction removed the job, and
+    // another command armed it again.
+    const running: Promise<void> = Promise.all([this.#running.get(name), run]).then(() => {
+      if (this.#running.get(name) !== running) return;
+      this.#running.delete(name);
+      if (this.#dueAgain.delete(name)) this.#wake.raise();
     });
     this.#running.set(name, running);
   }
@@ -348,18 +364,23 @@ export class Dispatcher {
   /** Wakes the loop when a written job is due before the loop would wake. */
   #onWrites(writes: readonly Write[]): void {
     const now = this.#options.clock.now();
+    // During a search, a job that is due later than this cannot be missed: the loop polls before.
+    const wakesBy = Math.min(this.#sleepsUntil, now + 2 * pollMs);
     for (const write of writes) {
       if (write.collection !== jobs) continue;
       if (write.kind !== "insert" && write.kind !== "update") continue;
-      const { due_at, leased, kind, key, lane } = write.row as Pick<
+      const { due_at, leased, kind, key, lane, pool } = write.row as Pick<
         JobRow,
-        "due_at" | "leased" | "kind" | "key" | "lane"
+        "due_at" | "leased" | "kind" | "key" | "lane" | "pool"
       >;
+      const armed = this.#backlogs.get(pool)?.armed;
+      // Other engines run the jobs of this pool.
+      if (armed === undefined) continue;
       const isDue = due_at <= now;
-      if (isDue && !leased && this.#armed.length < maxArmed) {
-        this.#armed.push({ kind, key, lane: decodeLane(lane) });
+      if (isDue && !leased && armed.length < maxArmed) {
+        armed.push({ kind, key, lane: decodeLane(lane) });
       }
-      if (isDue || due_at < this.#sleepsUntil) this.#wake.raise();
+      if (isDue || due_at < wakesBy) this.#wake.raise();
     }
   }
 }

@@ -65,7 +65,7 @@ export async function firstDueAt(
 
 /**
  * Returns a job that this engine could run and that has been due since `since`, if no dispatcher
- * works on its pool. A dispatcher with due jobs holds leases, or takes the oldest jobs.
+ * works on its pool. If a dispatcher works on the pool, it holds leases, or the oldest due jobs do not stay.
  */
 export async function findIdleJob(
   reads: UnscopedReads,
@@ -124,7 +124,6 @@ export class DueJobs {
   /** The lane of the ring that was read last, encoded. */
   #lastLane = "";
   #hasReadAllLanes = true;
-  #hasLeftJobs = false;
   #leftLanes: readonly Lane[] = [];
 
   constructor(reads: UnscopedReads, pool: Pool) {
@@ -137,12 +136,7 @@ export class DueJobs {
     return this.#hasReadAllLanes;
   }
 
-  /** Whether the last search may have left due jobs, since there was no room for all of them. */
-  get hasLeftJobs(): boolean {
-    return this.#hasLeftJobs;
-  }
-
-  /** The lanes in which the last search may have left due jobs. */
+  /** The lanes in which the last search may have left due jobs, since there was no room. */
   get leftLanes(): readonly Lane[] {
     return this.#leftLanes;
   }
@@ -165,12 +159,10 @@ export class DueJobs {
     // The window has all due jobs.
     if (rows.length < limit) {
       const fitting = roundRobin(due, { free, freeIn, turnOf });
-      this.#hasLeftJobs = fitting.length < due.length;
       const started = new Set(fitting);
       this.#leftLanes = lanesOf(due.filter((job) => !started.has(job)));
       return fitting;
     }
-    this.#hasLeftJobs = true;
     const found = await this.#readRing({ now, free, freeIn, waitForOthersMs });
     const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
     const jobs = new Map(

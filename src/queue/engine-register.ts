@@ -203,9 +203,9 @@ export class EngineRegister {
 
 /**
  * Ends those of these leases that an engine which is gone still has: the jobs are due. Returns how
- * many. A job that was interrupted before, since it last ended a run, waits longer each time, but
- * at most until its lease expires. If its own handler ends the process each time, other jobs can
- * run in between.
+ * many. A job that has failed or was interrupted since its last success waits first, longer each
+ * time, but at most until its lease expires. So if its handler ends the process each time, other
+ * jobs can run in between.
  */
 export async function endLeases(
   tx: UnscopedTx,

@@ -137,22 +137,18 @@ function inClass(job: JobRow, sendClass: SendClass): Partial<JobRow> {
 export function armNew(within: AnyTx, order: JobOrder): void {
   checkOwner(within, order);
   const { kind, account_id, mode, lane, due_at } = order;
-  const state = {
+  unscoped(within).insert(jobs, {
+    kind,
+    key: encodeJobKey(order),
+    account_id,
+    mode,
+    ...storedLane(lane),
+    due_at,
     leased: false,
     fence: 0,
     rearmed_at: null,
     failures: 0,
     leased_by: null,
-  } as const;
-  const key = encodeJobKey(order);
-  unscoped(within).insert(jobs, {
-    kind,
-    key,
-    account_id,
-    mode,
-    ...storedLane(lane),
-    due_at,
-    ...state,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Claim, JobHandler, JobHandlers, JobKind, JobRun } from "./job.ts";
 import { type Random, StorageConflict } from "../ports/index.ts";
-import { isStorageFailure, type Store, type UnscopedTx } from "../store/index.ts";
+import { isStorageFailure, type UnscopedTx } from "../store/index.ts";
 import { lease, type StoredJobName } from "./rows.ts";
 
 /**
@@ -11,7 +11,6 @@ export const leaseMs = 60_000;
 
 /** What an engine leases and runs jobs with. */
 export interface TakeJobOptions {
-  readonly store: Store;
   readonly random: Random;
   readonly handlers: JobHandlers;
   /** The id of this engine for leases (`EngineRegister`). */
@@ -26,19 +25,19 @@ export interface TakenJob {
 }
 
 /**
- * Leases a due job, and does its first step in the same transaction if commands run in turn. If
- * they run at the same time, a transaction that leases jobs must not wait for other rows. Returns
+ * Leases a due job, and does its first step in the same transaction if `begins` is true. Returns
  * undefined if the job is gone or not due any more.
  */
 export async function takeJob(
   tx: UnscopedTx,
   job: StoredJobName,
-  { store, random, handlers, leasedBy }: TakeJobOptions,
+  { random, handlers, leasedBy }: TakeJobOptions,
+  begins: boolean,
 ): Promise<TakenJob | undefined> {
   const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
   const claim = await lease(tx, job, { leaseMs, fence, leasedBy: leasedBy() });
   if (claim === undefined) return undefined;
-  const begin = store.runsInTurn ? beginOf(handlers, claim) : undefined;
+  const begin = begins ? beginOf(handlers, claim) : undefined;
   if (begin === undefined) return { claim };
   try {
     return { claim, rest: await tx.attempt(begin) };

@@ -41,7 +41,7 @@ export async function countWaiting(
     ),
   };
 
-  function read(range: Pick<LaneRange, "prefix" | "after" | "until">): Promise<readonly JobRow[]> {
+  function read(range: LaneRange): Promise<readonly JobRow[]> {
     return unscopedReadsOf(reads).range<JobRow>({
       index: jobsByLane,
       order: "ascending",

@@ -1,22 +1,25 @@
 /** A message that is due at once may be handed over in the transaction that accepts it. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { jobs } from "../../src/queue/rows.ts";
 import { attempts } from "../../src/messages/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
-import type { Clock, StoragePort } from "../../src/ports/index.ts";
+import type { Clock, SendAnswer, StoragePort } from "../../src/ports/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
-import { accepted, carrier } from "../support/carrier.ts";
+import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const to = (n: number): string => `+1500555${1_000 + n}`;
 
-/** A storage whose ranges take `readMs` to read. Set it at any time. */
-function slowRanges(storage: StoragePort, clock: Clock) {
-  const delay = { readMs: 0 };
+/** A storage in which a search for due jobs takes `readMs`. Set it at any time. */
+function slowSearches(storage: StoragePort, clock: Clock) {
+  const delay = { readMs: 0, isSearching: false };
   const reader = over(storage.reader, {
     async range(range) {
+      if (range.index.collection !== jobs) return storage.reader.range(range);
+      delay.isSearching = true;
       await clock.sleep(delay.readMs);
       return storage.reader.range(range);
     },
@@ -24,10 +27,7 @@ function slowRanges(storage: StoragePort, clock: Clock) {
   return { delay, storage: over(storage, { reader }) };
 }
 
-// Elsewhere commands run at the same time, and a lease has a transaction of its own.
-const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
-
-describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
+describe.each(storages)("a message that is due at once, on $name", ({ open }) => {
   it("reaches no carrier before its attempt is committed, and takes no room if that fails", async () => {
     const { clock, engine } = world();
     const ground = open();
@@ -85,7 +85,7 @@ describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
   ])("is handed over $when, if there is room beside those that wait", async ({ startsIn }) => {
     const { clock, engine } = world();
     const line = carrier({ send: (_, attempt) => clock.sleep(500).then(() => accepted(attempt)) });
-    const { delay, storage } = slowRanges(open().connect(), clock);
+    const { delay, storage } = slowSearches(open().connect(), clock);
     const one = engine(storage, { transports: [line], laneConcurrency: 2 });
     await one.start();
     await clock.advance(7_777);
@@ -109,7 +109,7 @@ describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
     const line = carrier({
       send: (_, attempt) => clock.sleep(60_000).then(() => accepted(attempt)),
     });
-    const { delay, storage } = slowRanges(open().connect(), clock);
+    const { delay, storage } = slowSearches(open().connect(), clock);
     const one = engine(storage, { transports: [line], laneConcurrency: 1 });
     await one.start();
     const { account } = await one.accounts.create({ name: "Busy" });
@@ -132,7 +132,7 @@ describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
   ])("is handed over after one that waits for $slot", async ({ limits }) => {
     const { clock, engine } = world();
     const line = carrier({ send: (_, attempt) => clock.sleep(500).then(() => accepted(attempt)) });
-    const { delay, storage } = slowRanges(open().connect(), clock);
+    const { delay, storage } = slowSearches(open().connect(), clock);
     const one = engine(storage, { transports: [line], ...limits });
     await one.start();
     await clock.advance(7_777);
@@ -190,6 +190,90 @@ describe.each(inTurn)("a message that is due at once, on $name", ({ open }) => {
     await expect(sent).rejects.toMatchObject({ code: "recipient_opted_out" });
     await clock.advance(60_000);
     expect([optOuts, line.calls.length]).toEqual([1, 1]);
+  });
+
+  it("begins at once, however many jobs of other engines' pools are due", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const agents = { model: { respond: () => ({ text: "Yes." }) } };
+    // Only this engine runs the turns of agents, and it never starts.
+    await engine(ground.connect(), { agents }).agents.create({ name: "Ada", channels: ["sms"] });
+    const line = carrier();
+    const { delay, storage } = slowSearches(ground.connect(), clock);
+    const one = engine(storage, { transports: [line] });
+    await one.start();
+    await clock.advance(7_777);
+    const writing = Array.from({ length: 260 }, (_, n) =>
+      one.sandbox.inbound({ from: to(n), body: "Are you open?" }),
+    );
+    await Promise.all(writing);
+    await clock.advance(7_777);
+    delay.readMs = 2_000;
+    await one.messages.send({ to: to(500), body: "at once" });
+    await clock.settle();
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["at once"]);
+  });
+
+  it("is not handed over by a search that goes on when the engine stops", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const line = carrier();
+    const { delay, storage } = slowSearches(ground.connect(), clock);
+    const one = engine(storage, { transports: [line] });
+    await one.start();
+    await clock.advance(7_777);
+    delay.readMs = 2_000;
+    delay.isSearching = false;
+    const other = engine(ground.connect());
+    const { id } = await other.messages.send({ to: to(1), body: "Hi" });
+    await clock.advanceUntil(() => delay.isSearching);
+    const stopping = one.stop();
+    await clock.advance(60_000);
+    await stopping;
+    expect(line.calls).toEqual([]);
+    expect((await other.messages.get(id)).status).toBe("queued");
+  });
+
+  it("is waited for by a stop, though another run of its job ends meanwhile", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const { promise, answer } = held<SendAnswer>();
+    const line = carrier({ send: () => promise });
+    const storage = ground.connect();
+    let sending: Promise<unknown> | undefined;
+    const sendInNextGroup = async (): Promise<void> => {
+      // While these commands run, the engine leases the job of the canceled message.
+      for (let n = 0; n < 40; n++) void one.contacts.create({ phone: to(100 + n) });
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      await one.messages.send({ to: to(1), body: "Hi" });
+    };
+    const reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        const isDue = range.index.collection === jobs && rows.some(({ kind }) => kind === "send");
+        if (isDue) sending ??= sendInNextGroup();
+        return rows;
+      },
+    });
+    const one = engine(over(storage, { reader }), { transports: [line] });
+    await one.start();
+    await clock.advance(7_777);
+    // Its job is due and has nothing to send.
+    const other = engine(ground.connect());
+    const { id } = await other.messages.send({ to: to(1), body: "canceled" });
+    await other.messages.cancel(id);
+    await clock.advanceUntil(() => line.calls.length > 0);
+    let hasStopped = false;
+    const stopping = one.stop({ deadlineMs: 20_000 }).finally(() => {
+      hasStopped = true;
+    });
+    await clock.advance(1_000);
+    expect(hasStopped).toBe(false);
+    answer(accepted({ attempt_id: "att_1" }));
+    await clock.advance(1_000);
+    await Promise.all([stopping, sending]);
+    const { data } = await other.messages.list();
+    expect(data.find(({ body }) => body === "Hi")?.status).toBe("sent");
   });
 
   it("is sent if it began before the engine stopped", async () => {
