@@ -1,6 +1,8 @@
 import type { ApiRequest, ApiResponse } from "../../src/api/http.ts";
 import type { WebchatMessage } from "../../src/webchat/types.ts";
 import { laws } from "./invariant.ts";
+import { messages } from "../../src/messages/rows.ts";
+import { allRows } from "./rows.ts";
 import type { World } from "./world.ts";
 
 /** A message that the browser received from its event stream. */
@@ -187,10 +189,14 @@ export class Browser {
     return apiRequest({ ...input, token, path: `/v1/webchat/sessions/${session_id}/${what}` });
   }
 
-  /** A session ends when its contact is erased or its token expires. Other refusals are errors. */
+  /**
+   * A session ends when its contact is erased or its token expires. A message that is sent again may
+   * have been redacted meanwhile. Other refusals are errors.
+   */
   #handleRefusal(status: number, what: string): void {
     if (status === 429 || status === 409 || status >= 500) return;
     const { session_id, contact_id } = this.admission;
+    if (status === 410 && what === "messages" && this.#hasRedacted(contact_id)) return;
     this.isGone = true;
     if (status === 404 && this.#world.history.isErased(contact_id)) return;
     // A session that has expired is also removed.
@@ -202,6 +208,14 @@ export class Browser {
       laws.noUnexpectedErrors,
       [session_id, contact_id],
       `a request for ${what} of ${session_id}, contact ${contact_id}, was answered ${status}`,
+    );
+  }
+
+  #hasRedacted(contact_id: string): boolean {
+    const { database, history } = this.#world;
+    const survivor = history.survivorOf(contact_id);
+    return allRows(database, messages).some(
+      (each) => each.body === null && history.survivorOf(each.contact_id) === survivor,
     );
   }
 }

@@ -192,14 +192,16 @@ const triggerer: Actor = {
 /** Approves or denies the given share of the runs that wait for an approval. */
 export async function decideApprovals(world: World, share: number): Promise<void> {
   const { operators, dice, database } = world;
+  const contacts = new Map(
+    allRows(database, conversations).map(({ id, contact_id }) => [id, contact_id]),
+  );
   for (const run of allRows(database, runs)) {
     if (run.status !== "awaiting_approval" || !dice.chance(share)) continue;
     const { id, agent_id, conversation_id } = run;
     const decision = dice.chance(0.7) ? "approve" : "deny";
     if (decision === "approve") operators.approvedRuns.add(id);
-    const contact =
-      allRows(database, conversations).find((each) => each.id === conversation_id)?.contact_id ??
-      "";
+    // The contact may be erased while an earlier request is answered.
+    const contact = contacts.get(conversation_id) ?? "";
     await operators.request(`${decision} ${id}`, [contact, agent_id], (engine, options) =>
       engine.agents.approve(agent_id, id, { decision, author_id: "ann" }, options),
     );

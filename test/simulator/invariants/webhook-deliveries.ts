@@ -126,7 +126,9 @@ function whyStuck(
   const first = webhook.ordering === "fifo" ? head?.next_attempt_at : due;
   if (first === undefined || first === null) return "is pending, but has no due time";
   const at = Math.max(first, webhook.paused_until ?? 0);
-  if (at < clock.now() - maxSkewMs) return "is overdue";
+  // The holder of a lease may be at work on a backlog, one delivery after another.
+  const isAtWork = job !== undefined && job.leased && job.due_at > clock.now();
+  if (at < clock.now() - maxSkewMs && !isAtWork) return "is overdue";
   // The holder of a leased job checks for more work before it gives the job back.
   const isScheduled = job !== undefined && (job.leased || job.due_at <= at + maxSkewMs);
   return isScheduled ? undefined : "is pending, but has no job in time";
