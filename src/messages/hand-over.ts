@@ -6,7 +6,12 @@ import { expire, expired, handOver, type MessageState } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
-import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
+import {
+  type HostVerdicts,
+  type ScopedColumns,
+  type Seen,
+  StorageConflict,
+} from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 import { holdAddressee } from "../contacts/index.ts";
@@ -150,8 +155,9 @@ async function recordLostAnswer(
   factsByTransport: FactsByTransport,
 ): Promise<void> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  // The reads of a command may be from different moments, and an erasure removes both rows.
   if (attempt === undefined) {
-    throw new TypeError(`message ${message.id} has status sending but no attempt`);
+    throw new StorageConflict(`message ${message.id} has status sending but no attempt`);
   }
   const decision = applyLostAnswer(stateOf(message), attempt.number);
   if (decision.decision === "none") {

@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { attempts } from "../../src/messages/rows.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { carrier } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+// Elsewhere all reads of a command show the same moment.
+const readingOverTime = storages.filter(({ name }) => name === "PostgreSQL");
+
+/** The storage, which calls `before` ahead of each read of attempts. */
+function beforeAttempts(storage: StoragePort, before: () => Promise<void>): StoragePort {
+  return over(storage, {
+    begin(how) {
+      const group = storage.begin(how);
+      return over(group, {
+        async read(lookups) {
+          if (lookups.some(({ index }) => index.collection === attempts)) await before();
+          return group.read(lookups);
+        },
+      });
+    },
+  });
+}
+
+it.each(readingOverTime)(
+  "a message that is erased while its lost attempt is read fails no job, on $name",
+  async ({ open }) => {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const first = engine(ground.connect(), {
+      transports: [carrier({ send: () => new Promise(() => {}) })],
+    });
+    await first.start();
+    const { id, contact_id } = await first.messages.send({ to: "+15005550101", body: "Hi" });
+    await clock.advance(1_000);
+    expect((await first.messages.get(id)).status).toBe("sending");
+    await first.stop({ deadlineMs: 0 });
+    const other = engine(ground.connect());
+    let erasures = 0;
+    const erase = async (): Promise<void> => {
+      if (erasures++ === 0) await other.contacts.erase(contact_id);
+    };
+    const second = engine(beforeAttempts(ground.connect(), erase), { transports: [carrier()] });
+    await second.start();
+    await clock.advance(120_000);
+    expect(erasures).toBeGreaterThan(0);
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  },
+);
