@@ -58,6 +58,8 @@ const completesWithinMs = 300_000;
 const maxStarts = 20;
 /** How long engines may take to reconnect after connections were cut, by the engines' clock. */
 const maxReconnectMs = 60_000;
+/** How long after a kill a request may arrive that the engine had sent, by the engines' clock. */
+const maxArrivalMs = 5_000;
 
 export async function crash({
   storage,
@@ -137,6 +139,7 @@ export async function crash({
         await sleep(dice.between(0, maxMishapMs));
       }
       await engine.kill();
+      const killedAt = now();
       if (engines.length === 1) {
         // Close the only other connection, so that the next process must recover the database.
         await view[Symbol.asyncDispose]();
@@ -155,7 +158,8 @@ export async function crash({
         await sleep(dice.between(0, maxMishapMs));
         await mishap.end();
       }
-      disturbances.push({ from, to: name === "kill" ? from : now() + maxReconnectMs });
+      const to = name === "kill" ? killedAt + maxArrivalMs : now() + maxReconnectMs;
+      disturbances.push({ from, to });
       if (kill === kills || name !== "kill" || dice.percent(85)) {
         // A process that could not start because of the mishap has ended. A supervisor starts it.
         for (let left = maxStarts; !(await next.becomesReady()); left--) {
