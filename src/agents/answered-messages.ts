@@ -54,8 +54,9 @@ async function latestMessages(
 }
 
 /**
- * Whether a message has been said to the contact, or is about to be. A message that is scheduled
- * for later has not. An agent never schedules one, so its own are only deferred by a policy.
+ * Whether a message has been said to the contact, or will be. What the host application scheduled
+ * has not been said yet. A scheduled message of a person or of an agent counts: it is an answer that
+ * a policy deferred, or that a person has planned.
  */
 export function isSaid({
   direction,
@@ -63,6 +64,6 @@ export function isSaid({
   author_type,
 }: Pick<MessageRow, "direction" | "status" | "author_type">): boolean {
   if (direction === "inbound") return false;
-  if (status === "scheduled") return author_type === "agent";
+  if (status === "scheduled") return author_type === "agent" || author_type === "human";
   return status !== "canceled" && status !== "expired" && status !== "failed";
 }

@@ -223,8 +223,8 @@ export class HostPolicies {
 }
 
 /**
- * Whether a policy returned a promise. Query builders return their own thenables, and Jest runs the
- * host application with another `Promise`.
+ * Whether a policy returned a promise. Query builders return their own thenables, and under
+ * Jest the promises of Node's modules are not instances of the global `Promise`.
  */
 function isThenable(evaluated: Verdict | PromiseLike<Verdict>): evaluated is PromiseLike<Verdict> {
   const { then } = (evaluated ?? {}) as Partial<PromiseLike<Verdict>>;

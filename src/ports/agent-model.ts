@@ -117,8 +117,9 @@ export interface ModelTurn {
   /** The contact of the conversation. */
   readonly contact: ModelContact;
   /**
-   * Up to 30 messages with 12,000 characters in total, oldest first. Messages to the contact that
-   * are scheduled for later or were never sent are left out.
+   * Up to 30 messages with 12,000 characters in total, oldest first. Left out are messages
+   * to the contact that were canceled, failed or expired, and those that the host application
+   * scheduled for later.
    */
   readonly messages: readonly ModelMessage[];
   /** How many of the last messages have no answer yet. */

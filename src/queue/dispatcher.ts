@@ -64,11 +64,8 @@ export class Dispatcher {
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
-  /**
-   * Whether the last search failed or could not start a job that it chose. Before the first search,
-   * jobs may wait, too.
-   */
-  #hasMore = true;
+  /** Whether the last search failed or did not start a job that it chose. True before the first. */
+  #mayHaveLeft = true;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
 
@@ -128,12 +125,12 @@ export class Dispatcher {
       this.#wake.lower();
       let wait = pollMs;
       try {
-        const now = this.#options.clock.now();
-        wait = isPolling ? await this.#untilFirst(now) : 0;
+        wait = isPolling ? await this.#untilFirst() : 0;
         if (wait === 0) {
           isPolling = false;
+          const now = this.#options.clock.now();
           const outcomes = await this.#startDue(now);
-          this.#hasMore = outcomes.has("full") || outcomes.has("failed");
+          this.#mayHaveLeft = outcomes.has("full") || outcomes.has("failed");
           if (outcomes.has("started")) {
             overtaken = 0;
             continue;
@@ -148,7 +145,7 @@ export class Dispatcher {
         }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
-        this.#hasMore = true;
+        this.#mayHaveLeft = true;
         wait = pauseMs;
       }
       if (this.#stopping) break;
@@ -163,10 +160,10 @@ export class Dispatcher {
    * Returns how long to wait if no job is due, in milliseconds, at most `pollMs`. Returns 0 if one
    * may be due. A poll of an idle engine makes this one read instead of a search.
    */
-  async #untilFirst(now: number): Promise<number> {
-    const { store, pools } = this.#options;
+  async #untilFirst(): Promise<number> {
+    const { store, pools, clock } = this.#options;
     const first = (await firstDueAt(store.unscopedReads, pools)) ?? Infinity;
-    return Math.min(Math.max(first - now, 0), pollMs);
+    return Math.min(Math.max(first - clock.now(), 0), pollMs);
   }
 
   /** Leases and starts as many due jobs as there is room for. Returns what became of them. */
@@ -216,7 +213,11 @@ export class Dispatcher {
     const { store } = this.#options;
     // The lane had room when the job was found. Other lanes of its group or of the same remote may
     // have used it up: they share limits.
-    if (this.#slots.freeInLane(job.lane) <= 0) return "full";
+    if (this.#slots.freeInLane(job.lane) <= 0) {
+      // Set now, so that no new job begins before this one while the leases of others commit.
+      this.#mayHaveLeft = true;
+      return "full";
+    }
     this.#slots.take(job.lane);
     let taken: TakenJob | undefined;
     try {
@@ -236,15 +237,13 @@ export class Dispatcher {
   }
 
   /**
-   * Takes a job in the transaction that arms it, so that nobody needs to search for it. Jobs that
-   * already wait for a slot come first. So this does nothing if the last search left a job that
-   * could run now, or if there is no slot beside those for the jobs that were armed since. Then the
-   * next search takes the new job.
+   * Takes a job in the transaction that arms it, so that nobody needs to search for it. Does nothing
+   * if jobs that already wait need the slots. The next search then takes the new job.
    */
   async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
     const { handlers } = this.#options;
     const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
-    if (row === undefined || row.due_at > tx.now || this.#hasMore) return undefined;
+    if (row === undefined || row.due_at > tx.now || this.#mayHaveLeft) return undefined;
     const lane = decodeLane(row.lane);
     if (this.#waitForOthersMs(lane) > 0 || !this.#hasRoomBesideWaiting(lane)) return undefined;
     // The handler may still run though its last transaction has removed the job.
@@ -364,7 +363,8 @@ export class Dispatcher {
   /** Wakes the loop when a written job is due before the loop would wake. */
   #onWrites(writes: readonly Write[]): void {
     const now = this.#options.clock.now();
-    // During a search, a job that is due later than this cannot be missed: the loop polls before.
+    // During a search, only jobs that are due within two polls wake the loop. It reads later ones
+    // itself before they are due.
     const wakesBy = Math.min(this.#sleepsUntil, now + 2 * pollMs);
     for (const write of writes) {
       if (write.collection !== jobs) continue;

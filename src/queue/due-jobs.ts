@@ -65,7 +65,8 @@ export async function firstDueAt(
 
 /**
  * Returns a job that this engine could run and that has been due since `since`, if no dispatcher
- * works on its pool. If a dispatcher works on the pool, it holds leases, or the oldest due jobs do not stay.
+ * works on its pool. A dispatcher that works on the pool holds leases, or soon takes the
+ * oldest due jobs.
  */
 export async function findIdleJob(
   reads: UnscopedReads,

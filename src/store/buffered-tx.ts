@@ -195,7 +195,10 @@ export class BufferedTx implements BaseTx {
   prefetch(plan: () => readonly PlannedRead[]): void {
     this.#checkNotEnded();
     this.#snapshot.prefetch(() =>
-      plan().map(({ index, key, limit = 1 }) => ({ index, key, limit })),
+      plan().map(({ index, key, limit = 1 }) => {
+        const lookup = { index, key, limit };
+        return { ...lookup, limit: rowsToRead(lookup, this.#overlay) };
+      }),
     );
   }
 

@@ -7,6 +7,9 @@ import type { CreateAgent } from "../../src/agents/types.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { action } from "../../src/ports/action.ts";
 import type { AgentModel } from "../../src/ports/agent-model.ts";
+import type { Policy } from "../../src/ports/policy.ts";
+import type { SendAnswer } from "../../src/ports/transport.ts";
+import { carrier } from "../support/carrier.ts";
 import { type Agency, agency, type AgencyOptions, echo, visitor } from "./world.ts";
 
 type Rules = NonNullable<NonNullable<CreateAgent["handoff"]>["rules"]>;
@@ -371,11 +374,11 @@ describe("two engines that answer each other", () => {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 
-describe.each(["scheduled", "canceled"] as const)("a %s message to the contact", (status) => {
+describe.each(["scheduled", "canceled"] as const)("a %s message of the host", (status) => {
   test.each(["the same agent", "another agent"])(
-    "does not answer a question before %s gets the conversation",
+    "leaves a question open until %s gets the conversation, and no model sees it",
     async (which) => {
-      const { engine, ask, pass, replies, conversation, agent } = await agency(memory());
+      const { engine, ask, pass, replies, conversation, agent, seen } = await agency(memory());
       await ask("Hello");
       const { id } = await conversation();
       await engine.conversations.handOff(id, { reason: "A person is needed." });
@@ -394,6 +397,58 @@ describe.each(["scheduled", "canceled"] as const)("a %s message to the contact",
       await engine.conversations.assign(id, { type: "agent", id: next.id });
       await pass();
       expect(await replies()).toEqual(["You said: Hello", "You said: Do you open on Sunday?"]);
+      const texts = seen.at(-1)?.messages.map(({ text }) => text);
+      expect(texts).toEqual(["Hello", "You said: Hello", "Do you open on Sunday?"]);
     },
   );
+});
+
+describe("after a hand-back, a question that a person", () => {
+  const refusing = (body: string | null): SendAnswer =>
+    body === "Yes, until noon."
+      ? {
+          outcome: "rejected",
+          error: { code: "invalid_destination", message: "No such number." },
+          permanent: true,
+        }
+      : { outcome: "accepted", provider_message_id: `p-${body}` };
+
+  async function replied(options: AgencyOptions["options"]) {
+    const { engine, ask, pass, replies, conversation } = await agency(memory(), {
+      options: { ...options },
+    });
+    await ask("Hello");
+    const { id } = await conversation();
+    await engine.conversations.handOff(id, { reason: "A person is needed." });
+    await ask("Do you open on Sunday?");
+    const reply = await engine.conversations.reply(id, {
+      body: "Yes, until noon.",
+      author_id: "eve",
+    });
+    await pass();
+    const { status } = await engine.messages.get(reply.id);
+    await engine.conversations.handBack(id);
+    await pass();
+    return { status, replies: await replies() };
+  }
+
+  test("has answered is not answered again, though a policy deferred the answer", async () => {
+    const evening: Policy = {
+      name: "evening",
+      evaluate: ({ message, now }) =>
+        message.body === "Yes, until noon."
+          ? { verdict: "defer", until: now + 3_600_000, reason: "Wait for the evening." }
+          : { verdict: "allow" },
+    };
+    const { status, replies } = await replied({ policies: [evening] });
+    expect(status).toBe("scheduled");
+    expect(replies).toEqual(["You said: Hello"]);
+  });
+
+  test("could not answer is answered by the agent", async () => {
+    const line = carrier({ send: ({ body }) => refusing(body) });
+    const { status, replies } = await replied({ transports: [line] });
+    expect(status).toBe("failed");
+    expect(replies).toEqual(["You said: Hello", "You said: Do you open on Sunday?"]);
+  });
 });

@@ -234,7 +234,37 @@ describe.each(storages)("a message that is due at once, on $name", ({ open }) =>
     expect((await other.messages.get(id)).status).toBe("queued");
   });
 
-  it("is waited for by a stop, though another run of its job ends meanwhile", async () => {
+  it("is sent if it began before the engine stopped", async () => {
+    const { clock, engine } = world();
+    const line = carrier();
+    const ground = open();
+    const commits = { held: Promise.resolve() };
+    const slow = beforeCommits(ground.connect(), () => commits.held);
+    const one = engine(slow, { transports: [line] });
+    await one.start();
+    await clock.advance(7_777);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    commits.held = promise;
+    const sending = one.messages.send({ to: to(1), body: "Hi" });
+    await clock.settle();
+    const stopping = one.stop({ deadlineMs: 5_000 });
+    await clock.settle();
+    resolve();
+    await clock.settle();
+    const { id } = await sending;
+    await stopping;
+    expect(line.calls).toHaveLength(1);
+    const two = engine(ground.connect(), { transports: [line] });
+    expect((await two.messages.get(id)).status).toBe("sent");
+  });
+});
+
+// On PostgreSQL, the run that has nothing to do ends before the job can begin again.
+const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
+
+it.each(inTurn)(
+  "a stop waits for a message that began at once, though another run of its job ends, on $name",
+  async ({ open }) => {
     const { clock, engine } = world();
     const ground = open();
     const { promise, answer } = held<SendAnswer>();
@@ -274,29 +304,5 @@ describe.each(storages)("a message that is due at once, on $name", ({ open }) =>
     await Promise.all([stopping, sending]);
     const { data } = await other.messages.list();
     expect(data.find(({ body }) => body === "Hi")?.status).toBe("sent");
-  });
-
-  it("is sent if it began before the engine stopped", async () => {
-    const { clock, engine } = world();
-    const line = carrier();
-    const ground = open();
-    const commits = { held: Promise.resolve() };
-    const slow = beforeCommits(ground.connect(), () => commits.held);
-    const one = engine(slow, { transports: [line] });
-    await one.start();
-    await clock.advance(7_777);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    commits.held = promise;
-    const sending = one.messages.send({ to: to(1), body: "Hi" });
-    await clock.settle();
-    const stopping = one.stop({ deadlineMs: 5_000 });
-    await clock.settle();
-    resolve();
-    await clock.settle();
-    const { id } = await sending;
-    await stopping;
-    expect(line.calls).toHaveLength(1);
-    const two = engine(ground.connect(), { transports: [line] });
-    expect((await two.messages.get(id)).status).toBe("sent");
-  });
-});
+  },
+);

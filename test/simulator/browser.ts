@@ -1,7 +1,8 @@
 import type { ApiRequest, ApiResponse } from "../../src/api/http.ts";
 import type { WebchatMessage } from "../../src/webchat/types.ts";
 import { laws } from "./invariant.ts";
-import { messages } from "../../src/messages/rows.ts";
+import { type MessageRow, messages } from "../../src/messages/rows.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
 import { allRows } from "./rows.ts";
 import type { World } from "./world.ts";
 
@@ -146,9 +147,14 @@ export class Browser {
     await this.#postUntilAnswered("marks", { message_id, mark });
   }
 
-  /** Returns undefined when the session has ended or the marked message no longer exists. */
-  async #postUntilAnswered(what: "messages" | "marks", body: object): Promise<string | undefined> {
-    const { clients, clock, dice } = this.#world;
+  /**
+   * Returns undefined when the session has ended, or the message was erased or redacted meanwhile.
+   */
+  async #postUntilAnswered(
+    what: "messages" | "marks",
+    body: { readonly client_id?: string; readonly [field: string]: unknown },
+  ): Promise<string | undefined> {
+    const { clients, clock, dice, database } = this.#world;
     clients.waiting++;
     try {
       while (!this.isGone) {
@@ -157,6 +163,8 @@ export class Browser {
           return typeof answer.body === "string" ? answer.body : "";
         }
         if (what === "marks" && answer?.status === 404) return undefined;
+        const [made] = messagesOfPost(database, this.admission.session_id, body.client_id ?? "");
+        if (answer?.status === 410 && made?.body === null) return undefined;
         if (answer !== undefined) this.#handleRefusal(answer.status, what);
         await clock.sleep(dice.between(100, 3_000));
       }
@@ -189,14 +197,10 @@ export class Browser {
     return apiRequest({ ...input, token, path: `/v1/webchat/sessions/${session_id}/${what}` });
   }
 
-  /**
-   * A session ends when its contact is erased or its token expires. A message that is sent again may
-   * have been redacted meanwhile. Other refusals are errors.
-   */
+  /** A session ends when its contact is erased or its token expires. Other refusals are errors. */
   #handleRefusal(status: number, what: string): void {
     if (status === 429 || status === 409 || status >= 500) return;
     const { session_id, contact_id } = this.admission;
-    if (status === 410 && what === "messages" && this.#hasRedacted(contact_id)) return;
     this.isGone = true;
     if (status === 404 && this.#world.history.isErased(contact_id)) return;
     // A session that has expired is also removed.
@@ -210,14 +214,18 @@ export class Browser {
       `a request for ${what} of ${session_id}, contact ${contact_id}, was answered ${status}`,
     );
   }
+}
 
-  #hasRedacted(contact_id: string): boolean {
-    const { database, history } = this.#world;
-    const survivor = history.survivorOf(contact_id);
-    return allRows(database, messages).some(
-      (each) => each.body === null && history.survivorOf(each.contact_id) === survivor,
-    );
-  }
+/** The messages that a visitor's post made. */
+export function messagesOfPost(
+  database: StoragePort,
+  session_id: string,
+  client_id: string,
+): readonly MessageRow[] {
+  const id = `${session_id.slice("wcs_".length)}:${client_id}`;
+  return allRows(database, messages).filter(
+    ({ provider_message_id }) => provider_message_id?.endsWith(id) === true,
+  );
 }
 
 /** A message's number is its key too, so that visitors use the same keys. */

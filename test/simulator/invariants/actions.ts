@@ -11,12 +11,13 @@ type ActionCall = RunRow["calls"][number];
 /** Every version of every action call that was committed, by the call's id. */
 class CallHistory {
   readonly #calls = new Map<string, ActionCall[]>();
-  readonly #removedRuns = new Set<string>();
+  /** The engines that erased runs. */
+  readonly #erasers = new Map<string, string>();
 
-  apply(writes: readonly Write[]): void {
+  apply(engine: string, writes: readonly Write[]): void {
     for (const write of writes) {
       if (write.collection === runs && write.kind === "remove") {
-        this.#removedRuns.add(String(write.key.at(-1)));
+        this.#erasers.set(String(write.key.at(-1)), engine);
       }
     }
     for (const { calls } of writtenRows(writes, runs)) {
@@ -26,9 +27,9 @@ class CallHistory {
     }
   }
 
-  /** Whether the call's run was erased, perhaps in the commit that recorded the call. */
-  isErased(key: string): boolean {
-    return this.#removedRuns.has(runIdOf(key));
+  /** Whether an engine erased the call's run, perhaps in the commit that recorded the call. */
+  isErased(key: string, engine: string): boolean {
+    return this.#erasers.get(runIdOf(key)) === engine;
   }
 
   /** The version of the call with this status, if there ever was one. */
@@ -55,8 +56,8 @@ export const recordedBeforeCall: Invariant = {
   check({ database, history }) {
     const log = new CallHistory();
     return {
-      commit(_engine, writes) {
-        log.apply(writes);
+      commit(engine, writes) {
+        log.apply(engine, writes);
         return [];
       },
       *effect(effect) {
@@ -64,7 +65,7 @@ export const recordedBeforeCall: Invariant = {
         const call = log.find(key, "pending");
         if (
           risk !== "read" &&
-          !(call === undefined && log.isErased(key)) &&
+          !(call === undefined && log.isErased(key, effect.engine)) &&
           (call?.action !== action || JSON.stringify(call.input) !== JSON.stringify({ about }))
         ) {
           yield violation(effect, `but the committed call is ${JSON.stringify(call ?? null)}`);
@@ -121,8 +122,8 @@ export const approvedBeforeAction: Invariant = {
   check({ operators }) {
     const log = new CallHistory();
     return {
-      commit(_engine, writes) {
-        log.apply(writes);
+      commit(engine, writes) {
+        log.apply(engine, writes);
         return [];
       },
       *effect(effect) {

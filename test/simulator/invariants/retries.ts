@@ -20,9 +20,9 @@ export const retriesOnSchedule: Invariant = {
           if (outcome !== "rejected" || error?.permanent !== false || wait === undefined) continue;
           const about = [message_id];
           const [message] = readRows(database, messageById, [account_id, mode, message_id]);
-          // A message that may not be sent again fails by a policy.
-          const isByCarrier = message?.status === "failed" && message.error?.stage === "carrier";
-          if (isByCarrier && message.attempts === number) {
+          // A policy may deny the next attempt.
+          const isGivenUp = message?.status === "failed" && message.error?.stage !== "policy";
+          if (isGivenUp && message.attempts === number) {
             yield { about, description: `${engine} gave ${message_id} up after attempt ${number}` };
           }
           const { answered_at, next_attempt_at, not_before } = attempt;
