@@ -243,12 +243,16 @@ export const senderChosen: Invariant = {
           };
         }
         for (const { address, contact_id, last_sender_id } of writtenRows(writes, identities)) {
-          owners.set(address, contact_id);
           const before = lastSenders.get(address) ?? [];
           const latest = before.at(-1);
           const sender = addressOf(last_sender_id);
-          if (sender === "" || latest?.sender === sender) continue;
-          if (latest !== undefined) latest.until = clock.now();
+          // One commit can erase a contact and create another one, which has no last sender yet.
+          const hasNewOwner = owners.get(address) !== contact_id;
+          owners.set(address, contact_id);
+          const isSame = latest?.sender === sender && !hasNewOwner;
+          if (isSame || (sender === "" && !hasNewOwner)) continue;
+          if (latest !== undefined) latest.until = Math.min(latest.until, clock.now());
+          if (sender === "") continue;
           lastSenders.set(address, [...before, { sender, until: Infinity }]);
         }
         for (const address of removedAddresses(writes)) lastSenders.delete(address);
