@@ -55,8 +55,8 @@ describe.each(storages)("on $name", ({ open }) => {
     await w.settle();
     w.inject("commitFailsBefore");
     await w.begin((engine) => engine.messages.send({ to, body }));
-    await w.begin((engine) => engine.messages.send({ to, body }));
     w.inject("sendFailsAfter");
+    await w.begin((engine) => engine.messages.send({ to, body }));
     await w.advance(60_000);
     const [commit, send] = met;
     expect(commit).toMatchObject({

@@ -70,8 +70,8 @@ export const order = inArea("order", [
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
     file: "src/queue/dispatcher.ts",
-    find: "poolOf(job.lane) === pool && --free === 0",
-    replace: "poolOf(job.lane) === pool && free === 0",
+    find: "freeInLane(lane) <= armed.length + inSearch.length",
+    replace: "freeInLane(lane) <= 0",
     tests: ["test/queue/begin-at-once.test.ts"],
   },
 ]);
