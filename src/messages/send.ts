@@ -32,7 +32,12 @@ import {
 } from "../kernel/index.ts";
 import { type SendMessage, sendMessageSchema } from "./input-types.ts";
 import { checkPolicies, decisionOf, type PolicyContext, throwIfDenied } from "../consents/index.ts";
-import { chooseSender, defaultSenderByChannel, type SenderRow } from "../senders/index.ts";
+import {
+  chooseSender,
+  defaultSenderByChannel,
+  prefetchThrottle,
+  type SenderRow,
+} from "../senders/index.ts";
 import {
   authorOf,
   type Call,
@@ -178,9 +183,12 @@ export async function writeMessage(
   });
   addWords(tx, message);
   countMessage(tx, message, null);
-  if (state.status !== "queued") armNew(tx, releaseJob(message, state.send_at));
-  else if (isNewConversation) armNew(tx, sendJob(message, tx.now));
-  else await arm(tx, sendJob(message, tx.now));
+  if (state.status === "queued") {
+    // This transaction may hand the message over, too.
+    prefetchThrottle(tx, sender.address);
+    if (isNewConversation) armNew(tx, sendJob(message, tx.now));
+    else await arm(tx, sendJob(message, tx.now));
+  } else armNew(tx, releaseJob(message, state.send_at));
   return message;
 }
 

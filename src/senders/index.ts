@@ -22,6 +22,7 @@ export {
   sendLane,
   recordHandOver,
   nextHandOverAt,
+  prefetchThrottle,
   checkThrottle,
   waitingLane,
 } from "./throttle.ts";
