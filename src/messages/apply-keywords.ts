@@ -41,6 +41,11 @@ export async function applyKeywords(
 ): Promise<KeywordEffect> {
   if (channel === "webchat") return noEffect;
   const { consent, secret, drawId } = services;
+  const { medium, address } = identity;
+  // START and HELP depend on the consent, so it must not change before the commit.
+  if (keywordOf(body, true) !== null) {
+    await tx.get(identityByAddress, [medium, address], { hold: true });
+  }
   const isOptedOut = consentFor(stateOf(identity), sender.address) === "opted_out";
   const exact = keywordOf(body, isOptedOut);
   const suspected = exact === null && suspectsOptOut(body);
@@ -52,8 +57,8 @@ export async function applyKeywords(
   }
 
   const { isChanged } = await setConsent(tx, drawId, secret, {
-    medium: "text",
-    address: identity.address,
+    medium,
+    address,
     status: keyword === "opt_out" ? "opted_out" : "opted_in",
     sender: consent.scope === "sender" ? sender.address : null,
     source: "keyword",
