@@ -13,7 +13,7 @@ import {
   type SendAnswer,
 } from "../../src/ports/index.ts";
 import type { z } from "zod";
-import { option, portOption } from "../../src/kernel/index.ts";
+import { option, portOption, toUri } from "../../src/kernel/index.ts";
 
 /**
  * The message of each error code. Carriers' own messages are not passed on, because they quote
@@ -150,20 +150,9 @@ export function secretOption(expected: string): z.ZodCustom<string, string> {
   return option<string>(expected, (given) => typeof given === "string" && given !== "");
 }
 
-/**
- * Characters that RFC 3986 requires to be percent-encoded in a path or query, and that a WHATWG URL
- * leaves as they are.
- */
-const unencoded = /%(?![0-9a-f]{2})|[[\\\]^`{|}]/gi;
-
-/**
- * Returns a media URL in the form that carriers accept: RFC 3986, without a fragment. The engine
- * also accepts what browsers do, such as spaces and letters of any script.
- */
+/** Returns a media URL in the form that carriers accept: a normalized URI without a fragment. */
 export function strictMediaUrl(url: string): string {
-  const href = (URL.parse(url)?.href ?? url).replace(/#.*/, "");
-  const path = href.indexOf("/", "https://".length);
-  return href.slice(0, path) + href.slice(path).replaceAll(unencoded, encodeURIComponent);
+  return toUri(URL.parse(url)?.href ?? url).replace(/#.*/, "");
 }
 
 /**

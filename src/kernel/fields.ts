@@ -1,6 +1,7 @@
 /** Schemas of fields that resources share: ids, times, phone numbers, texts, pages. */
 import { z } from "zod";
 import type { Limits } from "./limits.ts";
+import { toUri } from "./uri.ts";
 import { describe } from "./validation.ts";
 
 const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
@@ -126,6 +127,7 @@ export function name(max: number): z.ZodString {
 
 export const webUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+  .overwrite(toUri)
   .max(2_048, { error: "must have at most 2048 characters" });
 
 /** The host application's data about a resource. The engine never reads it. */

@@ -56,6 +56,7 @@ export {
   webUrl,
   wholeRecord,
 } from "./fields.ts";
+export { toUri } from "./uri.ts";
 export {
   type AccountId,
   type AgentId,

@@ -31,6 +31,7 @@ import {
   mediumOf,
   type Scope,
   TidingsError,
+  toUri,
 } from "../kernel/index.ts";
 import { segmentColumns } from "./segments.ts";
 import {
@@ -164,7 +165,7 @@ function receivedColumns(
     from,
     to: sender.address,
     body,
-    media,
+    media: media.map((file) => ({ ...file, url: toUri(file.url) })),
     author_type: "contact",
     category: "transactional",
     ...segmentColumns(channel, body),
