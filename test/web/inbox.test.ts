@@ -76,6 +76,7 @@ test("a thread has no gap after an outage in which more came than a page has", a
   // What was missed is read by scrolling.
   await page.locator(".message").first().scrollIntoViewIfNeeded();
   await page.locator(".message", { hasText: "Missed 0" }).waitFor();
+  await page.locator(".message").first().scrollIntoViewIfNeeded();
   await page.locator(".message", { hasText: "Before" }).waitFor();
   for (const body of missed) expect(await shown()).toContain(body);
 });
