@@ -1,28 +1,12 @@
 import { expect, it } from "vitest";
 import { attempts } from "../../src/messages/rows.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import { beforeReads } from "../support/before-reads.ts";
 import { carrier } from "../support/carrier.ts";
-import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 // Elsewhere all reads of a command show the same moment.
 const readingOverTime = storages.filter(({ name }) => name === "PostgreSQL");
-
-/** The storage, which calls `before` ahead of each read of attempts. */
-function beforeAttempts(storage: StoragePort, before: () => Promise<void>): StoragePort {
-  return over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        async read(lookups) {
-          if (lookups.some(({ index }) => index.collection === attempts)) await before();
-          return group.read(lookups);
-        },
-      });
-    },
-  });
-}
 
 it.each(readingOverTime)(
   "a message that is erased while its lost attempt is read fails no job, on $name",
@@ -39,10 +23,11 @@ it.each(readingOverTime)(
     await first.stop({ deadlineMs: 0 });
     const other = engine(ground.connect());
     let erasures = 0;
-    const erase = async (): Promise<void> => {
+    const erased = beforeReads(ground.connect(), async (lookups) => {
+      if (!lookups.some(({ index }) => index.collection === attempts)) return;
       if (erasures++ === 0) await other.contacts.erase(contact_id);
-    };
-    const second = engine(beforeAttempts(ground.connect(), erase), { transports: [carrier()] });
+    });
+    const second = engine(erased, { transports: [carrier()] });
     await second.start();
     await clock.advance(120_000);
     expect(erasures).toBeGreaterThan(0);

@@ -4,6 +4,7 @@ import { deliveryAttempts } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { isGenuine } from "./receivers.ts";
@@ -17,16 +18,8 @@ const soonMs = 6_000;
 
 /** A storage that calls `before` before it commits attempts. */
 function recording(storage: StoragePort, before: () => Promise<unknown>): StoragePort {
-  return over(storage, {
-    begin(how) {
-      const group = storage.begin(how);
-      return over(group, {
-        async commit(writes) {
-          if (writes.some(({ collection }) => collection === deliveryAttempts)) await before();
-          await group.commit(writes);
-        },
-      });
-    },
+  return beforeCommits(storage, async (writes) => {
+    if (writes.some(({ collection }) => collection === deliveryAttempts)) await before();
   });
 }
 
