@@ -268,9 +268,8 @@ export class Dispatcher {
       if (taken === undefined) cancel();
     }
     if (taken === undefined) return undefined;
-    const begun = taken;
     const go = (): void => {
-      this.#start(begun, lane);
+      this.#start(taken, lane);
       end();
     };
     return { go, cancel };
