@@ -154,7 +154,7 @@ export class Browser {
     what: "messages" | "marks",
     body: { readonly client_id?: string; readonly [field: string]: unknown },
   ): Promise<string | undefined> {
-    const { clients, clock, dice, database } = this.#world;
+    const { clients, clock, dice, database, history } = this.#world;
     clients.waiting++;
     try {
       while (!this.isGone) {
@@ -164,7 +164,9 @@ export class Browser {
         }
         if (what === "marks" && answer?.status === 404) return undefined;
         const [made] = messagesOfPost(database, this.admission.session_id, body.client_id ?? "");
-        if (answer?.status === 410 && made?.body === null) return undefined;
+        // The erasure of the contact removes the redacted message while the answer is on its way.
+        const isErased = made === undefined && history.isErased(this.admission.contact_id);
+        if (answer?.status === 410 && (made?.body === null || isErased)) return undefined;
         if (answer !== undefined) this.#handleRefusal(answer.status, what);
         await clock.sleep(dice.between(100, 3_000));
       }
