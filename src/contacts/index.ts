@@ -49,6 +49,8 @@ export {
   contactToChange,
   contactToRead,
   findRecipient,
+  prefetchRecipient,
+  recipientSubject,
   findSurvivor,
   mergedError,
   recipientMark,

@@ -6,18 +6,21 @@ import {
   type IdentityRow,
   type Keyword,
   prefetchConsent,
+  prefetchRecipient,
   recipientMark,
+  recipientSubject,
   stateOf,
 } from "../contacts/index.ts";
 import {
   assignSequence,
   beginConversation,
   type ConversationRow,
+  currentConversation,
   findConversation,
   isActive,
 } from "../conversations/index.ts";
-import { arm, armNew } from "../queue/index.ts";
-import { initialColumns, type MessageRow, messages } from "./rows.ts";
+import { arm, armNew, rememberJob } from "../queue/index.ts";
+import { initialColumns, type MessageRow, messages, outbox } from "./rows.ts";
 import { channelOf, plan } from "./rules.ts";
 import { segmentColumns } from "./segments.ts";
 import { countMessage, patchOf } from "./move.ts";
@@ -34,7 +37,7 @@ import { type SendMessage, sendMessageSchema } from "./input-types.ts";
 import { checkPolicies, decisionOf, type PolicyContext, throwIfDenied } from "../consents/index.ts";
 import {
   chooseSender,
-  defaultSenderByChannel,
+  prefetchSender,
   prefetchThrottle,
   type SenderRow,
 } from "../senders/index.ts";
@@ -186,8 +189,10 @@ export async function writeMessage(
   if (state.status === "queued") {
     // This transaction may hand the message over, too.
     prefetchThrottle(tx, sender.address);
-    if (isNewConversation) armNew(tx, sendJob(message, tx.now));
-    else await arm(tx, sendJob(message, tx.now));
+    if (isNewConversation) {
+      tx.promiseNone(outbox, [conversation.id]);
+      armNew(tx, sendJob(message, tx.now));
+    } else await arm(tx, sendJob(message, tx.now));
   } else armNew(tx, releaseJob(message, state.send_at));
   return message;
 }
@@ -201,14 +206,12 @@ export const sendMessage: Command<SendMessage, Message> = {
   shows: ({ to, ...draft }, message, { scope, services }) =>
     message?.id ?? recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
   storesKey: true,
-  prefetch(tx, input) {
+  prefetch(tx, input, { secret }) {
     const channel = channelOf(input);
-    tx.prefetch(() => [
-      { index: defaultSenderByChannel, key: [channel] },
-      ...(input.to.startsWith("+")
-        ? [{ index: identityByAddress, key: [mediumOf(channel), input.to] }]
-        : []),
-    ]);
+    const medium = mediumOf(channel);
+    prefetchSender(tx, channel, input.from);
+    const isKnown = prefetchRecipient(tx, medium, input.to);
+    if (!isKnown && input.to.startsWith("+")) prefetchConsent(tx, secret, medium, input.to);
   },
   run: (tx, input, call) => send(tx, input, call, { isInBatch: false }),
 };
@@ -229,7 +232,6 @@ async function send(
   const channel = channelOf(input);
   const medium = mediumOf(channel);
   const known = await findRecipient(tx, medium, input.to);
-  if (known === undefined) prefetchConsent(tx, secret, medium, input.to);
   const request = {
     channel,
     from: input.from,
@@ -244,6 +246,7 @@ async function send(
   const identity = known ?? (await createContactFor(tx, drawId, secret, medium, input.to));
   const continues = isActive(current);
   const conversation = continues ? current : await beginConversation(tx, drawId, identity, current);
+  rememberRecipient(tx, input.to, identity, conversation);
   const correspondence = {
     channel,
     identity,
@@ -255,6 +258,23 @@ async function send(
     author: authorOf(call.caller),
   };
   return messageResource(await acceptMessage(tx, call, input, correspondence));
+}
+
+/** Lets later messages to the recipient prefetch what they read and write. */
+function rememberRecipient(
+  tx: Tx,
+  to: string,
+  { contact_id, medium, address }: IdentityRow,
+  { id: conversation_id }: ConversationRow,
+): void {
+  const subject = recipientSubject(tx, medium, to);
+  tx.remember(subject, () => [
+    { index: identityByAddress, key: [medium, address] },
+    { index: currentConversation, key: [contact_id, medium] },
+    // The new message, and one before it.
+    { index: outbox, key: [conversation_id], limit: 2 },
+  ]);
+  rememberJob(tx, subject, { kind: "send", key: { conversation_id } });
 }
 
 /**

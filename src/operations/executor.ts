@@ -92,7 +92,7 @@ export class Executor {
       hostPolicies.commit(
         context.scope,
         (tx, hostVerdicts) => {
-          command.prefetch?.(tx, input);
+          command.prefetch?.(tx, input, services);
           return work(tx, { ...context, services, hostVerdicts });
         },
         { handle },

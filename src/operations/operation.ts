@@ -122,7 +122,7 @@ export interface Command<Input, Output> {
    */
   check?(input: Input, call: CheckCall): Promise<TidingsError | undefined>;
   /** Prefetches what `run` reads first (`Tx.prefetch`), so that it takes one round trip. */
-  prefetch?(tx: Tx, input: Input): void;
+  prefetch?(tx: Tx, input: Input, services: Services): void;
   /** Runs in one transaction. May await only `tx`. */
   run(tx: Tx, input: Input, call: Call): Promise<Output>;
   /** Returns the output without secrets, for replays. */

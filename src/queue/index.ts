@@ -34,6 +34,7 @@ export {
   moveToClass,
   moveToUsualLane,
   prefetchJob,
+  rememberJob,
   presentLane,
   renew,
 } from "./rows.ts";

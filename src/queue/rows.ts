@@ -16,7 +16,7 @@ import {
   time,
 } from "../ports/index.ts";
 import type { AccountId, Mode } from "../kernel/index.ts";
-import { type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
+import { type PlannedRead, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { bestOf, type SendClass } from "./classes.ts";
 import {
   type AnyJobName,
@@ -94,7 +94,16 @@ export function findJob(
 
 /** Prefetches a job that this transaction is going to find, arm, renew or finish. */
 export function prefetchJob(within: AnyTx, name: AnyJobName): void {
-  unscoped(within).prefetch(() => [{ index: jobByName, key: [name.kind, encodeJobKey(name)] }]);
+  unscoped(within).prefetch(() => [plannedRead(name)]);
+}
+
+/** Lets later transactions about a subject prefetch a job (`Tx.remember`). */
+export function rememberJob(within: AnyTx, subject: string, name: AnyJobName): void {
+  unscoped(within).remember(subject, () => [plannedRead(name)]);
+}
+
+function plannedRead(name: AnyJobName): PlannedRead {
+  return { index: jobByName, key: [name.kind, encodeJobKey(name)] };
 }
 
 /**

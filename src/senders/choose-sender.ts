@@ -8,7 +8,9 @@ import {
   senderResource,
   type SenderRow,
   senders,
+  throttleByAddress,
 } from "./rows.ts";
+import { prefetchThrottle } from "./throttle.ts";
 import type { Sender } from "./types.ts";
 import { type Transport, webchatTransportName } from "../ports/index.ts";
 import {
@@ -145,12 +147,40 @@ interface SenderRequest {
   readonly to: string;
 }
 
+/** Prefetches what `chooseSender` reads for a new contact, and the throttle of that sender. */
+export function prefetchSender(tx: Tx, channel: Channel, from: string | undefined): void {
+  if (from !== undefined) {
+    tx.prefetch(() => [{ index: senderByAddress, key: [from] }]);
+    prefetchThrottle(tx, from);
+    return;
+  }
+  tx.prefetch(() => [{ index: defaultSenderByChannel, key: [channel] }]);
+  tx.prefetchAbout(channelSubject(tx, channel));
+}
+
+/** The subject of the reads of the sender that a channel had last (`Tx.remember`). */
+const channelSubject = ({ scope: { account_id, mode } }: Tx, channel: Channel): string =>
+  `channel ${account_id} ${mode} ${channel}`;
+
 /**
  * Chooses the sender of a message. The requested sender comes first. Without one, the engine tries
  * the sender that the contact saw last, then the channel's pool, then the channel's default sender.
  * @throws TidingsError `no_sender` if none of them can send on the channel
  */
 export async function chooseSender(
+  tx: Tx,
+  request: SenderRequest,
+  transports: readonly Transport[],
+): Promise<SenderRow> {
+  const sender = await findSender(tx, request, transports);
+  tx.remember(channelSubject(tx, request.channel), () => [
+    { index: senderById, key: [sender.id] },
+    { index: throttleByAddress, key: [sender.address] },
+  ]);
+  return sender;
+}
+
+async function findSender(
   tx: Tx,
   { channel, from, last, to }: SenderRequest,
   transports: readonly Transport[],

@@ -1,6 +1,7 @@
 export {
   chooseSender,
   createSandboxSenders,
+  prefetchSender,
   sandboxAddress,
   sandboxInbox,
   usableSenders,

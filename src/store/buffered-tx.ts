@@ -18,6 +18,7 @@ import {
   type Overlay,
   noColumns,
 } from "./overlay.ts";
+import type { RememberedReads } from "./remembered-reads.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 import type { Scope } from "../kernel/index.ts";
 import {
@@ -41,6 +42,8 @@ interface BufferedTxOptions {
   readonly recorded: readonly (Collection | undefined)[];
   /** The reads that will follow in each scope. */
   readonly planned: readonly PlannedRead<ScopedIndex>[] | undefined;
+  /** Undefined if reads of the storage need no round trip. */
+  readonly remembered: RememberedReads | undefined;
 }
 
 /** Reads committed rows with buffered writes applied. Commands use it through a `ScopedTx`. */
@@ -52,7 +55,10 @@ export class BufferedTx implements BaseTx {
   readonly #overlay: Overlay;
   readonly #recorded: readonly (Collection | undefined)[];
   readonly #planned: readonly PlannedRead<ScopedIndex>[];
+  readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
+  /** The keys under which no row is stored, by index. */
+  readonly #none = new Map<Index, Set<string>>();
   #hasEnded = false;
 
   constructor(options: BufferedTxOptions) {
@@ -62,6 +68,7 @@ export class BufferedTx implements BaseTx {
     this.firstVersion = options.firstVersion;
     this.#recorded = options.recorded;
     this.#planned = options.planned ?? [];
+    this.#remembered = options.remembered;
   }
 
   /** Returns the rows that were inserted into a recorded collection, in order. */
@@ -194,16 +201,34 @@ export class BufferedTx implements BaseTx {
 
   prefetch(plan: () => readonly PlannedRead[]): void {
     this.#checkNotEnded();
-    this.#snapshot.prefetch(() =>
-      plan().map(({ index, key, limit = 1 }) => {
+    this.#snapshot.prefetch(() => {
+      const lookups: Lookup[] = [];
+      for (const { index, key, limit = 1 } of plan()) {
+        if (this.#isPromised(index, key)) continue;
         const lookup = { index, key, limit };
-        return { ...lookup, limit: rowsToRead(lookup, this.#overlay) };
-      }),
-    );
+        lookups.push({ ...lookup, limit: rowsToRead(lookup, this.#overlay) });
+      }
+      return lookups;
+    });
+  }
+
+  promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void {
+    this.#none.set(index, (this.#none.get(index) ?? new Set()).add(encodeKey(key)));
+  }
+
+  prefetchAbout(subject: string): boolean {
+    const reads = this.#remembered?.about(subject) ?? [];
+    if (reads.length > 0) this.prefetch(() => reads);
+    return reads.length > 0;
+  }
+
+  remember(subject: string, plan: () => readonly PlannedRead[]): void {
+    this.#remembered?.add(subject, plan());
   }
 
   /** Returns the stored rows with a key, with the buffered writes applied. */
   #rows(lookup: Lookup, id: string): Rows | Promise<Rows> {
+    if (this.#isPromised(lookup.index, lookup.key)) return withOverlay([], lookup, this.#overlay);
     const limit = rowsToRead(lookup, this.#overlay);
     const stored = this.#snapshot.read(limit === lookup.limit ? lookup : { ...lookup, limit }, id);
     const overlaid = (rows: Rows): Rows => {
@@ -211,6 +236,10 @@ export class BufferedTx implements BaseTx {
       return withOverlay(rows, lookup, this.#overlay);
     };
     return stored instanceof Promise ? stored.then(overlaid) : overlaid(stored);
+  }
+
+  #isPromised(index: Index, key: readonly KeyValue[]): boolean {
+    return this.#none.get(index)?.has(encodeKey(key)) ?? false;
   }
 
   /** Guards a row that is only read. */

@@ -11,6 +11,7 @@ import {
 import { BufferedTx } from "./buffered-tx.ts";
 import type { CommandQueue, Member } from "./command-queue.ts";
 import { Overlay } from "./overlay.ts";
+import type { RememberedReads } from "./remembered-reads.ts";
 import { BodyRunner, GroupSnapshot } from "./snapshot.ts";
 import type { Projection, Starter } from "./transaction.ts";
 
@@ -20,6 +21,8 @@ interface CommitterOptions {
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
   readonly projection: Projection | undefined;
+  /** Undefined if reads of the storage need no round trip. */
+  readonly remembered: RememberedReads | undefined;
   /** Returns the starter that is set now, if any. */
   readonly starter?: () => Starter | undefined;
   /** Called with the writes of each commit, before the commands resolve. */
@@ -201,7 +204,7 @@ export class Committer {
   }
 
   async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
-    const { clock, firstVersion, projection, starter } = this.#options;
+    const { clock, firstVersion, projection, remembered, starter } = this.#options;
     const now = clock.now();
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
@@ -212,7 +215,8 @@ export class Committer {
       const value = await this.#bodies.run(snapshot, async (reads) => {
         lookups = reads.lookups;
         const planned = projection?.reads;
-        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, recorded, planned });
+        const planning = { planned, remembered };
+        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, recorded, ...planning });
         const value = await member.work(tx);
         await this.#finishBody(member, tx);
         return value;

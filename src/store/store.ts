@@ -4,6 +4,7 @@ import { HostTransactions } from "./host-transactions.ts";
 import { CommandQueue, type Member } from "./command-queue.ts";
 import { Committer, maxConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
+import { RememberedReads } from "./remembered-reads.ts";
 import type { Projection, Starter, Tx, UnscopedTx } from "./transaction.ts";
 
 interface StoreOptions {
@@ -49,6 +50,7 @@ export class Store {
   readonly #firstVersion: () => number;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
+  readonly #remembered: RememberedReads | undefined;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
@@ -71,11 +73,13 @@ export class Store {
       onCommit: (writes) => this.#publish(writes),
     });
     this.#firstVersion = firstVersions(clock, random);
+    this.#remembered = port.capabilities.synchronous ? undefined : new RememberedReads();
     this.#committer = new Committer({
       port,
       clock,
       firstVersion: this.#firstVersion,
       projection,
+      remembered: this.#remembered,
       starter: () => this.#starter,
       onCommit: (writes) => {
         this.#lastCommit = { at: clock.now() };
@@ -229,6 +233,7 @@ export class Store {
         clock,
         firstVersion: this.#firstVersion,
         projection,
+        remembered: this.#remembered,
         onCommit: onWrites,
         onFailure: () => {},
         requeue: () => {},

@@ -133,6 +133,25 @@ export interface Tx {
    * result. Does nothing, and does not call `plan`, if reads of the storage need no round trip.
    */
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void;
+
+  /**
+   * Promises that no row is stored under a key, because an id in it is new in this transaction.
+   * Then `list` with this key sees the transaction's own rows and needs no read of the storage.
+   */
+  promiseNone<R extends Scope>(index: ScopedIndex<R>, key: readonly KeyValue[]): void;
+
+  /**
+   * Prefetches what earlier commands of this process have remembered about a subject. The rows that
+   * hold these keys need not be read first. If a key has changed since, the command reads the new
+   * one in a round trip of its own. Returns whether there is anything to prefetch.
+   */
+  prefetchAbout(subject: string): boolean;
+
+  /**
+   * Remembers reads about a subject for `prefetchAbout`, the last key of each index. Does nothing,
+   * and does not call `plan`, if reads of the storage need no round trip.
+   */
+  remember(subject: string, plan: () => readonly PlannedRead<ScopedIndex>[]): void;
 }
 
 /**
@@ -173,6 +192,12 @@ export interface UnscopedTx {
   attempt<T>(work: (tx: UnscopedTx) => Promise<T>): Promise<T>;
 
   prefetch(plan: () => readonly PlannedRead[]): void;
+
+  promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void;
+
+  /** All transactions share the subjects, so their names must tell the scope. */
+  prefetchAbout(subject: string): boolean;
+  remember(subject: string, plan: () => readonly PlannedRead[]): void;
 }
 
 /**
@@ -281,11 +306,26 @@ export class ScopedTx implements Tx {
   }
 
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void {
+    this.#base.prefetch(() => this.#scoped(plan()));
+  }
+
+  promiseNone<R extends Scope>(index: ScopedIndex<R>, key: readonly KeyValue[]): void {
     const { account_id, mode } = this.scope;
-    this.#base.prefetch(() =>
-      plan().map((read) =>
-        read.index.scoping === "row" ? read : { ...read, key: [account_id, mode, ...read.key] },
-      ),
+    this.#base.promiseNone(index, index.scoping === "row" ? key : [account_id, mode, ...key]);
+  }
+
+  prefetchAbout(subject: string): boolean {
+    return this.#base.prefetchAbout(subject);
+  }
+
+  remember(subject: string, plan: () => readonly PlannedRead<ScopedIndex>[]): void {
+    this.#base.remember(subject, () => this.#scoped(plan()));
+  }
+
+  #scoped(reads: readonly PlannedRead<ScopedIndex>[]): readonly PlannedRead[] {
+    const { account_id, mode } = this.scope;
+    return reads.map((read) =>
+      read.index.scoping === "row" ? read : { ...read, key: [account_id, mode, ...read.key] },
     );
   }
 
