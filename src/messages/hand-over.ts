@@ -1,4 +1,4 @@
-import { type Claim, finish, renew } from "../queue/index.ts";
+import { type Claim, finish, moveToUsualLane, renew } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
@@ -20,7 +20,7 @@ import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
 import { endQueued, type HandedOver, settleAttempt } from "./record-answer.ts";
 
-/** The maximum number of expired or lost messages that one transaction settles. */
+/** The maximum number of messages of a conversation that one transaction reads or settles. */
 const maxScanned = 50;
 
 interface HandOverOptions {
@@ -65,11 +65,13 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        await expireFirst(tx, claim, options);
+        await expireWaiting(tx, claim, options);
         continue;
-      case "wait":
-        await finish(tx, claim, { againAt: decision.until });
+      case "wait": {
+        const firstExpiry = await expireWaiting(tx, claim, options);
+        await finish(tx, claim, { againAt: Math.min(decision.until, firstExpiry) });
         return undefined;
+      }
       case "send": {
         const begun = await beginAttempt(tx, claim, message, decision.state, options);
         if (begun === "not sent") continue;
@@ -95,11 +97,12 @@ async function beginAttempt(
   claim: Claim<"send">,
   message: Seen<MessageRow>,
   state: MessageState,
-  { leaseMs, services, hostVerdicts, factsByTransport }: HandOverOptions,
+  options: HandOverOptions,
 ): Promise<HandedOver | "throttled" | "not sent"> {
+  const { leaseMs, services, hostVerdicts, factsByTransport } = options;
   const { drawId, secret } = services;
   const [throttle, addressee] = await Promise.all([
-    checkThrottle(tx, claim, message),
+    checkThrottle(tx, claim, message.from, () => expireWaiting(tx, claim, options)),
     holdAddressee(tx, secret, mediumOf(message.channel), message.to),
   ]);
   if (throttle === "wait") return "throttled";
@@ -116,21 +119,32 @@ async function beginAttempt(
     return "not sent";
   }
   if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
+  // The job of an earlier message may have waited for another sender. It would count as one that
+  // uses that sender's throttle.
+  else await moveToUsualLane(tx, claim);
   const sending = await moveMessage(tx, drawId, message, state);
   const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
   return { message: sending, attempt };
 }
 
-/** Ends the expired messages that are the first in the outbox. */
-async function expireFirst(
+/**
+ * Ends the expired messages of a conversation, also those behind one that waits longer. Returns when
+ * the next of the others expires, or Infinity.
+ */
+async function expireWaiting(
   tx: Tx,
   { key: { conversation_id } }: Claim<"send">,
   { services: { drawId }, factsByTransport }: HandOverOptions,
-): Promise<void> {
+): Promise<number> {
+  let firstExpiry = Infinity;
   for (const message of await tx.list(outbox, [conversation_id], maxScanned)) {
-    if (expire(stateOf(message), tx.now).decision !== "expired") return;
-    await expireQueued(tx, drawId, factsByTransport, message);
+    if (expire(stateOf(message), tx.now).decision === "expired") {
+      await expireQueued(tx, drawId, factsByTransport, message);
+    } else if (message.status === "queued") {
+      firstExpiry = Math.min(firstExpiry, message.expires_at ?? Infinity);
+    }
   }
+  return firstExpiry;
 }
 
 async function expireQueued(
@@ -212,28 +226,16 @@ function needsOther(
 
 /** How long a job is left to engines that have its transport, in milliseconds. */
 export const waitForTransportMs = 30_000;
-/** The maximum number of waiting messages that one transaction reads. */
-const maxRead = 50;
 
 /**
  * Leaves a conversation to other engines, because this one lacks the transport of its next message.
- * No attempt begins, and none counts as lost. Messages that are past
- * `expires_at` expire.
+ * No attempt begins, and none counts as lost. Messages that are past `expires_at` expire.
  */
 async function waitForTransport(
   tx: Tx,
   claim: Claim<"send">,
-  { services: { drawId }, factsByTransport }: HandOverOptions,
+  options: HandOverOptions,
 ): Promise<void> {
-  const waiting = await tx.list(outbox, [claim.key.conversation_id], maxRead);
-  let againAt = tx.now + waitForTransportMs;
-  for (const message of waiting) {
-    const decision = expire(stateOf(message), tx.now);
-    if (decision.decision === "expired") {
-      await expireQueued(tx, drawId, factsByTransport, message);
-    } else if (message.status === "queued") {
-      againAt = Math.min(againAt, message.expires_at ?? Infinity);
-    }
-  }
-  await finish(tx, claim, { againAt });
+  const firstExpiry = await expireWaiting(tx, claim, options);
+  await finish(tx, claim, { againAt: Math.min(tx.now + waitForTransportMs, firstExpiry) });
 }

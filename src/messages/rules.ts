@@ -105,7 +105,9 @@ export function edit(state: MessageState, change: { send_at?: number }, now: num
   if (change.send_at > now + maxScheduleAhead) return { decision: "invalid", error: tooFarAhead };
   const send_at = Math.max(change.send_at, now);
   const ttl = state.expires_at - state.send_at;
-  return { decision: "edited", state: { ...state, send_at, expires_at: send_at + ttl } };
+  // Deferrals can use up the time to live (`defer`). The edited message gets the default one.
+  const expires_at = send_at + (ttl > 0 ? ttl : defaultTtl);
+  return { decision: "edited", state: { ...state, send_at, expires_at } };
 }
 
 type Cancel =
@@ -179,7 +181,8 @@ const maxWait = 2 * maxScheduleAhead;
 
 /**
  * Schedules a queued message anew after a policy deferred it. `expires_at` moves by the same time,
- * because a deferral does not count against the time to live.
+ * because a deferral does not count against the time to live. At the limit of its expiry, the
+ * message expires instead of being sent.
  */
 export function defer(
   state: MessageState,
@@ -193,14 +196,12 @@ export function defer(
     );
   }
   const { attempts } = state;
-  const send_at = Math.max(until, now + minDeferral);
-  const expires_at = Math.min(state.expires_at + (send_at - now), created_at + maxWait);
-  return {
-    status: "scheduled",
-    send_at,
-    expires_at: Math.max(state.expires_at, expires_at),
-    attempts,
-  };
+  const deferred = Math.max(until, now + minDeferral);
+  const expires_at = Math.max(
+    state.expires_at,
+    Math.min(state.expires_at + (deferred - now), created_at + maxWait),
+  );
+  return { status: "scheduled", send_at: Math.min(deferred, expires_at), expires_at, attempts };
 }
 
 /**

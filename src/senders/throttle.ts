@@ -82,16 +82,17 @@ export function prefetchThrottle(tx: Tx, from: string): void {
 }
 
 /**
- * Checks whether a message may be handed over now. Returns the sender's throttle row if it may, and
+ * Checks whether a message may be handed over now. `nextExpiry` returns when the first of the
+ * conversation's messages expires, so that the job runs then even if it still waits. Returns the sender's throttle row if it may, and
  * undefined if the sender is not throttled. Otherwise moves the job to the waiting lane and returns
  * `wait`.
  */
 export async function checkThrottle(
   tx: Tx,
   claim: Claim<"send">,
-  message: { readonly from: string; readonly expires_at: number | null },
+  from: string,
+  nextExpiry: () => Promise<number>,
 ): Promise<Seen<ThrottleRow> | "wait" | undefined> {
-  const { from, expires_at } = message;
   const throttle = await tx.get(throttleByAddress, [from], { hold: true });
   if (throttle === undefined) return undefined;
   const at = await nextHandOverAt(tx, throttle);
@@ -101,7 +102,7 @@ export async function checkThrottle(
   if (at <= tx.now && (!throttle.waiting || waits)) return throttle;
   if (!throttle.waiting) tx.update(senderThrottles, throttle, { waiting: true });
   await arm(tx, throttleJob(throttle, Math.max(at, tx.now)));
-  await finish(tx, claim, { againAt: expires_at ?? tx.now, lane });
+  await finish(tx, claim, { againAt: await nextExpiry(), lane });
   return "wait";
 }
 
@@ -118,7 +119,9 @@ export async function recordHandOver(
   tx.insert(senderHandOvers, { address, number: handed, at: tx.now });
   tx.update(senderThrottles, throttle, { handed: handed + 1, last_at: tx.now });
   const uncounted = await tx.get(handOverByNumber, [address, handed - countedHandOvers(throttle)]);
-  if (uncounted !== undefined) tx.remove(senderHandOvers, uncounted);
+  if (uncounted !== undefined && !isRecent(throttle, uncounted, tx.now)) {
+    tx.remove(senderHandOvers, uncounted);
+  }
   await moveToUsualLane(tx, claim);
 }
 
@@ -236,11 +239,25 @@ async function freeNow(tx: Tx, throttle: ThrottleRow): Promise<number> {
   return first === -1 ? bound : first;
 }
 
+/**
+ * Whether a daily cap would count a hand-over if it were higher. It may be raised again within the
+ * day.
+ */
+function isRecent(
+  { daily_cap }: ThrottleRow,
+  { at }: { readonly at: number },
+  now: number,
+): boolean {
+  return daily_cap !== null && at + dayMs > now;
+}
+
 /** Removes hand-overs that the throttle no longer counts. Returns whether none is left. */
 async function forget(tx: Tx, throttle: Seen<ThrottleRow>): Promise<boolean> {
   const { address, handed } = throttle;
   const oldest = await tx.list(senderHandOvers.primary, [address], maxPerRun);
-  const past = oldest.filter(({ number }) => number < handed - countedHandOvers(throttle));
+  const past = oldest.filter(
+    (row) => row.number < handed - countedHandOvers(throttle) && !isRecent(throttle, row, tx.now),
+  );
   for (const row of past) tx.remove(senderHandOvers, row);
   return past.length < maxPerRun;
 }

@@ -93,9 +93,14 @@ describe("a waiting message", () => {
           expect(edited, "No message moves to more than 35 days ahead.").toEqual(tooFar);
         } else {
           const moved = Math.max(at, now);
-          expect(edited, "A message moves to its new time, and a past time means now.").toEqual({
+          const left = from.expires_at - from.send_at;
+          expect(
+            edited,
+            "A message moves to its new time with its time to live, or with the default one if " +
+              "deferrals have used that up. A past time means now.",
+          ).toEqual({
             decision: "edited",
-            state: { ...from, send_at: moved, expires_at: from.expires_at + moved - from.send_at },
+            state: { ...from, send_at: moved, expires_at: moved + (left > 0 ? left : 4 * hour) },
           });
         }
       }),
@@ -205,11 +210,13 @@ describe("a message that a policy defers", () => {
           status: "scheduled",
           attempts: from.attempts,
         });
-        expect(deferred.send_at, "A message waits until the policy's time.").toBe(
-          Math.max(time, now + 1_000),
-        );
+        const until = Math.max(time, now + 1_000);
+        expect(
+          deferred.send_at,
+          "A message waits until the policy's time, and not beyond its expiry.",
+        ).toBe(Math.min(until, deferred.expires_at));
         const last = created + 2 * maxScheduleAhead;
-        const moved = from.expires_at + deferred.send_at - now;
+        const moved = from.expires_at + until - now;
         expect(
           deferred.expires_at,
           "The expiry moves with the message to at most 70 days after its creation, never back.",
