@@ -24,7 +24,12 @@ import { mapPage, page, type Query, type RangeList } from "../operations/index.t
 import type { Reads, ScopedRangeOf, Tx } from "../store/index.ts";
 import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./timeline.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
-import { type ContactHistory, contactHistorySchema, contactToRead } from "../contacts/index.ts";
+import {
+  type ContactHistory,
+  contactHistorySchema,
+  contactToRead,
+  findSurvivor,
+} from "../contacts/index.ts";
 import { conversationById, type ThreadQuery, threadQuerySchema } from "../conversations/index.ts";
 import { findJob } from "../queue/index.ts";
 
@@ -79,8 +84,11 @@ export const listMessages: Query<ListMessages, Page<Message>> = {
   name: "messages.list",
   input: () => listMessagesSchema,
   async run(reads, { limit, cursor, ...filters }, call) {
+    const { contact_id } = filters;
+    // The messages of a merged contact have moved to its survivor.
+    const survivor = contact_id === undefined ? undefined : await findSurvivor(reads, contact_id);
     const walk: RangeList<MessageRow> = {
-      ...rangeOf(filters),
+      ...rangeOf(survivor === undefined ? filters : { ...filters, contact_id: survivor.id }),
       operation: "messages.list",
       filters,
       input: { limit, cursor },

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { eventTypes } from "../../src/events/types.ts";
 import { listMessagesSchema, sendMessageSchema } from "../../src/messages/input-types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
+import { world } from "../support/world.ts";
 
 const schema = sendMessageSchema(defaultLimits);
 const to = "+15005550001";
@@ -189,5 +191,26 @@ describe("the event types", () => {
       "sentiment.changed",
       "webhook.disabled",
     ]);
+  });
+});
+
+describe("an item of a batch that is no JSON", () => {
+  const circle: { to: string; body?: unknown } = { to: "+15005550001" };
+  circle.body = circle;
+
+  it.each([
+    ["with an idempotency key", { idempotencyKey: "k" }],
+    ["without one", {}],
+  ])("is refused alone, %s", async (_, options) => {
+    const one = world().engine(memory());
+    const hello = { to: "+15005550001", body: "Hello" };
+    const messages = [hello, { ...hello, body: 5n }, circle];
+    for (const repeated of ["the first time", "again"]) {
+      const { data } = await one.messages.batch({ messages }, options);
+      expect(
+        data.map((each) => (each.ok ? "sent" : each.code)),
+        repeated,
+      ).toEqual(["sent", "validation_failed", "validation_failed"]);
+    }
   });
 });

@@ -138,6 +138,20 @@ describe.each(storages)("a list of messages on $name", ({ open }) => {
     }
   });
 
+  test("of a contact that was merged has the messages of its survivor", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    await one.start();
+    const other = await one.messages.send({ to: "+15005550001", body: "a" });
+    const { id, contact_id: survivor } = await one.messages.send({ to: "+15005550002", body: "b" });
+    await one.contacts.merge(survivor, other.contact_id);
+    await clock.settle();
+    for (const contact_id of [other.contact_id, survivor]) {
+      const { data } = await one.messages.list({ contact_id });
+      expect(data.map((message) => message.id)).toEqual([id, other.id]);
+    }
+  });
+
   test("is empty for conversations and contacts of another account or mode", async () => {
     const ground = open();
     const { engine, own } = await filled(ground.connect(), ground.connect());
