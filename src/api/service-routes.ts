@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ApiRoute, healthSchema, type Runtime } from "../operations/index.ts";
-import { notFound, TidingsError } from "../kernel/index.ts";
+import { notFound, TidingsError, withDeadline } from "../kernel/index.ts";
 import { transportSink } from "../messages/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
@@ -83,15 +83,28 @@ export function serviceRoutes(document: () => string): readonly ApiRoute[] {
  */
 export const maxCallbackBytes = 131_072;
 /**
- * Concurrent callbacks. Others are refused at once: anyone can send callbacks, and carriers repeat
- * theirs.
+ * Concurrent callbacks of one transport. Others are refused at once: anyone can send callbacks, and
+ * carriers repeat theirs.
  */
 const maxAtOnce = 256;
 const busyMs = 1_000;
+/** How long a transport may take to parse a callback, in milliseconds. */
+const parseMs = 25_000;
 
 function busy(): TidingsError {
   const message = "Too many callbacks run at once. Send this one again.";
   return new TidingsError("overloaded", message, { retryAfterMs: busyMs });
+}
+
+function parsedTooSlowly(name: string): never {
+  const message = `The transport ${name} did not parse the callback within ${parseMs / 1_000} seconds.`;
+  throw new TidingsError("internal", message);
+}
+
+/** Each transport has its own places, so one that hangs does not block the callbacks of others. */
+interface Receiver {
+  readonly parse: NonNullable<Transport["parseCallback"]>;
+  readonly places: Semaphore;
 }
 
 export interface CallbackOptions {
@@ -108,11 +121,17 @@ export interface CallbackOptions {
  */
 export class Callbacks {
   readonly #options: CallbackOptions;
-  readonly #places = new Semaphore(maxAtOnce, 0, busy);
+  /** By the name of the transport. */
+  readonly #receivers = new Map<string, Receiver>();
   readonly #refusals: RefusalLog;
 
   constructor(options: CallbackOptions) {
     this.#options = options;
+    for (const transport of options.transports) {
+      const parse = transport.parseCallback?.bind(transport);
+      const places = new Semaphore(maxAtOnce, 0, busy);
+      if (parse !== undefined) this.#receivers.set(transport.name, { parse, places });
+    }
     this.#refusals = new RefusalLog(options.clock);
   }
 
@@ -120,20 +139,26 @@ export class Callbacks {
    * Records the receipts and messages of one callback. Returns the response that the carrier
    * expects. Errors of the transport are thrown too.
    * @throws TidingsError `not_found` when no transport of that name accepts callbacks;
-   *   `overloaded` when too many callbacks run
+   *   `overloaded` when too many callbacks of the transport run; `internal` when the transport does
+   *   not parse the callback in time
    */
   async receive(
     name: string,
     request: Omit<CallbackRequest, "received_at">,
   ): Promise<CallbackResult["response"]> {
-    const { transports, clock, prepared } = this.#options;
-    const transport = transports.find((each) => each.name === name);
-    if (transport?.parseCallback === undefined) throw notFound("transport");
-    const parse = transport.parseCallback.bind(transport);
+    const { clock, prepared } = this.#options;
+    const receiver = this.#receivers.get(name);
+    if (receiver === undefined) throw notFound("transport");
+    const { parse, places } = receiver;
     const { runtime } = await prepared();
     try {
-      return await this.#places.run(async () => {
-        const result = await parse({ ...request, received_at: clock.now() });
+      return await places.run(async () => {
+        const result = await withDeadline(
+          clock,
+          parseMs,
+          () => parse({ ...request, received_at: clock.now() }),
+          () => parsedTooSlowly(name),
+        );
         const sink = transportSink(name, runtime);
         // Commit before responding. The carrier repeats a callback that fails here.
         await Promise.all([

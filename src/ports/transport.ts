@@ -371,7 +371,8 @@ export interface Transport {
   lookup?(message: OutboundMessage, attempt: AttemptMade): Promise<LookupAnswer>;
   /**
    * Verifies the signature of a callback and parses it. Callbacks may repeat and arrive in any
-   * order.
+   * order. If it takes more than 25 seconds, the carrier gets a 500 and the result is not used. The
+   * engine handles up to 256 callbacks of one transport at once.
    * @throws TidingsError `invalid_signature` if the signature does not match
    */
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;

@@ -16,9 +16,9 @@ import { answered, fromTwilio, line, overTwilio, sid } from "./world.ts";
 const hello = { to: "+15005551000", body: "Hello" };
 const from = "+15005550006";
 
-async function serving(transport: Transport) {
+async function serving(transport: Transport, ...others: readonly Transport[]) {
   const { clock, engine, log } = world();
-  const one = engine(memory(), { transports: [transport], mode: "live" });
+  const one = engine(memory(), { transports: [transport, ...others], mode: "live" });
   await one.start();
   await one.senders.create({ address: from, channels: ["sms"], transport: transport.name });
   const server = createServer(nodeHandler(one, { basePath: "/api" })).listen(0, "127.0.0.1");
@@ -151,4 +151,43 @@ test("the number of callbacks in progress is limited: the carrier is asked to re
   const statuses = (await Promise.all(flood)).map(({ status }) => status);
   expect([statuses.filter((each) => each === 204).length, most]).toEqual([256, 256]);
   expect((await call()).status).toBe(204);
+});
+
+test("a transport that hangs keeps each callback for 25 seconds, and does not block those of another transport", async () => {
+  let isHung = true;
+  const hung: Transport = {
+    ...carrier({ name: "hung", modes: ["live"] }),
+    parseCallback: () =>
+      isHung
+        ? new Promise(() => {})
+        : Promise.resolve({ receipts: [], inbound: [], response: { status: 204 } }),
+  };
+  const { clock, engine, log, port, call } = await serving(
+    overTwilio(line(() => answered(201, { sid: sid(5) }))),
+    hung,
+  );
+  const { id } = await engine.messages.send(hello);
+  await clock.settle();
+  const callHung = (): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}/api/v1/transports/hung/callbacks`, {
+      method: "POST",
+      body: "x",
+    });
+  const flood = Array.from({ length: 257 }, callHung);
+  expect((await Promise.race(flood)).status).toBe(503);
+  expect([await call(delivered), (await engine.messages.get(id)).status]).toEqual([
+    204,
+    "delivered",
+  ]);
+  await clock.advance(25_000);
+  const late = (await Promise.all(flood)).filter(({ status }) => status === 500);
+  expect(late).toHaveLength(256);
+  expect(await late[0]?.json()).toMatchObject({ code: "internal", retryable: true });
+  expect(log).toContainEqual({
+    level: "warn",
+    message: "callbacks were refused",
+    facts: { transport: "hung", callbacks: 1, codes: ["overloaded"] },
+  });
+  isHung = false;
+  expect((await callHung()).status).toBe(204);
 });
