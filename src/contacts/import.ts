@@ -22,7 +22,8 @@ import { contactById, type ContactRow, identityByAddress, type IdentityRow } fro
 import { StorageConflict } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
-import { setConsent } from "./consent-access.ts";
+import { isNewConsent } from "./consent.ts";
+import { setConsent, stateOf } from "./consent-access.ts";
 import { insertContact, insertIdentity, writeContact } from "./identities.ts";
 
 /** The result of importing one contact. */
@@ -254,14 +255,14 @@ async function applyConsent(
   tx: Tx,
   drawId: GenerateId,
   secret: KeyObject,
-  { medium, address, consent, opted_out_of }: IdentityRow,
+  identity: IdentityRow,
   said: ImportContact["consent"],
 ): Promise<boolean> {
-  if (said === undefined || said.status === consent) return false;
-  if (said.status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) {
-    return false;
-  }
+  if (said === undefined) return false;
+  const { medium, address, consent, opted_out_of } = identity;
   const { status, detail = null } = said;
+  if (!isNewConsent(stateOf(identity), { status, sender: null })) return false;
+  if (status === "opted_in" && (consent !== "unknown" || opted_out_of.length > 0)) return false;
   const written = await setConsent(tx, drawId, secret, {
     medium,
     address,

@@ -142,6 +142,35 @@ describe.each(storages)("an import over $name", ({ name: storage, open }) => {
     expect(reports[0]?.errors[0]).toMatchObject({ pointer: "/consent/status" });
   });
 
+  it("ends an opt-in to one sender when it records an opt-out", async () => {
+    const engine = world().engine(open().connect(), { consent: { scope: "sender" } });
+    const { id } = await engine.contacts.create({ phone: phone(1) });
+    await engine.contacts.setConsent(id, "text", { status: "opted_out" });
+    await engine.sandbox.inbound({ from: phone(1), body: "START" });
+    const consent = async () => (await engine.contacts.consents(id)).data[0];
+    expect(await consent()).toMatchObject({
+      status: "opted_out",
+      opted_in_to: [expect.anything()],
+    });
+    const rows = [{ phone: phone(1), consent: { status: "opted_out", detail: "a letter" } }];
+    expect(statuses(await importInto(engine, rows))).toEqual(["updated"]);
+    const written = await consent();
+    expect(written).toMatchObject({
+      status: "opted_out",
+      opted_in_to: [],
+      evidence: [
+        { status: "opted_out", source: "import", sender: null, detail: "a letter" },
+        {},
+        {},
+      ],
+    });
+    await expect(engine.messages.send({ to: phone(1), body: "Hello" })).rejects.toMatchObject({
+      code: "recipient_opted_out",
+    });
+    expect(statuses(await importInto(engine, rows))).toEqual(["unchanged"]);
+    expect(await consent()).toEqual(written);
+  });
+
   it("can be cut off and repeated, also concurrently: one contact per number, with the last values", async () => {
     const engine = world().engine(open().connect());
     const rows = fc.array(
