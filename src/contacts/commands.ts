@@ -13,6 +13,7 @@ import {
   forgetAddress,
   insertContact,
   insertIdentity,
+  refuseTooManyAddresses,
   requireFreePhone,
   writeContact,
 } from "./identities.ts";
@@ -85,6 +86,7 @@ async function changePhone(
   const last_sender_id = before?.last_sender_id ?? null;
   if (before !== undefined) await forgetAddress(tx, secret, before);
   if (address === null) return;
+  await refuseTooManyAddresses(tx, id);
   await insertIdentity(tx, secret, {
     contact_id: id,
     medium: "text",

@@ -13,9 +13,11 @@ import {
   contacts,
   contactsByLabel,
   identities,
+  identitiesOfContact,
   identityByAddress,
   type IdentityRow,
 } from "./rows.ts";
+import { maxIdentities } from "./rules.ts";
 import { searchWordsOf } from "./search-words.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -149,6 +151,17 @@ export async function insertIdentity(
     opted_in_to,
     created_at: tx.now,
   });
+}
+
+/**
+ * Checks that a contact can get one more address. Code that reads all addresses of a contact relies
+ * on the limit.
+ * @throws TidingsError `conflict`
+ */
+export async function refuseTooManyAddresses(tx: Tx, contact_id: ContactId): Promise<void> {
+  const own = await tx.list(identitiesOfContact, [contact_id], maxIdentities);
+  if (own.length < maxIdentities) return;
+  throw new TidingsError("conflict", `A contact can have at most ${maxIdentities} addresses.`);
 }
 
 /**

@@ -61,6 +61,7 @@ export {
   releaseAddress,
   insertContact,
   insertIdentity,
+  refuseTooManyAddresses,
   removeContact,
   writeContact,
 } from "./identities.ts";

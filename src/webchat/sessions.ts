@@ -1,7 +1,6 @@
 import {
   contactCreated,
   contactResource,
-  type ContactRow,
   contactUpdated,
   findSurvivor,
   identities,
@@ -10,7 +9,7 @@ import {
   type IdentityRow,
   insertContact,
   insertIdentity,
-  maxIdentities,
+  refuseTooManyAddresses,
   showContact,
   writeContact,
 } from "../contacts/index.ts";
@@ -121,7 +120,7 @@ async function visitorIdentity(
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
   // An erasure reads the sessions and removes this row. This write makes one of the two retry.
   if (known !== undefined) return tx.update(identities, known, {});
-  await refuseTooManyAddresses(tx, contact);
+  await refuseTooManyAddresses(tx, contact.id);
   const identity = await insertIdentity(tx, services.secret, {
     ...newIdentity,
     contact_id: contact.id,
@@ -154,13 +153,6 @@ async function returningVisitor(
   const known = await tx.get(identityByAddress, ["webchat", address]);
   // An erasure reads the sessions and removes this row. This write makes one of the two retry.
   return known === undefined ? undefined : tx.update(identities, known, {});
-}
-
-/** Code that reads all addresses of a contact relies on this bound. */
-async function refuseTooManyAddresses(tx: Tx, { id }: ContactRow): Promise<void> {
-  const own = await tx.list(identitiesOfContact, [id], maxIdentities);
-  if (own.length < maxIdentities) return;
-  throw new TidingsError("conflict", `A contact can have at most ${maxIdentities} addresses.`);
 }
 
 async function newVisitor(

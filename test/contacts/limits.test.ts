@@ -43,6 +43,26 @@ describe("a contact with many addresses", () => {
     expect((await one.contacts.get(survivor)).identities).toHaveLength(100);
   });
 
+  it("can take a phone number with up to 99 other addresses, and not with 100", async () => {
+    const one = world().engine(memory());
+    const sessions = await Promise.all(Array.from({ length: 100 }, () => one.webchat.open()));
+    const [survivor = "", ...others] = sessions.map(({ contact_id }) => contact_id);
+    const last = others.pop() ?? "";
+    await merged(one, survivor, others);
+    await one.contacts.update(survivor, { phone: "+15005550101" });
+    await one.contacts.update(survivor, { phone: "+15005550102" });
+    const { identities } = await one.contacts.get(survivor);
+    expect([identities.length, identities[0]?.address]).toEqual([100, "+15005550102"]);
+    await one.contacts.update(survivor, { phone: null });
+    await merged(one, survivor, [last]);
+    await expect(one.contacts.update(survivor, { phone: "+15005550103" })).rejects.toMatchObject({
+      code: "conflict",
+      message: "A contact can have at most 100 addresses.",
+    });
+    const { phone, identities: own } = await one.contacts.get(survivor);
+    expect([phone, own.length]).toEqual([null, 100]);
+  });
+
   it("gets each message in all of its browsers", async () => {
     const { clock, engine } = world();
     const storage = memory();
