@@ -3,6 +3,7 @@ import {
   contactsMergedInto,
   contactToChange,
   identitiesOfContact,
+  identityByAddress,
   maxIdentities,
   maxMerged,
   media,
@@ -18,7 +19,7 @@ import {
 } from "../conversations/index.ts";
 import type { Query } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import type { Reads } from "../store/index.ts";
+import { byIndex, type Reads } from "../store/index.ts";
 import { checkAddresses, checkMerged, conversationToEnd, otherContact } from "./merge.ts";
 import { type MergePreview, previewMergeSchema } from "./merge-types.ts";
 
@@ -38,10 +39,12 @@ export const previewMerge: Query<MergeContacts, MergePreview> = {
     ]);
     checkAddresses(own.length + others.length);
     checkMerged(stubs.length + otherStubs.length);
+    // The order in which the merged contact's addresses are read.
+    const identities = [...own, ...others].toSorted(byIndex(identityByAddress));
     const facts = mergedFacts(survivor, other, services.limits.metadataKeys);
     const ended = await conversationsToEnd(reads, survivor.id, other.id);
     return {
-      contact: contactResource({ ...survivor, ...facts }, [...own, ...others], activity),
+      contact: contactResource({ ...survivor, ...facts }, identities, activity),
       closes: await showConversations(reads, ended.filter(isActive)),
     };
   },

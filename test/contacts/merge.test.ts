@@ -105,6 +105,17 @@ describe.each(storages)("a merge on $name", ({ open }) => {
     });
   });
 
+  it("lists the addresses in the order in which the preview does", async () => {
+    const { contacts, webchat } = opened().one;
+    const survivor = await contacts.create({ phone: cem });
+    const other = await contacts.create({ phone: bob });
+    for (const { id } of [survivor, other]) await webchat.open({ contact_id: id });
+    const { contact } = await contacts.previewMerge(survivor.id, other.id);
+    const { identities } = await contacts.merge(survivor.id, other.id);
+    expect(contact.identities).toEqual(identities);
+    expect(identities.map(({ medium }) => medium)).toEqual(["text", "text", "webchat", "webchat"]);
+  });
+
   it("counts the merged contact's messages in the survivor's sentiment, also unscored ones", async () => {
     const { clock, engine } = world();
     const ground = open();
