@@ -13,10 +13,16 @@ import {
   storedKey,
 } from "./idempotency.ts";
 import {
+  AnsweredMeanwhile,
+  keyReused,
+  refuseIfAnswered,
+  replay,
+  type Settled,
+  storedProblem,
+  storedResult,
+} from "./stored-responses.ts";
+import {
   maxScheduleAhead,
-  problem,
-  type Problem,
-  ReplayedError,
   type RequestId,
   type Scope,
   TidingsError,
@@ -65,10 +71,6 @@ interface Claim {
   /** The error of the command's check, if the input is invalid. */
   readonly refusal: TidingsError | undefined;
 }
-
-type Settled<Output> =
-  | { readonly ok: true; readonly outcome: Outcome<Output> }
-  | { readonly ok: false; readonly error: TidingsError };
 
 export class Executor {
   readonly #runtime: ExecutorRuntime;
@@ -142,21 +144,30 @@ export class Executor {
       const { status, response: body } = before;
       return { status, value: JSON.parse(body) as Output, body, replayed: true };
     }
+    const answersOnce = key !== null && procedure.keepsAnswer === true;
     const steps: Steps = {
       reads: store.reads(context.scope),
-      commit: (work) => store.commit(context.scope, work),
+      commit: (work) =>
+        store.commit(context.scope, async (tx) => {
+          if (answersOnce) await refuseIfAnswered(tx, key);
+          return work(tx);
+        }),
       execute: (command, each, step) =>
         this.execute(command, each, {
           ...busyContext,
           idempotency_key: key === null ? null : storedKey({ by: "step", of: key, step }),
         }),
     };
-    const value = await procedure.run(steps, input, call);
-    const body = JSON.stringify(value ?? null);
-    if (key !== null && procedure.keepsAnswer === true) {
-      await this.#storeResponse(context, key, body);
+    try {
+      const value = await procedure.run(steps, input, call);
+      const body = JSON.stringify(value ?? null);
+      if (answersOnce) await this.#storeResponse(context, key, body);
+      return { status: procedure.status, value, body, replayed: before !== undefined };
+    } catch (error) {
+      if (!(error instanceof AnsweredMeanwhile)) throw error;
+      const { status, body } = error;
+      return { status, value: JSON.parse(body) as Output, body, replayed: true };
     }
-    return { status: procedure.status, value, body, replayed: before !== undefined };
   }
 
   /** Runs each row separately, without an idempotency key. */
@@ -251,6 +262,7 @@ export class Executor {
 
   async #storeResponse({ scope }: Context, key: string, response: string): Promise<void> {
     await this.#runtime.store.commit(scope, async (tx) => {
+      await refuseIfAnswered(tx, key);
       const claimed = await tx.get(idempotencyByKey, [key]);
       if (claimed !== undefined) tx.update(idempotency, claimed, { response });
     });
@@ -333,65 +345,4 @@ async function settle<Input, Output>(
 
 function isStoredError({ retryable, status }: TidingsError): boolean {
   return !retryable && status < 500 && status !== 401 && status !== 403;
-}
-
-type StoredResult = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
-
-function storedResult<Input, Output>(
-  command: Command<Input, Output>,
-  { status, value, body }: Outcome<Output>,
-  input: Input,
-  call: Call,
-): StoredResult {
-  const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
-  const subject_id = command.shows?.(input, value, call) ?? null;
-  const also_shows = command.storesKey === true ? null : subject_id;
-  return { status, response, subject_id, also_shows };
-}
-
-function storedProblem<Input>(
-  command: Command<Input, unknown>,
-  error: TidingsError,
-  input: Input,
-  call: Call,
-): StoredResult {
-  const response = JSON.stringify(problem(error, call.request_id));
-  return {
-    status: error.status,
-    response,
-    subject_id: null,
-    also_shows: command.shows?.(input, undefined, call) ?? null,
-  };
-}
-
-function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
-  if (row.fingerprint !== print) {
-    return { ok: false, error: keyReused() };
-  }
-  if (row.response === null) {
-    return {
-      ok: false,
-      error: new TidingsError(
-        "erased",
-        "The resource that this request created has been erased or redacted.",
-      ),
-    };
-  }
-  if (row.status < 400) {
-    const value = JSON.parse(row.response) as Output;
-    return { ok: true, outcome: { status: row.status, value, body: row.response, replayed: true } };
-  }
-  const { code, detail, errors, conflicting_id } = JSON.parse(row.response) as Problem;
-  const facts = {
-    errors,
-    ...(conflicting_id === undefined ? {} : { conflictingId: conflicting_id }),
-  };
-  return { ok: false, error: new ReplayedError(code, detail, facts, row.response) };
-}
-
-function keyReused(): TidingsError {
-  return new TidingsError(
-    "idempotency_key_reused",
-    "This idempotency key was already used with a different request. Use a new key.",
-  );
 }

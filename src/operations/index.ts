@@ -74,6 +74,7 @@ export {
   checkedKey,
   eraseStoredResponses,
   idempotency,
+  type IdempotencyRow,
   idempotencyAlsoShowing,
   idempotencyByExpiry,
   idempotencyByKey,

@@ -14,12 +14,18 @@ import {
   contacts,
   identities,
 } from "../contacts/index.ts";
-import { conversationLabels, conversations, notes } from "../conversations/index.ts";
+import {
+  conversationById,
+  conversationLabels,
+  conversations,
+  notes,
+} from "../conversations/index.ts";
 import { eventsOfAccount } from "../events/index.ts";
 import {
   attempts,
   attemptsOfMessage,
   inboundIds,
+  messageById,
   type MessageRow,
   messages,
   removeWords,
@@ -31,14 +37,13 @@ import { observations } from "../observations/index.ts";
 import type { SandboxResetResult } from "./types.ts";
 import { deliveries, removeDelivery } from "../webhooks/index.ts";
 import { mail, mailboxes, webchatSessions } from "../webchat/index.ts";
-import { idempotency, type Procedure, type Steps } from "../operations/index.ts";
 import {
-  type KeyValue,
-  scopedKeyOf,
-  type ScopedCollection,
-  type ScopedIndex,
-  type Seen,
-} from "../ports/index.ts";
+  idempotency,
+  type IdempotencyRow,
+  type Procedure,
+  type Steps,
+} from "../operations/index.ts";
+import { type KeyValue, scopedKeyOf, type ScopedIndex, type Seen } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
 import { scan, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
@@ -50,8 +55,9 @@ const chunk = 200;
  * Removes the sandbox's messages, contacts, conversations, agents, playbooks and events. API keys,
  * senders, webhooks, operators and counts stay, with the idempotency keys of requests that changed
  * them. Other idempotency keys can be used again. Jobs of removed rows find nothing to do and end.
- * Agents are removed first, so that a turn under way sends nothing. Messages, agents and playbooks
- * that are created during the reset stay.
+ * Agents are removed first, so that a turn under way sends nothing. Agents and playbooks that are
+ * created during the reset stay. A message that is created meanwhile stays with its idempotency key,
+ * unless its conversation is removed.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
@@ -69,8 +75,15 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     removed += await removeAll(steps, agentTriggers.primary, { end: agentsEnd });
     removed += await removeAll(steps, playbooks.primary, { end: playbooksEnd });
     removed += await removeAll(steps, playbookVersions.primary, { end: playbooksEnd });
-    removed += await removeBefore(steps, messages, messagesEnd, removeMessage);
-    removed += await removeBefore(steps, deliveries, drawId("dlv"), removeDelivery);
+    removed += await removeAll(steps, messages.primary, {
+      end: messagesEnd,
+      remove: removeMessage,
+    });
+    const deliveriesEnd = drawId("dlv");
+    removed += await removeAll(steps, deliveries.primary, {
+      end: deliveriesEnd,
+      remove: removeDelivery,
+    });
     for (const { primary } of [
       timeline,
       inboundIds,
@@ -92,39 +105,28 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     ]) {
       removed += await removeAll<Scope>(steps, primary);
     }
-    removed += await removeAll(steps, eventsOfAccount);
-    // The keys of requests whose effects stay, such as this reset, stay too.
-    removed += await removeAll(steps, idempotency.primary, {
-      isKept: ({ survives_reset }) => survives_reset === true,
+    // Messages that came during the reset into a conversation that it removed.
+    removed += await removeAll(steps, messages.primary, {
+      isKept: hasConversation,
+      remove: removeMessage,
     });
+    removed += await removeAll(steps, eventsOfAccount);
+    removed += await removeAll(steps, idempotency.primary, { isKept: hasLastingEffect });
     return { removed };
   },
 };
 
-/** Removes the rows before `end` and their parts. Rows created during the reset stay. */
-async function removeBefore<R extends Scope>(
-  steps: Steps,
-  collection: ScopedCollection<R>,
-  end: string,
-  remove: (tx: Tx, row: Seen<R>) => Promise<void>,
-): Promise<number> {
-  for (let removed = 0; ;) {
-    const rows = await steps.reads.range({
-      index: collection.primary,
-      prefix: [],
-      order: "ascending",
-      until: [end],
-      limit: chunk,
-    });
-    if (rows.length === 0) return removed;
-    await steps.commit(async (tx) => {
-      for (const row of rows) {
-        const latest = await tx.get(collection.primary, scopedKeyOf(collection, row));
-        if (latest !== undefined) await remove(tx, latest);
-      }
-    });
-    removed += rows.length;
-  }
+async function hasConversation(tx: Tx, { conversation_id }: MessageRow): Promise<boolean> {
+  return (await tx.get(conversationById, [conversation_id])) !== undefined;
+}
+
+/** Whether the effect of a request stays, as that of this reset does or that of a new message. */
+async function hasLastingEffect(
+  tx: Tx,
+  { survives_reset, subject_id }: IdempotencyRow,
+): Promise<boolean> {
+  if (survives_reset === true) return true;
+  return subject_id !== null && (await tx.get(messageById, [subject_id])) !== undefined;
 }
 
 async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
@@ -135,14 +137,22 @@ async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
   tx.remove(messages, message);
 }
 
+interface Selection<R extends Scope> {
+  /** Rows from this id on stay. */
+  readonly end?: string;
+  readonly isKept?: (tx: Tx, row: Seen<R>) => Promise<boolean>;
+  /** Removes a row and its parts. By default, the row has no parts. */
+  readonly remove?: (tx: Tx, row: Seen<R>) => Promise<void>;
+}
+
 /**
- * Removes all rows of a collection, or those before `end`, along an index that begins with account
- * and mode. Rows for which `isKept` is true stay.
+ * Removes the rows of a collection, along an index that begins with account and mode. Returns how
+ * many it removed.
  */
 async function removeAll<R extends Scope>(
   steps: Steps,
   index: ScopedIndex<R>,
-  { end, isKept }: { readonly end?: string; readonly isKept?: (row: R) => boolean } = {},
+  { end, isKept, remove }: Selection<R> = {},
 ): Promise<number> {
   const { collection } = index;
   let removed = 0;
@@ -158,8 +168,9 @@ async function removeAll<R extends Scope>(
       let gone = 0;
       for (const row of rows) {
         const latest = await tx.get(collection.primary, scopedKeyOf(collection, row));
-        if (latest === undefined || isKept?.(latest) === true) continue;
-        tx.remove(collection, latest);
+        if (latest === undefined || (await isKept?.(tx, latest)) === true) continue;
+        if (remove === undefined) tx.remove(collection, latest);
+        else await remove(tx, latest);
         gone++;
       }
       return gone;

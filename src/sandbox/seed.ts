@@ -122,9 +122,9 @@ async function playMessage(
   if (sender === undefined) return;
   const { channel, body, media = [], score } = turn;
   if (turn.from === "host") return playDelivered(tx, services, scenario, sender, turn);
-  const provider_message_id = `seed ${scenario.address} ${turn.ago}`;
   const inbound = {
-    provider_message_id,
+    // A new id each time: the id of an erased message is refused.
+    provider_message_id: services.drawId("sim"),
     channel,
     from: scenario.address,
     to: sender.address,

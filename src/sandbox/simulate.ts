@@ -78,9 +78,19 @@ export const receiveSandboxMessage: Command<SandboxInbound, Message> = {
         },
       ]);
     }
+    const channel = channelOf({ media });
+    if (!sender.channels.includes(channel)) {
+      throw invalid([
+        {
+          pointer: "/to",
+          code: "wrong_channel",
+          message: `${to} does not receive ${channel}. Name a sender with that channel.`,
+        },
+      ]);
+    }
     const inbound = {
       provider_message_id: provider_message_id ?? services.drawId("sim"),
-      channel: channelOf({ media }),
+      channel,
       from,
       to,
       body,

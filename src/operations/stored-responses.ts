@@ -1,0 +1,94 @@
+/** The responses that are stored under idempotency keys: how they are made, and replayed. */
+import { idempotencyByKey, type IdempotencyRow } from "./idempotency.ts";
+import { problem, type Problem, ReplayedError, TidingsError } from "../kernel/index.ts";
+import type { Call, Command, Outcome } from "./operation.ts";
+import type { Tx } from "../store/index.ts";
+
+export type Settled<Output> =
+  | { readonly ok: true; readonly outcome: Outcome<Output> }
+  | { readonly ok: false; readonly error: TidingsError };
+
+/** A repetition of the request has stored its response before this run ended. */
+export class AnsweredMeanwhile extends Error {
+  readonly status: number;
+  readonly body: string;
+
+  constructor(status: number, body: string) {
+    super("a repetition of the request was answered first");
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/**
+ * Ends a run of a procedure whose key has a response. Held until the commit, so that a run changes
+ * nothing after another run has answered.
+ * @throws AnsweredMeanwhile
+ */
+export async function refuseIfAnswered(tx: Tx, key: string): Promise<void> {
+  const claimed = await tx.get(idempotencyByKey, [key], { hold: true });
+  if (claimed !== undefined && claimed.response !== null) {
+    throw new AnsweredMeanwhile(claimed.status, claimed.response);
+  }
+}
+
+type StoredResult = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
+
+export function storedResult<Input, Output>(
+  command: Command<Input, Output>,
+  { status, value, body }: Outcome<Output>,
+  input: Input,
+  call: Call,
+): StoredResult {
+  const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
+  const subject_id = command.shows?.(input, value, call) ?? null;
+  const also_shows = command.storesKey === true ? null : subject_id;
+  return { status, response, subject_id, also_shows };
+}
+
+export function storedProblem<Input>(
+  command: Command<Input, unknown>,
+  error: TidingsError,
+  input: Input,
+  call: Call,
+): StoredResult {
+  const response = JSON.stringify(problem(error, call.request_id));
+  return {
+    status: error.status,
+    response,
+    subject_id: null,
+    also_shows: command.shows?.(input, undefined, call) ?? null,
+  };
+}
+
+export function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
+  if (row.fingerprint !== print) {
+    return { ok: false, error: keyReused() };
+  }
+  if (row.response === null) {
+    return {
+      ok: false,
+      error: new TidingsError(
+        "erased",
+        "The resource that this request created has been erased or redacted.",
+      ),
+    };
+  }
+  if (row.status < 400) {
+    const value = JSON.parse(row.response) as Output;
+    return { ok: true, outcome: { status: row.status, value, body: row.response, replayed: true } };
+  }
+  const { code, detail, errors, conflicting_id } = JSON.parse(row.response) as Problem;
+  const facts = {
+    errors,
+    ...(conflicting_id === undefined ? {} : { conflictingId: conflicting_id }),
+  };
+  return { ok: false, error: new ReplayedError(code, detail, facts, row.response) };
+}
+
+export function keyReused(): TidingsError {
+  return new TidingsError(
+    "idempotency_key_reused",
+    "This idempotency key was already used with a different request. Use a new key.",
+  );
+}

@@ -1,0 +1,79 @@
+/** Resets of a sandbox that is in use meanwhile. */
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { Message } from "../../src/messages/types.ts";
+import type { SandboxResetResult } from "../../src/sandbox/types.ts";
+import type { Write } from "../../src/ports/storage.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { world } from "../support/world.ts";
+
+const removesFrom = (writes: readonly Write[], name: string): boolean =>
+  writes.some(({ kind, collection }) => kind === "remove" && collection.name === name);
+
+it("a repeated reset gets the response of the first, and removes nothing after it", async () => {
+  const { clock, engine } = world();
+  const key = { idempotencyKey: "reset" };
+  let repeated: Promise<SandboxResetResult> | undefined;
+  const storage = beforeCommits(memory(), (writes) => {
+    // The client repeats its request while the first reset is under way.
+    if (removesFrom(writes, "contacts")) repeated ??= one.sandbox.reset(key);
+    return Promise.resolve();
+  });
+  const one = engine(storage);
+  await one.sandbox.seed();
+  const first = await one.sandbox.reset(key);
+  const { id } = await one.contacts.create({ phone: "+15005550042" });
+  await clock.settle();
+  expect(await repeated).toEqual(first);
+  expect(await one.sandbox.reset(key)).toEqual(first);
+  expect((await one.contacts.get(id)).id).toBe(id);
+});
+
+it.each([
+  { removed: "messages", kept: 0, why: "its conversation is removed later" },
+  { removed: "contacts", kept: 1, why: "it has a new conversation" },
+])(
+  "a message during a reset stays with its contact and its key, or goes with both: $why",
+  async ({ removed, kept }) => {
+    const { engine } = world();
+    const hello = { to: "+15005550001", body: "Hello" };
+    const key = { idempotencyKey: "hello" };
+    let sent: Promise<Message> | undefined;
+    const storage = beforeCommits(memory(), (writes) => {
+      if (removesFrom(writes, removed)) sent ??= one.messages.send(hello, key);
+      return Promise.resolve();
+    });
+    const one = engine(storage);
+    await one.messages.send(hello);
+    await one.sandbox.reset();
+    const message = await (sent ?? expect.fail("nothing was sent"));
+
+    const { data } = await one.messages.list();
+    expect(data.map(({ id }) => id)).toEqual(kept === 1 ? [message.id] : []);
+    for (const { conversation_id, contact_id } of data) {
+      expect((await one.conversations.get(conversation_id)).contact.id).toBe(contact_id);
+    }
+    const again = await one.messages.send(hello, key);
+    expect(again.id === message.id).toBe(kept === 1);
+    expect((await one.messages.list()).data).toHaveLength(1);
+  },
+);
+
+it("sample data can be added again after a sample contact was erased", async () => {
+  const one = world().engine(memory());
+  const { contacts } = await one.sandbox.seed();
+  const [sample] = (await one.contacts.list({ phone: "+15005550101" })).data;
+  await one.contacts.erase(sample?.id ?? expect.fail("no sample contact"));
+  expect(await one.sandbox.seed()).toMatchObject({ contacts: 1 });
+  expect((await one.contacts.list()).data).toHaveLength(contacts);
+});
+
+it("a simulated text message is refused by a sender that has no texts", async () => {
+  const one = world().engine(memory());
+  const text = { from: "+15005550003", to: "sandbox", body: "STOP" };
+  await expect(one.sandbox.inbound(text)).rejects.toMatchObject({
+    code: "validation_failed",
+    errors: [{ pointer: "/to", code: "wrong_channel" }],
+  });
+  expect((await one.messages.list()).data).toEqual([]);
+});
