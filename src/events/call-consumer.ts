@@ -5,7 +5,7 @@ import {
   nextConsumerEvent,
   takeConsumerEvent,
 } from "./consumer-events.ts";
-import { withDeadline } from "../kernel/index.ts";
+import { storable, withDeadline } from "../kernel/index.ts";
 import {
   type Claim,
   encodeJobKey,
@@ -143,7 +143,7 @@ class ConsumerCalls {
     const { consumer, event_id } = next.row;
     const facts = { err: error, consumer, event_id };
     const { name, message } = errorFacts(error);
-    const text = `${name}: ${message}`.slice(0, maxErrorLength);
+    const text = storable(`${name}: ${message}`, maxErrorLength);
     const isParked = await store.commitUnscoped(
       (tx) => failConsumerEvent(tx, claim, next, text),
       background,

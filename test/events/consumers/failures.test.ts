@@ -70,6 +70,22 @@ describe.each(places)("a failing consumer on $name", (where) => {
     });
   });
 
+  it.each([
+    // The 500th character of the error is an emoji, so its 500th code unit is half of the emoji.
+    { error: "has an emoji where it is cut", message: `${"x".repeat(487)}😀😀`, stored: /x😀$/u },
+    { error: "has half a surrogate pair", message: "bad \ud83d text", stored: /bad \ufffd text$/ },
+  ])("parks an event whose error $error", async ({ message, stored }) => {
+    const { clock, one, receive } = await opened(where);
+    const consumer = one.consume("throws", ["message.received"], () => {
+      throw new RangeError(message);
+    });
+    await one.start();
+    await receive(anna, "hello");
+    await later(clock, async () => (await consumer.parked()).length > 0);
+    const error: unknown = expect.stringMatching(stored);
+    expect(await consumer.parked()).toMatchObject([{ attempts: 8, error }]);
+  });
+
   it("does not get skipped events", async () => {
     const { clock, one, receive, noted, noting } = await opened(where);
     const consumer = noting(one, (body) => body === "bad");
