@@ -40,7 +40,7 @@ import {
 } from "./rows.ts";
 import { signReturnKey, signToken, verifyReturnKey } from "./visitors.ts";
 import { type OpenWebchatSession, openWebchatSessionSchema, type WebchatSession } from "./types.ts";
-import { type Call, type Command, type Services, showsOutput } from "../operations/index.ts";
+import { type Call, type Command, type Services } from "../operations/index.ts";
 import { type Seen, webchatTransportName } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
@@ -51,7 +51,8 @@ export const openWebchatSession: Command<OpenWebchatSession, WebchatSession> = {
   name: "webchat.open",
   input: () => openWebchatSessionSchema,
   status: 201,
-  shows: showsOutput,
+  // Not the session, which may expire before the contact is erased.
+  shows: (_input, session) => session?.contact_id ?? null,
   async run(tx, input, { scope, services }) {
     const inbox = await inboxFor(tx, input.inbox);
     const { address, contact_id } = await visitorIdentity(tx, scope, services, input);

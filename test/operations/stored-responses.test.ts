@@ -44,7 +44,7 @@ describe.each(storages)("stored responses on $name", ({ open }) => {
   it("are removed with the contact that they show, for every command", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
-    const { contacts, conversations, messages, sandbox } = one;
+    const { contacts, conversations, messages, sandbox, webchat } = one;
     const contact = await contacts.create({ phone, name: "Zoe" }, keyed("create"));
     const { id: contact_id } = contact;
     const inbound = await sandbox.inbound({ from: phone, body: "Hi" }, keyed("inbound"));
@@ -67,6 +67,8 @@ describe.each(storages)("stored responses on $name", ({ open }) => {
       send: () => messages.send({ to: phone, body: "Hello" }, keyed("send")),
       edit: () => messages.edit(scheduled.id, { body: "edited" }, keyed("edit")),
       cancel: () => messages.cancel(scheduled.id, keyed("cancel")),
+      // A replay has no token.
+      chat: async () => (await webchat.open({ contact_id }, keyed("chat"))).id,
       open: () => conversations.open({ to: phone }, keyed("open")),
       reply: () => conversations.reply(conversation_id, { body: "Yes?" }, keyed("reply")),
       note: () => conversations.addNote(conversation_id, { body: "rich" }, keyed("note")),
