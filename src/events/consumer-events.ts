@@ -11,7 +11,7 @@ import {
 import { type EventRow, eventsByPosition } from "./rows.ts";
 import { arm, type Claim, disarm, finish, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
-import type { Store, UnscopedTx } from "../store/index.ts";
+import { type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { notFound } from "../kernel/index.ts";
 
 export interface NextConsumerEvent {
@@ -111,6 +111,26 @@ export async function failConsumerEvent(
   });
   await finish(tx, claim, retry_at === null ? {} : { againAt: retry_at, failed: true });
   return isParked;
+}
+
+/** A bound above any real number of consumers. */
+const maxConsumers = 1_000;
+
+/** Erases the errors that consumers' handlers threw at these events, because they may quote them. */
+export async function eraseConsumerErrors(
+  tx: Tx,
+  erased: readonly Pick<EventRow, "id">[],
+): Promise<void> {
+  const all = unscoped(tx);
+  const reading = await all.list(consumers.primary, [], maxConsumers);
+  const waiting = await Promise.all(
+    erased.flatMap(({ id }) => reading.map(({ name }) => all.get(consumerEventOf, [name, id]))),
+  );
+  for (const row of waiting) {
+    // A row without an error is skipped: a handler's transaction may have locked it for its first
+    // attempt.
+    if (row !== undefined && row.error !== null) all.update(consumerEvents, row, { error: null });
+  }
 }
 
 /**

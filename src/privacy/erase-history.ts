@@ -1,12 +1,5 @@
 import { agentSessionOf, agentSessions, runs, runsOfConversation } from "../agents/index.ts";
-import {
-  consumerEventOf,
-  consumerEvents,
-  consumers,
-  events,
-  eventsOfContact,
-  type EventType,
-} from "../events/index.ts";
+import { eraseConsumerErrors, events, eventsOfContact, type EventType } from "../events/index.ts";
 import {
   type Conversation,
   type ConversationRow,
@@ -36,12 +29,9 @@ import {
   idempotencyByKey,
 } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { type Tx, unscoped } from "../store/index.ts";
+import type { Tx } from "../store/index.ts";
 import { eraseDeliveries, type EventMap } from "../webhooks/index.ts";
 import type { Contact, ContactReference } from "../contacts/index.ts";
-
-/** A bound above any real number of consumers. */
-const maxConsumers = 1_000;
 
 type Step = (tx: Tx, id: string, chunks: HistoryChunks) => Promise<boolean>;
 
@@ -172,11 +162,8 @@ async function eraseScoresAndObservations(
  * from their position.
  */
 async function eraseEvents(tx: Tx, id: string, chunks: HistoryChunks): Promise<boolean> {
-  const all = unscoped(tx);
-  const [found, reading] = await Promise.all([
-    tx.list(eventsOfContact, [id], chunks.rows),
-    all.list(consumers.primary, [], maxConsumers),
-  ]);
+  const found = await tx.list(eventsOfContact, [id], chunks.rows);
+  await eraseConsumerErrors(tx, found);
   let room = chunks.deliveries;
   for (const event of found) {
     const [emptied, answersGone] = await Promise.all([
@@ -187,15 +174,6 @@ async function eraseEvents(tx: Tx, id: string, chunks: HistoryChunks): Promise<b
     // Deliveries and stored responses are found by the event, so the event is changed last.
     if (room <= 0 || !answersGone) return false;
     tx.update(events, event, { data: erasedData(event), contact_id: null });
-    // The error that a handler threw may quote the event.
-    const waiting = await Promise.all(
-      reading.map(({ name }) => all.get(consumerEventOf, [name, event.id])),
-    );
-    for (const row of waiting) {
-      // A row without an error is skipped: a handler's transaction may have locked it for its first
-      // attempt.
-      if (row !== undefined && row.error !== null) all.update(consumerEvents, row, { error: null });
-    }
   }
   return found.length === 0;
 }

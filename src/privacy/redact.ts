@@ -1,5 +1,6 @@
 import {
   completedEventId,
+  eraseConsumerErrors,
   eventById,
   type EventRow,
   events,
@@ -89,12 +90,7 @@ export const redactMessage: Command<ById, Message> = {
       at: iso(tx.now),
     });
     const received = await tx.get(eventById, [receivedEventId(message.id)]);
-    if (received !== undefined) {
-      await rewriteDeliveries(
-        tx,
-        tx.update(events, received, { data: { ...received.data, body: "", media: [] } }),
-      );
-    }
+    await rewrite(tx, received, { ...received?.data, body: "", media: [] });
     if (message.idempotency_key !== null) {
       const stored = await tx.get(idempotencyByKey, [message.idempotency_key]);
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
@@ -147,8 +143,10 @@ async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {
   await rewrite(tx, handedOff, { ...handedOff?.data, reason: "", summary: "" });
 }
 
+/** Replaces the data of an event, wherever it or a quote of it is stored. */
 async function rewrite(tx: Tx, event: Seen<EventRow> | undefined, data: object): Promise<void> {
   // An erasure has already rewritten the event.
   if (event === undefined || event.contact_id === null) return;
   await rewriteDeliveries(tx, tx.update(events, event, { data }));
+  await eraseConsumerErrors(tx, [event]);
 }

@@ -46,7 +46,6 @@ const allowed: Readonly<Record<string, string>> = {
   "src/events/call-consumer.ts": "the same",
   "src/events/consumer-reader.ts": "the same",
   "src/events/consumer-events.ts": "the same",
-  "src/privacy/erase-history.ts": "an erasure clears what consumers' errors may quote",
 };
 
 /** This module creates the handles. */

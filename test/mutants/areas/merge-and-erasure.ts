@@ -70,8 +70,8 @@ export const mergeAndErasure = inArea("merge-and-erasure", [
     name: "redaction-leaves-event",
     sentence: "The text of a redacted message stays in the event that webhooks can replay.",
     file: "src/privacy/redact.ts",
-    find: "    if (received !== undefined) {",
-    replace: "    if (received !== undefined && message.media.length > 0) {",
+    find: "    await rewrite(tx, received,",
+    replace: "    if (message.media.length > 0) await rewrite(tx, received,",
     tests: ["test/conversations/conversations.test.ts"],
   },
 ]);
