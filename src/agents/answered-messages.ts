@@ -2,13 +2,8 @@
 import type { AgentSessionRow } from "./rows.ts";
 import type { ConversationRow } from "../conversations/index.ts";
 import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
+import { maxUnanswered } from "./runs/rules.ts";
 import type { Tx } from "../store/index.ts";
-
-/**
- * The maximum number of messages that one turn answers. If there are more, only the latest are
- * read.
- */
-const maxUnanswered = 50;
 
 /**
  * Returns the contact's messages that neither the agent nor a person has answered, oldest first.

@@ -33,6 +33,7 @@ export {
 } from "./rows.ts";
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
+export { redactSession } from "./session.ts";
 export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
 export type { Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";

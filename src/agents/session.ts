@@ -23,7 +23,7 @@ import type { Tx } from "../store/index.ts";
 import type { Channel, GenerateId } from "../kernel/index.ts";
 import { maxAgents } from "./write-agent.ts";
 import { arm } from "../queue/index.ts";
-import { turnJob } from "./runs/rules.ts";
+import { playMayQuote, turnJob } from "./runs/rules.ts";
 
 /** Whether an agent answers messages to a sender on a channel. */
 function answersFor(
@@ -109,6 +109,18 @@ export async function openSession(
     created_at: tx.now,
     updated_at: tx.now,
   });
+}
+
+/**
+ * Removes the words of a message from the agent's session. A slot does not record which messages
+ * its value comes from, so the playbooks that may contain the words end. The session is read after
+ * the runs that are in progress were excluded, because a turn can store the words until its run has
+ * ended.
+ */
+export async function redactSession(tx: Tx, message: MessageRow): Promise<void> {
+  const session = await tx.get(agentSessionOf, [message.conversation_id]);
+  if (session === undefined || !playMayQuote(session, message)) return;
+  tx.update(agentSessions, session, { ...frameColumns([]), paused_by: null });
 }
 
 /** Returns the columns of a run that answers these messages. */

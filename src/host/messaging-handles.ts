@@ -101,7 +101,8 @@ export interface Messages {
   cancel(id: string, options?: CommandOptions): Promise<Message>;
   /**
    * Permanently removes the text and media of a message, also from its events, webhook deliveries,
-   * stored responses and agent runs. Its status and timeline stay.
+   * stored responses and agent runs. Its status and timeline stay. A playbook in progress that may
+   * contain the text ends.
    * @throws TidingsError `conflict` while the message waits or is being sent, or while an agent's
    *   run is open that may quote it
    */

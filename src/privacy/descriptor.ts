@@ -61,7 +61,9 @@ const privacyRoutes: readonly ApiRoute[] = [
     path: "/v1/messages/:id/redact",
     operation: redactMessage,
     summary: "Redact a message",
-    description: "Permanently removes the body and media. The timeline stays.",
+    description:
+      "Permanently removes the body and media. The timeline stays. A playbook in progress that may " +
+      "contain the text ends.",
   },
 ];
 

@@ -24,6 +24,7 @@ import {
   runs,
   runsOfConversation,
   redactedRun,
+  redactSession,
 } from "../agents/index.ts";
 import { conversationById } from "../conversations/index.ts";
 import { observations } from "../observations/index.ts";
@@ -51,7 +52,7 @@ const maxObservations = 10_000;
 /**
  * Removes the text and media of a message from the message, its events and its stored responses. It
  * also removes all text from the agent runs that may quote the message, and the observations that
- * models made from it. The audit trail stays.
+ * models made from it. It ends the playbooks whose slots may quote it. The audit trail stays.
  */
 export const redactMessage: Command<ById, Message> = {
   kind: "command",
@@ -78,6 +79,7 @@ export const redactMessage: Command<ById, Message> = {
     // Held: a run that begins meanwhile writes the conversation.
     await tx.get(conversationById, [message.conversation_id], { hold: true });
     const quoting = await runsQuoting(tx, message);
+    await redactSession(tx, message);
 
     const redacted = tx.update(messages, message, {
       body: null,

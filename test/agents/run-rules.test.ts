@@ -11,9 +11,11 @@ import {
   denyWaitingCalls,
   maxHistory,
   maxOpenRuns,
+  maxUnanswered,
   mayQuote,
   mayReplyAt,
   note,
+  playMayQuote,
   queueTimeoutJob,
   redactedRun,
   think,
@@ -21,6 +23,7 @@ import {
   withCall,
   withinLastMinute,
 } from "../../src/agents/runs/rules.ts";
+import type { Frame } from "../../src/agents/playbooks/types.ts";
 import type { RunStep } from "../../src/agents/runs/step-types.ts";
 import type { ActionCall, EnterStep, ModelResult } from "../../src/agents/runs/types.ts";
 
@@ -258,6 +261,28 @@ test("a run may quote what it answers, and the last 30 messages before it ended"
   const early = { ...message, sequence: 1 };
   const answers = { ...run, message_ids: ["msg_0" as const, early.id] };
   expect(mayQuote(answers, early), "It answers the message.").toBe(true);
+});
+
+test("a playbook in progress may quote what the agent has read since it got the conversation", () => {
+  const frame: Frame = {
+    playbook_id: "pb_1",
+    revision: 1,
+    step: "ask",
+    asked: true,
+    tries: 0,
+    turns: 0,
+    visited: [],
+    slots: {},
+  };
+  const session = { frames: [frame], guarded_from: 100, updated_at: now };
+  const message = { sequence: 101, created_at: now };
+  expect(maxUnanswered).toBe(50);
+  expect(playMayQuote(session, message), "It answered the message.").toBe(true);
+  expect(playMayQuote(session, { ...message, sequence: 51 }), "It answered the 50.").toBe(true);
+  expect(playMayQuote(session, { ...message, sequence: 50 }), "It read none before.").toBe(false);
+  const later = { ...message, created_at: now + 1 };
+  expect(playMayQuote(session, later), "It had no turn since.").toBe(false);
+  expect(playMayQuote({ ...session, frames: [] }, message), "None is in progress.").toBe(false);
 });
 
 test("a redacted run keeps what was done and when, without the words", () => {

@@ -1,6 +1,8 @@
 /** What a redaction removes, besides the text of the message itself. */
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { consumerEvents } from "../../src/events/consumer-reader.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { agency } from "../agents/world.ts";
 import { storages } from "../support/storages.ts";
@@ -34,5 +36,47 @@ describe.each(storages)("a redaction on $name", ({ open }) => {
 
     expect(await tablesWith(storage, ["kumquats"])).toEqual([]);
     expect((await errors()).filter((error) => error !== null).toSorted()).toEqual(aboutHello);
+  });
+});
+
+describe("a redaction while an agent follows a playbook", () => {
+  const order: CreatePlaybook = {
+    name: "Order",
+    trigger: { keywords: ["order"] },
+    slots: [
+      { name: "card", type: "text", required: true, prompt: "Your card number?" },
+      { name: "sure", type: "boolean", required: true, prompt: "Are you sure?" },
+    ],
+    steps: [
+      { id: "card", type: "ask", slot: "card" },
+      { id: "sure", type: "ask", slot: "sure" },
+      { id: "thank", type: "send", text: "Charged {{card}}." },
+    ],
+  };
+
+  it("removes the contact's answer and ends the playbook, so that the answer is not sent", async () => {
+    const storage = memory();
+    const { engine, ask, thread } = await agency(storage, { playbooks: [order] });
+    expect(await ask("order")).toEqual(["Your card number?"]);
+    expect(await ask("kumquat 4111")).toEqual(["Are you sure?"]);
+    const answer = (await thread()).find(({ body }) => body === "kumquat 4111");
+
+    await engine.messages.redact(answer?.id ?? "");
+
+    expect(await tablesWith(storage, ["kumquat"])).toEqual([]);
+    expect(await ask("yes")).toEqual(["You said: yes"]);
+    expect(await ask("order"), "The playbook can start again.").toEqual(["Your card number?"]);
+  });
+
+  it("leaves the playbook alone if the agent has not read the message", async () => {
+    const { engine, ask, say } = await agency(memory(), { playbooks: [order] });
+    await ask("order");
+    await ask("4111");
+    // The agent waits until the contact has stopped writing.
+    const { id } = await say("kumquat");
+
+    await engine.messages.redact(id);
+
+    expect(await ask("yes")).toEqual(["Charged 4111."]);
   });
 });

@@ -2,6 +2,7 @@ import type { Json, ModelCall, ModelTask } from "../../ports/index.ts";
 import { type ConversationId, dayMs, iso, minuteMs, type Scope } from "../../kernel/index.ts";
 import type { JobOrder } from "../../queue/index.ts";
 import type { MessageRow } from "../../messages/index.ts";
+import type { AgentSessionRow } from "../rows.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
 import type {
@@ -180,6 +181,12 @@ export const approvalMs = dayMs;
 export const maxHistory = 30;
 
 /**
+ * The maximum number of messages that one turn answers. If there are more, only the latest are
+ * read.
+ */
+export const maxUnanswered = 50;
+
+/**
  * Whether a run may contain words of a message. It has read the messages that it answers, and the
  * latest messages of the conversation until it ended.
  */
@@ -194,6 +201,23 @@ export function mayQuote(
   const isInHistory =
     (finished_at ?? Infinity) >= created_at && heard_through < sequence + maxHistory;
   return isInHistory || message_ids.includes(id);
+}
+
+/**
+ * Whether the slots of the playbooks in progress may contain words of a message. The playbooks began
+ * after `guarded_from`, and each of their turns has written the session. It has read the messages
+ * that it answered, and the latest messages of the conversation.
+ */
+export function playMayQuote(
+  {
+    frames,
+    guarded_from,
+    updated_at,
+  }: Pick<AgentSessionRow, "frames" | "guarded_from" | "updated_at">,
+  { sequence, created_at }: Pick<MessageRow, "sequence" | "created_at">,
+): boolean {
+  const isRead = sequence > guarded_from - Math.max(maxHistory, maxUnanswered);
+  return frames.length > 0 && isRead && created_at <= updated_at;
 }
 
 /** The maximum number of open runs of a conversation that are read at once. */
