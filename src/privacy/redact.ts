@@ -26,6 +26,7 @@ import {
   redactedRun,
   redactSession,
 } from "../agents/index.ts";
+import { type ContactRow, contactsMergedInto, findSurvivor, maxMerged } from "../contacts/index.ts";
 import { conversationById } from "../conversations/index.ts";
 import { observations } from "../observations/index.ts";
 import {
@@ -98,16 +99,7 @@ export const redactMessage: Command<ById, Message> = {
       if (stored?.subject_id === id) tx.update(idempotency, stored, { response: null });
     }
     for (const run of quoting) await redactRun(tx, run);
-    for (const noticed of await tx.list(
-      observations.primary,
-      [message.contact_id],
-      maxObservations,
-    )) {
-      const isQuote = noticed.source === "model" || noticed.source === "rule";
-      if (isQuote && noticed.evidence_message_ids.includes(message.id)) {
-        tx.remove(observations, noticed);
-      }
-    }
+    await removeObservations(tx, message);
     // Stored responses about the conversation may show the start of the message. A command that
     // stores another one meanwhile writes the message, and so conflicts.
     for (const shown of [id, message.conversation_id, ...quoting.map((run) => run.id)]) {
@@ -133,6 +125,28 @@ async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]>
   throw new TidingsError("conflict", `An agent's run may quote the message: ${what}.`, {
     conflictingId: open.id,
   });
+}
+
+/**
+ * Removes the observations that models and rules made from a message. While a merge moves a history,
+ * the message and its observations can belong to different contacts: the survivor and the contacts
+ * that were merged into it.
+ */
+async function removeObservations(tx: Tx, { id, contact_id }: MessageRow): Promise<void> {
+  // Held: a merge that changes which contact is the survivor writes these rows.
+  const survivor = await findSurvivor(tx, contact_id, { hold: true });
+  // An erasure removes the history of a contact that is gone.
+  if (survivor === undefined) return;
+  const observationsOf = (contact: ContactRow) =>
+    tx.list(observations.primary, [contact.id], maxObservations);
+  const merged = await tx.list(contactsMergedInto, [survivor.id], maxMerged);
+  const left = await Promise.all(merged.map(observationsOf));
+  // Read last: an observation that moves meanwhile is then found here.
+  const own = await observationsOf(survivor);
+  for (const noticed of [...left.flat(), ...own]) {
+    const isQuote = noticed.source === "model" || noticed.source === "rule";
+    if (isQuote && noticed.evidence_message_ids.includes(id)) tx.remove(observations, noticed);
+  }
 }
 
 async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {

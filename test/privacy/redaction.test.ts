@@ -4,7 +4,9 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { consumerEvents } from "../../src/events/consumer-reader.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
-import { agency } from "../agents/world.ts";
+import { agency, visitor } from "../agents/world.ts";
+import { mortal, outcome } from "../contacts/helpers.ts";
+import { observations } from "../../src/observations/rows.ts";
 import { storages } from "../support/storages.ts";
 
 describe.each(storages)("a redaction on $name", ({ open }) => {
@@ -78,5 +80,49 @@ describe("a redaction while an agent follows a playbook", () => {
     await engine.messages.redact(id);
 
     expect(await ask("yes")).toEqual(["Charged 4111."]);
+  });
+});
+
+describe("a redaction while a merge moves the contact's history", () => {
+  /** More rows of a kind than a merge moves in one transaction. */
+  const many = Array.from({ length: 120 }, (_, n) => `${n}`);
+
+  it.each([
+    { first: "the observation", isMessageMoved: false },
+    { first: "the message", isMessageMoved: true },
+  ])("removes the model's observation if $first has moved first", async ({ isMessageMoved }) => {
+    const storage = memory();
+    const { storage: own, dieAfter } = mortal(storage);
+    const { engine, world, say, pass } = await agency(own, {
+      model: ({ messages: heard }) => {
+        const content = heard.at(-1)?.text ?? "";
+        return { text: "I see.", observations: [{ content, kind: "any" }] };
+      },
+    });
+    const { id: survivor } = await engine.contacts.create({ phone: "+15005550100" });
+    const { id: other } = await engine.contacts.create({ phone: visitor });
+    for (const content of many) {
+      // The agent does not observe a keyword.
+      if (isMessageMoved) await engine.contacts.addObservation(other, { content, kind: "any" });
+      else await say("STOP");
+    }
+    if (!isMessageMoved) await say("START");
+    const { id } = await say("I am allergic to kumquats.");
+    await pass();
+    const owners = async () =>
+      (await rowsOf(storage, observations)).flatMap(({ content, contact_id }) =>
+        content.includes("kumquats") ? [contact_id] : [],
+      );
+    // The merge commits, and then the first part of the history moves.
+    dieAfter(2);
+    expect(await outcome(engine.contacts.merge(survivor, other))).toBe("storage_unavailable");
+    const next = world.engine(storage);
+    expect([(await next.messages.get(id)).contact_id, ...(await owners())]).toEqual(
+      isMessageMoved ? [survivor, other] : [other, survivor],
+    );
+
+    await next.messages.redact(id);
+
+    expect(await owners()).toEqual([]);
   });
 });
