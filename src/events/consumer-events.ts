@@ -8,7 +8,7 @@ import {
   consumers,
   retryDelay,
 } from "./consumer-reader.ts";
-import { type EventRow, eventsByPosition } from "./rows.ts";
+import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import { arm, type Claim, disarm, finish, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
@@ -99,6 +99,9 @@ export async function failConsumerEvent(
   const latest = await tx.get(eventsByPosition, [position], { hold: true });
   // If the event was erased or redacted during the call, the error is not stored: it may quote it.
   const error = latest?.version === event.version ? thrown : "";
+  // An erasure or redaction under way looks for no error where there was none. This write changes
+  // nothing, but it conflicts with them. One of the two runs again after the other.
+  if (latest !== undefined && row.error === null) tx.update(events, latest, {});
   const failures = row.failures + 1;
   const delay = retryDelay(failures);
   const isParked = delay === undefined;

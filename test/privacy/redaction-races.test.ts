@@ -2,12 +2,15 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
+import { consumerEvents } from "../../src/events/consumer-reader.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { messages } from "../../src/messages/rows.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
+import { rowsOf } from "../contacts/rows.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { carrier } from "../support/carrier.ts";
@@ -117,4 +120,30 @@ it("a redaction that a new run overtakes is refused until the run has ended", as
   const stored = await storedResponses(storage);
   expect(stored).toHaveLength(1);
   expect(JSON.stringify([ended, stored])).not.toContain("swordfish");
+});
+
+it("a redaction removes the first error of a consumer that fails meanwhile", async () => {
+  const storage = memory();
+  const { clock, engine } = world();
+  const worker = engine(storage);
+  const quote = ({ data: { body } }: Event<"message.received">): never => {
+    throw new Error(`cannot store ${body}`);
+  };
+  worker.consume("quoting", ["message.received"], quote, { from: "beginning" });
+  const errors = async () => (await rowsOf(storage, consumerEvents)).map(({ error }) => error);
+  let isRedacting = false;
+  const front = engine(
+    beforeCommits(storage, async (writes) => {
+      if (!isRedacting || !redacts(writes)) return;
+      isRedacting = false;
+      await worker.start();
+      await clock.advance(500);
+      expect(await errors()).toEqual(["Error: cannot store swordfish"]);
+    }),
+  );
+  const { id } = await front.sandbox.inbound({ from: visitor, body: "swordfish" });
+  isRedacting = true;
+  await front.messages.redact(id);
+  expect(isRedacting).toBe(false);
+  expect(await errors()).toEqual([null]);
 });
