@@ -1,4 +1,4 @@
-import { type GenerateId, iso, mediumOf } from "../kernel/index.ts";
+import { iso, mediumOf } from "../kernel/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import {
   type AttemptRow,
@@ -13,32 +13,39 @@ import { applyEvidence, isSuperseded } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { IgnoredReason } from "./timeline-types.ts";
 import type { Services } from "../operations/index.ts";
-import type { Receipt, Seen } from "../ports/index.ts";
+import type { Receipt } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
-import { fallBack, isGivenUp, isHandedOn, isLastOpen } from "./choose-route.ts";
+import { fallBack, isGivenUp, isHandedOn, isLastOpen, type Reported } from "./choose-route.ts";
 import { followUpJob } from "./send-jobs.ts";
 import { setConsent } from "../contacts/index.ts";
 import type { MessageError } from "./types.ts";
 
-/** Applies a receipt, and writes it to the timeline even if it changed nothing. */
-export async function applyReceipt(
+/**
+ * Applies receipts in the order in which they arrived, and writes each to the timeline even if it
+ * changed nothing.
+ */
+export async function applyReceipts(
   tx: Tx,
   services: Services,
-  message: Seen<MessageRow>,
-  attempt: AttemptRow,
+  reported: Reported,
+  receipts: readonly Receipt[],
+): Promise<Reported> {
+  let updated = reported;
+  for (const receipt of receipts) updated = await applyReceipt(tx, services, updated, receipt);
+  return updated;
+}
+
+async function applyReceipt(
+  tx: Tx,
+  services: Services,
+  reported: Reported,
   receipt: Receipt,
-): Promise<Seen<MessageRow>> {
+): Promise<Reported> {
   const { drawId } = services;
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
-  const { updated, ignored_reason } = await joinEvidence(
-    tx,
-    services,
-    drawId,
-    message,
-    attempt,
-    evidence,
-  );
-  writeTimeline(tx, drawId, message, updated, {
+  const { ignored_reason, ...updated } = await joinEvidence(tx, services, reported, evidence);
+  const { message, attempt } = updated;
+  writeTimeline(tx, drawId, reported.message, message, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(evidence.at),
@@ -49,38 +56,35 @@ export async function applyReceipt(
     ignored_reason,
   });
   // Later receipts still count as evidence, but no look-up needs to wait for them.
-  if (isFinal(updated)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
+  if (isFinal(message)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   return updated;
 }
 
-interface Applied {
-  readonly updated: Seen<MessageRow>;
+interface Applied extends Reported {
   readonly ignored_reason: IgnoredReason | null;
 }
 
 async function joinEvidence(
   tx: Tx,
   services: Services,
-  drawId: GenerateId,
-  message: Seen<MessageRow>,
-  attempt: AttemptRow,
+  { message, attempt }: Reported,
   evidence: Evidence,
 ): Promise<Applied> {
+  const { drawId } = services;
   const isLast = (await isLastOpen(tx, message, attempt)) && !isHandedOn(message, attempt);
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
-    return { updated: message, ignored_reason: "superseded" };
+    return { message, attempt, ignored_reason: "superseded" };
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
-  if (!joined.applied) return { updated: message, ignored_reason: joined.ignored_reason };
+  if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };
   const isChanged = state.status === "undelivered" && message.status !== "undelivered";
   const wentOn = isChanged
-    ? await fallBack(tx, services, drawId, message, attempt, state.error)
+    ? await fallBack(tx, services, { message, attempt }, state.error)
     : undefined;
+  if (wentOn !== undefined) return { ...wentOn, ignored_reason: null };
   const patch = state.status === message.status ? {} : carrierColumns(message, attempt);
-  return {
-    updated: wentOn ?? (await moveMessage(tx, drawId, message, state, patch)),
-    ignored_reason: null,
-  };
+  const moved = await moveMessage(tx, drawId, message, state, patch);
+  return { message: moved, attempt, ignored_reason: null };
 }
 
 /**
@@ -94,20 +98,17 @@ function carrierColumns(
   return message.transport === transport ? {} : { transport, provider_message_id };
 }
 
-/** Applies receipts that the carrier pushed, in the order in which they arrived. */
-export async function applyReceipts(
+/** Applies receipts that the carrier pushed. */
+export async function applyPushedReceipts(
   tx: Tx,
   services: Services,
-  message: Seen<MessageRow>,
-  attempt: AttemptRow,
+  reported: Reported,
   receipts: readonly Receipt[],
-): Promise<Seen<MessageRow>> {
-  let updated = message;
-  for (const receipt of receipts) {
-    updated = await applyReceipt(tx, services, updated, attempt, receipt);
-  }
+): Promise<Reported> {
+  const updated = await applyReceipts(tx, services, reported, receipts);
+  const { message, attempt } = updated;
   // The answer to the attempt may never come, so its follow-up is scheduled here.
-  if (updated.status === "sent" && attempt.outcome !== "accepted") {
+  if (message.status === "sent" && attempt.outcome !== "accepted") {
     await arm(tx, followUpJob(attempt, attempt.leased_until));
   }
   return updated;
@@ -126,20 +127,15 @@ export function prefetchReceipts(tx: Tx, transport: string, provider_message_id:
 export async function applyEarlyReceipts(
   tx: Tx,
   services: Services,
-  message: Seen<MessageRow>,
-  attempt: AttemptRow,
-): Promise<Seen<MessageRow>> {
-  const { transport, provider_message_id } = attempt;
-  if (provider_message_id === null) return message;
+  reported: Reported,
+): Promise<Reported> {
+  const { transport, provider_message_id } = reported.attempt;
+  if (provider_message_id === null) return reported;
   const all = unscoped(tx);
   const early = await all.get(earlyReceiptsOf, [transport, provider_message_id]);
-  if (early === undefined) return message;
+  if (early === undefined) return reported;
   all.remove(earlyReceipts, early);
-  let updated = message;
-  for (const receipt of early.receipts) {
-    updated = await applyReceipt(tx, services, updated, attempt, receipt);
-  }
-  return updated;
+  return applyReceipts(tx, services, reported, early.receipts);
 }
 
 /** Whether the attempt needs no more look-ups. */

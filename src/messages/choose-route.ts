@@ -1,10 +1,4 @@
-import {
-  type AttemptRow,
-  attemptsOfMessage,
-  type MessageRow,
-  attemptById,
-  attempts,
-} from "./rows.ts";
+import { type AttemptRow, attemptsOfMessage, type MessageRow, attempts } from "./rows.ts";
 import {
   isTransportError,
   nextAfter,
@@ -15,14 +9,14 @@ import {
   type ChosenRoute,
 } from "./route-rules.ts";
 import type { Services } from "../operations/index.ts";
-import type { Mode, GenerateId } from "../kernel/index.ts";
+import type { Mode } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { sendAgain } from "./attempt-rules.ts";
 import type { MessageError } from "./types.ts";
 import type { Seen } from "../ports/index.ts";
 import { moveMessage } from "./move.ts";
-import { followUpJob, sendJob } from "./send-jobs.ts";
+import { sendJob } from "./send-jobs.ts";
 
 /** Higher than the number of attempts of any message. */
 const maxTried = 100;
@@ -158,6 +152,12 @@ export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRo
   return status === "queued" && transport !== attempt.transport;
 }
 
+/** An attempt on which a carrier reports, and its message. */
+export interface Reported {
+  readonly message: Seen<MessageRow>;
+  readonly attempt: Seen<AttemptRow>;
+}
+
 /**
  * Queues a message for the next transport of its route after the carrier gave up its last attempt.
  * Returns undefined if the message has ended, has expired or has a later attempt, or if the route
@@ -166,11 +166,9 @@ export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRo
 export async function fallBack(
   tx: Tx,
   services: Services,
-  drawId: GenerateId,
-  message: Seen<MessageRow>,
-  attempt: AttemptRow,
+  { message, attempt }: Reported,
   error: MessageError,
-): Promise<Seen<MessageRow> | undefined> {
+): Promise<Reported | undefined> {
   const { status, expires_at, attempts: made } = message;
   const isUnderway =
     status === "sending" || status === "ambiguous" || status === "sent" || status === "unconfirmed";
@@ -182,15 +180,14 @@ export async function fallBack(
     error,
     not_before: null,
   });
-  const row = next?.next === "on" ? await tx.get(attemptById, [attempt.id]) : undefined;
-  if (next?.next !== "on" || row === undefined) return undefined;
-  tx.update(attempts, row, { outcome: "accepted", error, next_attempt_at: next.at });
-  await disarm(tx, followUpJob(row, tx.now));
+  if (next?.next !== "on") return undefined;
+  const givenUp = { outcome: "accepted", error, next_attempt_at: next.at } as const;
+  await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   const { state } = sendAgain({ attempts: made, expires_at }, next.at);
-  const updated = await moveMessage(tx, drawId, message, state, {
+  const updated = await moveMessage(tx, services.drawId, message, state, {
     ...noCarrierState,
     ...transportPatch(message, next),
   });
   await arm(tx, sendJob(updated, next.at));
-  return updated;
+  return { message: updated, attempt: tx.update(attempts, attempt, givenUp) };
 }

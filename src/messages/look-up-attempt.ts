@@ -21,7 +21,7 @@ import type { Services } from "../operations/index.ts";
 import { background, type Tx, unscoped } from "../store/index.ts";
 import {
   applyEarlyReceipts,
-  applyReceipt,
+  applyReceipts,
   recordOptOutOnRefusal,
   providerIdFor,
 } from "./apply-receipt.ts";
@@ -120,10 +120,9 @@ async function recordLookup(
     factsByTransport,
   });
   if (answer.outcome === "sent") {
-    for (const receipt of answer.receipts) {
-      updated = await applyReceipt(tx, services, updated, attemptAfter, receipt);
-    }
-    updated = await applyEarlyReceipts(tx, services, updated, attemptAfter);
+    const reported = { message: updated, attempt: attemptAfter };
+    const told = await applyReceipts(tx, services, reported, answer.receipts);
+    ({ message: updated } = await applyEarlyReceipts(tx, services, told));
   }
   await recordOptOutOnRefusal(tx, services, message, updated);
   updated = await endReceiptWait(tx, drawId, updated, attemptAfter, factsByTransport);

@@ -38,6 +38,7 @@ import {
   findLostAttempts,
   findNext,
   type AttemptFailure,
+  type Reported,
   transportPatch,
 } from "./choose-route.ts";
 import { sendJob, followUpJob, updateClass } from "./send-jobs.ts";
@@ -79,7 +80,7 @@ export async function recordAnswer(
   });
   const state: MessageState = decision.decision === "none" ? stateOf(message) : decision.state;
   const retryNext = decision.decision === "retry" ? next : undefined;
-  const updated = await settleAttempt(
+  const recorded = await settleAttempt(
     tx,
     drawId,
     factsByTransport,
@@ -89,7 +90,8 @@ export async function recordAnswer(
     outcome,
     retryNext,
   );
-  const settled = await applyEarlyReceipts(tx, services, updated, { ...attempt, ...outcome });
+  const { message: updated } = recorded;
+  const { message: settled } = await applyEarlyReceipts(tx, services, recorded);
   await recordOptOutOnRefusal(tx, services, message, settled);
   // A refusal is not the message's error while another carrier may have the message.
   const isNewRefusal = outcome.outcome === "rejected" && attempt.outcome !== "rejected";
@@ -279,10 +281,10 @@ export async function settleAttempt(
   state: MessageState,
   answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>,
   next?: Next,
-): Promise<Seen<MessageRow>> {
+): Promise<Reported> {
   // A look-up may have proved acceptance already. Proof outranks a lost or negative answer.
   const isKnown = attempt.outcome === "accepted" && answer.outcome !== "accepted";
-  if (isKnown) return message;
+  if (isKnown) return { message, attempt };
   const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
   const { transport } = attempt;
   // After a fallback, a late answer that changes nothing must not switch the transport back.
@@ -317,5 +319,5 @@ export async function settleAttempt(
   if (updated.status === "ambiguous") {
     await followUpLostAttempts(tx, updated, factsByTransport, attemptAfter);
   }
-  return updated;
+  return { message: updated, attempt: attemptAfter };
 }

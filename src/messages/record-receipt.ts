@@ -15,7 +15,7 @@ import type { Receipt, ReceiptSubject, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
 import {
   applyEarlyReceipts,
-  applyReceipts,
+  applyPushedReceipts,
   recordOptOutOnRefusal,
   providerIdFor,
 } from "./apply-receipt.ts";
@@ -60,15 +60,11 @@ export async function recordReceipt(
   const { provider_message_id } = attemptWithId;
   const isNewId = attemptWithId !== attempt && message.transport === transport;
   const messageWithId = isNewId ? tx.update(messages, message, { provider_message_id }) : message;
-  const updated = await applyReceipts(tx, services, messageWithId, attemptWithId, [receipt]);
-  await recordOptOutOnRefusal(
-    tx,
-    services,
-    message,
-    attemptWithId === attempt
-      ? updated
-      : await applyEarlyReceipts(tx, services, updated, attemptWithId),
-  );
+  const reported = { message: messageWithId, attempt: attemptWithId };
+  const updated = await applyPushedReceipts(tx, services, reported, [receipt]);
+  const { message: settled } =
+    attemptWithId === attempt ? updated : await applyEarlyReceipts(tx, services, updated);
+  await recordOptOutOnRefusal(tx, services, message, settled);
   return "recorded";
 }
 
@@ -123,8 +119,8 @@ export async function retryEarlyReceipts(
   const tx = attempt && all.in(attempt);
   const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
   if (attempt !== undefined && tx !== undefined && message !== undefined) {
-    const updated = await applyEarlyReceipts(tx, services, message, attempt);
-    await recordOptOutOnRefusal(tx, services, message, updated);
+    const updated = await applyEarlyReceipts(tx, services, { message, attempt });
+    await recordOptOutOnRefusal(tx, services, message, updated.message);
   }
   await finish(all, claim);
 }

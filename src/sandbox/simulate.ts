@@ -17,7 +17,7 @@ import {
   recordOptOutOnRefusal,
   messageById,
   messages,
-  applyReceipts,
+  applyPushedReceipts,
 } from "../messages/index.ts";
 import { sandboxAddress, senderByAddress } from "../senders/index.ts";
 import { invalid, millis, notFound, TidingsError, type Scope, noInput } from "../kernel/index.ts";
@@ -124,7 +124,8 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
       at: at === undefined ? tx.now : millis(at),
       ...(error === undefined ? {} : { error: { code: error, message: "Simulated." } }),
     }));
-    const moved = await applyReceipts(tx, services, message, attempt, simulatedReceipts);
+    const reported = { message, attempt };
+    const { message: moved } = await applyPushedReceipts(tx, services, reported, simulatedReceipts);
     await recordOptOutOnRefusal(tx, services, message, moved);
     // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
     // again after the other, so the redaction finds the stored response.

@@ -1,5 +1,5 @@
 import {
-  applyReceipts,
+  applyPushedReceipts,
   attemptsOfMessage,
   messageById,
   messageResource,
@@ -150,6 +150,6 @@ async function receipt(
   if (message === undefined || message.status === "read" || message.status === status) return;
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   if (attempt !== undefined) {
-    await applyReceipts(tx, services, message, attempt, [{ status, at: tx.now }]);
+    await applyPushedReceipts(tx, services, { message, attempt }, [{ status, at: tx.now }]);
   }
 }
