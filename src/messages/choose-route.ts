@@ -147,9 +147,9 @@ export function isGivenUp({ outcome, next_attempt_at }: AttemptRow): boolean {
   return outcome === "accepted" && next_attempt_at !== null;
 }
 
-/** Returns whether the message is queued for another transport than that of the attempt. */
+/** Returns whether the message waits to be sent over another transport than that of the attempt. */
 export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRow): boolean {
-  return status === "queued" && transport !== attempt.transport;
+  return (status === "queued" || status === "scheduled") && transport !== attempt.transport;
 }
 
 /** An attempt on which a carrier reports, and its message. */

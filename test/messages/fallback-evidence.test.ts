@@ -8,6 +8,7 @@ import { carrier, held, lost, providerId, type Script } from "../support/carrier
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
+const hour = 3_600_000;
 const unavailable = { code: "carrier_unavailable", message: "" } as const;
 
 async function overTwo(
@@ -75,3 +76,22 @@ it.each(["before the answer", "after the answer", "in a look-up"])(
     expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
   },
 );
+
+it("a message that quiet hours defer before its fallback is still sent if the first carrier reports `undelivered`", async () => {
+  const answer = held<SendAnswer>();
+  const { clock, engine, lines, tell } = await overTwo(
+    ["ambiguous"],
+    { send: () => answer.promise },
+    {},
+    { quietHours: { from: "21:00", to: "09:00" } },
+  );
+  await clock.advance(21 * hour - 2_000);
+  const { id } = await engine.messages.send({ ...hello, category: "marketing" });
+  await clock.advance(5_000);
+  answer.answer(lost);
+  await clock.settle();
+  expect(await engine.messages.get(id)).toMatchObject({ status: "scheduled", transport: "second" });
+  await tell(lines[0], "undelivered");
+  await clock.advance(12 * hour);
+  expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+});
