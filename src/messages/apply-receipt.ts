@@ -15,7 +15,14 @@ import type { IgnoredReason } from "./timeline-types.ts";
 import type { Services } from "../operations/index.ts";
 import type { Receipt } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
-import { fallBack, isGivenUp, isHandedOn, isLastOpen, type Reported } from "./choose-route.ts";
+import {
+  carrierColumns,
+  fallBack,
+  isGivenUp,
+  isHandedOn,
+  isLastOpen,
+  type Reported,
+} from "./choose-route.ts";
 import { followUpJob } from "./send-jobs.ts";
 import { setConsent } from "../contacts/index.ts";
 import type { MessageError } from "./types.ts";
@@ -64,13 +71,13 @@ interface Applied extends Reported {
   readonly ignored_reason: IgnoredReason | null;
 }
 
-async function joinEvidence(
+/** Adds evidence of an attempt to the state of its message, unless it no longer counts. */
+export async function joinEvidence(
   tx: Tx,
   services: Services,
   { message, attempt }: Reported,
   evidence: Evidence,
 ): Promise<Applied> {
-  const { drawId } = services;
   const isLast = (await isLastOpen(tx, message, attempt)) && !isHandedOn(message, attempt);
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
     return { message, attempt, ignored_reason: "superseded" };
@@ -82,20 +89,9 @@ async function joinEvidence(
     ? await fallBack(tx, services, { message, attempt }, state.error)
     : undefined;
   if (wentOn !== undefined) return { ...wentOn, ignored_reason: null };
-  const patch = state.status === message.status ? {} : carrierColumns(message, attempt);
-  const moved = await moveMessage(tx, drawId, message, state, patch);
+  const columns = carrierColumns(message, attempt, state.status);
+  const moved = await moveMessage(tx, services.drawId, message, state, columns);
   return { message: moved, attempt, ignored_reason: null };
-}
-
-/**
- * Returns the columns that name the carrier of a message. They change if a receipt proves, after a
- * fallback, that the earlier transport sent the message.
- */
-function carrierColumns(
-  message: MessageRow,
-  { transport, provider_message_id }: AttemptRow,
-): Partial<MessageRow> {
-  return message.transport === transport ? {} : { transport, provider_message_id };
 }
 
 /** Applies receipts that the carrier pushed. */

@@ -13,7 +13,7 @@ import type { Mode } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { sendAgain } from "./attempt-rules.ts";
-import type { MessageError } from "./types.ts";
+import type { MessageError, MessageStatus } from "./types.ts";
 import type { Seen } from "../ports/index.ts";
 import { moveMessage } from "./move.ts";
 import { sendJob } from "./send-jobs.ts";
@@ -130,6 +130,20 @@ export function transportPatch(message: MessageRow, next: Next | undefined): Par
     return {};
   }
   return { transport: next.transport, provider_message_id: null };
+}
+
+/**
+ * Returns the columns that name the carrier of a message after evidence of an attempt led to
+ * `status`. They belong to the attempt that the status is based on, so they change with the status.
+ * They also change if the evidence is the first to tell the provider id.
+ */
+export function carrierColumns(
+  message: MessageRow,
+  { transport, provider_message_id }: Pick<AttemptRow, "transport" | "provider_message_id">,
+  status: MessageStatus,
+): Partial<MessageRow> {
+  const isFirstId = transport === message.transport && message.provider_message_id === null;
+  return status !== message.status || isFirstId ? { transport, provider_message_id } : {};
 }
 
 /** The columns that clear the evidence of an attempt that a later one replaces. */

@@ -15,17 +15,18 @@ import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { waitForTransportMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { decideAfterNotSent } from "./record-answer.ts";
-import { applyEvidence, applyReceiptTimeout } from "./rules.ts";
+import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Tx, unscoped } from "../store/index.ts";
 import {
   applyEarlyReceipts,
   applyReceipts,
+  joinEvidence,
   recordOptOutOnRefusal,
   providerIdFor,
 } from "./apply-receipt.ts";
-import { transportPatch } from "./choose-route.ts";
+import { isGivenUp, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
@@ -114,6 +115,8 @@ async function recordLookup(
     lookups: attempt.lookups + 1,
     outcome,
     provider_message_id,
+    // An accepted attempt leads to another one only if the carrier gave it up.
+    ...(outcome === "accepted" && !isGivenUp(attempt) ? { next_attempt_at: null } : {}),
   });
   let updated = await applyFinding(tx, drawId, message, attemptAfter, answer, {
     services,
@@ -148,7 +151,7 @@ async function applyFinding(
   tx: Tx,
   drawId: GenerateId,
   message: Seen<MessageRow>,
-  attempt: AttemptRow,
+  attempt: Seen<AttemptRow>,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
   {
     services,
@@ -159,13 +162,9 @@ async function applyFinding(
   if (answer.outcome === "sent") {
     const status =
       factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
-    const found = applyEvidence(stateOf(message), { status, at: attempt.started_at, error: null });
-    if (found.joined.applied) {
-      updated = await moveMessage(tx, drawId, message, found.state, {
-        transport: attempt.transport,
-        provider_message_id: attempt.provider_message_id,
-      });
-    }
+    const evidence = { status, at: attempt.started_at, error: null } as const;
+    const reported = { message, attempt };
+    ({ message: updated } = await joinEvidence(tx, services, reported, evidence));
   } else if (answer.outcome === "not_sent") {
     const { decision, next } = await decideAfterNotSent(tx, services, message, attempt);
     if (decision.decision !== "none") {

@@ -34,6 +34,7 @@ import {
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 import {
+  carrierColumns,
   isGivenUp,
   findLostAttempts,
   findNext,
@@ -287,13 +288,12 @@ export async function settleAttempt(
   if (isKnown) return { message, attempt };
   const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
   const { transport } = attempt;
-  // After a fallback, a late answer that changes nothing must not switch the transport back.
-  const isCarrier =
-    provider_message_id !== null &&
-    (transport === message.transport || state.status !== message.status);
-  const carrierColumns = isCarrier ? { transport, provider_message_id } : {};
+  const columns =
+    provider_message_id === null
+      ? {}
+      : carrierColumns(message, { transport, provider_message_id }, state.status);
   const updated = await moveMessage(tx, drawId, message, state, {
-    ...carrierColumns,
+    ...columns,
     ...transportPatch(message, next),
   });
   const led_to = updated.status === message.status ? null : updated.status;

@@ -19,6 +19,7 @@ import {
   recordOptOutOnRefusal,
   providerIdFor,
 } from "./apply-receipt.ts";
+import { carrierColumns } from "./choose-route.ts";
 import { earlyReceiptJob } from "./send-jobs.ts";
 
 /** How long an early receipt is kept, in milliseconds: 72 hours. */
@@ -57,9 +58,10 @@ export async function recordReceipt(
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
   const attemptWithId = await learnProviderId(tx, attempt, subject);
-  const { provider_message_id } = attemptWithId;
-  const isNewId = attemptWithId !== attempt && message.transport === transport;
-  const messageWithId = isNewId ? tx.update(messages, message, { provider_message_id }) : message;
+  const messageWithId =
+    attemptWithId === attempt
+      ? message
+      : tx.update(messages, message, carrierColumns(message, attemptWithId, message.status));
   const reported = { message: messageWithId, attempt: attemptWithId };
   const updated = await applyPushedReceipts(tx, services, reported, [receipt]);
   const { message: settled } =

@@ -1,10 +1,18 @@
 /** What carriers report about a message that falls back from one to the other. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import type { Route } from "../../src/ports/route.ts";
-import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
-import { carrier, held, lost, providerId, type Script } from "../support/carrier.ts";
+import type { LookupAnswer, Receipt, SendAnswer } from "../../src/ports/transport.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  held,
+  lost,
+  providerId,
+  type Script,
+} from "../support/carrier.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -94,4 +102,81 @@ it("a message that quiet hours defer before its fallback is still sent if the fi
   await tell(lines[0], "undelivered");
   await clock.advance(12 * hour);
   expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+});
+
+describe("a message shows the carrier and the provider id of the attempt that its status is based on", () => {
+  const found: LookupAnswer = { outcome: "sent", provider_message_id: "p-found", receipts: [] };
+
+  it("after the second carrier delivered it and a look-up finds it at the first, too", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, engine, lines, tell } = await overTwo(
+      ["ambiguous"],
+      { send: () => answer.promise, lookup: () => found },
+      { send: () => lost },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.advance(2_000);
+    answer.answer(lost);
+    await clock.settle();
+    await tell(lines[1], "delivered");
+    const { provider_message_id } = await engine.messages.get(id);
+    expect(provider_message_id).not.toBeNull();
+    await clock.advance(60_000);
+    expect(lines[0].lookups).not.toEqual([]);
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "delivered",
+      transport: "second",
+      provider_message_id,
+    });
+  });
+
+  it("after a receipt of an earlier attempt that does not count", async () => {
+    const { clock, engine, lines, tell } = await overTwo(
+      [],
+      {
+        send: (_, attempt) => (attempt.number === 1 ? busy(1_000) : accepted(attempt)),
+      },
+      { send: () => busy(60_000) },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.advance(5_000);
+    const { provider_message_id } = await engine.messages.get(id);
+    expect(provider_message_id).not.toBeNull();
+    await tell(lines[0], "undelivered");
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", provider_message_id });
+  });
+
+  it("after a late acceptance of an earlier attempt over the same carrier", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, engine, lines } = await overTwo(
+      [],
+      {
+        send: (_, attempt) => (attempt.number === 1 ? answer.promise : accepted(attempt)),
+        lookup: () => ({ outcome: "not_sent" }),
+      },
+      { send: () => busy(600_000) },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.advance(600_000);
+    const { provider_message_id, transport } = await engine.messages.get(id);
+    expect([transport, lines[0].calls.length]).toEqual(["sandbox", 2]);
+    answer.answer({ outcome: "accepted", provider_message_id: "p-late" });
+    await clock.settle();
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", provider_message_id });
+  });
+
+  it("after receipts tell the provider id of an attempt whose answer was lost", async () => {
+    const { clock, engine, lines, tell } = await overTwo([], { send: () => lost });
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    const { attempt } = lines[0].calls[0] ?? expect.fail("the carrier was not called");
+    const { attempt_id } = attempt;
+    await lines[0].sink().receipt({ attempt_id }, { status: "sent", at: clock.now() });
+    await tell(lines[0], "sent");
+    expect(await engine.messages.get(id)).toMatchObject({
+      status: "sent",
+      transport: "sandbox",
+      provider_message_id: providerId(attempt),
+    });
+  });
 });
