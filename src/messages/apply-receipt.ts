@@ -18,6 +18,7 @@ import { type Tx, unscoped } from "../store/index.ts";
 import {
   carrierColumns,
   fallBack,
+  giveUp,
   isGivenUp,
   isHandedOn,
   isLastOpen,
@@ -80,7 +81,7 @@ export async function joinEvidence(
 ): Promise<Applied> {
   const isLast = (await isLastOpen(tx, message, attempt)) && !isHandedOn(message, attempt);
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
-    return { message, attempt, ignored_reason: "superseded" };
+    return { message, attempt: giveUp(tx, attempt, evidence), ignored_reason: "superseded" };
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
   if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };

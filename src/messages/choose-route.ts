@@ -9,6 +9,7 @@ import {
   type ChosenRoute,
 } from "./route-rules.ts";
 import type { Services } from "../operations/index.ts";
+import type { Evidence } from "./carrier-state.ts";
 import type { Mode } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
@@ -101,7 +102,8 @@ export async function isLastOpen(
   { id: message_id, attempts: made, status }: MessageRow,
   { number }: AttemptRow,
 ): Promise<boolean> {
-  if (number === made || status !== "ambiguous") return number === made;
+  const isOpen = status === "ambiguous" || status === "sent" || status === "unconfirmed";
+  if (number === made || !isOpen) return number === made;
   const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
   return all.every((each) => each.number <= number || each.outcome === "rejected");
 }
@@ -159,6 +161,19 @@ const noCarrierState = {
  */
 export function isGivenUp({ outcome, next_attempt_at }: AttemptRow): boolean {
   return outcome === "accepted" && next_attempt_at !== null;
+}
+
+/**
+ * Gives up a lost attempt of which the carrier reports `undelivered` after a retry followed. It can
+ * no longer have sent the message, so the retry alone decides how the message ends.
+ */
+export function giveUp(
+  tx: Tx,
+  attempt: Seen<AttemptRow>,
+  { status, error }: Evidence,
+): Seen<AttemptRow> {
+  if (status !== "undelivered" || attempt.outcome !== "ambiguous") return attempt;
+  return tx.update(attempts, attempt, { outcome: "accepted", error });
 }
 
 /** Returns whether the message waits to be sent over another transport than that of the attempt. */

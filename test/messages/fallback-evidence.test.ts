@@ -180,3 +180,24 @@ describe("a message shows the carrier and the provider id of the attempt that it
     });
   });
 });
+
+it("a look-up does not take a message back to a carrier that reported `undelivered`", async () => {
+  const { clock, engine, lines, tell } = await overTwo(
+    ["ambiguous"],
+    {
+      send: () => lost,
+      lookup: (_, attempt) => ({
+        outcome: "sent",
+        provider_message_id: providerId({ attempt_id: attempt.attempt_id }),
+        receipts: [],
+      }),
+    },
+    { send: () => lost },
+  );
+  const { id } = await engine.messages.send(hello);
+  await clock.settle();
+  await tell(lines[0], "undelivered");
+  await clock.advance(60_000);
+  expect(lines[0].lookups).not.toEqual([]);
+  expect((await engine.messages.get(id)).status).toBe("ambiguous");
+});

@@ -7,7 +7,7 @@ import type {
   Receipt,
   SendAnswer,
 } from "../../src/ports/transport.ts";
-import { accepted, busy, carrier, lost, type Script } from "../support/carrier.ts";
+import { accepted, busy, carrier, held, lost, type Script } from "../support/carrier.ts";
 import { world } from "../support/world.ts";
 
 const to = "+15005550001";
@@ -88,6 +88,54 @@ describe("a message that the first carrier may have and the second refuses", () 
       });
     },
   );
+
+  it.each(["before", "after"])(
+    "ends as a failure when the first carrier reports `undelivered` %s the refusal",
+    async (when) => {
+      const answer = held<SendAnswer>();
+      const { clock, engine, message, tell } = await sent(() => answer.promise);
+      if (when === "before") await tell("undelivered");
+      answer.answer(no("invalid_sender"));
+      await clock.settle();
+      if (when === "after") await tell("undelivered");
+      expect((await message()).status).toBe(when === "before" ? "failed" : "undelivered");
+      expect((await engine.events.list({ type: "message.failed" })).data).toHaveLength(1);
+    },
+  );
+
+  it("is delivered when the first carrier reports this after `undelivered`", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, message, tell } = await sent(() => answer.promise);
+    await tell("undelivered");
+    answer.answer(no("invalid_sender"));
+    await clock.settle();
+    await tell("delivered");
+    expect(await message()).toMatchObject({ status: "delivered", transport: "sandbox" });
+  });
+
+  it.each([
+    ["sent", "undelivered"],
+    ["undelivered", "sent"],
+  ] as const)(
+    "is undelivered when the first carrier reports %s and then %s",
+    async (...statuses) => {
+      const { tell, message } = await sent(() => no("invalid_destination"));
+      for (const status of statuses) await tell(status);
+      expect(await message()).toMatchObject({ status: "undelivered", transport: "sandbox" });
+    },
+  );
+
+  it("is undelivered when a look-up finds that the first carrier gave it up", async () => {
+    const { clock, message } = await sent(() => no("invalid_sender"), {
+      lookup: () => ({
+        outcome: "sent",
+        provider_message_id: "p-1",
+        receipts: [{ status: "undelivered", at: clock.now() }],
+      }),
+    });
+    await clock.advance(60_000);
+    expect(await message()).toMatchObject({ status: "undelivered", transport: "sandbox" });
+  });
 
   const found = (lookup: LookupAnswer, first: Script = {}): Script => ({
     lookup: () => lookup,
