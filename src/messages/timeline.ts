@@ -101,6 +101,8 @@ export function attemptRecords(attempt: AttemptFacts): TimelineRecord[] {
     entry,
   };
   if (answered_at === null || answer_id === null || answer_version === null) return [began];
+  // An accepted attempt has an error if the carrier reported later that it did not deliver.
+  const wasAccepted = led_to === "sent" || led_to === "delivered";
   return [
     began,
     {
@@ -108,7 +110,7 @@ export function attemptRecords(attempt: AttemptFacts): TimelineRecord[] {
       ulid: ulidOf(answer_id),
       at: answered_at,
       led_to,
-      error,
+      error: wasAccepted ? null : error,
       entry: null,
     },
   ];

@@ -201,3 +201,16 @@ it("a look-up does not take a message back to a carrier that reported `undeliver
   expect(lines[0].lookups).not.toEqual([]);
   expect((await engine.messages.get(id)).status).toBe("ambiguous");
 });
+
+it("the timeline shows no error with the status `sent` of an attempt that is given up later", async () => {
+  const { clock, engine, lines, tell } = await overTwo(["undelivered"], {});
+  const { id } = await engine.messages.send(hello);
+  await clock.settle();
+  await tell(lines[0], "undelivered", unavailable);
+  await clock.settle();
+  const { data } = await engine.messages.timeline(id);
+  const errors = data.flatMap((entry) =>
+    entry.type === "transition" && entry.to === "sent" ? [entry.error] : [],
+  );
+  expect(errors).toEqual([null, null]);
+});
