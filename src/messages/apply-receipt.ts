@@ -2,6 +2,7 @@ import { iso, mediumOf } from "../kernel/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import {
   type AttemptRow,
+  attempts,
   type MessageRow,
   earlyReceipts,
   earlyReceiptsOf,
@@ -18,7 +19,6 @@ import { type Tx, unscoped } from "../store/index.ts";
 import {
   carrierColumns,
   fallBack,
-  giveUp,
   isGivenUp,
   isHandedOn,
   isLastOpen,
@@ -51,7 +51,9 @@ async function applyReceipt(
 ): Promise<Reported> {
   const { drawId } = services;
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
-  const { ignored_reason, ...updated } = await joinEvidence(tx, services, reported, evidence);
+  const { ignored_reason, ...joined } = await joinEvidence(tx, services, reported, evidence);
+  const updated =
+    evidence.error === null ? joined : await storeUndelivered(tx, services, joined, evidence.error);
   const { message, attempt } = updated;
   writeTimeline(tx, drawId, reported.message, message, {
     type: "receipt",
@@ -68,6 +70,25 @@ async function applyReceipt(
   return updated;
 }
 
+/**
+ * Stores with an attempt why the carrier did not deliver the message, whether or not the receipt
+ * counts for the message. An attempt that was lost can then no longer have sent it.
+ */
+async function storeUndelivered(
+  tx: Tx,
+  services: Services,
+  reported: Reported,
+  error: MessageError,
+): Promise<Reported> {
+  await recordCarrierOptOut(tx, services, reported, error);
+  const { message, attempt } = reported;
+  const reason = isOptOut(attempt.error) ? attempt.error : error;
+  return {
+    message,
+    attempt: tx.update(attempts, attempt, { outcome: "accepted", error: reason }),
+  };
+}
+
 interface Applied extends Reported {
   readonly ignored_reason: IgnoredReason | null;
 }
@@ -81,7 +102,7 @@ export async function joinEvidence(
 ): Promise<Applied> {
   const isLast = (await isLastOpen(tx, message, attempt)) && !isHandedOn(message, attempt);
   if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
-    return { message, attempt: giveUp(tx, attempt, evidence), ignored_reason: "superseded" };
+    return { message, attempt, ignored_reason: "superseded" };
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
   if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };
@@ -140,31 +161,19 @@ function isFinal({ status }: MessageRow): boolean {
   return status === "delivered" || status === "undelivered" || status === "read";
 }
 
-/** Records the opt-out if the carrier refused the message permanently for that reason. */
-export async function recordOptOutOnRefusal(
-  tx: Tx,
-  services: Services,
-  before: MessageRow,
-  after: MessageRow,
-): Promise<void> {
-  const isRefused = ({ status, error }: MessageRow): boolean =>
-    (status === "failed" || status === "undelivered") && isOptOut(error);
-  if (!isRefused(after) || isRefused(before)) return;
-  await recordCarrierOptOut(tx, services, after, after.error);
-}
-
-/** Whether a carrier refused the message because the recipient has opted out there. */
-export function isOptOut(error: MessageError | null): boolean {
-  return error?.code === "opted_out" && error.permanent;
-}
-
-/** Records an opt-out that only the carrier knew. */
+/**
+ * Records an opt-out that only the carrier knew, if `error` says that the carrier refused an
+ * attempt for good because of it. The status of the message does not matter: another carrier may
+ * have sent it. The error of the attempt shows that its opt-out is recorded. A repeated receipt
+ * must not record it again, because the recipient may have opted in meanwhile.
+ */
 export async function recordCarrierOptOut(
   tx: Tx,
   { secret, drawId, consent }: Services,
-  { id, channel, from, to }: MessageRow,
+  { message: { id, channel, from, to }, attempt }: Reported,
   error: MessageError | null,
 ): Promise<void> {
+  if (!isOptOut(error) || isOptOut(attempt.error)) return;
   await setConsent(tx, drawId, secret, {
     medium: mediumOf(channel),
     address: to,
@@ -174,6 +183,11 @@ export async function recordCarrierOptOut(
     message_id: id,
     detail: error?.provider_code ?? null,
   });
+}
+
+/** Whether a carrier refused a message because the recipient has opted out there. */
+function isOptOut(error: MessageError | null): boolean {
+  return error?.code === "opted_out" && error.permanent;
 }
 
 /**

@@ -9,7 +9,6 @@ import {
   type ChosenRoute,
 } from "./route-rules.ts";
 import type { Services } from "../operations/index.ts";
-import type { Evidence } from "./carrier-state.ts";
 import type { Mode } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
@@ -163,19 +162,6 @@ export function isGivenUp({ outcome, next_attempt_at }: AttemptRow): boolean {
   return outcome === "accepted" && next_attempt_at !== null;
 }
 
-/**
- * Gives up a lost attempt of which the carrier reports `undelivered` after a retry followed. It can
- * no longer have sent the message, so the retry alone decides how the message ends.
- */
-export function giveUp(
-  tx: Tx,
-  attempt: Seen<AttemptRow>,
-  { status, error }: Evidence,
-): Seen<AttemptRow> {
-  if (status !== "undelivered" || attempt.outcome !== "ambiguous") return attempt;
-  return tx.update(attempts, attempt, { outcome: "accepted", error });
-}
-
 /** Returns whether the message waits to be sent over another transport than that of the attempt. */
 export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRow): boolean {
   return (status === "queued" || status === "scheduled") && transport !== attempt.transport;
@@ -210,7 +196,6 @@ export async function fallBack(
     not_before: null,
   });
   if (next?.next !== "on") return undefined;
-  const givenUp = { outcome: "accepted", error, next_attempt_at: next.at } as const;
   await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   const { state } = sendAgain({ attempts: made, expires_at }, next.at);
   const updated = await moveMessage(tx, services.drawId, message, state, {
@@ -218,5 +203,5 @@ export async function fallBack(
     ...transportPatch(message, next),
   });
   await arm(tx, sendJob(updated, next.at));
-  return { message: updated, attempt: tx.update(attempts, attempt, givenUp) };
+  return { message: updated, attempt: tx.update(attempts, attempt, { next_attempt_at: next.at }) };
 }

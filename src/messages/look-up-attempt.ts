@@ -19,13 +19,7 @@ import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Tx, unscoped } from "../store/index.ts";
-import {
-  applyEarlyReceipts,
-  applyReceipts,
-  joinEvidence,
-  recordOptOutOnRefusal,
-  providerIdFor,
-} from "./apply-receipt.ts";
+import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { isGivenUp, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
@@ -127,7 +121,6 @@ async function recordLookup(
     const told = await applyReceipts(tx, services, reported, answer.receipts);
     ({ message: updated } = await applyEarlyReceipts(tx, services, told));
   }
-  await recordOptOutOnRefusal(tx, services, message, updated);
   updated = await endReceiptWait(tx, drawId, updated, attemptAfter, factsByTransport);
 
   const again = nextFollowUpAt(attemptAfter, updated.status, factsByTransport, tx.now);

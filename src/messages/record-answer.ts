@@ -25,8 +25,6 @@ import { contactById } from "../contacts/index.ts";
 import type { Tx } from "../store/index.ts";
 import {
   applyEarlyReceipts,
-  recordOptOutOnRefusal,
-  isOptOut,
   prefetchReceipts,
   providerIdFor,
   recordCarrierOptOut,
@@ -93,12 +91,7 @@ export async function recordAnswer(
   );
   const { message: updated } = recorded;
   const { message: settled } = await applyEarlyReceipts(tx, services, recorded);
-  await recordOptOutOnRefusal(tx, services, message, settled);
-  // A refusal is not the message's error while another carrier may have the message.
-  const isNewRefusal = outcome.outcome === "rejected" && attempt.outcome !== "rejected";
-  if (isNewRefusal && settled.status === "ambiguous" && isOptOut(outcome.error)) {
-    await recordCarrierOptOut(tx, services, settled, outcome.error);
-  }
+  await recordCarrierOptOut(tx, services, { message: settled, attempt }, outcome.error);
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
   if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
@@ -253,8 +246,8 @@ async function outcomeOf(
     const not_before = attempt.not_before ?? notBeforeOf(answer.retry_after_ms, tx.now);
     return { ...noId, outcome, error, not_before };
   }
-  // Keep the reason why the attempt was given up.
-  const error = isGivenUp(attempt) ? attempt.error : null;
+  // A receipt may have said already why the carrier did not deliver the message.
+  const error = attempt.outcome === "accepted" ? attempt.error : null;
   return {
     ...noId,
     outcome,

@@ -13,12 +13,7 @@ import {
 import type { Services } from "../operations/index.ts";
 import type { Receipt, ReceiptSubject, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
-import {
-  applyEarlyReceipts,
-  applyPushedReceipts,
-  recordOptOutOnRefusal,
-  providerIdFor,
-} from "./apply-receipt.ts";
+import { applyEarlyReceipts, applyPushedReceipts, providerIdFor } from "./apply-receipt.ts";
 import { carrierColumns } from "./choose-route.ts";
 import { earlyReceiptJob } from "./send-jobs.ts";
 
@@ -64,9 +59,7 @@ export async function recordReceipt(
       : tx.update(messages, message, carrierColumns(message, attemptWithId, message.status));
   const reported = { message: messageWithId, attempt: attemptWithId };
   const updated = await applyPushedReceipts(tx, services, reported, [receipt]);
-  const { message: settled } =
-    attemptWithId === attempt ? updated : await applyEarlyReceipts(tx, services, updated);
-  await recordOptOutOnRefusal(tx, services, message, settled);
+  if (attemptWithId !== attempt) await applyEarlyReceipts(tx, services, updated);
   return "recorded";
 }
 
@@ -121,8 +114,7 @@ export async function retryEarlyReceipts(
   const tx = attempt && all.in(attempt);
   const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
   if (attempt !== undefined && tx !== undefined && message !== undefined) {
-    const updated = await applyEarlyReceipts(tx, services, { message, attempt });
-    await recordOptOutOnRefusal(tx, services, message, updated.message);
+    await applyEarlyReceipts(tx, services, { message, attempt });
   }
   await finish(all, claim);
 }

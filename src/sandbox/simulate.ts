@@ -14,7 +14,6 @@ import {
   messageResource,
   receiveMessage,
   attemptsOfMessage,
-  recordOptOutOnRefusal,
   messageById,
   messages,
   applyPushedReceipts,
@@ -126,7 +125,6 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
     }));
     const reported = { message, attempt };
     const { message: moved } = await applyPushedReceipts(tx, services, reported, simulatedReceipts);
-    await recordOptOutOnRefusal(tx, services, message, moved);
     // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
     // again after the other, so the redaction finds the stored response.
     return messageResource(tx.update(messages, moved, {}));

@@ -214,3 +214,86 @@ it("the timeline shows no error with the status `sent` of an attempt that is giv
   );
   expect(errors).toEqual([null, null]);
 });
+
+describe("an opt-out that only a carrier knows is recorded", () => {
+  const optedOut = { code: "opted_out", message: "" } as const;
+  const refuses: SendAnswer = { outcome: "rejected", error: optedOut, permanent: true };
+
+  it("if the second carrier refuses a message that the first has delivered", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, engine, lines, tell } = await overTwo(
+      ["ambiguous"],
+      { send: () => lost },
+      { send: () => answer.promise },
+    );
+    const { id, contact_id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[0], "delivered");
+    answer.answer(refuses);
+    await clock.settle();
+    expect((await engine.messages.get(id)).status).toBe("delivered");
+    expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
+  });
+
+  it("if the first carrier refuses late a message that the second has sent", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, engine } = await overTwo(["ambiguous"], { send: () => answer.promise });
+    const { id, contact_id } = await engine.messages.send(hello);
+    await clock.advance(26_000);
+    answer.answer(refuses);
+    await clock.settle();
+    expect((await engine.messages.get(id)).status).toBe("sent");
+    expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
+  });
+
+  it.each([
+    ["of the first carrier, after the second sent it", 0, "sent"],
+    ["of the second carrier, after the first delivered it", 1, "delivered"],
+  ] as const)("if a receipt says so that changes nothing: %s", async (_, which, status) => {
+    const { clock, engine, lines, tell } = await overTwo(["ambiguous"], { send: () => lost });
+    const { id, contact_id } = await engine.messages.send(hello);
+    await clock.settle();
+    if (which === 1) await tell(lines[0], "delivered");
+    await tell(lines[which], "undelivered", optedOut);
+    expect((await engine.messages.get(id)).status).toBe(status);
+    expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
+  });
+
+  it.each(["before its answer", "after its answer", "after another carrier sent the message"])(
+    "once for each attempt, so that a repeated receipt does not undo an opt-in: %s",
+    async (when) => {
+      const answer = held<SendAnswer>();
+      const { clock, engine, lines, tell } = await overTwo(["ambiguous"], {
+        send: () => answer.promise,
+      });
+      const { contact_id } = await engine.messages.send(hello);
+      await clock.settle();
+      const { attempt } = lines[0].calls[0] ?? expect.fail("the carrier was not called");
+      const push = () => tell(lines[0], "undelivered", optedOut);
+      if (when === "before its answer") await push();
+      answer.answer(when === "after another carrier sent the message" ? lost : accepted(attempt));
+      await clock.settle();
+      if (when !== "before its answer") await push();
+      expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
+      await engine.contacts.setConsent(contact_id, "text", { status: "opted_in" });
+      await clock.advance(1_000);
+      await push();
+      expect((await engine.contacts.get(contact_id)).opted_out).toBe(false);
+    },
+  );
+
+  it("once, although a look-up later makes the refusal the reason of the message's failure", async () => {
+    const { clock, engine } = await overTwo(
+      ["ambiguous"],
+      { send: () => lost, lookup: () => ({ outcome: "not_sent" }) },
+      { send: () => refuses },
+    );
+    const { id, contact_id } = await engine.messages.send(hello);
+    await clock.settle();
+    expect((await engine.contacts.get(contact_id)).opted_out).toBe(true);
+    await engine.contacts.setConsent(contact_id, "text", { status: "opted_in" });
+    await clock.advance(60_000);
+    expect((await engine.messages.get(id)).error?.code).toBe("opted_out");
+    expect((await engine.contacts.get(contact_id)).opted_out).toBe(false);
+  });
+});
