@@ -175,8 +175,8 @@ export interface Reported {
 
 /**
  * Queues a message for the next transport of its route after the carrier gave up its last attempt.
- * Returns undefined if the message has ended, has expired or has a later attempt, or if the route
- * does not fall back after `undelivered` or has no other transport.
+ * Returns undefined if the message has ended, has expired, was redacted or has a later attempt, or
+ * if the route does not fall back after `undelivered` or has no other transport.
  */
 export async function fallBack(
   tx: Tx,
@@ -184,10 +184,16 @@ export async function fallBack(
   { message, attempt }: Reported,
   error: MessageError,
 ): Promise<Reported | undefined> {
-  const { status, expires_at, attempts: made } = message;
+  const { status, expires_at, attempts: made, body } = message;
   const isUnderway =
     status === "sending" || status === "ambiguous" || status === "sent" || status === "unconfirmed";
-  if (!isUnderway || expires_at === null || expires_at <= tx.now || attempt.number !== made) {
+  if (
+    !isUnderway ||
+    body === null ||
+    expires_at === null ||
+    expires_at <= tx.now ||
+    attempt.number !== made
+  ) {
     return undefined;
   }
   const next = await findNext(tx, services, message, attempt, {

@@ -104,6 +104,18 @@ it("a message that quiet hours defer before its fallback is still sent if the fi
   expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
 });
 
+it("a message that was redacted after it was sent does not fall back after `undelivered`", async () => {
+  const { clock, engine, lines, tell } = await overTwo(["undelivered"], {});
+  const { id } = await engine.messages.send(hello);
+  await clock.settle();
+  const { sent_at } = await engine.messages.redact(id);
+  await tell(lines[0], "undelivered", unavailable);
+  await clock.advance(5_000);
+  expect(sent_at).not.toBeNull();
+  expect(await engine.messages.get(id)).toMatchObject({ status: "undelivered", sent_at });
+  expect((await engine.events.list({ type: "message.failed" })).data).toHaveLength(1);
+});
+
 describe("a message shows the carrier and the provider id of the attempt that its status is based on", () => {
   const found: LookupAnswer = { outcome: "sent", provider_message_id: "p-found", receipts: [] };
 
