@@ -1,4 +1,4 @@
-import { withDeadline, type GenerateId, iso } from "../kernel/index.ts";
+import { withDeadline, type GenerateId, iso, mediumOf } from "../kernel/index.ts";
 import { finish, type JobHandler, arm, type Claim } from "../queue/index.ts";
 import {
   attemptById,
@@ -10,6 +10,7 @@ import {
   outbox,
 } from "./rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
+import { currentConversation } from "../conversations/index.ts";
 import { nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { waitForTransportMs } from "./hand-over.ts";
@@ -198,18 +199,24 @@ const maxAlike = 100;
 /**
  * Identifies the attempt among the carrier's messages that look the same: it is the only one that
  * no other attempt owns. The result is `unknown` if no candidate or more than one is left, or if
- * another message of the conversation is being sent: a candidate may belong to that message.
+ * another message to the recipient is being sent: a candidate may belong to that message. It is in
+ * the same conversation, or in the contact's current one if that is closed.
  */
 async function identify(
   tx: Tx,
-  { conversation_id }: MessageRow,
+  { conversation_id, contact_id, channel }: MessageRow,
   { id, transport }: AttemptRow,
   answer: LookupAnswer,
 ): Promise<Exclude<LookupAnswer, { outcome: "alike" }>> {
   if (answer.outcome !== "alike") return answer;
   const { messages } = answer;
-  const [next] = await tx.list(outbox, [conversation_id], 1);
-  if (messages.length > maxAlike || next?.status === "sending") return { outcome: "unknown" };
+  const current = await tx.get(currentConversation, [contact_id, mediumOf(channel)]);
+  const conversations = new Set([conversation_id, current?.id ?? conversation_id]);
+  const waiting = await Promise.all(
+    Array.from(conversations, (each) => tx.list(outbox, [each], 1)),
+  );
+  const isSending = waiting.flat().some(({ status }) => status === "sending");
+  if (messages.length > maxAlike || isSending) return { outcome: "unknown" };
   const owners = await Promise.all(
     messages.map(({ provider_message_id }) =>
       unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]),

@@ -167,6 +167,39 @@ it("counts only if it is from the transport that sent the message", async () => 
   expect((await one.messages.get(id)).status).toBe("delivered");
 });
 
+it("of a look-up is not taken from a message that is being sent in the contact's next conversation", async () => {
+  const { clock, engine } = world();
+  const slow = held<SendAnswer>();
+  let listed: string | undefined;
+  const line = carrier({
+    send(_, attempt) {
+      if (line.calls.length === 1) return lost;
+      listed = providerId(attempt);
+      return slow.promise;
+    },
+    lookup: () => ({
+      outcome: "alike",
+      messages: listed === undefined ? [] : [{ provider_message_id: listed, receipts: [] }],
+    }),
+  });
+  const one = engine(memory(), { transports: [line] });
+  await one.start();
+  const first = await one.messages.send(hello);
+  await clock.settle();
+  await one.conversations.update(first.conversation_id, { status: "closed" });
+  const second = await one.messages.send(hello);
+  expect(second.conversation_id).not.toBe(first.conversation_id);
+  await clock.advance(6_000);
+  expect(line.lookups).not.toEqual([]);
+  slow.answer({ outcome: "accepted", provider_message_id: listed ?? "" });
+  await clock.settle();
+  expect((await one.messages.get(first.id)).status).toBe("ambiguous");
+  expect(await one.messages.get(second.id)).toMatchObject({
+    status: "sent",
+    provider_message_id: listed,
+  });
+});
+
 it("is applied although another engine got it while the answer was recorded", async () => {
   const { clock, engine } = world();
   const storage = memory();
