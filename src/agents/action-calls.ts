@@ -52,6 +52,8 @@ export class ActionCalls {
    * or from before a crash.
    */
   readonly #used = new Set<string>();
+  /** Ids of the calls that this turn has recorded as pending. */
+  readonly #begun = new Set<string>();
 
   constructor(options: ActionCallsOptions) {
     this.#options = options;
@@ -63,9 +65,9 @@ export class ActionCalls {
     return this.#all;
   }
 
-  /** Whether a call may still be under way. */
+  /** Whether a call of this turn may still be under way. */
   get isCalling(): boolean {
-    return this.#all.some(({ status }) => status === "pending");
+    return this.#all.some(({ id, status }) => status === "pending" && this.#begun.has(id));
   }
 
   /**
@@ -99,6 +101,24 @@ export class ActionCalls {
       outcome: settledOutcome(after) ?? { status: "failed", error: "unknown" },
       isKnown: false,
     };
+  }
+
+  /**
+   * Settles the calls that an earlier turn of the run left under way when its engine stopped: makes
+   * them again under the same key, or records that the outcome is unknown. Returns these calls.
+   * Undefined in the same cases as for `make`. The calls do not count as used, because a playbook
+   * that repeats its step needs their outcome.
+   */
+  async settle(): Promise<readonly ActionCall[] | undefined> {
+    const settled: ActionCall[] = [];
+    for (const before of this.#all.filter(({ status }) => status === "pending")) {
+      // The call was allowed when it was recorded.
+      const after = await this.#settle(before, before, "host");
+      if (after === undefined) return undefined;
+      this.#all = withCall(this.#all, after);
+      settled.push(after);
+    }
+    return settled;
   }
 
   /**
@@ -138,8 +158,9 @@ export class ActionCalls {
     const fail = (error: string): ActionCall => ({ ...call, status: "failed", error });
     const isOffered = by === "host" || begun.agent.actions.includes(call.action);
     const action = isOffered ? services.actions.get(call.action) : undefined;
+    const isPending = before?.status === "pending";
+    if (isPending && (action === undefined || !mayRepeat(action))) return fail(outcomeUnknown);
     if (action === undefined) return fail("unknown_action");
-    if (before?.status === "pending" && !mayRepeat(action)) return fail(outcomeUnknown);
     const checked = await this.#check(action, call.input);
     if (!checked.ok) return fail(checked.error);
     if (action.risk === "approval" && before === undefined) {
@@ -174,7 +195,10 @@ export class ActionCalls {
       (tx) => recordPendingCall(tx, claim, begun, { leaseMs, call, progress: done }),
       background,
     );
-    if (isCurrent) this.#all = withCall(this.#all, call);
+    if (isCurrent) {
+      this.#all = withCall(this.#all, call);
+      this.#begun.add(call.id);
+    }
     return isCurrent;
   }
 

@@ -76,6 +76,8 @@ export class TurnRun {
       if (given === undefined || this.#options.abort.aborted) return undefined;
       next = moves.next(given);
     }
+    // A call that this turn did not need, for example because it hands off, is settled too.
+    if ((await this.#settle()) === undefined || this.#options.abort.aborted) return undefined;
     const { handOff, ...ending } = next.value;
     const { contactText } = this.#options.facts;
     return {
@@ -108,6 +110,8 @@ export class TurnRun {
         return this.#think(move);
       case "act":
         return this.#act(move);
+      case "settle":
+        return this.#settle();
       case "enter":
         this.#steps.enter(move);
         return { done: "noted" };
@@ -190,6 +194,15 @@ export class TurnRun {
       this.#steps.add({ type: "action", name, input, output, error, started_at });
     }
     return { done: "acted", outcome };
+  }
+
+  async #settle(): Promise<MoveResult | undefined> {
+    const started_at = this.#options.runtime.clock.now();
+    const calls = await this.#calls.settle();
+    for (const { action: name, input, output, error } of calls ?? []) {
+      this.#steps.add({ type: "action", name, input, output, error, started_at });
+    }
+    return calls && { done: "settled", calls };
   }
 
   /** Returns how much of the turn's time is left, in milliseconds. */

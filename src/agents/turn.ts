@@ -9,7 +9,7 @@ import { beginFrame, play, type Played } from "./playbooks/play.ts";
 import { allowedValues } from "./playbooks/slots.ts";
 import { triggeredPlaybook } from "./playbooks/rules.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
-import { act, think } from "./runs/rules.ts";
+import { act, settle, think } from "./runs/rules.ts";
 import type { TurnMoves } from "./runs/types.ts";
 import type { Json, ModelAnswer } from "../ports/index.ts";
 import {
@@ -64,6 +64,7 @@ function* resume(facts: TurnFacts): TurnMoves<Ending> {
     if (outcome.status === "failed") errors.push(outcome.error);
   }
   if (facts.request === null) return yield* answer(facts);
+  for (const { error } of yield* settle()) errors.push(error ?? "failed");
   // No contact waits for a reply to a triggered run.
   const [error] = errors;
   return error === undefined ? nothing(facts, null) : failure(facts, error);
@@ -175,6 +176,11 @@ function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
 function* answer(facts: TurnFacts): TurnMoves<Ending> {
   const { agent, session } = facts;
   const observations: NewObservation[] = [];
+  // The model must see the outcomes of earlier calls. Otherwise it may ask for one a second time.
+  const [failed] = yield* settle();
+  if (failed !== undefined && ruleFor(agent, "action_failure") !== undefined) {
+    return handOffEnding(facts, afterFailure(failed.action));
+  }
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
     const isFree = session.frames.length === 0 && !facts.isPaused && facts.playbooks.length > 0;
     const { answer: modelAnswer, failure } = yield* think(
@@ -196,7 +202,7 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
         const outcome = yield* act(call.action, call.input, "model");
         if (outcome.status === "failed" && ruleFor(agent, "action_failure") !== undefined) {
           return {
-            ...handOffEnding(facts, openHandOff("action_failure", `${call.action} failed.`)),
+            ...handOffEnding(facts, afterFailure(call.action)),
             observations,
           };
         }
@@ -238,6 +244,9 @@ function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | unde
     ? openHandOff("confidence_below", "The model is not sure of its answer.")
     : undefined;
 }
+
+const afterFailure = (action: string): HandOff =>
+  openHandOff("action_failure", `${action} failed.`);
 
 function byModel({ reason, summary }: NonNullable<ModelAnswer["handoff"]>): HandOff {
   return openHandOff(null, reason, summary ?? null);

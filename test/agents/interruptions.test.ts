@@ -160,7 +160,12 @@ function interruptible(storage: StoragePort): Interruptible {
   };
 }
 
-/** Calls each action once, and then replies. It does not retry a failed action. */
+let requests = 0;
+
+/**
+ * Calls each action once, and then replies. It does not retry a failed action. It words each
+ * request differently, as a language model may.
+ */
 const busy: AgentModel["respond"] = ({ calls, messages, actions }) => {
   const next = actions.find(({ name }) => !calls.some((call) => call.action === name))?.name;
   return next === undefined
@@ -169,7 +174,7 @@ const busy: AgentModel["respond"] = ({ calls, messages, actions }) => {
         observations: [{ content: `likes a ${word}`, kind: "taste" }],
       }
     : {
-        calls: [{ action: next, input: { what: word } }],
+        calls: [{ action: next, input: { what: `${word} ${requests++}` } }],
         usage: { input_tokens: 10, output_tokens: 10 },
       };
 };
@@ -300,6 +305,12 @@ describe.each(Object.entries<Act>(acts))("during a turn, %s", (name, { do: happe
   });
 });
 
+/** Returns how many times an action was called, without repetitions under the same key. */
+function keysOf(name: string, actionCalls: ActionCalls): number {
+  const own = actionCalls.filter((call) => call.name === name);
+  return new Set(own.map(({ idempotency_key }) => idempotency_key)).size;
+}
+
 /** What happens to the process that runs the turn. */
 type End = (turn: Interruptible, engine: MessagingEngine, wakes: Promise<void>) => Promise<void>;
 const ends = {
@@ -358,6 +369,9 @@ describe.each(grounds)("a process that %s, on %s", (way, _, open, every) => {
       turn.cut();
       await checkInvariants(storage, account, actionCalls, `point ${point}`);
       expect([point, (await said(storage, made.id)).length]).toEqual([point, 1]);
+      for (const write of ["note", "book"]) {
+        expect(keysOf(write, actionCalls), `point ${point}: ${write}`).toBeLessThanOrEqual(1);
+      }
       await Promise.all([stopped(two, clock), stopped(one, clock)]);
     }
     expect(reached).toBeGreaterThan(15);

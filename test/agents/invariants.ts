@@ -46,6 +46,13 @@ export async function checkInvariants(
     if (open !== null) expect.fail(`${when}: a run that is ${status} is open`);
   }
 
+  // A run that has come to its end knows the outcome of each call.
+  for (const { status, calls } of ran) {
+    const isDone = status === "completed" || status === "handed_off";
+    const pending = calls.filter((call) => isDone && call.status === "pending");
+    expect([when, pending]).toEqual([when, []]);
+  }
+
   // Each ended run has exactly one completion event.
   const told = events.flatMap(({ type, data }) =>
     type === "agent.run.completed" && "run" in data ? [data.run] : [],

@@ -30,6 +30,18 @@ export function* act(
   return given.outcome;
 }
 
+/**
+ * Settles the calls that an earlier turn left under way. Returns those that failed.
+ * @throws TypeError if the result is of another move, a bug of the caller
+ */
+export function* settle(): TurnMoves<readonly ActionCall[]> {
+  const given = yield { do: "settle" };
+  if (given.done !== "settled") {
+    throw new TypeError("the settled calls were expected");
+  }
+  return given.calls.filter(({ status }) => status === "failed");
+}
+
 interface Permissions {
   /** Whether the model may call actions. */
   readonly acts: boolean;

@@ -177,6 +177,8 @@ export type Move =
       readonly input: Json;
       readonly by: "model" | "host";
     }
+  /** Settles the calls of the run that an earlier turn left under way. */
+  | { readonly do: "settle" }
   /**
    * `acts`: whether the model sees actions and its calls are made. `isFree`: whether it may start a
    * playbook.
@@ -222,6 +224,7 @@ export interface ModelResult {
 
 export type MoveResult =
   | { readonly done: "acted"; readonly outcome: ModelCall["outcome"] }
+  | { readonly done: "settled"; readonly calls: readonly ActionCall[] }
   | ModelResult
   | { readonly done: "noted" };
 

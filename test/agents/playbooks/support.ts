@@ -61,7 +61,7 @@ export function libraryOf(...definitions: readonly PlaybookDefinition[]): Librar
 }
 
 /** A move that asks for something. */
-type Call = Exclude<Move, Note>;
+type Call = Extract<Move, { readonly do: "act" | "think" }>;
 /** A move that records the path. */
 export type Note = Extract<Move, { readonly do: "enter" | "leave" }>;
 
@@ -89,6 +89,8 @@ export function run(
     if (isNote(move)) {
       path.push(move);
       next = moves.next({ done: "noted" });
+    } else if (move.do === "settle") {
+      next = moves.next({ done: "settled", calls: [] });
     } else {
       made.push(move);
       next = moves.next(world(move));

@@ -1,0 +1,99 @@
+/** Calls of actions that were under way when the engine of their turn stopped. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { SharedStorage } from "../../adapters/testing/world/shared-storage.ts";
+import { type Action, action } from "../../src/ports/action.ts";
+import type { AgentModel } from "../../src/ports/agent-model.ts";
+import { stopped } from "../support/world.ts";
+import { agency } from "./world.ts";
+
+let requests = 0;
+
+/**
+ * Asks for the action if the contact wrote last, and tells the outcome once it is known. It words
+ * each request differently, as a language model may.
+ */
+const clerk: AgentModel["respond"] = ({ calls: [call], messages }) => {
+  if (call !== undefined) {
+    const { outcome } = call;
+    return { text: outcome.status === "failed" ? outcome.error : outcome.status };
+  }
+  if (messages.at(-1)?.from !== "contact") return { text: "I know of no call." };
+  return { calls: [{ action: "pay", input: { what: `Payment ${requests++}` } }] };
+};
+
+/** Longer than a turn's lease, so that another engine takes over. */
+const pastLease = 90_000;
+
+interface Case extends Pick<Action, "risk" | "idempotent"> {
+  readonly handsOff?: boolean;
+}
+
+/** Has an engine stop during the call, and another one take over. Returns what happened. */
+async function takenOver({ risk, idempotent, handsOff = false }: Case) {
+  const keys: string[] = [];
+  const pay = (execute: () => unknown): Action =>
+    action({
+      name: "pay",
+      description: "Pays.",
+      input: z.strictObject({ what: z.string() }),
+      risk,
+      idempotent,
+      execute(_, { idempotency_key }) {
+        keys.push(idempotency_key);
+        return execute();
+      },
+    });
+  const ground = new SharedStorage(memory());
+  const connect = () => ground.connect({ onTheWay: () => Promise.resolve() });
+  const { engine, agent, world, line, ask, say, pass, runs } = await agency(connect(), {
+    model: clerk,
+    actions: [pay(() => new Promise(() => {}))],
+    agent: { handoff: { rules: handsOff ? [{ on: "action_failure" }] : [] } },
+  });
+  if (risk === "approval") {
+    expect(await ask("Pay me")).toEqual(["awaiting_approval"]);
+    const [asked] = await runs();
+    await engine.agents.approve(agent.id, asked?.id ?? "", { decision: "approve" });
+  } else {
+    await say("Pay me");
+  }
+  await pass(5_000);
+  expect(keys).toHaveLength(1);
+  void engine.stop({ deadlineMs: 0 });
+  const two = world.engine(connect(), {
+    transports: [line],
+    agents: { model: clerk, actions: [pay(() => ({ paid: true }))] },
+  });
+  await two.start();
+  await world.clock.advance(pastLease);
+  const { data } = await two.agents.runs(agent.id);
+  const run = await two.agents.run(agent.id, data[0]?.id ?? "");
+  await stopped(two, world.clock);
+  const told = line.calls.at(-1)?.message.body;
+  return { keys, run, told, step: run.steps.findLast(({ type }) => type === "action") };
+}
+
+const risks = [{ risk: "write" }, { risk: "approval" }] as const;
+
+describe("a call that was under way when its engine stopped", () => {
+  test.each(risks)("is repeated under its key if it is idempotent: $risk", async ({ risk }) => {
+    const { keys, run, told, step } = await takenOver({ risk, idempotent: true });
+    expect(keys).toEqual([`${run.id}.1`, `${run.id}.1`]);
+    expect(step).toMatchObject({ name: "pay", output: { paid: true }, error: null });
+    expect(told).toBe("done");
+  });
+
+  test.each(risks)("is otherwise not repeated, and counts as failed: $risk", async ({ risk }) => {
+    const { keys, run, told, step } = await takenOver({ risk, idempotent: false });
+    expect(keys).toEqual([`${run.id}.1`]);
+    expect(step).toMatchObject({ name: "pay", output: null, error: "outcome_unknown" });
+    expect(told).toBe("outcome_unknown");
+  });
+
+  test.each(risks)("hands off if it failed and a rule says so: $risk", async ({ risk }) => {
+    const { run } = await takenOver({ risk, idempotent: false, handsOff: true });
+    expect(run.status).toBe("handed_off");
+  });
+});
