@@ -1,13 +1,14 @@
 import { isSaid } from "./answered-messages.ts";
 import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
 import { contactById, type ContactRow, sentimentOf } from "../contacts/index.ts";
+import type { ConversationRow } from "../conversations/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import { observations } from "../observations/index.ts";
 import { callsOf } from "./playbooks/rules.ts";
 import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
-import { runById } from "./runs/rows.ts";
-import { maxHistory } from "./runs/rules.ts";
+import { runById, type RunRow } from "./runs/rows.ts";
+import { answersNoMessages, maxHistory } from "./runs/rules.ts";
 import { messageScoreById } from "../sentiment/index.ts";
 import type { ContactId, MessageId, PlaybookId } from "../kernel/index.ts";
 import type { Language, ModelMessage } from "../ports/index.ts";
@@ -71,11 +72,7 @@ export async function readFacts(
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
     contact: contactFacts(contact),
-    history: historyFrom(history, {
-      heard_through: run.heard_through,
-      guarded_from,
-      unansweredIds: new Set<string>(run.message_ids),
-    }),
+    history: historyFrom(history, { ...heardBy(run, conversation), guarded_from }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     lowest,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
@@ -118,17 +115,30 @@ async function lowestScore(
   return scores.length === 0 ? null : Math.min(...scores);
 }
 
-interface HistoryMarks {
-  /** The sequence number of the last message that the run answers. */
+interface HeardMessages {
+  /** The sequence number of the contact's last message that the agent has read. */
   readonly heard_through: number;
-  /** The sequence number of the last message that the loop guard ignores. */
-  readonly guarded_from: number;
   readonly unansweredIds: ReadonlySet<string>;
 }
 
 /**
+ * Returns which messages a run has read. One that answers no messages only begins once all are
+ * answered, so it may see them all, and none of them waits for an answer.
+ */
+function heardBy(run: RunRow, { message_count }: ConversationRow): HeardMessages {
+  return answersNoMessages(run)
+    ? { heard_through: message_count, unansweredIds: new Set() }
+    : { heard_through: run.heard_through, unansweredIds: new Set(run.message_ids) };
+}
+
+interface HistoryMarks extends HeardMessages {
+  /** The sequence number of the last message that the loop guard ignores. */
+  readonly guarded_from: number;
+}
+
+/**
  * Returns the history of a turn from rows with the newest message first. The contact's messages
- * that the run does not answer yet are left out, and messages to the contact that were not sent.
+ * that the agent has not read yet are left out, and messages to the contact that were not sent.
  */
 function historyFrom(
   rows: readonly MessageRow[],

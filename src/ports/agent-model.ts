@@ -122,7 +122,10 @@ export interface ModelTurn {
    * scheduled for later.
    */
   readonly messages: readonly ModelMessage[];
-  /** How many of the last messages have no answer yet. */
+  /**
+   * How many of the last messages have no answer yet. 0 in a triggered playbook and when the run
+   * continues after an approval: these begin once all messages are answered.
+   */
   readonly unanswered: number;
   /** The passages of the agent's knowledge that are most relevant: up to 8, best first. */
   readonly knowledge: readonly ModelKnowledge[];

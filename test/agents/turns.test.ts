@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { action } from "../../src/ports/action.ts";
+import type { ModelTurn } from "../../src/ports/agent-model.ts";
 import { storages } from "../support/storages.ts";
 import { agency, echo, visitor } from "./world.ts";
 
@@ -163,4 +165,67 @@ test("a question is answered with the next one, although the session ends betwee
   const second = await say("Today, I mean.");
   await pass(60_000);
   expect((await runs()).at(-1)?.trigger.message_ids).toEqual([first.id, second.id]);
+});
+
+describe("the model sees all that the contact has written", () => {
+  const linesOf = (turn: ModelTurn | undefined): string[] | undefined =>
+    turn?.messages.map(({ from, text }) => `${from}: ${text}`);
+
+  test("in a triggered playbook, also what a person has answered", async () => {
+    const made = await agency(memory(), {
+      playbooks: [
+        { name: "Sum up", steps: [{ id: "sum", type: "instruct", text: "Say what they want." }] },
+      ],
+    });
+    const { engine, agent, ask, pass, seen } = made;
+    await ask("I want a red bicycle");
+    const { id: conversation_id } = await made.conversation();
+    await engine.conversations.handOff(conversation_id, { reason: "A person is needed." });
+    await ask("Or a blue one");
+    await engine.conversations.reply(conversation_id, { body: "Blue it is.", author_id: "eve" });
+    await engine.conversations.handBack(conversation_id);
+    await pass();
+    const [playbook_id] = agent.playbook_ids;
+    await engine.agents.trigger(agent.id, { conversation_id, playbook_id });
+    await pass();
+    const turn = seen.at(-1);
+    expect(turn).toMatchObject({ task: { type: "instruct" }, unanswered: 0 });
+    expect(linesOf(turn)).toEqual([
+      "contact: I want a red bicycle",
+      "agent: You said: I want a red bicycle",
+      "contact: Or a blue one",
+      "human: Blue it is.",
+    ]);
+  });
+
+  test("when it continues after an approval", async () => {
+    const pay = action({
+      name: "pay",
+      description: "Pays.",
+      input: z.unknown(),
+      risk: "approval",
+      idempotent: true,
+      execute: () => ({}),
+    });
+    const { engine, agent, ask, pass, runs, seen } = await agency(memory(), {
+      actions: [pay],
+      model: ({ calls: [call], messages }) =>
+        call === undefined && messages.length === 1
+          ? { calls: [{ action: "pay", input: {} }] }
+          : { text: call?.outcome.status ?? "Noted." },
+    });
+    await ask("Pay me");
+    await ask("To my new account");
+    const [run] = await runs();
+    await engine.agents.approve(agent.id, run?.id ?? "", { decision: "approve" });
+    await pass();
+    const turn = seen.at(-1);
+    expect(turn).toMatchObject({ calls: [{ outcome: { status: "done" } }], unanswered: 0 });
+    expect(linesOf(turn)).toEqual([
+      "contact: Pay me",
+      "agent: awaiting_approval",
+      "contact: To my new account",
+      "agent: Noted.",
+    ]);
+  });
 });
