@@ -165,11 +165,20 @@ const answerSchema = z.object({
 });
 
 /**
- * Validates a model's answer, which comes from outside and may be anything.
+ * Validates a model's answer, which comes from outside and may be anything. An empty list of calls
+ * and a playbook that the turn does not offer are dropped: an answer with a text is then a reply.
  * @throws TypeError if it is not an object
  */
-export function validateAnswer(answered: unknown): ModelAnswer {
+export function validateAnswer(
+  answered: unknown,
+  { playbooks }: Pick<ModelTurn, "playbooks">,
+): ModelAnswer {
   const { success, data } = answerSchema.safeParse(answered);
   if (!success) throw new TypeError("the model must return an object, see ModelAnswer");
-  return data;
+  const isOffered = playbooks.some(({ id }) => id === data.playbook_id);
+  return {
+    ...data,
+    calls: data.calls?.length === 0 ? undefined : data.calls,
+    playbook_id: isOffered ? data.playbook_id : undefined,
+  };
 }

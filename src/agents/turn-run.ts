@@ -167,7 +167,7 @@ export class TurnRun {
         abort,
       );
       if (answered === "late") return failed("model_timeout");
-      const answer = validateAnswer(answered);
+      const answer = validateAnswer(answered, turn);
       this.#input_tokens += answer.usage?.input_tokens ?? 0;
       this.#output_tokens += answer.usage?.output_tokens ?? 0;
       if (answer.text === undefined || maySend(begun.agent, answer.text)) {

@@ -194,10 +194,10 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
     const handOff = handOffAfter(facts, modelAnswer);
     if (handOff !== undefined) return { ...handOffEnding(facts, handOff), observations };
     const playbook = facts.playbooks.find(({ id }) => id === modelAnswer.playbook_id);
-    if (playbook !== undefined && isFree) {
+    if (playbook !== undefined) {
       return { ...(yield* begin(facts, playbook, modelAnswer.slots)), observations };
     }
-    if (modelAnswer.calls !== undefined && modelAnswer.calls.length > 0) {
+    if (modelAnswer.calls !== undefined) {
       for (const call of modelAnswer.calls.slice(0, maxCalls)) {
         const outcome = yield* act(call.action, call.input, "model");
         if (outcome.status === "failed" && ruleFor(agent, "action_failure") !== undefined) {

@@ -225,11 +225,14 @@ export interface ModelAnswer {
   readonly confidence?: number | undefined;
   /** One of the `intents` of the turn. */
   readonly intent?: string | undefined;
-  /** The playbook to start instead of answering. */
+  /** The playbook to start instead of answering. Ignored if the turn does not offer it. */
   readonly playbook_id?: string | undefined;
   /** Values by slot name: for the playbook to start, or those that the task asks for. */
   readonly slots?: { readonly [name: string]: Json } | undefined;
-  /** Up to 8 actions to call. The engine then calls the model again with the outcomes. */
+  /**
+   * Up to 8 actions to call. The engine then calls the model again with the outcomes. An empty list
+   * means none.
+   */
   readonly calls?: readonly ModelCallRequest[] | undefined;
   /** Hands the conversation off to a person. */
   readonly handoff?: ModelHandoff | undefined;

@@ -100,6 +100,30 @@ describe("in a playbook", () => {
   });
 });
 
+describe("an answer with a text is a reply", () => {
+  test.each([
+    ["calls nothing", { calls: [] }],
+    ["names an unknown playbook", { playbook_id: "none" }],
+    ["names no playbook", { playbook_id: "" }],
+  ])("if it %s: confidence_below applies, and a playbook lets it pass", async (_, more) => {
+    const rules = [{ on: "confidence_below", value: 0.5 }] as const;
+    const { ask, conversation } = await agency(memory(), {
+      playbooks: [survey],
+      agent: { handoff: { rules: [...rules], message } },
+      model: ({ task, messages }) => {
+        if (task.type !== "answer") return {};
+        const isKnown = /open/.test(messages.at(-1)?.text ?? "");
+        return isKnown ? { text: "At nine.", ...more } : { text: "Hm.", confidence: 0.1, ...more };
+      },
+    });
+    await ask("survey");
+    expect(await ask("When do you open?")).toEqual(["At nine.\n\nFrom 1 to 5?"]);
+    expect(await ask("4")).toEqual(["Thank you for the 4."]);
+    expect(await ask("Do you sell kites?")).toEqual([message]);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+  });
+});
+
 describe("an agent's reply that cannot be sent", () => {
   test("causes a silent hand-off and does not advance the playbook", async () => {
     const policies = [

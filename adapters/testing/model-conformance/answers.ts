@@ -1,7 +1,7 @@
 import { validateAnswer } from "../../../src/agents/index.ts";
 import type { ModelAnswer } from "../../../src/ports/index.ts";
 import { holds, same } from "../checks.ts";
-import type { ModelChecks } from "./bench.ts";
+import type { Answered, ModelChecks } from "./bench.ts";
 import { called, outcomes } from "./salon.ts";
 
 /** The fields of an answer that the engine reads. It ignores others. */
@@ -18,10 +18,13 @@ const fields = [
 ] as const satisfies readonly (keyof ModelAnswer)[];
 
 /** Fails if the engine would drop or change a field. */
-function checkFields(answer: ModelAnswer): void {
-  const valid = validateAnswer(answer);
+function checkFields({ turn, answer }: Answered): void {
+  const valid = validateAnswer(answer, turn);
   for (const field of fields) {
-    if (answer[field] !== undefined) same(valid[field], answer[field], `\`${field}\` as accepted`);
+    // An empty list of calls means that there is none.
+    const isGiven =
+      answer[field] !== undefined && (field !== "calls" || answer.calls?.length !== 0);
+    if (isGiven) same(valid[field], answer[field], `\`${field}\` as accepted`);
   }
 }
 
@@ -33,7 +36,7 @@ export const answerChecks: ModelChecks = {
   "have only values that the engine accepts": {
     needs: [],
     async run(bench) {
-      for (const way of bench.ways) checkFields((await bench.answer(way)).answer);
+      for (const way of bench.ways) checkFields(await bench.answer(way));
       const { source } = bench.under.model;
       holds(
         source === undefined || source === "rule" || source === "model",
