@@ -44,11 +44,12 @@ export function replyOf(
 }
 
 /**
- * Whether a model's text may be sent. It must not leak the instructions or guidelines. In
- * `canned_strict` it must match a text of the host application word for word.
+ * Returns what may be sent for a model's text: undefined if it leaks the instructions or guidelines.
+ * In `canned_strict` it is the host application's text with the same words, or undefined.
  */
-export function maySend(agent: AgentDefinition, text: string): boolean {
-  return !leaks(agent, text) && (agent.reply.mode === "generated" || isCanned(agent, text));
+export function sendableText(agent: AgentDefinition, text: string): string | undefined {
+  if (leaks(agent, text)) return undefined;
+  return agent.reply.mode === "generated" ? text : cannedText(agent, text);
 }
 
 /**
@@ -70,14 +71,19 @@ export function mayFillSlot(
   );
 }
 
-function isCanned({ knowledge, fallback_text, handoff }: AgentDefinition, text: string): boolean {
+/**
+ * Returns the host application's text that a model means: the same text, or else the first with the
+ * same words. Punctuation and signs can change what the words say, so the model's are not sent.
+ */
+function cannedText(
+  { knowledge, fallback_text, handoff }: AgentDefinition,
+  text: string,
+): string | undefined {
+  const cannedTexts = [...knowledge.map((piece) => piece.text), fallback_text];
+  if (handoff.message !== undefined) cannedTexts.push(handoff.message);
   const words = normalizedWords(text);
-  const cannedTexts = [
-    ...knowledge.map((piece) => piece.text),
-    fallback_text,
-    handoff.message ?? "",
-  ];
-  return cannedTexts.some((each) => normalizedWords(each) === words);
+  const isSame = (each: string): boolean => words !== "" && normalizedWords(each) === words;
+  return cannedTexts.find((each) => each === text) ?? cannedTexts.find(isSame);
 }
 
 function leaks({ instructions, guidelines }: AgentDefinition, text: string): boolean {

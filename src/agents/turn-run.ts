@@ -1,6 +1,6 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
 import { modelTurn, validateAnswer } from "./model-turn.ts";
-import { maySend } from "./reply.ts";
+import { sendableText } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
 import type { Claim } from "../queue/index.ts";
@@ -170,10 +170,10 @@ export class TurnRun {
       const answer = validateAnswer(answered, turn);
       this.#input_tokens += answer.usage?.input_tokens ?? 0;
       this.#output_tokens += answer.usage?.output_tokens ?? 0;
-      if (answer.text === undefined || maySend(begun.agent, answer.text)) {
-        return { done: "thought", answer, failure: null };
-      }
-      return { done: "thought", answer: { ...answer, text: undefined }, failure: "guardrail" };
+      if (answer.text === undefined) return { done: "thought", answer, failure: null };
+      const text = sendableText(begun.agent, answer.text);
+      const failure = text === undefined ? "guardrail" : null;
+      return { done: "thought", answer: { ...answer, text }, failure };
     } catch (error) {
       if (!abort.aborted) {
         logger.warn({ err: withoutMessage(error), run_id: begun.run.id }, "a model failed");

@@ -294,6 +294,31 @@ describe("limits", () => {
   });
 });
 
+describe("canned_strict", () => {
+  const price = "A table costs 20 €.";
+
+  test.each([
+    ["the host application's text for other signs", "a table costs: -20 $!", price],
+    ["nothing for signs without words", "$$$ ???", "Later."],
+    ["nothing for a part of a text", "A table costs", "Later."],
+    ["a text without words, if the host application wrote it", "!!!", "!!!"],
+  ])("sends %s", async (_, text, told) => {
+    const { ask } = await agency(memory(), {
+      model: () => ({ text }),
+      agent: {
+        reply: { mode: "canned_strict" },
+        knowledge: [
+          { title: "Price", text: price },
+          { title: "Signs", text: "!!!" },
+        ],
+        fallback_text: "Later.",
+        handoff: { message: null },
+      },
+    });
+    expect(await ask("What does a table cost?")).toEqual([told]);
+  });
+});
+
 test("a model never sees text that `redact` removes", async () => {
   const seen: ModelTurn[] = [];
   const pin = "1234-5678";
