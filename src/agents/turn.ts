@@ -150,14 +150,9 @@ function* answerAside(
   if (handOff !== undefined) {
     return { ...handOffEnding(facts, handOff), observations: observationsIn(modelAnswer) };
   }
-  if (
-    modelAnswer.text === undefined ||
-    modelAnswer.calls !== undefined ||
-    (modelAnswer.confidence ?? 1) < minAsideConfidence
-  ) {
-    return undefined;
-  }
-  const text = replyOf(facts.agent, facts.channel, [modelAnswer.text, ...played.texts.slice(-1)]);
+  const reply = replyIn(modelAnswer);
+  if (reply === undefined || (modelAnswer.confidence ?? 1) < minAsideConfidence) return undefined;
+  const text = replyOf(facts.agent, facts.channel, [reply, ...played.texts.slice(-1)]);
   return text === null
     ? undefined
     : { ...endWith(text), frames, observations: observationsIn(modelAnswer) };
@@ -172,7 +167,10 @@ function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
   return { ...fallback(facts, texts), result: { error: end.reason }, isFailed };
 }
 
-/** Asks the model until it has a reply, and makes the calls that it asks for in between. */
+/**
+ * Asks the model until it has a reply, and makes the calls that it asks for in between. While a
+ * playbook is in progress, also if it waits for an approval, the model can only reply.
+ */
 function* answer(facts: TurnFacts): TurnMoves<Ending> {
   const { agent, session } = facts;
   const observations: NewObservation[] = [];
@@ -181,12 +179,10 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
   if (failed !== undefined && ruleFor(agent, "action_failure") !== undefined) {
     return handOffEnding(facts, afterFailure(failed.action));
   }
+  const acts = session.frames.length === 0;
+  const isFree = acts && !facts.isPaused && facts.playbooks.length > 0;
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
-    const isFree = session.frames.length === 0 && !facts.isPaused && facts.playbooks.length > 0;
-    const { answer: modelAnswer, failure } = yield* think(
-      { type: "answer" },
-      { acts: true, isFree },
-    );
+    const { answer: modelAnswer, failure } = yield* think({ type: "answer" }, { acts, isFree });
     if (modelAnswer === null) {
       return { ...handOffOrFallback(facts, failure, noAnswer), observations };
     }
@@ -197,7 +193,7 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
     if (playbook !== undefined) {
       return { ...(yield* begin(facts, playbook, modelAnswer.slots)), observations };
     }
-    if (modelAnswer.calls !== undefined) {
+    if (modelAnswer.calls !== undefined && acts) {
       for (const call of modelAnswer.calls.slice(0, maxCalls)) {
         const outcome = yield* act(call.action, call.input, "model");
         if (outcome.status === "failed" && ruleFor(agent, "action_failure") !== undefined) {
@@ -212,8 +208,8 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
     if (failure !== null) {
       return { ...handOffOrFallback(facts, failure, "A reply was held back."), observations };
     }
-    const text =
-      modelAnswer.text === undefined ? null : replyOf(agent, facts.channel, [modelAnswer.text]);
+    const reply = replyIn(modelAnswer);
+    const text = reply === undefined ? null : replyOf(agent, facts.channel, [reply]);
     if (text === null) return { ...fallbackOrHandOff(facts), observations };
     const result = {
       intent: modelAnswer.intent ?? null,
@@ -226,6 +222,10 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
     observations,
   };
 }
+
+/** Returns the text to send. A text beside calls may speak of them as done, so it is not sent. */
+const replyIn = ({ text, calls }: ModelAnswer): string | undefined =>
+  calls === undefined ? text : undefined;
 
 const noAnswer = "The model gave no answer.";
 /** The maximum number of calls that are made for one answer of the model. */

@@ -137,7 +137,7 @@ export interface ModelTurn {
   readonly slots: { readonly [name: string]: Json } | null;
   /**
    * Empty when the model may not call actions: for a playbook's instructions and questions, and for
-   * an answer given during a playbook.
+   * an answer given during a playbook, also one that waits for an approval.
    */
   readonly actions: readonly ModelAction[];
   /** The calls made in this run so far, in order. */

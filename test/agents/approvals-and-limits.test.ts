@@ -122,6 +122,21 @@ describe("an approval", () => {
     expect(await made.conversation()).toMatchObject({ status: "closed" });
   });
 
+  test("that a playbook waits for lets the model call no actions meanwhile", async () => {
+    const paid: string[] = [];
+    const made = await agency(memory(), {
+      actions: [payOut(paid)],
+      playbooks: [{ ...refund, trigger: { keywords: ["refund"] }, steps: [...refund.steps] }],
+      model: () => ({ text: "Paid.", calls: [{ action: "pay_out", input: { amount: 5 } }] }),
+      agent: { fallback_text: "Later." },
+    });
+    await made.ask("I want a refund");
+    expect(await made.ask("And pay me five")).toEqual(["Later."]);
+    expect(made.seen.map(({ actions }) => actions)).toEqual([[]]);
+    const runs = await made.runs();
+    expect(runs.map(({ status }) => status)).toEqual(["awaiting_approval", "completed"]);
+  });
+
   test("is refused after a person has taken over", async () => {
     const paid: string[] = [];
     const made = await agency(memory(), { actions: [payOut(paid)], model: payer });
