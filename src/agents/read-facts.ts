@@ -17,6 +17,8 @@ import type { Reads } from "../store/index.ts";
 /** Limits of the history and the observations that a turn reads. */
 const maxCharacters = 12_000;
 const maxObservations = 20;
+/** More are read than shown, because expired observations are removed only from time to time. */
+const maxObservationsRead = 100;
 /** The maximum number of playbooks that are loaded, including those reached through calls. */
 const maxLoaded = 100;
 
@@ -51,7 +53,7 @@ export async function readFacts(
       index: observations.primary,
       prefix: [contact_id],
       order: "descending",
-      limit: maxObservations,
+      limit: maxObservationsRead,
     }),
     paused_by === null ? undefined : reads.get(runById, [paused_by]),
     readLibrary(reads, {
@@ -78,6 +80,7 @@ export async function readFacts(
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
     observations: noticed
       .filter(({ expires_at }) => expires_at === null || expires_at > now)
+      .slice(0, maxObservations)
       .map(({ content }) => content),
     playbooks: library.startable,
     library: library.find,

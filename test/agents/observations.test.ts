@@ -43,3 +43,19 @@ test("redacting a message deletes the model's observations from it and keeps tho
     data: [{ content: "No nuts." }],
   });
 });
+
+test("a model sees the 20 newest observations that have not expired", async () => {
+  const { world, engine, ask, pass, seen, conversation } = await agency(memory());
+  await ask("Hello");
+  const { contact } = await conversation();
+  const note = (content: string, more: { expires_at?: string } = {}) =>
+    engine.contacts.addObservation(contact.id, { content, kind: "diet", ...more });
+  for (let n = 0; n < 21; n++) await note(`Likes dish ${n}.`);
+  const expires_at = new Date(world.clock.now() + 60_000).toISOString();
+  for (let n = 0; n < 20; n++) await note(`Is in town ${n}.`, { expires_at });
+  await pass(120_000);
+  await ask("What may I eat?");
+  expect(seen.at(-1)?.observations).toEqual(
+    Array.from({ length: 20 }, (_, n) => `Likes dish ${20 - n}.`),
+  );
+});
