@@ -112,8 +112,12 @@ export function checkUrl(text: string, to: Destinations): UrlCheck {
     message,
   });
   const url = text.length > maxUrlLength ? null : URL.parse(text);
-  if (url === null) {
-    return refuse("url_invalid", `Expected an absolute URL of at most ${maxUrlLength} characters.`);
+  // Percent-encoding can make a URL longer. The result is stored, and checked before each request.
+  if (url === null || url.href.length > maxUrlLength) {
+    return refuse(
+      "url_invalid",
+      `Expected an absolute URL of at most ${maxUrlLength} characters, percent-encoded.`,
+    );
   }
   if (url.protocol !== "https:" && !(to.http && url.protocol === "http:")) {
     return refuse("scheme_forbidden", to.http ? "Expected https or http." : "Expected https.");

@@ -131,7 +131,8 @@ export const createdWebhookSchema = z
 const url = z.string().meta({
   format: "uri",
   description:
-    "An https URL with a public host, at most 2,048 characters. The sandbox also accepts http.",
+    "An https URL with a public host, at most 2,048 characters when it is percent-encoded. The " +
+    "sandbox also accepts http.",
 });
 
 const events = z.array(eventPatternSchema).min(1).max(50).describe(`${about.events} At most 50.`);
@@ -157,7 +158,10 @@ const headers = wholeRecord(
 
 /** A new webhook. */
 export interface CreateWebhook {
-  /** An https URL with a public host, at most 2,048 characters. The sandbox also accepts http. */
+  /**
+   * An https URL with a public host, at most 2,048 characters when it is percent-encoded. The
+   * sandbox also accepts http.
+   */
   readonly url: string;
   /** Event types, or patterns such as `*` and `message.*`. At most 50. */
   readonly events: EventPattern[];
@@ -189,7 +193,10 @@ export const createWebhookSchema = z
 export interface UpdateWebhook {
   /** The id of the webhook. */
   readonly id: string;
-  /** An https URL with a public host, at most 2,048 characters. The sandbox also accepts http. */
+  /**
+   * An https URL with a public host, at most 2,048 characters when it is percent-encoded. The
+   * sandbox also accepts http.
+   */
   readonly url?: string | undefined;
   /**
    * Event types, or patterns such as `*` and `message.*`. At most 50. Replaces the list, and

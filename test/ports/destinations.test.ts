@@ -106,6 +106,11 @@ describe("a URL", () => {
     expect(codeOf(`https://${host}/`)).toBe("address_forbidden");
   });
 
+  test("has at most 2,048 characters once it is percent-encoded, as it is stored and sent", () => {
+    expect(codeOf(`https://example.com/${"é".repeat(338)}`)).toBe("ok");
+    expect(codeOf(`https://example.com/${"é".repeat(339)}`)).toBe("url_invalid");
+  });
+
   test("loses the trailing dot of its host, so that DNS, TLS and the receiver use one name", () => {
     expect(checkUrl("https://example.com.:8443/a", publicOnly)).toMatchObject({
       url: new URL("https://example.com:8443/a"),
