@@ -15,6 +15,12 @@ export type Resolve = (name: string, to: Destinations, signal: AbortSignal) => P
 const maxAddresses = 8;
 
 /**
+ * How long to wait for the IPv6 addresses once the IPv4 addresses are known: the resolution delay of
+ * RFC 8305. Some DNS servers and firewalls never answer queries for IPv6 addresses.
+ */
+const resolutionDelayMs = 50;
+
+/**
  * Returns a function that queries DNS servers directly. The system's look-up (`dns.lookup`) would
  * hold one of libuv's four threads for as long as a slow name takes, and file and crypto work would
  * wait for it. Names that the host application allows by name do go through the system, because
@@ -32,7 +38,18 @@ export function nameResolver(servers: readonly string[] | undefined): Resolve {
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = (): void => resolver.cancel();
     signal.addEventListener("abort", cancel, { once: true });
-    const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const ipv4 = resolver.resolve4(name);
+    const ipv6 = resolver.resolve6(name);
+    let timer: NodeJS.Timeout | undefined;
+    // The wait for IPv4 addresses has no such limit, because the machine may have no IPv6.
+    ipv4.then(
+      () => {
+        timer = setTimeout(cancel, resolutionDelayMs);
+      },
+      () => {},
+    );
+    const results = await Promise.allSettled([ipv4, ipv6]);
+    clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
     const addresses = results.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
     if (addresses.length > 0) return addresses;

@@ -15,12 +15,18 @@ export interface NameServer {
   readonly asked: readonly string[];
 }
 
+export interface NameServerOptions {
+  /** Whether it drops queries for IPv6 addresses, as some firewalls do. Default: false. */
+  readonly dropsAAAA?: boolean;
+}
+
 /**
  * A DNS server for a few names (RFC 1035 and 3596), on its own port. Given several answers for a
  * name, it uses one for each look-up.
  */
 export async function nameServer(
   names: Readonly<Record<string, Answer | readonly Answer[]>>,
+  { dropsAAAA = false }: NameServerOptions = {},
 ): Promise<NameServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
@@ -32,7 +38,7 @@ export async function nameServer(
     turns.set(`${name} ${type}`, turn + 1);
     const answers = answersOf(names[name] ?? "nothing");
     const answer = answers[Math.min(turn, answers.length - 1)] ?? "nothing";
-    if (answer === "silence") return;
+    if (answer === "silence" || (dropsAAAA && type === AAAA)) return;
     const addresses =
       typeof answer === "string"
         ? []

@@ -2,7 +2,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dnsFailure } from "../../../adapters/http-client/dns.ts";
 import { destinations } from "../../../src/ports/destinations.ts";
-import { type Answer, nameServer } from "./name-server.ts";
+import { type Answer, nameServer, type NameServerOptions } from "./name-server.ts";
 import { type Behaviour, receiver } from "./receiver.ts";
 import { client, nearby, post, seen, shortMs } from "./world.ts";
 
@@ -18,8 +18,12 @@ const ok = { status: 200, body: "ok", truncated: false };
 /** Before the client closes an idle connection anyway. */
 const soon = { timeout: 2_000 };
 
-async function world(behaviour: Behaviour, told: Answer | readonly Answer[]) {
-  const names = await nameServer({ "receiver.test": told });
+async function world(
+  behaviour: Behaviour,
+  told: Answer | readonly Answer[],
+  options?: NameServerOptions,
+) {
+  const names = await nameServer({ "receiver.test": told }, options);
   const there = await receiver(behaviour);
   const http = client({ dnsServers: [names.address] });
   return { names, there, http, url: `http://receiver.test:${there.port}/hook` };
@@ -47,6 +51,21 @@ describe("a name", () => {
     expect(seen(outcome)).toEqual({ code, sent: false });
     expect(there.connections).toEqual([]);
   });
+
+  test.each<[string, string, object]>([
+    ["is reached at its IPv4 address", "127.0.0.1", ok],
+    [
+      "is rejected if its IPv4 address leads inside",
+      "10.0.0.7",
+      { code: "address_forbidden", sent: false },
+    ],
+  ])(
+    "whose DNS servers do not answer queries for IPv6 addresses %s",
+    async (_, address, expected) => {
+      const { http, url } = await world(answering, [address], { dropsAAAA: true });
+      expect(seen(await http.send(post(url, { deadline_ms: 5_000 })))).toEqual(expected);
+    },
+  );
 
   test.each([
     ["that leads inside", ["10.0.0.7"]],
