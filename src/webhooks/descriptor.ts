@@ -81,8 +81,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: updateWebhook,
     summary: "Edit a webhook",
     description:
-      "Also pauses and enables the webhook. Pending deliveries go to the new URL. A new event " +
-      "filter applies to later events only.",
+      "Also pauses and enables the webhook. Pending deliveries go to the new URL, and a pause that " +
+      "the old URL asked for ends. A new event filter applies to later events only.",
     response: webhookSchema,
   },
   {

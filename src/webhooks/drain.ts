@@ -221,6 +221,7 @@ export class WebhookDrain {
       this.#unrecorded.push({
         id: drawId("att"),
         delivery_id,
+        url: webhook.url,
         requested_at,
         body,
         outcome,

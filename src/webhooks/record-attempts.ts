@@ -17,12 +17,15 @@ import type { HttpOutcome, HttpResponse, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { nextDeliveryAt, releaseWebhookJob } from "./due-deliveries.ts";
+import { missedDeadline } from "./post-delivery.ts";
 import { isSuccess, nextAttempt } from "./schedule.ts";
 
 /** An attempt that has ended and whose outcome only this process knows. */
 export interface UnrecordedAttempt {
   readonly id: AttemptId;
   readonly delivery_id: DeliveryId;
+  /** The URL that was called. The webhook may have a new one since. */
+  readonly url: string;
   /** The `manual_at` of the delivery when the attempt began. Null for an automatic attempt. */
   readonly requested_at: number | null;
   /** The number of recorded attempts of the delivery when this one began. */
@@ -76,7 +79,8 @@ export async function recordAttempts(
   const newAttempts = attempts.filter((_, i) => recorded[i] !== true);
   for (const attempt of newAttempts) {
     const delivery = latest.get(attempt.delivery_id);
-    if (delivery !== undefined) latest.set(delivery.id, recordAttempt(tx, delivery, attempt));
+    if (delivery === undefined) continue;
+    latest.set(delivery.id, recordAttempt(tx, delivery, attempt, webhook?.url));
   }
   const after = webhook && applyToWebhook(tx, webhook, newAttempts, drawId);
   if (!hasLease || !mayEnd || after === undefined) return hasLease;
@@ -111,6 +115,7 @@ function recordAttempt(
   tx: Tx,
   delivery: Seen<DeliveryRow>,
   attempt: UnrecordedAttempt,
+  currentUrl: string | undefined,
 ): Seen<DeliveryRow> {
   const { id: delivery_id } = delivery;
   const { id, body, requested_at, started_at, duration_ms, outcome } = attempt;
@@ -126,7 +131,7 @@ function recordAttempt(
   });
   return tx.update(deliveries, delivery, {
     attempts: number,
-    ...deliveryAfterAttempt(delivery, attempt),
+    ...deliveryAfterAttempt(delivery, attempt, currentUrl),
   });
 }
 
@@ -138,8 +143,9 @@ function recordAttempt(
 function deliveryAfterAttempt(
   delivery: DeliveryRow,
   attempt: UnrecordedAttempt,
+  currentUrl: string | undefined,
 ): Partial<DeliveryRow> {
-  const { requested_at, automatic_before, ended_at, duration_ms, outcome, jitter } = attempt;
+  const { url, requested_at, automatic_before, ended_at, duration_ms, outcome, jitter } = attempt;
   const { status, history, next_attempt_at, wait_ms, manual_at } = delivery;
   if (status === "canceled") return { manual_at: null };
   const isManual = requested_at !== null;
@@ -160,14 +166,19 @@ function deliveryAfterAttempt(
   if (!isCounted) {
     return isOver ? { status: "failed", manual_at: null } : { manual_at: pendingRequest };
   }
-  const next = nextAttempt(newHistory, outcome, ended_at, jitter);
+  // The retry goes to the current URL. A 410 or a `Retry-After` of another URL does not concern it.
+  const response = url === currentUrl ? outcome : missedDeadline;
+  const next = nextAttempt(newHistory, response, ended_at, jitter);
   if (next.status !== "pending") {
     return { status: next.status, history: newHistory, next_attempt_at: null };
   }
   return { history: newHistory, wait_ms: next.wait_ms, next_attempt_at: next.next_attempt_at };
 }
 
-/** Applies automatic attempts to the webhook. Manual attempts do not change its state. */
+/**
+ * Applies automatic attempts to the webhook. Manual attempts do not change its state, and neither do
+ * attempts at a URL that it no longer has.
+ */
 function applyToWebhook(
   tx: Tx,
   webhook: Seen<WebhookRow>,
@@ -175,7 +186,10 @@ function applyToWebhook(
   drawId: GenerateId,
 ): WebhookRow {
   let latest = webhook;
-  for (const attempt of attempts.filter(({ requested_at }) => requested_at === null)) {
+  const applicable = attempts.filter(
+    ({ requested_at, url }) => requested_at === null && url === webhook.url,
+  );
+  for (const attempt of applicable) {
     const changes = webhookAfterAttempt(latest, attempt);
     if (changes !== undefined) latest = tx.update(webhooks, latest, changes);
   }

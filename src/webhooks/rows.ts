@@ -44,7 +44,7 @@ export const webhooks = scoped("webhooks", {
   previous_expires_at: nullable(time()),
   /**
    * Whether the last automatic attempt succeeded. False for a new webhook and for one that was just
-   * enabled again.
+   * enabled again or just got a new URL.
    */
   proven: boolean(),
   /**

@@ -90,8 +90,8 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
 
 /**
  * Changes a webhook. Pending deliveries are kept and go to the new URL. A new filter applies to
- * later events. A webhook that is enabled again starts with one request at a time until an attempt
- * succeeds.
+ * later events. A webhook that is enabled again or gets a new URL starts with one request at a time
+ * until an attempt succeeds. What its receiver answered before no longer counts.
  */
 export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   kind: "command",
@@ -101,29 +101,28 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   survivesReset: true,
   async run(tx, { id, url, status, events, headers, ordering, description }, call) {
     const before = await getWebhookForUpdate(tx, id);
+    const newUrl = url === undefined ? before.url : endpointUrl(url, call);
+    const isNewStatus = status !== undefined && status !== before.status;
+    const isNewStart = newUrl !== before.url || (isNewStatus && status === "enabled");
     const after = tx.update(webhooks, before, {
-      ...(url === undefined ? {} : { url: endpointUrl(url, call) }),
+      url: newUrl,
       ...(events === undefined ? {} : { events }),
       ...(headers === undefined ? {} : { headers }),
       ...(ordering === undefined ? {} : { ordering }),
       ...(description === undefined ? {} : { description }),
-      ...(status === undefined || status === before.status ? {} : statusChanges(status)),
+      ...(isNewStatus ? { status, disabled_reason: null } : {}),
+      ...(isNewStart ? { proven: false, streak: null, paused_until: null } : {}),
       updated_at: tx.now,
     });
     await writePatterns(tx, after, before.events, after.events);
-    // Enabling releases the deliveries that were kept. Pausing and a change of ordering end the
+    // A new start releases the deliveries that were kept. Pausing and a change of ordering end the
     // wait of manual attempts for automatic ones, so a delivery may be due earlier.
-    if (after.status !== before.status || after.ordering !== before.ordering) {
+    if (isNewStart || isNewStatus || after.ordering !== before.ordering) {
       await arm(tx, deliverJob(after, tx.now));
     }
     return webhookResource(after);
   },
 };
-
-function statusChanges(status: "enabled" | "paused"): Partial<WebhookRow> {
-  if (status === "paused") return { status, disabled_reason: null };
-  return { status, disabled_reason: null, proven: false, streak: null, paused_until: null };
-}
 
 /**
  * Gives a webhook a new secret. The replaced secret also signs until the grace period ends. The one
