@@ -22,8 +22,8 @@ interface WebhookDrainOptions {
 }
 
 /**
- * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new or was
- * just enabled again.
+ * Concurrent requests to one webhook: while it succeeds, while it fails, and when it is new, was
+ * just enabled again or just got a new URL.
  */
 const concurrency = { proven: 8, failing: 4, fresh: 1 } as const;
 /**
@@ -80,6 +80,10 @@ export class WebhookDrain {
   #inFlight = 0;
   /** The limit of concurrent requests. Infinity until the webhook is read. */
   #maxInFlight = Infinity;
+  /** The number of attempts that had begun when the limit was last lowered. */
+  #beganBeforeLimit = 0;
+  /** The webhook as it was last read. */
+  #webhook: WebhookRow | undefined;
   #poster: { readonly to: WebhookRow; readonly post: PostDelivery } | undefined;
   #hasLease = true;
   #renewedAt: number;
@@ -148,12 +152,20 @@ export class WebhookDrain {
   async #read(): Promise<void> {
     try {
       const webhook = await this.#ahead.read(this.#unfinished);
-      if (this.#maxInFlight === Infinity && webhook !== undefined) {
-        this.#maxInFlight = initialConcurrency(webhook);
-      }
+      // An unchanged row does not know of successes that are not yet recorded.
+      if (webhook !== undefined && webhook !== this.#webhook) this.#limitConcurrency(webhook);
+      this.#webhook = webhook;
     } catch (error) {
       this.#failure = { error };
     }
+  }
+
+  /** Lowers the limit of concurrent requests if the webhook now fails or starts anew. */
+  #limitConcurrency(webhook: WebhookRow): void {
+    const limit = concurrencyOf(webhook);
+    if (limit >= this.#maxInFlight) return;
+    this.#maxInFlight = limit;
+    this.#beganBeforeLimit = this.#attemptCount;
   }
 
   /** Begins as many attempts as there is room for, of the deliveries that were read ahead. */
@@ -193,7 +205,7 @@ export class WebhookDrain {
   async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
     const { clock, drawId } = this.#runtime;
     const { id: delivery_id, manual_at: requested_at, attempts, history, body } = delivery;
-    this.#attemptCount++;
+    const number = ++this.#attemptCount;
     this.#inFlight++;
     this.#unfinished.add(delivery_id);
     const started_at = clock.now();
@@ -207,8 +219,11 @@ export class WebhookDrain {
       this.#unfinished.delete(delivery_id);
     } else {
       const succeeded = isSuccess(outcome);
-      if (succeeded) this.#maxInFlight = Math.min(this.#maxInFlight + 1, concurrency.proven);
-      else this.#unrecordedFailures++;
+      if (!succeeded) this.#unrecordedFailures++;
+      // Attempts that began before the limit was lowered do not raise it.
+      else if (number > this.#beganBeforeLimit) {
+        this.#maxInFlight = Math.min(this.#maxInFlight + 1, concurrency.proven);
+      }
       // The clock may have been set back during the attempt.
       const duration_ms = Math.max(0, ended_at - started_at);
       const times = {
@@ -336,7 +351,7 @@ export class WebhookDrain {
   }
 }
 
-function initialConcurrency({ proven, streak }: WebhookRow): number {
+function concurrencyOf({ proven, streak }: WebhookRow): number {
   if (proven) return concurrency.proven;
   return streak === null ? concurrency.fresh : concurrency.failing;
 }

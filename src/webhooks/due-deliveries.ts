@@ -211,7 +211,7 @@ export class ReadAhead {
 
   /**
    * Reads the webhook, and more deliveries if few are left. Deliveries in `excluded` are left out.
-   * Returns undefined if the webhook was deleted.
+   * Returns the same object until the webhook changes, and undefined if it was deleted.
    */
   async read(excluded: ReadonlySet<string>): Promise<WebhookRow | undefined> {
     const forgetCount = this.#forgetCount;
@@ -229,7 +229,7 @@ export class ReadAhead {
     }
     if (forgetCount === this.#forgetCount) this.#webhookReadAt = this.#clock.now();
     else this.#page = [];
-    return webhook;
+    return this.#webhook;
   }
 
   async #readPage(webhook: WebhookRow, excluded: ReadonlySet<string>): Promise<void> {

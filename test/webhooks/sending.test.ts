@@ -296,6 +296,52 @@ describe.each(storages)("a fifo webhook on $name", ({ open }) => {
 const [memory] = storages;
 if (memory === undefined) throw new Error("no storage");
 
+describe("a webhook with a backlog", () => {
+  it("gets at most 4 requests at once when it begins to fail", async () => {
+    const world = await webhookWorld(memory.open());
+    const { clock, receivers } = world;
+    let failsSince = Infinity;
+    const concurrent: number[] = [];
+    const { url } = await world.hook("a", ({ at }, n) => {
+      if (n < 3) return {};
+      failsSince = Math.min(failsSince, at);
+      // Earlier requests began before the first failure was known.
+      if (at >= failsSince + 500) concurrent.push(receivers.busy.get(url) ?? 0);
+      return { status: 500, after: 500 };
+    });
+    await world.start();
+    for (let i = 0; i < 3; i++) {
+      await world.tell();
+      await clock.advance(soonMs);
+    }
+    await world.tell(60);
+    await clock.advance(2 * soonMs);
+    expect(Math.max(...concurrent)).toBe(4);
+  });
+
+  it("gets one request at a time when it is enabled again, until one succeeds", async () => {
+    const world = await webhookWorld(memory.open());
+    const { clock, receivers, desk } = world;
+    const { id, url } = await world.hook("a", (_, n) => ({ after: n < 3 ? 5 : 2_000 }));
+    await world.start();
+    for (let i = 0; i < 3; i++) {
+      await world.tell();
+      await clock.advance(soonMs);
+    }
+    await world.tell(100);
+    await clock.advanceUntil(() => receivers.busy.get(url) === 8);
+    await clock.advance(500);
+    await desk.webhooks.update(id, { status: "paused" });
+    await desk.webhooks.update(id, { status: "enabled" });
+    await clock.advance(3_000);
+    expect(receivers.busy.get(url)).toBe(1);
+    await clock.advance(2_000);
+    expect(receivers.busy.get(url)).toBe(2);
+    await clock.advance(2 * soonMs);
+    expect(receivers.busy.get(url)).toBe(8);
+  });
+});
+
 describe("a webhook that fails for days", () => {
   it("is disabled once after five days without success; its backlog is sent once it is enabled", async () => {
     const world = await webhookWorld(memory.open());
