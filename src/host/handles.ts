@@ -181,6 +181,7 @@ export interface Webhooks {
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
   /**
    * Attempts each failed delivery since a time once more. The work goes on after the call resolves.
+   * A second call during that work attempts none twice, unless its time is earlier.
    */
   recover(
     id: string,

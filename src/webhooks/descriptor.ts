@@ -138,7 +138,9 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: recoverWebhook,
     summary: "Redeliver failed deliveries",
     description:
-      "Makes one attempt for each failed delivery that was created since the given time.",
+      "Makes one attempt for each failed delivery that was created since the given time. A second " +
+      "request while the first one is still being processed makes no second attempt, unless its " +
+      "time is earlier.",
     response: webhookSchema,
   },
 ];

@@ -155,7 +155,10 @@ async function recoverChunk(
       if (delivery?.status !== "failed" || delivery.manual_at !== null) continue;
       if (manualAttemptRefusal(delivery) === undefined) tx.update(deliveries, delivery, request);
     }
-    const recovering = tx.update(webhooks, webhook, { recover_after: last });
+    const recovering = tx.update(webhooks, webhook, {
+      recover_after: last,
+      ...(last === null ? { recover_since: null } : {}),
+    });
     if (last !== null) {
       await arm(tx, deliverJob(recovering, tx.now));
       return "more";

@@ -5,6 +5,7 @@
  */
 import type { AttemptId, DeliveryId, EventId, WebhookId } from "../kernel/index.ts";
 import {
+  added,
   boolean,
   collection,
   integer,
@@ -58,6 +59,8 @@ export const webhooks = scoped("webhooks", {
    * Failed deliveries with higher ids still need to be scheduled again. Null when no recovery runs.
    */
   recover_after: nullable(text()),
+  /** The `recover_after` with which the running recovery began. Null when no recovery runs. */
+  recover_since: added(3, nullable(text())),
   created_at: time(),
   updated_at: time(),
 });

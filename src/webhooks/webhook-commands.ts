@@ -79,6 +79,7 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
       streak: null,
       paused_until: null,
       recover_after: null,
+      recover_since: null,
       created_at: tx.now,
       updated_at: tx.now,
     });
@@ -251,8 +252,8 @@ const refusals = {
 
 /**
  * Schedules the failed deliveries since a time again. A job processes them, because there may be
- * many. When a recovery already runs, the earlier start time applies, and each delivery is
- * scheduled once.
+ * many. While a recovery runs, a second request with the same or a later time changes nothing, so
+ * that no delivery is scheduled twice. One with an earlier time starts again from that time.
  */
 export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
   kind: "command",
@@ -262,11 +263,12 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
   async run(tx, { id, since }) {
     const webhook = await getWebhookForUpdate(tx, id);
     const start = firstIdAt("dlv", millis(since));
-    const { recover_after: pending } = webhook;
-    const recovering = tx.update(webhooks, webhook, {
-      recover_after: pending === null || start < pending ? start : pending,
-    });
-    await arm(tx, recoverJob(recovering, tx.now));
-    return webhookResource(recovering);
+    const { recover_after, recover_since } = webhook;
+    // Engines of earlier versions do not write `recover_since`.
+    if (recover_after === null || start < (recover_since ?? recover_after)) {
+      tx.update(webhooks, webhook, { recover_after: start, recover_since: start });
+      await arm(tx, recoverJob(webhook, tx.now));
+    }
+    return webhookResource(webhook);
   },
 };

@@ -11,7 +11,7 @@ import { schema } from "../../src/modules.ts";
 import { simulated } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import { fanOut } from "../../src/webhooks/fan-out.ts";
-import { all, mortal, outcome } from "../contacts/helpers.ts";
+import { all, outcome } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
 import { hosts } from "../adapters/transactions/hosts.ts";
 import { over } from "../support/over.ts";
@@ -40,10 +40,7 @@ function recordingWrites(storage: StoragePort): {
   return { storage: over(storage, { begin }), writes };
 }
 
-describe.each(storages)("deliveries on $name", ({ name, open }) => {
-  /** More than one transaction recovers, except on slow storages. */
-  const many = { memory: 250, SQLite: 250, PostgreSQL: 30 }[name];
-
+describe.each(storages)("deliveries on $name", ({ open }) => {
   function opened() {
     const { clock, engine, log } = world();
     const ground = open();
@@ -51,8 +48,7 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     const there = receivers(clock);
     const http = { client: there.client };
     const one = engine(storage, { http });
-    const at = (): string => new Date(clock.now()).toISOString();
-    return { clock, engine, log, ground, storage, there, http, one, at };
+    return { clock, engine, log, ground, storage, there, http, one };
   }
 
   it("are written only for subscribed webhooks; 1,000 others cause no writes", async () => {
@@ -313,78 +309,6 @@ describe.each(storages)("deliveries on $name", ({ name, open }) => {
     expect(await outcome(one.webhooks.redeliver(id, delivery))).toBe("done");
     await changeDeliveries(storage, [delivery], { ...failed, attempts: 100, manual_at: null });
     expect(await outcome(one.webhooks.redeliver(id, delivery))).toBe("conflict");
-  });
-
-  it("that failed since a time are each redelivered once per recovery", async () => {
-    const { clock, storage, there, one, at } = opened();
-    const { id } = await one.webhooks.create(hook);
-    const fire = async (count: number): Promise<string[]> => {
-      const events = await Promise.all(
-        Array.from({ length: count }, () => one.sandbox.event({ type: "message.sent" })),
-      );
-      await clock.advance(10);
-      return events.map((event) => event.id).toSorted();
-    };
-    await fire(3);
-    const since = at();
-    const failing = await fire(many);
-    const [succeeded = "", exhausted = "", erased = ""] = await fire(3);
-    const rows = await rowsOf(storage, deliveries);
-    const of = (event: string): string => rows.find(({ event_id }) => event_id === event)?.id ?? "";
-    await changeDeliveries(
-      storage,
-      rows.map((row) => row.id),
-      failed,
-    );
-    await changeDeliveries(storage, [of(succeeded)], { status: "succeeded", attempts: 1 });
-    await changeDeliveries(storage, [of(exhausted)], { attempts: 100 });
-    await changeDeliveries(storage, [of(erased)], { body: null });
-    there.at(hook.url, () => ({ status: 500 }));
-    await one.start();
-    await one.webhooks.recover(id, { since });
-    await one.webhooks.recover(id, { since });
-    await clock.advance(20_000);
-    const came = (): string[] => there.seen.map((each) => each.id).toSorted();
-    expect(came()).toEqual(failing);
-    expect((await partsOf(storage, id)).jobs).toEqual([]);
-    there.at(hook.url, () => ({}));
-    there.seen.splice(0);
-    await one.webhooks.recover(id, { since });
-    await clock.advance(20_000);
-    expect(came()).toEqual(failing);
-    there.seen.splice(0);
-    await one.webhooks.recover(id, { since });
-    await clock.advance(20_000);
-    expect(came()).toEqual([]);
-  });
-
-  it("are recovered once each if a process dies during the recovery", async () => {
-    const { clock, engine } = world();
-    const ground = open();
-    const storage = ground.connect();
-    const there = receivers(clock);
-    there.at(hook.url, () => ({ status: 500 }));
-    const http = { client: there.client };
-    const { storage: own, dieAfter } = mortal(storage);
-    const dying = engine(own, { http });
-    const since = new Date(clock.now()).toISOString();
-    const { id } = await dying.webhooks.create(hook);
-    await Promise.all(
-      Array.from({ length: many }, () => dying.sandbox.event({ type: "message.sent" })),
-    );
-    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
-    await changeDeliveries(storage, ids, failed);
-    await dying.webhooks.recover(id, { since });
-    await dying.start();
-    dieAfter(6);
-    await clock.advance(2_000);
-    const living = engine(ground.connect(), { http });
-    await living.start();
-    await clock.advance(3 * 60_000);
-    const rows = await rowsOf(storage, deliveries);
-    expect(rows.filter(({ manual_at }) => manual_at !== null)).toEqual([]);
-    // Requests that were under way may repeat; recorded attempts may not.
-    expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([6]));
   });
 });
 

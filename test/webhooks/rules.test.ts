@@ -34,6 +34,7 @@ const webhook: WebhookRow = {
   streak: null,
   paused_until: null,
   recover_after: null,
+  recover_since: null,
   created_at: 0,
   updated_at: 0,
 };

@@ -1,0 +1,123 @@
+/** A recovery schedules failed deliveries again, in several transactions. */
+import { describe, expect, it } from "vitest";
+import type { CreateWebhook } from "../../src/webhooks/types.ts";
+import { deliveries, deliveriesOfWebhook } from "../../src/webhooks/rows.ts";
+import { mortal } from "../contacts/helpers.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { receivers } from "./receivers.ts";
+import { changeDeliveries, failed, partsOf } from "./rows.ts";
+
+const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
+
+describe.each(storages)("a recovery on $name", ({ name, open }) => {
+  /** More than one transaction recovers, except on slow storages. */
+  const many = { memory: 250, SQLite: 250, PostgreSQL: 30 }[name];
+
+  function opened() {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    const there = receivers(clock);
+    const http = { client: there.client };
+    const at = (): string => new Date(clock.now()).toISOString();
+    return { clock, engine, ground, storage, there, http, at };
+  }
+
+  it("redelivers each delivery that failed since a time once", async () => {
+    const { clock, engine, storage, there, http, at } = opened();
+    const one = engine(storage, { http });
+    const { id } = await one.webhooks.create(hook);
+    const fire = async (count: number): Promise<string[]> => {
+      const events = await Promise.all(
+        Array.from({ length: count }, () => one.sandbox.event({ type: "message.sent" })),
+      );
+      await clock.advance(10);
+      return events.map((event) => event.id).toSorted();
+    };
+    await fire(3);
+    const since = at();
+    const failing = await fire(many);
+    const [succeeded = "", exhausted = "", erased = ""] = await fire(3);
+    const rows = await rowsOf(storage, deliveries);
+    const of = (event: string): string => rows.find(({ event_id }) => event_id === event)?.id ?? "";
+    await changeDeliveries(
+      storage,
+      rows.map((row) => row.id),
+      failed,
+    );
+    await changeDeliveries(storage, [of(succeeded)], { status: "succeeded", attempts: 1 });
+    await changeDeliveries(storage, [of(exhausted)], { attempts: 100 });
+    await changeDeliveries(storage, [of(erased)], { body: null });
+    there.at(hook.url, () => ({ status: 500 }));
+    await one.start();
+    await one.webhooks.recover(id, { since });
+    await one.webhooks.recover(id, { since });
+    await clock.advance(20_000);
+    const came = (): string[] => there.seen.map((each) => each.id).toSorted();
+    expect(came()).toEqual(failing);
+    expect((await partsOf(storage, id)).jobs).toEqual([]);
+    there.at(hook.url, () => ({}));
+    there.seen.splice(0);
+    await one.webhooks.recover(id, { since });
+    await clock.advance(20_000);
+    expect(came()).toEqual(failing);
+    there.seen.splice(0);
+    await one.webhooks.recover(id, { since });
+    await clock.advance(20_000);
+    expect(came()).toEqual([]);
+  });
+
+  it("redelivers each delivery once if it is requested again while it runs", async () => {
+    const { clock, engine, storage, there, http, at } = opened();
+    let pages = 0;
+    const reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        if (range.index === deliveriesOfWebhook && ++pages === 2) await clock.sleep(5_000);
+        return rows;
+      },
+    });
+    const one = engine(over(storage, { reader }), { http });
+    there.at(hook.url, () => ({ status: 500 }));
+    const since = at();
+    const { id } = await one.webhooks.create(hook);
+    for (let i = 0; i < many; i++) await one.sandbox.event({ type: "message.sent" });
+    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
+    await changeDeliveries(storage, ids, failed);
+    await one.webhooks.recover(id, { since });
+    await one.start();
+    await clock.advance(4_000);
+    expect(there.seen.length).toBeGreaterThan(0);
+    await one.webhooks.recover(id, { since });
+    await clock.advance(30_000);
+    expect(there.seen).toHaveLength(many);
+  });
+
+  it("redelivers each delivery once if a process dies during it", async () => {
+    const { clock, engine, ground, storage, there, http, at } = opened();
+    there.at(hook.url, () => ({ status: 500 }));
+    const { storage: own, dieAfter } = mortal(storage);
+    const dying = engine(own, { http });
+    const since = at();
+    const { id } = await dying.webhooks.create(hook);
+    await Promise.all(
+      Array.from({ length: many }, () => dying.sandbox.event({ type: "message.sent" })),
+    );
+    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
+    await changeDeliveries(storage, ids, failed);
+    await dying.webhooks.recover(id, { since });
+    await dying.start();
+    dieAfter(6);
+    await clock.advance(2_000);
+    const living = engine(ground.connect(), { http });
+    await living.start();
+    await clock.advance(3 * 60_000);
+    const rows = await rowsOf(storage, deliveries);
+    expect(rows.filter(({ manual_at }) => manual_at !== null)).toEqual([]);
+    // Requests that were under way may repeat; recorded attempts may not.
+    expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([6]));
+  });
+});
