@@ -165,7 +165,7 @@ export interface Webhooks {
     },
     options?: CommandOptions,
   ): Promise<CreatedWebhook>;
-  /** Sends one sample event, whatever the webhook's status. */
+  /** Sends one sample event now, whatever the webhook's status and ordering. */
   test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
   /** Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. */
   deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<DeliveryWithAttempts>>;
@@ -175,7 +175,8 @@ export interface Webhooks {
    */
   delivery(id: string, deliveryId: string): Promise<DeliveryWithBody>;
   /**
-   * Attempts the delivery once more, whatever its status.
+   * Attempts the delivery once more, whatever its status. With `fifo` ordering, the attempt waits
+   * until the deliveries that are pending now have ended, unless they wait for this one.
    * @throws TidingsError `conflict` when the content was erased, or after 100 attempts
    */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;

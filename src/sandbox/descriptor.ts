@@ -94,8 +94,8 @@ const sandboxRoutes: readonly ApiRoute[] = [
     operation: testWebhook,
     summary: "Send a test event",
     description:
-      "Makes one attempt with sample data, whatever the webhook's status. Other subscribers do " +
-      "not receive the event.",
+      "Makes one attempt with sample data now, whatever the webhook's status and ordering. Other " +
+      "subscribers do not receive the event.",
     response: deliverySchema,
   },
 ];

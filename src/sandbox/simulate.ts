@@ -25,7 +25,6 @@ import { type AnyEvent, appendEvent, eventResource } from "../events/index.ts";
 import { sampleData } from "./event-samples.ts";
 import {
   eventDefinitionOf,
-  manualAttempt,
   deliveries,
   deliverJob,
   type Delivery,
@@ -188,10 +187,8 @@ export const testWebhook: Command<TestWebhook, Delivery> = {
       event_type,
       body,
     });
-    const delivery = tx.update(deliveries, made, {
-      ...(await manualAttempt(tx)),
-      next_attempt_at: null,
-    });
+    // Unlike a redelivery, a sample event has no place in the order of a `fifo` webhook.
+    const delivery = tx.update(deliveries, made, { manual_at: tx.now, next_attempt_at: null });
     await arm(tx, deliverJob(webhook, tx.now));
     return deliveryResource(delivery, webhook.status);
   },

@@ -45,11 +45,12 @@ function inAnyOrder(webhook: WebhookRow, automatic: Rows, manual: Rows, now: num
 }
 
 /**
- * Returns the manual delivery if the order allows it. Otherwise returns the automatic ones before
- * it, up to the first that is not due, or none while the webhook is not sending.
+ * Returns a manual delivery if the order allows it. Otherwise returns the automatic ones before the
+ * first manual one, up to the first that is not due, or none while the webhook is not sending.
  */
 function inOrder(webhook: WebhookRow, automatic: Rows, [manual]: Rows, now: number): Rows {
-  if (manual !== undefined && canSendManual(webhook, automatic[0], manual)) return [manual];
+  const allowed = allowedManual(webhook, automatic[0], manual);
+  if (allowed !== undefined) return [allowed];
   const isDue = ({ next_attempt_at, position }: DeliveryRow): boolean =>
     (next_attempt_at ?? Infinity) <= now && position <= (manual?.manual_after ?? Infinity);
   const first = automatic.findIndex((delivery) => !isDue(delivery));
@@ -68,7 +69,8 @@ export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<numbe
     tx.list(webhook.ordering === "fifo" ? deliveriesInOrder : deliveriesDue, [webhook.id], 1),
     tx.list(manualDeliveries, [webhook.id], 1),
   ]);
-  return Math.min(automaticAt(webhook, next), manualAt(webhook, next, manual, tx.now));
+  const isAllowed = allowedManual(webhook, next, manual) !== undefined;
+  return Math.min(automaticAt(webhook, next), isAllowed ? tx.now : Infinity);
 }
 
 /** Releases the job of a webhook until `againAt`, or removes it when that is Infinity. */
@@ -95,19 +97,6 @@ function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | u
 }
 
 /**
- * Returns now if a manual attempt may be made, otherwise Infinity. With `fifo` ordering, it waits
- * for the automatic ones before it.
- */
-function manualAt(
-  webhook: WebhookRow,
-  head: DeliveryRow | undefined,
-  manual: DeliveryRow | undefined,
-  now: number,
-): number {
-  return manual !== undefined && canSendManual(webhook, head, manual) ? now : Infinity;
-}
-
-/**
  * Releases the job of a webhook until its next delivery is due, or removes it when no delivery is
  * left.
  */
@@ -119,20 +108,21 @@ export async function endWebhookDrain(tx: Tx, claim: Claim<"deliver">): Promise<
   return releaseWebhookJob(tx, claim, webhook, await nextDeliveryAt(tx, webhook));
 }
 
-type Place = Pick<DeliveryRow, "position">;
-
 /**
- * Whether a manual attempt may be made. With `fifo` ordering it waits until the automatic
- * deliveries that existed when it was requested have ended. It does not wait while the webhook is
- * not enabled. `head` is the first automatic delivery.
+ * Returns the delivery that may get its manual attempt now, if there is one. With `fifo` ordering,
+ * the attempt waits until the automatic deliveries that existed when it was requested have ended. A
+ * request for the first of these does not wait. Nothing waits while the webhook is not enabled.
+ * @param head the first automatic delivery
+ * @param manual the first manual delivery
  */
-function canSendManual(
+function allowedManual(
   { ordering, status }: Pick<WebhookRow, "ordering" | "status">,
-  head: Place | undefined,
-  manual: Pick<DeliveryRow, "manual_after">,
-): boolean {
-  if (ordering === "none" || status !== "enabled" || head === undefined) return true;
-  return head.position > manual.manual_after;
+  head: DeliveryRow | undefined,
+  manual: DeliveryRow | undefined,
+): DeliveryRow | undefined {
+  if (ordering === "none" || status !== "enabled" || head === undefined) return manual;
+  if (manual !== undefined && manual.manual_after < head.position) return manual;
+  return head.manual_at === null ? undefined : head;
 }
 
 /** Whether automatic attempts may be made at this time. */

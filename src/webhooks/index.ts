@@ -6,7 +6,7 @@ export {
   rewriteDeliveries,
 } from "./remove-deliveries.ts";
 export { getWebhookForUpdate } from "./webhook-commands.ts";
-export { WebhookWaker, manualAttempt } from "./webhook-waker.ts";
+export { WebhookWaker } from "./webhook-waker.ts";
 export {
   anyEventSchema,
   type ConsumerHandler,

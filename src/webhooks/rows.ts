@@ -106,7 +106,8 @@ export const deliveries = scoped("deliveries", {
   /** When a manual attempt was requested. Null when none is pending. */
   manual_at: nullable(time()),
   /**
-   * With `fifo` ordering, the manual attempt waits for automatic deliveries up to this position.
+   * With `fifo` ordering, the manual attempt waits for automatic deliveries up to this position. 0
+   * for a test, which has no place in the order.
    */
   manual_after: integer(),
   created_at: time(),
@@ -125,9 +126,12 @@ export const deliveriesDue = deliveries.byId.index("due", ["webhook_id", "next_a
 export const deliveriesInOrder = deliveries.byId.index("in_order", ["webhook_id", "position"], {
   where: { column: "next_attempt_at", present: true },
 });
-export const manualDeliveries = deliveries.byId.index("by_hand", ["webhook_id", "manual_at"], {
-  where: { column: "manual_at", present: true },
-});
+/** Requested manual attempts of a webhook, in the order in which `fifo` ordering allows them. */
+export const manualDeliveries = deliveries.byId.index(
+  "manual",
+  ["webhook_id", "manual_after", "manual_at"],
+  { since: 3, where: { column: "manual_at", present: true } },
+);
 
 /** One request and its outcome. */
 export const deliveryAttempts = scoped("delivery_attempts", {

@@ -221,8 +221,8 @@ async function writePatterns(
 }
 
 /**
- * Requests a manual attempt of a delivery, whatever its status. A second request while one is
- * pending changes nothing.
+ * Requests a manual attempt of a delivery, whatever its status. With `fifo` ordering, the attempt
+ * waits for pending deliveries before it. A second request while one is pending changes nothing.
  */
 export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
   kind: "command",

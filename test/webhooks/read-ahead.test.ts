@@ -118,6 +118,8 @@ describe("a webhook with deliveries that were read ahead", () => {
     await clock.advance(1_000);
     const [first] = await world.deliveries();
     await desk.webhooks.redeliver(id, first?.id ?? "");
+    await clock.advance(soonMs);
+    expect(receivers.seen).toHaveLength(2);
     await clock.advance(200_000);
     expect(receivers.seen.map(({ id: event }) => events.indexOf(event))).toEqual([0, 0, 0, 1]);
   });

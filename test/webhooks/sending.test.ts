@@ -291,6 +291,69 @@ describe.each(storages)("a fifo webhook on $name", ({ open }) => {
     expect(receivers.seen.slice(7).map((each) => each.id)).toEqual([...more, ids[0]]);
     expect(receivers.busiest.get("https://a.example/hook")).toBe(1);
   });
+
+  it("gets a redelivery of the event that blocks it at once; its retries stay on schedule", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    const { id } = await world.hook("a", (_, n) => (n < 3 ? { status: 500 } : {}), {
+      ordering: "fifo",
+    });
+    await world.start();
+    const [blocking, next] = await world.tell(2);
+    await clock.advance(soonMs);
+    const [first] = await world.deliveries();
+    const sent = (): (string | undefined)[] => receivers.seen.map((each) => each.id);
+    for (const requests of [2, 3]) {
+      await desk.webhooks.redeliver(id, first?.id ?? "");
+      await clock.advance(soonMs);
+      expect(sent()).toEqual(Array(requests).fill(blocking));
+    }
+    await clock.advance(minuteMs);
+    expect(sent()).toEqual([...Array<string | undefined>(4).fill(blocking), next]);
+    expect((await world.attempts()).map(({ manual }) => manual)).toEqual([
+      false,
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("gets no retry of an event whose redelivery succeeded, and the next event instead", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    const { id } = await world.hook("a", (_, n) => (n === 0 ? { status: 500 } : {}), {
+      ordering: "fifo",
+    });
+    await world.start();
+    const [blocking, next] = await world.tell(2);
+    await clock.advance(soonMs);
+    const [first] = await world.deliveries();
+    await desk.webhooks.redeliver(id, first?.id ?? "");
+    await clock.advance(soonMs);
+    expect(receivers.seen.map((each) => each.id)).toEqual([blocking, blocking, next]);
+    await clock.advance(2 * minuteMs);
+    expect(receivers.seen).toHaveLength(3);
+  });
+
+  it("gets a test at once, while an event waits for its retry and a redelivery for that event", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers, desk } = world;
+    const { id } = await world.hook("a", (_, n) => (n === 1 ? { status: 500 } : {}), {
+      ordering: "fifo",
+    });
+    await world.start();
+    const events = await world.tell(2);
+    await clock.advance(soonMs);
+    const [succeeded] = await world.deliveries();
+    await desk.webhooks.redeliver(id, succeeded?.id ?? "");
+    await clock.advance(soonMs);
+    const { event_id } = await desk.webhooks.test(id);
+    await clock.advance(soonMs);
+    expect(receivers.seen.map((each) => each.id)).toEqual([...events, event_id]);
+    await clock.advance(minuteMs);
+    expect(receivers.seen.slice(3).map((each) => each.id)).toEqual(events.toReversed());
+  });
 });
 
 const [memory] = storages;

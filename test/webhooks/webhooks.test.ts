@@ -224,18 +224,20 @@ describe.each(storages)("webhooks on $name", ({ open }) => {
   it("with fifo order get a manual delivery as soon as a pause holds back what is before it", async () => {
     const { clock, there, one } = opened();
     there.at(hook.url, (_, n) =>
-      n === 0 ? { status: 503, headers: { "retry-after": "600" } } : {},
+      n === 1 ? { status: 503, headers: { "retry-after": "600" } } : {},
     );
     await one.start();
     const { id } = await one.webhooks.create({ ...hook, ordering: "fifo" });
     await one.sandbox.event({ type: "message.sent" });
+    await one.sandbox.event({ type: "message.sent" });
     await clock.advance(1_000);
-    await one.webhooks.test(id);
+    const [succeeded] = (await one.webhooks.deliveries(id, { status: "succeeded" })).data;
+    await one.webhooks.redeliver(id, succeeded?.id ?? "");
     await clock.advance(120_000);
-    expect(there.seen).toHaveLength(1);
+    expect(there.seen).toHaveLength(2);
     await one.webhooks.update(id, { status: "paused" });
     await clock.advance(1_000);
-    expect(there.seen).toHaveLength(2);
+    expect(there.seen).toHaveLength(3);
   });
 
   it("that were disabled start unproven once enabled; a client cannot disable one", async () => {

@@ -112,7 +112,10 @@ function whyStuck(
   const [head] = isSending ? readRows(database, deliveriesInOrder, [webhook.id]) : [];
   if (manual_at !== null) {
     const waits =
-      webhook.ordering === "fifo" && head !== undefined && head.position <= manual_after;
+      webhook.ordering === "fifo" &&
+      head !== undefined &&
+      head.id !== delivery.id &&
+      head.position <= manual_after;
     if (!waits && job === undefined) return "was requested by hand, but has no job";
   }
   if (status === "failed") {
