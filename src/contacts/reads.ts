@@ -2,15 +2,20 @@ import {
   type ById,
   byIdSchema,
   type ContactId,
-  firstIdAt,
   iso,
   isoOrNull,
   mediumSchema,
-  millis,
   notFound,
   type Page,
 } from "../kernel/index.ts";
-import { type Activity, type Call, page, type Query, type Services } from "../operations/index.ts";
+import {
+  type Activity,
+  type Call,
+  createdBetween,
+  page,
+  type Query,
+  type Services,
+} from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import {
   contactById,
@@ -26,7 +31,6 @@ import { maxIdentities } from "./rules.ts";
 import type { Contact, ContactReference } from "./types.ts";
 import { sentimentOf } from "./sentiment.ts";
 import { type ListContacts, listContactsSchema } from "./input-types.ts";
-import type { KeyValue } from "../ports/index.ts";
 
 export const media = mediumSchema.options;
 
@@ -136,8 +140,11 @@ export const listContacts: Query<ListContacts, Page<Contact>> = {
   name: "contacts.list",
   input: () => listContactsSchema,
   async run(reads, asked, call) {
+    const { keep } = createdBetween("ct", asked);
     const found = await scan(reads, asked, call);
-    const rows = found.data.filter((row) => row.merged_into === null);
+    const rows = found.data.filter(
+      (row) => row.merged_into === null && (keep === undefined || keep(row)),
+    );
     const shown = await showContacts(reads, rows, call.services);
     return { ...found, data: shown.filter((contact) => passes(contact, asked)) };
   },
@@ -153,7 +160,10 @@ async function scan(reads: Reads, asked: ListContacts, call: Call): Promise<Page
     filters,
     input: { limit, cursor },
   } as const;
-  const range = { ...list, ...timesOf(asked) };
+  // The index of addresses is the only one that is not in the order of contact ids.
+  const times = createdBetween("ct", asked);
+  const { keep: _, ...bounds } = times;
+  const range = { ...list, ...bounds };
   if (phone !== undefined) {
     const prefix = ["text", phone];
     const owned = await page(reads, { ...list, index: identityByAddress, prefix }, call);
@@ -170,18 +180,7 @@ async function scan(reads: Reads, asked: ListContacts, call: Call): Promise<Page
     return { ...out, data: await contactsOf(reads, await firstsOf(reads, out.data)) };
   }
   const where = { merged_into: null };
-  return page(reads, { ...range, index: contacts.primary, prefix: [], where }, call);
-}
-
-/** Ids are ordered by creation time, and each of these indexes is ordered by contact id. */
-function timesOf({ created_after, created_before }: ListContacts): {
-  readonly after?: readonly KeyValue[];
-  readonly until?: readonly KeyValue[];
-} {
-  return {
-    ...(created_before === undefined ? {} : { after: [firstIdAt("ct", millis(created_before))] }),
-    ...(created_after === undefined ? {} : { until: [firstIdAt("ct", millis(created_after) + 1)] }),
-  };
+  return page(reads, { ...list, ...times, index: contacts.primary, prefix: [], where }, call);
 }
 
 interface OfContact {
@@ -213,15 +212,9 @@ async function contactsOf(reads: Reads, ids: readonly string[]): Promise<Contact
   return [...(await reads.getAll(contactById, keys))];
 }
 
-function passes(
-  contact: Contact,
-  { label, opted_out, created_after, created_before }: ListContacts,
-): boolean {
-  const made = millis(contact.created_at);
+function passes(contact: Contact, { label, opted_out }: ListContacts): boolean {
   return (
     (label === undefined || contact.labels.includes(label)) &&
-    (opted_out === undefined || contact.opted_out === opted_out) &&
-    (created_after === undefined || made > millis(created_after)) &&
-    (created_before === undefined || made < millis(created_before))
+    (opted_out === undefined || contact.opted_out === opted_out)
   );
 }

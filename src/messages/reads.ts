@@ -3,8 +3,6 @@ import {
   isoOrNull,
   type ById,
   byIdSchema,
-  firstIdAt,
-  millis,
   notFound,
   type Page,
   ulidOf,
@@ -20,8 +18,8 @@ import {
 } from "./rows.ts";
 import { type ListMessages, listMessagesSchema } from "./input-types.ts";
 import type { Message, MessageError } from "./types.ts";
-import { mapPage, page, type Query, type RangeList } from "../operations/index.ts";
-import type { Reads, ScopedRangeOf, Tx } from "../store/index.ts";
+import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
 import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./timeline.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
 import {
@@ -102,18 +100,12 @@ type Filters = Omit<ListMessages, "limit" | "cursor">;
 /**
  * Returns the narrowest index range that contains all matches. The other filters apply to its rows.
  */
-function rangeOf(filters: Filters): Omit<ScopedRangeOf<MessageRow>, "limit"> {
+function rangeOf(filters: Filters): Omit<RangeList<MessageRow>, "operation" | "filters" | "input"> {
   const { conversation_id, contact_id, created_after, created_before, ...columns } = filters;
   const where = Object.fromEntries(
     Object.entries(columns).filter(([, value]) => value !== undefined),
   );
   const order = "descending";
-  const times = {
-    ...(created_before === undefined ? {} : { after: [firstIdAt("msg", millis(created_before))] }),
-    ...(created_after === undefined
-      ? {}
-      : { until: [firstIdAt("msg", millis(created_after) + 1)] }),
-  };
   const anyTime = created_after === undefined && created_before === undefined;
   if (conversation_id !== undefined && anyTime) {
     const also = contact_id === undefined ? {} : { contact_id };
@@ -124,6 +116,7 @@ function rangeOf(filters: Filters): Omit<ScopedRangeOf<MessageRow>, "limit"> {
       where: { ...where, ...also },
     };
   }
+  const times = createdBetween("msg", { created_after, created_before });
   const also = conversation_id === undefined ? {} : { conversation_id };
   if (contact_id !== undefined) {
     return {

@@ -86,6 +86,7 @@ export {
 } from "./idempotency.ts";
 export { findByWords } from "./find-by-words.ts";
 export { queryWords, storedWords, wordsOf } from "./search-words.ts";
+export { createdBetween } from "./created-between.ts";
 export { listQuery, mapPage, type ScanList, page, pageOf, type RangeList } from "./pagination.ts";
 export { admit, type RateLimiter, rateLimiter, slidingLog } from "./rate-limiter.ts";
 export {

@@ -10,6 +10,7 @@ import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Call, Query } from "./operation.ts";
 import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
+  type Kept,
   scan,
   type Scan,
   scopedPlaceColumns,
@@ -29,7 +30,8 @@ interface PageRequest {
 }
 
 /** A list that reads one index range, with the request for a page of it. */
-export interface RangeList<R extends Scope> extends Omit<ScopedRangeOf<R>, "limit">, PageRequest {}
+export interface RangeList<R extends Scope>
+  extends Omit<ScopedRangeOf<R>, "limit">, Kept<R>, PageRequest {}
 
 /** A list with its own scan, in the order of an index of which `prefix` columns are fixed. */
 export interface ScanList<R extends object> extends PageRequest {

@@ -15,7 +15,7 @@ import type { Command, Services } from "../operations/index.ts";
 import { backdated, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 import { seedAgent } from "./seed-agent.ts";
-import { type GenerateId, iso, minuteMs, noInput } from "../kernel/index.ts";
+import { type GenerateId, idSource, iso, minuteMs, noInput } from "../kernel/index.ts";
 import {
   beginConversation,
   changeConversation,
@@ -65,7 +65,10 @@ export const seedSandbox: Command<Record<string, never>, SandboxSeedResult> = {
       scenario.turns.map((turn): [Scenario, ScenarioMessage] => [scenario, turn]),
     );
     for (const [scenario, turn] of turns.toSorted(([, a], [, b]) => b.ago - a.ago)) {
-      await playMessage(backdated(tx, tx.now - turn.ago * minuteMs), services, scenario, turn);
+      const past = backdated(tx, tx.now - turn.ago * minuteMs);
+      // Lists find the rows of a time by their ids.
+      const drawId = idSource({ now: () => past.now }, services.random);
+      await playMessage(past, { ...services, drawId }, scenario, turn);
       made.messages++;
     }
     const { drawId } = services;

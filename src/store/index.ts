@@ -1,5 +1,13 @@
 export { byIndex } from "./keys.ts";
-export { scan, type Scan, scanAcross, scopedPlaceColumns, passes, placeAt } from "./scan.ts";
+export {
+  type Kept,
+  scan,
+  type Scan,
+  scanAcross,
+  scopedPlaceColumns,
+  passes,
+  placeAt,
+} from "./scan.ts";
 export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
 export { isStorageFailure } from "./committer.ts";
 export { background, Store } from "./store.ts";

@@ -25,26 +25,32 @@ export interface Scan<R extends object> {
   readonly last: readonly KeyValue[] | undefined;
 }
 
+/** A filter that the storage cannot apply. */
+export interface Kept<R> {
+  /** Whether a row that passes `where` is kept. Default: every row is. */
+  readonly keep?: (row: R) => boolean;
+}
+
 /**
- * Finds up to `limit` rows that match the filter, from the start of a range. Examines at most `max`
- * rows or one page, so that a filter which few rows match does not block the process.
+ * Finds up to `limit` rows that match the filters, from the start of a range. Examines at most
+ * `max` rows or one page, so that a filter which few rows match does not block the process.
  *
  * Rows may change between the reads. The scan first determines its end and then examines all rows
  * up to it. So a row that does not move is in exactly one of two successive scans.
  */
 export async function scan<R extends Scope>(
   reads: Pick<Reads, "range" | "scope">,
-  range: ScopedRangeOf<R>,
+  range: ScopedRangeOf<R> & Kept<R>,
   max?: number,
 ): Promise<Scan<R>>;
 export async function scan<R extends object>(
   reads: Pick<UnscopedReads, "range">,
-  range: RangeOf<R>,
+  range: RangeOf<R> & Kept<R>,
   max?: number,
 ): Promise<Scan<R>>;
 export async function scan<R extends object>(
   reads: AnyReads<R>,
-  range: RangeOf<R>,
+  range: RangeOf<R> & Kept<R>,
   max = maxExamined,
 ): Promise<Scan<R>> {
   return scanRange(reads, range, max);
@@ -52,12 +58,14 @@ export async function scan<R extends object>(
 
 async function scanRange<R extends object>(
   reads: AnyReads<R>,
-  { where = {}, limit, ...range }: RangeOf<R>,
+  { where = {}, keep, limit, ...range }: RangeOf<R> & Kept<R>,
   max: number,
 ): Promise<Scan<R>> {
   const columns = columnsBeyond(reads, range);
   const placeOf = (row: object | undefined): readonly KeyValue[] | undefined =>
     row && placeAt(columns, row);
+  const kept = (rows: readonly Seen<R>[]): readonly Seen<R>[] =>
+    keep === undefined ? rows : rows.filter(keep);
   const cut = (rows: readonly Seen<R>[]): Scan<R> => {
     const page = rows.slice(0, limit);
     return { rows: page, more: true, last: placeOf(page.at(-1)) };
@@ -65,7 +73,7 @@ async function scanRange<R extends object>(
 
   // Usually most rows match the filter. One row beyond the limit shows whether there are more.
   const near = await reads.range({ ...range, limit: limit + 1 });
-  const passing = near.filter((row) => passes(row, where));
+  const passing = kept(near.filter((row) => passes(row, where)));
   if (near.length <= limit) return { rows: passing, more: false, last: placeOf(near.at(-1)) };
   if (passing.length > limit) return cut(passing);
 
@@ -75,15 +83,24 @@ async function scanRange<R extends object>(
     skip: Math.max(0, max - near.length - 1),
     limit: 1,
   });
+  const wanted = keep === undefined ? limit + 1 - passing.length : max;
   const far = await reads.range({
     ...beyond,
     ...bound("until", placeOf(end)),
     where,
-    limit: limit + 1 - passing.length,
+    limit: wanted,
   });
-  const rows = [...passing, ...far, ...(end !== undefined && passes(end, where) ? [end] : [])];
+  // The read stopped early: it found enough rows, or others inserted many since the end was read.
+  const isCut = far.length === wanted;
+  const atEnd = !isCut && end !== undefined && passes(end, where) ? [end] : [];
+  const rows = [...passing, ...kept([...far, ...atEnd])];
   if (rows.length > limit) return cut(rows);
-  return { rows, more: end !== undefined, last: placeOf(end ?? far.at(-1) ?? near.at(-1)) };
+  const last = isCut ? undefined : end;
+  return {
+    rows,
+    more: isCut || end !== undefined,
+    last: placeOf(last ?? far.at(-1) ?? near.at(-1)),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ListContacts } from "../../src/contacts/input-types.ts";
+import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -236,6 +237,29 @@ describe.each(storages)("contacts on $name", ({ name: storage, open }) => {
       ),
       { numRuns },
     );
+  });
+
+  it("are listed by created_at, also while ids are drawn some time after it", async () => {
+    const { clock, engine } = world();
+    let ticks = 0;
+    // Time passes within each command, so each contact is created before its id is drawn.
+    const now = (): number => clock.now() + 7 * ticks++;
+    const { contacts } = engine(open().connect(), { clock: over(clock, { now }) });
+    const made: string[] = [];
+    for (const name of ["Ann", "Bob", "Cid"]) {
+      made.unshift((await contacts.create({ name, labels: ["vip"] })).created_at);
+    }
+    for (const time of made) {
+      const next = new Date(Date.parse(time) + 1).toISOString();
+      for (const also of [{}, { label: "vip" }]) {
+        const later = await all((page) => contacts.list({ created_after: time, ...also, ...page }));
+        expect(later.map((each) => each.created_at)).toEqual(made.filter((each) => each > time));
+        const until = await all((page) =>
+          contacts.list({ created_before: next, ...also, ...page }),
+        );
+        expect(until.map((each) => each.created_at)).toEqual(made.filter((each) => each <= time));
+      }
+    }
   });
 
   it("have observations until these expire or are removed", async () => {

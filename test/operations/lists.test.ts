@@ -4,6 +4,7 @@ import type { AccountHandle } from "../../src/host/handles.ts";
 import type { ListMessages } from "../../src/messages/input-types.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { accepted, carrier, refused } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -142,6 +143,32 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
       ),
       { numRuns },
     );
+  });
+
+  it("filter messages by created_at, also while ids are drawn some time after it", async () => {
+    const { clock, engine } = world();
+    let ticks = 0;
+    // Time passes within each command, so each message is created before its id is drawn.
+    const now = (): number => clock.now() + 7 * ticks++;
+    const { messages } = engine(open().connect(), { clock: over(clock, { now }) });
+    const all: Message[] = [];
+    for (let n = 0; n < 12; n++) {
+      all.unshift(await messages.send({ to: `+1500555000${n % 2}`, body: String(n) }));
+    }
+    const contact_id = all[0]?.contact_id ?? "";
+    for (const { created_at } of all) {
+      for (const ms of [-1, 0, 1]) {
+        const time = iso(Date.parse(created_at) + ms);
+        for (const also of [{}, { contact_id }]) {
+          for (const filter of [{ created_after: time }, { created_before: time }]) {
+            const found = await walk((page) => messages.list({ ...filter, ...also, ...page }), 5);
+            expect(found.map(({ id }) => id)).toEqual(
+              all.filter((each) => matches(each, { ...filter, ...also })).map(({ id }) => id),
+            );
+          }
+        }
+      }
+    }
   });
 
   it("skip and repeat no unchanged message while new ones arrive", async () => {

@@ -33,6 +33,10 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     );
     expect(await one.sandbox.seed()).toEqual({ contacts: 0, conversations: 0, messages: 0 });
     expect((await one.messages.list({ limit: 100 })).data).toEqual(data);
+    for (const { created_at } of data) {
+      const earlier = await one.messages.list({ created_before: created_at, limit: 100 });
+      expect(earlier.data).toEqual(data.filter((each) => each.created_at < created_at));
+    }
   });
 
   it("is emptied by a reset, except keys and senders, only in this account, and works afterwards", async () => {

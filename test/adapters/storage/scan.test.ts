@@ -10,7 +10,7 @@ import {
   itemsByTime,
   schema,
 } from "../../../adapters/testing/storage-conformance/collections.ts";
-import { type Scan, scan } from "../../../src/store/scan.ts";
+import { type Kept, type Scan, scan } from "../../../src/store/scan.ts";
 import {
   unscopedReads as readsOf,
   type RangeOf,
@@ -19,7 +19,7 @@ import {
 import { runs } from "../../support/runs.ts";
 import { storages } from "../../support/storages.ts";
 
-type Stretch = Omit<RangeOf<Item>, "limit">;
+type Stretch = Omit<RangeOf<Item>, "limit"> & Kept<Item>;
 
 const filter = fc.constantFrom<NonNullable<Stretch["where"]>>(
   { state: "open" },
@@ -30,12 +30,20 @@ const filter = fc.constantFrom<NonNullable<Stretch["where"]>>(
   { state: [] },
   {},
 );
-const stretch = fc.record({
-  index: fc.constantFrom(itemsByTime, itemsByRank),
-  prefix: fc.constant(["anna"]),
-  order: fc.constantFrom("ascending" as const, "descending" as const),
-  where: filter,
-});
+const stretch: fc.Arbitrary<Stretch> = fc.record(
+  {
+    index: fc.constantFrom(itemsByTime, itemsByRank),
+    prefix: fc.constant(["anna"]),
+    order: fc.constantFrom("ascending" as const, "descending" as const),
+    where: filter,
+    keep: fc.constantFrom<NonNullable<Stretch["keep"]>>(
+      ({ at }) => at > 4,
+      ({ flag }) => flag,
+      () => false,
+    ),
+  },
+  { requiredKeys: ["index", "prefix", "order", "where"] },
+);
 const rows = fc
   .array(
     fc.record({
@@ -68,10 +76,11 @@ async function walk(
 const idsOf = (seen: readonly { readonly id: string }[]): string[] => seen.map(({ id }) => id);
 const foundBy = (looks: readonly Scan<Item>[]): Seen<Item>[] => looks.flatMap((each) => each.rows);
 
-function matches(row: Item, where: Stretch["where"] = {}): boolean {
-  return Object.entries(where).every(([column, wanted]) =>
+function matches(row: Item, { where = {}, keep = () => true }: Stretch): boolean {
+  const isIn = Object.entries(where).every(([column, wanted]) =>
     [wanted].flat().includes(Reflect.get(row, column) as KeyValue),
   );
+  return isIn && keep(row);
 }
 
 describe.each(storages)("bounded scans over $name", ({ name, open }) => {
@@ -96,10 +105,10 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
         async (list, range, limit, most) => {
           const port = await filled(list);
           try {
-            const { where, ...whole } = range;
+            const { where: _where, keep: _keep, ...whole } = range;
             const all = await readsOf(port.reader).range({ ...whole, limit: 1_000 });
             const looks = await walk(readsOf(port.reader), range, limit, most);
-            expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => matches(row, where))));
+            expect(idsOf(foundBy(looks))).toEqual(idsOf(all.filter((row) => matches(row, range))));
             let from = 0;
             for (const { rows: found, more, last } of looks) {
               expect(found.length, `A look returns at most ${limit} rows.`).toBeLessThanOrEqual(
@@ -167,7 +176,7 @@ describe.each(storages)("bounded scans over $name", ({ name, open }) => {
             const ids = idsOf(foundBy(await walk(restless, range, limit, 10)));
             expect(new Set(ids).size, `No row is found twice: ${ids.join(", ")}.`).toBe(ids.length);
             const still = list.filter(
-              (row) => row.owner === "anna" && matches(row, range.where) && !gone.has(row.id),
+              (row) => row.owner === "anna" && matches(row, range) && !gone.has(row.id),
             );
             expect(ids).toEqual(expect.arrayContaining(idsOf(still)));
           } finally {
