@@ -1,4 +1,3 @@
-import type { Authenticated } from "../accounts/index.ts";
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import {
   type Caller,
@@ -19,7 +18,7 @@ const visitorRequestsPerSecond = 20;
 
 /** The rate limit of an operator, over all open pages. A page that opens sends some 20 requests. */
 const operatorRequestsPerSecond = 50;
-/** How often a stream asks the host application about its operator's access, in milliseconds. */
+/** How often the host application is asked again about an operator's access, in milliseconds. */
 const askAgainMs = 30_000;
 
 /** A caller over HTTP. */
@@ -29,7 +28,10 @@ export type HttpCaller = Exclude<Caller, { readonly type: "host" }>;
 export interface Admitted {
   readonly scope: Scope;
   readonly caller: HttpCaller;
-  /** Checks whether an open stream of this caller may continue. Absent if nothing can end it. */
+  /**
+   * Checks whether the caller still has access: while the body arrives, and while a stream is open.
+   * Absent for visitors.
+   */
   readonly mayContinue?: () => Promise<boolean>;
 }
 
@@ -69,16 +71,30 @@ export async function admit(
     : admitOperator(backend, exchange, route.scopes, access);
 }
 
+/**
+ * Checks the caller again after a wait for the client, which may take as long as it likes.
+ * @throws TidingsError `invalid_api_key`, `not_signed_in`
+ */
+export async function refuseIfEnded({
+  caller,
+  mayContinue,
+}: Pick<Admitted, "caller" | "mayContinue">): Promise<void> {
+  if (mayContinue === undefined || (await mayContinue())) return;
+  throw caller.type === "key"
+    ? new TidingsError("invalid_api_key", "The API key was revoked or expired meanwhile.")
+    : new TidingsError("not_signed_in", "You may no longer do this. Open the page again.");
+}
+
 /** Authenticates the API key, checks its scopes and counts the request against its rate limit. */
 async function admitKey(
   { prepared, keyRing, keyLimiter }: ApiBackend,
   { request, headers }: Exchange,
   scopes: readonly KeyScope[],
-): Promise<Authenticated> {
+): Promise<Admitted> {
   const secret = bearerKey(headerOf(request.headers, "authorization"));
   await prepared();
   const key = await keyRing.authenticate(secret);
-  const { caller, requests_per_second } = key;
+  const { scope, caller, requests_per_second } = key;
   const missing = missingScopes(scopes, caller.scopes);
   if (missing.length > 0) {
     headers["WWW-Authenticate"] = `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
@@ -88,7 +104,7 @@ async function admitKey(
     );
   }
   refuseOverLimit(await keyLimiter.admit(caller.key_id, requests_per_second), headers);
-  return key;
+  return { scope, caller, mayContinue: () => keyRing.isValid(caller) };
 }
 
 /**
@@ -121,8 +137,9 @@ async function admitOperator(
 }
 
 /**
- * Returns whether a stream of an operator may continue. Asks the host application every 30 seconds
- * at most. Another person, account or mode, or fewer scopes than the stream needs, ends it too.
+ * Returns whether a request or stream of an operator may continue. Asks the host application every
+ * 30 seconds at most. Another person, account or mode, or fewer scopes than the route needs, ends
+ * it too.
  */
 function renewal(
   { scope, operator, renew }: OperatorAccess,

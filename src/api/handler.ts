@@ -12,7 +12,13 @@ import {
   type SignalOperation,
 } from "../operations/index.ts";
 import { inQuery, TidingsError } from "../kernel/index.ts";
-import { admit, type Admitted, type OperatorAccess, storedKeyOf } from "./authentication.ts";
+import {
+  admit,
+  type Admitted,
+  type OperatorAccess,
+  refuseIfEnded,
+  storedKeyOf,
+} from "./authentication.ts";
 import type { ApiBackend } from "./backend.ts";
 import {
   commandInput,
@@ -192,6 +198,7 @@ export class RequestHandler implements ApiHandler {
       maxBytes,
       limits.jsonDepth,
     );
+    await refuseIfEnded(exchange);
     const key = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
     const input = commandInput(inputSchema(operation, limits), body, params, query);
     const context = contextOf(exchange, key === null ? null : storedKeyOf(caller, key));
@@ -214,6 +221,7 @@ export class RequestHandler implements ApiHandler {
     const { request, headers, params } = exchange;
     const { limits, prepared } = this.#backend;
     const body = await readJson(request, limits.bodyBytes, limits.jsonDepth);
+    await refuseIfEnded(exchange);
     const input = commandInput(inputSchema(operation, limits), body, params, queryOf(exchange));
 
     const { executor } = await prepared();
@@ -231,7 +239,7 @@ export class RequestHandler implements ApiHandler {
     refuseEncoded(request.headers);
     refuseQuery(parseQuery(request.query));
     refuseKey(headerOf(request.headers, "idempotency-key"));
-    const rows = readLines(request.chunks(), {
+    const rows = readLines(chunksOf(exchange), {
       lines: limits.importRows,
       bytes: limits.bodyBytes,
       depth: limits.jsonDepth,
@@ -344,6 +352,15 @@ export class RequestHandler implements ApiHandler {
     }
     logger.error(facts, "a request failed");
   }
+}
+
+/** Streams the body. Ends with an error if the caller loses access meanwhile. */
+async function* chunksOf(exchange: AuthorizedExchange): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of exchange.request.chunks()) {
+    await refuseIfEnded(exchange);
+    yield chunk;
+  }
+  await refuseIfEnded(exchange);
 }
 
 /** Parses the query of an authorized request. A visitor's token is not part of the input. */

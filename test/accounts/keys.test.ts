@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
@@ -59,6 +60,55 @@ describe.each(storages)("API keys on $name", ({ open }) => {
       expect(await ask(one, key)).toBe(401);
     },
   );
+
+  it("that are revoked while a body arrives do nothing with it", async () => {
+    const { engine } = world();
+    const one = engine(open().connect());
+    const { conversation_id } = await one
+      .account()
+      .sandbox.inbound({ from: "+15005550001", body: "Hi" });
+    const imports = "/v1/contacts/import";
+    const lines = Array.from({ length: 64 }, (_, i) => `{"phone":"+1500555${1_000 + i}"}\n`).join(
+      "",
+    );
+    const bodies = [
+      ["/v1/api-keys", "application/json", '{"name":', '"backdoor"}'],
+      [`/v1/conversations/${conversation_id}/typing`, "application/json", "{", "}"],
+      [imports, "application/x-ndjson", lines, '{"phone":"+15005559999"}\n'],
+      [imports, "application/x-ndjson", '{"phone":"+15005559998"}', ""],
+    ] as const;
+    for (const [path, type, first, rest] of bodies) {
+      const { id, secret } = await one.account().apiKeys.create({ name: "stolen" });
+      async function* arriving(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from(first);
+        await one.account().apiKeys.revoke(id);
+        yield Buffer.from(rest);
+      }
+      const headers = ["Content-Type", type];
+      const key = secret ?? "";
+      const answer = await call(one.api, {
+        method: "POST",
+        path,
+        key,
+        headers,
+        arriving: arriving(),
+      });
+      const { body } = answer;
+      if (path === imports && body !== null && typeof body === "object") {
+        // The response began before the key was revoked.
+        const told = await text(body as AsyncIterable<string>);
+        expect(told).toContain('{"error":{"type":');
+        expect(told).toContain('"code":"invalid_api_key"');
+      } else expect(jsonOf(answer), path).toMatchObject({ status: 401, code: "invalid_api_key" });
+    }
+    const keys = (await one.account().apiKeys.list()).data;
+    expect(keys.map(({ name }) => name)).not.toContain("backdoor");
+    for (const phone of ["+15005559999", "+15005559998"]) {
+      expect((await one.account().contacts.list({ phone })).data).toEqual([]);
+    }
+    const before = await one.account().contacts.list({ phone: "+15005551000" });
+    expect(before.data, "a row that arrived in time").toHaveLength(1);
+  });
 
   it("that another engine revoked are rejected a second later, also if the clock was set back", async () => {
     const { clock, engine } = world();

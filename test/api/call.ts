@@ -1,4 +1,5 @@
 /** Calls the API handler without a server. */
+import { buffer } from "node:stream/consumers";
 import type { ApiHandler, ApiRequest, ApiResponse } from "../../src/api/http.ts";
 
 export interface TestRequest {
@@ -9,12 +10,14 @@ export interface TestRequest {
   readonly body?: unknown;
   /** The text or bytes of a body, instead of `body`. */
   readonly raw?: string | Uint8Array;
+  /** The bytes of a body as they arrive, instead of `body`. Its type must be in `headers`. */
+  readonly arriving?: AsyncIterable<Uint8Array>;
   readonly signal?: AbortSignal;
 }
 
 export function call(
   api: ApiHandler,
-  { method = "GET", path, key, headers = [], body, raw, signal = never }: TestRequest,
+  { method = "GET", path, key, headers = [], body, raw, arriving, signal = never }: TestRequest,
 ): Promise<ApiResponse> {
   const [target = "", query = ""] = path.split("?");
   const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -29,9 +32,13 @@ export function call(
       ...(text === undefined ? [] : ["Content-Type", "application/json"]),
       ...headers,
     ],
-    body: () => Promise.resolve({ kind: "bytes", bytes }),
+    body: async () => ({
+      kind: "bytes",
+      bytes: arriving === undefined ? bytes : await buffer(arriving),
+    }),
     async *chunks() {
-      yield await Promise.resolve(bytes);
+      if (arriving === undefined) yield await Promise.resolve(bytes);
+      else yield* arriving;
     },
     signal,
   };

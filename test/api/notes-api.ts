@@ -391,6 +391,7 @@ export function notes(given: Partial<Limits> = {}, requests = 2): Notes {
         }
         return key;
       },
+      isValid: () => Promise.resolve(true),
     },
     keyLimiter,
     // No note is a visitor's.

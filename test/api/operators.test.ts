@@ -170,6 +170,22 @@ describe("an operator", () => {
     }
   });
 
+  it("who loses access while a body arrives for longer than 30 seconds does nothing with it", async () => {
+    const { engine, world: there, access } = await desk();
+    const api = operatorApi(engine, { ...access(), renew: () => Promise.resolve(null) });
+    async function* arriving(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('{"name":');
+      await there.clock.advance(30_000);
+      yield Buffer.from('"Ann"}');
+    }
+    const headers = ["Content-Type", "application/json"];
+    const asked = { method: "POST", path: "/v1/contacts", headers, arriving: arriving() };
+    expect(jsonOf(await call(api, asked))).toMatchObject({ status: 401, code: "not_signed_in" });
+    expect(
+      jsonOf(await call(operatorApi(engine, access()), { path: "/v1/contacts" })),
+    ).toMatchObject({ data: [] });
+  });
+
   it("may send 50 requests in a second, and other operators are not affected", async () => {
     const { api, world: there } = await desk();
     const read = async (id: string): Promise<number> =>

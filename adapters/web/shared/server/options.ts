@@ -47,9 +47,10 @@ export interface PageAccess {
 }
 
 /**
- * Decides who may use a page. It is called on every request of the page, and for an open stream
- * every 30 seconds. It returns null if nobody is signed in, or if the person may not use the page.
- * If it takes longer than 10 seconds, the request fails or the stream ends.
+ * Decides who may use a page. It is called on every request of the page, and every 30 seconds for
+ * an open stream or a body that is still arriving. It returns null if nobody is signed in, or if
+ * the person may not use the page. If it takes longer than 10 seconds, the request fails or the
+ * stream ends.
  */
 export type Authorize = (request: PageRequest) => PageAccess | null | Promise<PageAccess | null>;
 
