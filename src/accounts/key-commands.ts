@@ -17,6 +17,7 @@ import {
   type Services,
 } from "../operations/index.ts";
 import { drawKey } from "./key-format.ts";
+import { hasExpired, keyExpired } from "./key-ring.ts";
 import { keyResource } from "./reads.ts";
 import { keyById, type KeyRow, keys } from "./rows.ts";
 import type { Tx } from "../store/index.ts";
@@ -94,7 +95,7 @@ export function mintKey(
 
 /**
  * Gives a key a new secret. The old secret stays valid for the grace period. An older secret that
- * is still in its grace period ends now.
+ * is still in its grace period ends now. An expired key stays expired, so it cannot be rotated.
  */
 export const rotateKey: Command<RotateKey, CreatedKey> = {
   kind: "command",
@@ -106,6 +107,7 @@ export const rotateKey: Command<RotateKey, CreatedKey> = {
     const key = await tx.get(keyById, [id]);
     if (key === undefined || key.revoked_at !== null) throw notFound("API key");
     checkScopes(key.scopes, caller, "Rotating a key needs all of its scopes.");
+    if (hasExpired(key, tx.now)) throw new TidingsError("conflict", keyExpired);
     if (outlives(key.expires_at, expiryOf(caller))) {
       throw new TidingsError(
         "insufficient_scope",

@@ -48,15 +48,27 @@ const useWriteIntervalMs = 60_000;
 
 /**
  * Checks a key and the hash of the secret that was presented. A revoked key is reported like an
- * unknown one.
+ * unknown one. `replaced`: the secret is the previous one, and its grace period is over.
  */
-function checkKey(key: KeyRow, hash: string, now: number): "valid" | "expired" | "invalid" {
+function checkKey(
+  key: KeyRow,
+  hash: string,
+  now: number,
+): "valid" | "expired" | "replaced" | "invalid" {
   if (key.revoked_at !== null) return "invalid";
-  if (key.expires_at !== null && key.expires_at <= now) return "expired";
+  if (hasExpired(key, now)) return "expired";
   if (key.secret_hash === hash) return "valid";
   if (key.previous_hash !== hash || key.previous_expires_at === null) return "invalid";
-  return key.previous_expires_at > now ? "valid" : "expired";
+  return key.previous_expires_at > now ? "valid" : "replaced";
 }
+
+/** Whether a key's `expires_at` has passed. No rotation brings the key back. */
+export function hasExpired({ expires_at }: Pick<KeyRow, "expires_at">, now: number): boolean {
+  return expires_at !== null && expires_at <= now;
+}
+
+/** What an expired key's owner can do. */
+export const keyExpired = "The API key has expired. Create a new one.";
 
 /** Authenticates API keys. It caches look-ups briefly and drops them when a key changes. */
 export class KeyRing {
@@ -87,10 +99,11 @@ export class KeyRing {
     const { key, requests_per_second } = known;
     const now = this.#options.clock.now();
     const verdict = checkKey(key, hash, now);
-    if (verdict === "expired") {
+    if (verdict === "expired") throw new TidingsError("expired_api_key", keyExpired);
+    if (verdict === "replaced") {
       throw new TidingsError(
         "expired_api_key",
-        "The API key has expired. Create a new one or rotate it.",
+        "The API key was rotated, and the grace period of this secret is over. Use the new secret.",
       );
     }
     if (verdict === "invalid") {

@@ -63,7 +63,7 @@ export interface ApiKeys {
   /**
    * Gives the key a new secret, which only this call returns. The old secret stays valid for the
    * grace time.
-   * @throws TidingsError `not_found`, also when the key is revoked
+   * @throws TidingsError `not_found`, also when the key is revoked; `conflict` when it has expired
    */
   rotate(
     id: string,

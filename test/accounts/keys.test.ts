@@ -169,6 +169,38 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(count("api_keys") - before).toBe(0);
   });
 
+  it("that have expired cannot be rotated, and the error says to create a new one", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { apiKeys } = one.account();
+    const expires_at = new Date(clock.now() + 60_000).toISOString();
+    const { id, secret } = await apiKeys.create({ name: "short", expires_at });
+    await clock.advance(60_000);
+    const advice = { detail: "The API key has expired. Create a new one." };
+    const answer = await call(one.api, { path: "/v1/account", key: secret ?? "" });
+    expect(jsonOf(answer)).toMatchObject({ status: 401, code: "expired_api_key", ...advice });
+    await expect(apiKeys.rotate(id)).rejects.toMatchObject({
+      code: "conflict",
+      detail: advice.detail,
+    });
+    expect((await apiKeys.list()).data).toMatchObject([{ id, last_four: secret?.slice(-4) }]);
+  });
+
+  it("refuse a secret that was replaced, after its grace period, and say so", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account, id, key } = await tenant(one);
+    const { secret } = await account.apiKeys.rotate(id, { grace_seconds: 60 });
+    await clock.advance(60_000);
+    expect(jsonOf(await call(one.api, { path: "/v1/account", key }))).toMatchObject({
+      status: 401,
+      code: "expired_api_key",
+      detail:
+        "The API key was rotated, and the grace period of this secret is over. Use the new secret.",
+    });
+    expect(await ask(one, secret ?? "")).toBe(200);
+  });
+
   it("cannot create a key that outlives them", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());

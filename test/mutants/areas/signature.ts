@@ -56,7 +56,7 @@ export const signature = inArea("signature", [
     name: "rotated-secret-never-ends",
     sentence: "The old secret of a rotated API key goes on working.",
     file: "src/accounts/key-ring.ts",
-    find: 'return key.previous_expires_at > now ? "valid" : "expired";',
+    find: 'return key.previous_expires_at > now ? "valid" : "replaced";',
     replace: 'return "valid";',
     tests: ["test/accounts/accounts.test.ts"],
   },
