@@ -1,6 +1,13 @@
 /** Counts by hour and by error: the schemas of the API. */
 import { z } from "zod";
-import { type Channel, channelSchema, day, instant, timestamp } from "../kernel/index.ts";
+import {
+  type Channel,
+  channelSchema,
+  day,
+  dayToCount,
+  instant,
+  timestamp,
+} from "../kernel/index.ts";
 
 /** The hours to count. */
 export interface GetHourlyUsage {
@@ -113,13 +120,13 @@ export interface GetErrorCounts {
 }
 
 export const getErrorCountsSchema = z.strictObject({
-  from: day
+  from: dayToCount
     .optional()
     .describe(
       "The first day in UTC, such as `2026-01-31`. At most 30 days before the last. By default 6 " +
         "days before it.",
     ),
-  to: day.optional().describe("The last day in UTC, which is included. By default today."),
+  to: dayToCount.optional().describe("The last day in UTC, which is included. By default today."),
 });
 
 /** How many messages of a sender failed with an error. */

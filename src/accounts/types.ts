@@ -5,6 +5,7 @@ import {
   type Channel,
   channelSchema,
   day,
+  dayToCount,
   ids,
   isTimeZone,
   name,
@@ -265,11 +266,11 @@ export interface GetUsage {
 }
 
 export const getUsageSchema = z.strictObject({
-  from: day
+  from: dayToCount
     .optional()
     .describe(
       "The first day in UTC, such as `2026-01-31`. At most 365 days before the last. By default " +
         "30 days before it.",
     ),
-  to: day.optional().describe("The last day in UTC, which is included. By default today."),
+  to: dayToCount.optional().describe("The last day in UTC, which is included. By default today."),
 });

@@ -39,17 +39,36 @@ export const reference = z
 /** A time in a response: ISO 8601 in UTC with milliseconds and `Z`. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
-/**
- * A time in an input: ISO 8601 with seconds and `Z` or an offset. Digits beyond milliseconds are
- * ignored.
- */
-export const instant = z.iso.datetime({
-  offset: true,
-  error: mustBe('a time with seconds and Z or an offset, such as "2026-01-31T09:00:00Z"'),
-});
+const firstTime = Date.parse("0001-01-01T00:00:00.000Z");
+const lastTime = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** A day, such as `2026-01-31`. */
-export const day = z.iso.date({ error: mustBe('a day, such as "2026-01-31"') });
+/** Whether a response can show a time of an input. An offset can move the time to another year. */
+function isShowable(text: string): boolean {
+  const ms = Date.parse(text);
+  return ms >= firstTime && ms <= lastTime;
+}
+
+const inYears = "in the years 1 to 9999 in UTC";
+
+/**
+ * A time in an input: ISO 8601 with seconds and `Z` or an offset, in the years 1 to 9999 in UTC.
+ * Digits beyond milliseconds are ignored.
+ */
+export const instant = z.iso
+  .datetime({
+    offset: true,
+    abort: true,
+    error: mustBe('a time with seconds and Z or an offset, such as "2026-01-31T09:00:00Z"'),
+  })
+  .refine(isShowable, { error: mustBe(`a time ${inYears}`) });
+
+/** A day in a response, such as `2026-01-31`. */
+export const day = z.iso.date();
+
+/** A day in an input, in the years 1 to 9999. */
+export const dayToCount = z.iso
+  .date({ abort: true, error: mustBe('a day, such as "2026-01-31"') })
+  .refine(isShowable, { error: mustBe(`a day ${inYears}`) });
 
 /** Makes the error of a field. A missing field has the standard error. */
 function mustBe(what: string) {

@@ -25,6 +25,7 @@ export {
   channels,
   channelSchema,
   day,
+  dayToCount,
   defaultPageSize,
   ids,
   instant,

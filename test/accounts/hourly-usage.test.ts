@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boundOf, deliveryBounds } from "../../src/accounts/hourly-counts.ts";
+import { errorCountsSchema, hourlyUsageSchema } from "../../src/accounts/hourly-types.ts";
+import { usageSchema } from "../../src/accounts/types.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { storages } from "../support/storages.ts";
@@ -129,4 +132,20 @@ describe.each(storages)("usage by hour on $name", ({ open }) => {
     expect(await status("errors?from=2026-01-01&to=2026-01-31")).toBe(200);
     expect(await status("errors?from=2026-01-01&to=2026-02-01")).toBe(422);
   });
+});
+
+it("counts begin in the year 1 at the earliest, so that responses can show their times", async () => {
+  const { engine } = world();
+  const account = engine(memory()).account();
+  const day = { to: "0001-01-01" };
+  const hour = { to: "0001-01-01T00:00:00Z" };
+  expect(usageSchema.parse(await account.usage(day)).data).toEqual([]);
+  expect(errorCountsSchema.parse(await account.errorCounts(day)).data).toEqual([]);
+  expect(hourlyUsageSchema.parse(await account.usageByHour(hour)).data).toEqual([]);
+  const refused = { code: "validation_failed", errors: [{ pointer: "/to" }] };
+  const before = { to: "0000-12-31" };
+  await expect(account.usage(before)).rejects.toMatchObject(refused);
+  await expect(account.errorCounts(before)).rejects.toMatchObject(refused);
+  const hourBefore = { to: "0001-01-01T00:00:00+00:01" };
+  await expect(account.usageByHour(hourBefore)).rejects.toMatchObject(refused);
 });

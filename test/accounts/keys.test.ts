@@ -201,6 +201,23 @@ describe.each(storages)("API keys on $name", ({ open }) => {
     expect(await ask(one, secret ?? "")).toBe(200);
   });
 
+  it("expire at the latest in the year 9999 in UTC, so that responses can show the time", async () => {
+    const { engine } = world();
+    const { apiKeys } = engine(open().connect()).account();
+    const last = await apiKeys.create({ name: "long", expires_at: "9999-12-31T23:59:59.999Z" });
+    expect(last.expires_at).toBe("9999-12-31T23:59:59.999Z");
+    const expires_at = "9999-12-31T23:59:59-00:01";
+    await expect(apiKeys.create({ name: "longer", expires_at })).rejects.toMatchObject({
+      code: "validation_failed",
+      errors: [
+        {
+          pointer: "/expires_at",
+          message: `must be a time in the years 1 to 9999 in UTC, got "${expires_at}"`,
+        },
+      ],
+    });
+  });
+
   it("cannot create a key that outlives them", async () => {
     const { clock, engine } = world();
     const one = engine(open().connect());
