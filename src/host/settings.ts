@@ -38,7 +38,6 @@ import {
 } from "../kernel/index.ts";
 import {
   type ConsentSettings,
-  type QuietHours,
   standardConsent,
   standardHistoryChunks,
 } from "../operations/index.ts";
@@ -126,10 +125,7 @@ function optionsSchema(defaults: Defaults, transports: readonly string[]) {
       sessionHours: wholeOption(1, 720).default(24),
     }),
     consent,
-    quietHours: option<QuietHours>(
-      '{ from, to } as "HH:MM"',
-      (hours) => isTimeOfDay(memberOf(hours, "from")) && isTimeOfDay(memberOf(hours, "to")),
-    )
+    quietHours: optionsObject({ from: timeOfDay, to: timeOfDay }, '{ from, to } as "HH:MM"')
       .nullable()
       .default(null),
     timeZone: option<string>(
@@ -145,6 +141,12 @@ function optionsSchema(defaults: Defaults, transports: readonly string[]) {
 /** An object that may be left out. Then all its fields have their defaults. */
 const group = <S extends z.ZodRawShape>(shape: S) =>
   optionsObject(shape).prefault({} as z.input<z.ZodObject<S, z.core.$strict>>);
+
+const timeOfDay = option<string>(
+  'a time of day as "HH:MM"',
+  (value) => typeof value === "string" && /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
+  { isQuoted: true },
+);
 
 const mode = choiceOption<Mode>("sandbox", "live");
 
@@ -312,10 +314,6 @@ function isDestination(value: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function isTimeOfDay(value: unknown): boolean {
-  return typeof value === "string" && /^([01]\d|2[0-3]):[0-5]\d$/.test(value);
 }
 
 function isPolicy(value: unknown): value is Policy {

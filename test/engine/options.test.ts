@@ -121,7 +121,15 @@ describe("options", () => {
     ["webchat.origin", { origin: "x" }, /one of origins, sessionHours/, '"origin"'],
     ["consent.scope", { scope: "all" }, /"account" or "sender"/, '"all"'],
     ["consent.optOutText", { optOutText: " " }, /a text of 1 to 1,600/, "a string"],
-    ["quietHours", { from: "8:00", to: "20:00" }, /\{ from, to \} as "HH:MM"/, "an object"],
+    ["quietHours", "night", /\{ from, to \} as "HH:MM"/, "a string"],
+    ["quietHours.from", { from: "8:00", to: "20:00" }, /a time of day as "HH:MM"/, '"8:00"'],
+    ["quietHours.to", { from: "08:00" }, /a time of day as "HH:MM"/, "undefined"],
+    [
+      "quietHours.timeZone",
+      { from: "21:00", to: "08:00", timeZone: "UTC" },
+      /one of from, to/,
+      '"timeZone"',
+    ],
   ])(
     "that are invalid are reported with the expected and the given value: %s %o",
     (name, wrong, expected, got) => {
