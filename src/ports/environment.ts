@@ -50,16 +50,23 @@ export interface Logger {
  * message, a stack, a code and a cause, whatever it was, and every way of printing it shows them.
  * Other properties are left out: HTTP clients attach the whole request to an error, with
  * credentials and message texts.
+ *
+ * The logger never throws. Work that reports a problem must not fail because the host application's
+ * logger does.
  */
 export function errorLogger(logger: Logger): Logger {
   const prepare = (facts: object): object =>
     "err" in facts ? { ...facts, err: loggableError(facts.err) } : facts;
-  return {
-    debug: (facts, message) => logger.debug(prepare(facts), message),
-    info: (facts, message) => logger.info(prepare(facts), message),
-    warn: (facts, message) => logger.warn(prepare(facts), message),
-    error: (facts, message) => logger.error(prepare(facts), message),
-  };
+  const at =
+    (level: keyof Logger): Logger["error"] =>
+    (facts, message) => {
+      try {
+        logger[level](prepare(facts), message);
+      } catch {
+        // There is nowhere left to report it.
+      }
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 /**

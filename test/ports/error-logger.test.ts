@@ -4,7 +4,9 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { errorLogger, silent, withoutMessage } from "../../src/ports/environment.ts";
+import { call } from "../api/call.ts";
 import { carrier } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
 
 /** The ways in which loggers print the fact `err`. */
@@ -62,6 +64,19 @@ describe.each(thrown)("a transport that throws %s", (_, value, shown) => {
     expect(print(err)).toMatch(shown);
     expect(print(err)).not.toContain("[object Object]");
     expect(print(err)).not.toContain("secret");
+  });
+});
+
+describe("a logger of the host application that throws", () => {
+  it("fails no request and no call of the engine", async () => {
+    const { engine } = world();
+    const logger = { debug: thrower, info: thrower, warn: thrower, error: thrower };
+    const line = over(carrier(), { parseCallback: thrower });
+    const one = engine(memory(), { transports: [line], logger });
+    const path = `/v1/transports/${line.name}/callbacks`;
+    expect((await call(one.api, { method: "POST", path, raw: "x" })).status).toBe(500);
+    await one.start();
+    await one.stop();
   });
 });
 
