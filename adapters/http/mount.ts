@@ -11,7 +11,7 @@ import {
 export interface MountOptions {
   /**
    * The path before `/v1`, or of the page, such as `/api`. It must begin with a slash and must not
-   * end with one.
+   * end with one. It is percent-encoded, as in a URL: `/caf%C3%A9`.
    * @default ""
    */
   readonly basePath?: string;
@@ -22,9 +22,12 @@ const engineOption = option<Mountable>(
   (engine) => hasMethods(memberOf(engine, "api"), "handle"),
 );
 
+/** The characters of a path segment (RFC 3986, section 3.3). Clients send no others. */
+const segments = /^(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\dA-Fa-f]{2})+)*$/;
+
 const basePath = option<string>(
-  'a path like "/api" without a final slash',
-  (path) => typeof path === "string" && /^(?:\/[^/?#\s]+)*$/.test(path),
+  'a path like "/api" or "/caf%C3%A9" without a final slash',
+  (path) => typeof path === "string" && segments.test(path),
   { isQuoted: true },
 ).optional();
 

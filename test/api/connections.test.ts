@@ -155,11 +155,19 @@ describe("a path outside /v1", () => {
   });
 
   test("an invalid base path is rejected with what was expected", () => {
-    for (const basePath of ["api", "/api/", "/", "/a?b", "/a b"]) {
+    for (const basePath of ["api", "/api/", "/", "/a?b", "/a b", "/caf\u00E9", "/a%2"]) {
       expect(() => nodeHandler(notes(), { basePath })).toThrow(
-        /^nodeHandler: options.basePath: expected a path like "\/api"/,
+        /^nodeHandler: options.basePath: expected a path like "\/api" or "\/caf%C3%A9"/,
       );
     }
+  });
+
+  test("a percent-encoded base path is matched", async () => {
+    const handle = fetchHandler(notes(), { basePath: "/caf%C3%A9" });
+    const statusOf = async (path: string): Promise<number> =>
+      (await handle(new Request(`http://localhost${path}`))).status;
+    expect(await statusOf("/caf\u00E9/v1/health")).toBe(200);
+    expect(await statusOf("/v1/health")).toBe(404);
   });
 });
 
