@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { describe, TidingsError } from "../../src/kernel/index.ts";
-import { checkEngine, isOwnPath } from "./mount.ts";
+import { checkEngine, isOwnPath, originForm } from "./mount.ts";
 import { NodeRequest, type Parsed, respond } from "./node-http.ts";
 
 /** The parts of an Express request that the handler uses (Express 4 or 5). */
@@ -45,10 +45,9 @@ export function expressHandler(engine: Mountable, ...others: readonly unknown[])
     );
   }
   const handle = (message: ExpressRequest, response: ServerResponse, parsed: Parsed): void => {
-    const { originalUrl, url = "/" } = message;
     const request = new NodeRequest(message, response, {
-      url: originalUrl,
-      target: url,
+      url: originForm(message.originalUrl),
+      target: originForm(message.url),
       parsed,
       original: message,
     });
@@ -56,14 +55,14 @@ export function expressHandler(engine: Mountable, ...others: readonly unknown[])
   };
   return [
     (message, response, next) => {
-      if (isOwnPath(engine, message.url ?? "/")) {
+      if (isOwnPath(engine, originForm(message.url))) {
         handle(message, response, { body: message.body, rawBody: message.rawBody });
       } else next();
     },
     (error, message, response, next) => {
       // Otherwise the client would get Express's error page instead of a problem document. The
       // error holds the text that the parser could not read, so the engine can report it itself.
-      if (isOwnPath(engine, message.url ?? "/") && isParserError(error)) {
+      if (isOwnPath(engine, originForm(message.url)) && isParserError(error)) {
         handle(message, response, {
           body: error.body,
           rawBody: undefined,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { checkMount, isOwnPath, type MountOptions, stripBasePath } from "./mount.ts";
+import { checkMount, isOwnPath, type MountOptions, originForm, stripBasePath } from "./mount.ts";
 import { NodeRequest, send } from "./node-http.ts";
 import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
@@ -47,7 +47,7 @@ export function koaHandler(
   checkMount("koaHandler", engine, options);
   const strip = stripBasePath(options);
   return async (context, next) => {
-    const target = strip(context.url);
+    const target = strip(originForm(context.url));
     if (target === null || !isOwnPath(engine, target)) {
       await next();
       return;
@@ -58,7 +58,7 @@ export function koaHandler(
     }
     const { body, rawBody } = context.request;
     const request = new NodeRequest(context.req, context.res, {
-      url: context.originalUrl,
+      url: originForm(context.originalUrl),
       target,
       parsed: { body, rawBody },
       original: context,

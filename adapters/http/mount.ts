@@ -71,6 +71,16 @@ export function checkEngine(subject: string, engine: Mountable): void {
 }
 
 /**
+ * Returns the path and query of a request target. Clients send the absolute form, with a scheme and
+ * an authority, to a proxy, and every server must accept it (RFC 9112, section 3.2.2).
+ */
+export function originForm(target = "/"): string {
+  if (target.startsWith("/")) return target;
+  const rest = target.replace(/^https?:\/\/[^/?#]*/i, "");
+  return rest === "" || rest.startsWith("?") ? `/${rest}` : rest;
+}
+
+/**
  * Returns a function that strips the base path from a URL's path and query. It returns null for a
  * URL outside the base path. Of the base path itself nothing is left but the query.
  */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
-import { checkMount, type MountOptions, stripBasePath } from "./mount.ts";
+import { checkMount, type MountOptions, originForm, stripBasePath } from "./mount.ts";
 import { NodeRequest, respond } from "./node-http.ts";
 
 const unparsed = { body: undefined, rawBody: undefined };
@@ -19,7 +19,7 @@ export function nodeHandler(
   const strip = stripBasePath(options);
   const { basePath = "" } = options;
   return (message, response) => {
-    const url = message.url ?? "/";
+    const url = originForm(message.url);
     const request = new NodeRequest(message, response, {
       url,
       target: strip(url) ?? "",

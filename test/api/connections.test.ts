@@ -11,7 +11,7 @@ import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { keys, notes } from "./notes-api.ts";
 import { ask, exchange, parseAnswers } from "../../adapters/testing/mount-conformance/raw-http.ts";
-import { type Mounting, serve } from "./servers.ts";
+import { type Mounting, mountings, serve } from "./servers.ts";
 
 const rejections: unknown[] = [];
 const remember = (reason: unknown): void => void rejections.push(reason);
@@ -170,6 +170,20 @@ describe("a path outside /v1", () => {
     expect(await statusOf("/v1/health")).toBe(404);
   });
 });
+
+const overSockets = mountings.filter(({ before }) => before !== "Request");
+
+test.each(overSockets)(
+  "$name takes a request target in absolute form (RFC 9112, 3.2.2)",
+  async (mounting) => {
+    const engine = notes();
+    await using running = await serve(mounting, engine);
+    for (const origin of ["http://localhost", "HTTPS://user@other.example:81"]) {
+      const path = `${origin}${mounting.prefix}/v1/health`;
+      expect((await ask(running.port, { path })).status).toBe(200);
+    }
+  },
+);
 
 describe("a callback with a signature over its bytes", () => {
   const call = {

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { MessagingEngine } from "../../entry.ts";
-import { isOwnPath } from "../../http/mount.ts";
+import { isOwnPath, originForm } from "../../http/mount.ts";
 import { nodeHandler } from "../../http/node.ts";
 import { standard } from "../../standard.ts";
 import { sandbox } from "../../transport/sandbox/index.ts";
@@ -110,7 +110,7 @@ function router(engine: MessagingEngine, mounts: readonly Mount[]): RequestListe
     handle: nodeHandler(handler, { basePath: path }),
   }));
   return (request, response) => {
-    const target = request.url ?? "/";
+    const target = originForm(request.url);
     const mount = isOwnPath(engine, target)
       ? undefined
       : handlers.find(({ path }) => isBelow(path, target));
