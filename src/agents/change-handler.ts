@@ -2,7 +2,7 @@ import { beginRun, cancelAnswerRuns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
 import { messageColumns, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered } from "./answered-messages.ts";
-import { agentById, type AgentRow, agentSessionOf } from "./rows.ts";
+import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import {
   type AssignConversation,
@@ -117,19 +117,15 @@ export async function assignToAgent(
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Seen<ConversationRow>> {
-  const { agent_revision, heard_through } = await openSession(tx, before, agent, {
-    heard_through: await answeredThrough(tx, before),
-  });
-  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  const conversation = await changeConversation(tx, drawId, before, patch);
-  const messages = await findUnanswered(tx, conversation, { heard_through });
+  const { conversation, session } = await giveToAgent(tx, drawId, before, agent);
+  const messages = await findUnanswered(tx, conversation, session);
   const isChanged = before.handler !== "ai" || before.assignee_id !== agent.id;
   if (isChanged) await cancelAnswerRuns(tx, drawId, conversation);
   if (messages.length === 0) return conversation;
   if (isChanged) {
     beginRun(tx, drawId, conversation, {
       agent_id: agent.id,
-      agent_revision,
+      agent_revision: session.agent_revision,
       playbook_id: null,
       trigger: "handback",
       ...messageColumns(messages),
@@ -137,4 +133,26 @@ export async function assignToAgent(
   }
   await arm(tx, turnJob(conversation, tx.now));
   return conversation;
+}
+
+interface Given {
+  readonly conversation: Seen<ConversationRow>;
+  readonly session: Seen<AgentSessionRow>;
+}
+
+/**
+ * Makes an agent the handler of a conversation. To a new session, what the contact has written
+ * since the last message that was sent to the contact is unanswered.
+ */
+export async function giveToAgent(
+  tx: Tx,
+  drawId: GenerateId,
+  before: Seen<ConversationRow>,
+  agent: AgentRow,
+): Promise<Given> {
+  const session = await openSession(tx, before, agent, {
+    heard_through: await answeredThrough(tx, before),
+  });
+  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
+  return { conversation: await changeConversation(tx, drawId, before, patch), session };
 }

@@ -102,8 +102,9 @@ const agentRoutes: readonly ApiRoute[] = [
     summary: "Have an agent run a playbook or an action",
     description:
       "Starts a run for a contact or in a conversation. A conversation without a handler is " +
-      "assigned to the agent. Returns the run at once; it continues in the background. Fails " +
-      "with 429 when the agent's `max_triggers_per_minute` is used up.",
+      "assigned to the agent, which also answers the contact's unanswered messages. Returns the " +
+      "run at once; it continues in the background. Fails with 429 when the agent's " +
+      "`max_triggers_per_minute` is used up.",
     response: runSchema,
   },
   {

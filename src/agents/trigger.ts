@@ -1,4 +1,5 @@
 import { beginRun } from "./run-progress.ts";
+import { giveToAgent } from "./change-handler.ts";
 import { openSession } from "./session.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
@@ -13,7 +14,6 @@ import type { Run, RunRequest } from "./runs/types.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
   beginConversation,
-  changeConversation,
   conversationById,
   type ConversationRow,
   currentConversation,
@@ -28,7 +28,8 @@ import type { Tx } from "../store/index.ts";
 
 /**
  * Starts a run of a playbook or a single action in a conversation. A job carries it out. A
- * conversation without a handler is assigned to the agent.
+ * conversation without a handler is assigned to the agent, which also answers the contact's
+ * unanswered messages.
  */
 export const triggerAgent: Command<TriggerAgent, Run> = {
   kind: "command",
@@ -48,13 +49,14 @@ export const triggerAgent: Command<TriggerAgent, Run> = {
     const request = await requestOf(tx, services, found, asked);
     await checkHandler(tx, found, agent, request);
     await countTrigger(tx, agent);
+    const conversation =
+      found.handler === "none" ? (await giveToAgent(tx, drawId, found, agent)).conversation : found;
     // A single action does not use the session, which may belong to another agent by the time the
     // action is called.
     const { agent_revision } =
       request.type === "action"
         ? { agent_revision: agent.revision }
-        : await openSession(tx, found, agent);
-    const conversation = await assignIfFree(tx, drawId, found, agent);
+        : await openSession(tx, conversation, agent);
     const run = beginRun(tx, drawId, conversation, {
       agent_id: agent.id,
       agent_revision,
@@ -114,18 +116,6 @@ async function checkHandler(
   const conflictingId = handler === "ai" ? assignee_id : (session?.agent_id ?? agent.id);
   if (conflictingId === null || conflictingId === agent.id) return;
   throw new TidingsError("conflict", "Another agent handles the conversation.", { conflictingId });
-}
-
-/** Assigns a conversation without a handler to the agent. */
-function assignIfFree(
-  tx: Tx,
-  drawId: GenerateId,
-  conversation: Seen<ConversationRow>,
-  agent: AgentRow,
-): Promise<Seen<ConversationRow>> | Seen<ConversationRow> {
-  if (conversation.handler !== "none") return conversation;
-  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  return changeConversation(tx, drawId, conversation, patch);
 }
 
 /**

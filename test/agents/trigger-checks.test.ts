@@ -5,7 +5,7 @@ import { z } from "zod";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { action } from "../../src/ports/action.ts";
-import { agency } from "./world.ts";
+import { agency, survey, visitor } from "./world.ts";
 
 const phone = "+15005551001";
 
@@ -221,5 +221,56 @@ describe("the triggers of an agent per minute", () => {
     const { trigger, runs } = await start(100);
     await Promise.all(Array.from({ length: 100 }, () => trigger()));
     expect((await runs()).length).toBe(100);
+  });
+});
+
+describe("a trigger in a conversation without a handler", () => {
+  const ping = action({
+    name: "ping",
+    description: "Pings.",
+    input: z.strictObject({}),
+    risk: "read",
+    idempotent: true,
+    execute: () => null,
+  });
+
+  it.each(["an action", "a playbook"] as const)(
+    "of %s has the agent answer the contact's waiting question",
+    async (what) => {
+      const { engine, agent, say, pass, replies, conversation } = await agency(memory(), {
+        actions: [ping],
+        playbooks: [survey],
+        agent: { enabled: false },
+      });
+      await say("Do you sell red bicycles?");
+      await pass();
+      expect(await conversation()).toMatchObject({
+        handler: "none",
+        waiting_since: expect.any(String),
+      });
+      await engine.agents.update(agent.id, { enabled: true });
+      const [playbook_id = ""] = agent.playbook_ids;
+      await engine.agents.trigger(agent.id, {
+        conversation_id: (await conversation()).id,
+        ...(what === "an action" ? { action: "ping" } : { playbook_id }),
+      });
+      await pass();
+      const answer = "You said: Do you sell red bicycles?";
+      expect(await replies()).toEqual(what === "an action" ? [answer] : [answer, "From 1 to 5?"]);
+    },
+  );
+
+  it("leaves out the messages that the host application has answered", async () => {
+    const { engine, agent, say, pass, replies, conversation } = await agency(memory(), {
+      actions: [ping],
+      agent: { enabled: false },
+    });
+    await say("Do you sell red bicycles?");
+    await engine.messages.send({ to: visitor, body: "Yes, and blue ones." });
+    await engine.agents.update(agent.id, { enabled: true });
+    const { id: conversation_id } = await conversation();
+    await engine.agents.trigger(agent.id, { conversation_id, action: "ping", input: {} });
+    await pass();
+    expect(await replies()).toEqual([]);
   });
 });
