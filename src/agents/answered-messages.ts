@@ -1,5 +1,5 @@
 /** Which of a conversation's messages have been answered. */
-import type { AgentSessionRow } from "./rows.ts";
+import { agentSessionOf, type AgentSessionRow } from "./rows.ts";
 import type { ConversationRow } from "../conversations/index.ts";
 import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
 import { maxUnanswered } from "./runs/rules.ts";
@@ -15,7 +15,32 @@ export async function findUnanswered(
   { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
   const rows = await latestMessages(tx, conversation, heard_through);
-  const last = rows.findLastIndex((row) => row.author_type === "human" && isSaid(row));
+  return questionsAfter(rows, ({ author_type }) => author_type === "human");
+}
+
+/**
+ * Returns when the contact wrote the first message that nobody has answered, in milliseconds since
+ * the epoch: neither the conversation's agent, nor a person, nor the host application. Null if
+ * there is none.
+ */
+export async function unansweredSince(
+  tx: Tx,
+  conversation: ConversationRow,
+): Promise<number | null> {
+  const session = await tx.get(agentSessionOf, [conversation.id]);
+  if (session === undefined) return null;
+  const rows = await latestMessages(tx, conversation, session.heard_through);
+  // The engine's own texts, such as the answer to a keyword, answer nobody's question.
+  const [first] = questionsAfter(rows, ({ author_type }) => author_type !== "system");
+  return first?.created_at ?? null;
+}
+
+/** Returns the contact's messages after the last one that was said to it by one of the authors. */
+function questionsAfter(
+  rows: readonly MessageRow[],
+  isAnswer: (said: MessageRow) => boolean,
+): readonly MessageRow[] {
+  const last = rows.findLastIndex((row) => isSaid(row) && isAnswer(row));
   return rows
     .slice(last + 1)
     .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);

@@ -1,7 +1,7 @@
 import { beginRun, cancelAnswerRuns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
 import { messageColumns, openSession } from "./session.ts";
-import { answeredThrough, findUnanswered } from "./answered-messages.ts";
+import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
 import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import {
@@ -49,6 +49,11 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
       assignee_type: assignee?.type ?? null,
       assignee_id: assignee?.id ?? null,
       handler: handlerOnAssign(conversation.handler, assignee),
+      // While an agent handles a conversation, nobody waits for a person. What the agent has not
+      // answered waits for one from now on.
+      ...(conversation.handler === "ai"
+        ? { waiting_since: await unansweredSince(tx, conversation) }
+        : {}),
     };
     return showConversation(tx, await changeConversation(tx, drawId, conversation, patch));
   },

@@ -88,7 +88,7 @@ export async function writeConversation(
   patch: Partial<ConversationRow>,
   role: MessageRole = "neither",
 ): Promise<Seen<ConversationRow>> {
-  const after = writeAttention(tx, before, tx.update(conversations, before, patch), role);
+  const after = writeAttention(tx, tx.update(conversations, before, patch), role);
   if (before.labels.length > 0 || after.labels.length > 0) await writeLabels(tx, before, after);
   if (after.snoozed_until !== before.snoozed_until) await writeWake(tx, after);
   if (after.status === "closed" && before.status !== "closed") await updateContactTime(tx, after);
@@ -101,11 +101,10 @@ export async function writeConversation(
  */
 function writeAttention(
   tx: Tx,
-  { waiting_since }: ConversationRow,
   row: Seen<ConversationRow>,
   role: MessageRole,
 ): Seen<ConversationRow> {
-  const attention = attentionOf(row, waiting_since, role, tx.now);
+  const attention = attentionOf(row, row.waiting_since, role, tx.now);
   const isSame =
     attention.unassigned === row.unassigned &&
     attention.waiting_for === row.waiting_for &&

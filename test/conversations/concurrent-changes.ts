@@ -10,6 +10,7 @@ import {
   conversations,
 } from "../../src/conversations/rows.ts";
 import { messagesOfConversation } from "../../src/messages/rows.ts";
+import type { Message } from "../../src/messages/types.ts";
 import type { Reads } from "../../src/store/reads.ts";
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import type { Carrier } from "../support/carrier.ts";
@@ -154,8 +155,8 @@ async function readState(world: World): Promise<Model> {
     order: "ascending",
     limit: 1_000,
   } as const;
-  const withAgent = new Set<string>(
-    (await world.reads().range(range)).map((session) => session.conversation_id),
+  const heardThrough = new Map<string, number>(
+    (await world.reads().range(range)).map((each) => [each.conversation_id, each.heard_through]),
   );
   return Promise.all(
     people.map(async (_, person) =>
@@ -183,13 +184,21 @@ async function readState(world: World): Promise<Model> {
             closed_at: closed_at === null ? null : Date.parse(closed_at),
             unread_count,
             waiting_since: waiting_since === null ? null : Date.parse(waiting_since),
-            hasAgent: withAgent.has(id),
+            unanswered_since: unansweredSince(thread.data.toReversed(), heardThrough.get(id) ?? 0),
+            hasAgent: heardThrough.has(id),
             bodies: thread.data.map(({ body }) => body ?? "").toReversed(),
           };
         }),
       ),
     ),
   );
+}
+
+/** When the first message that nobody has answered was written. `thread` is oldest first. */
+function unansweredSince(thread: readonly Message[], heardThrough: number): number | null {
+  const answered = 1 + thread.findLastIndex(({ direction }) => direction === "outbound");
+  const first = thread[Math.max(answered, heardThrough)];
+  return first === undefined ? null : Date.parse(first.created_at);
 }
 
 /** Invariants of the stored rows. */

@@ -10,6 +10,8 @@ export interface ModelConversation {
   unread_count: number;
   /** Since when the contact waits for a person. */
   waiting_since: number | null;
+  /** When the contact wrote the first message that nobody has answered, whoever the handler is. */
+  unanswered_since: number | null;
   /** Whether the account's only agent was assigned, so that a hand-back goes to it. */
   hasAgent: boolean;
   /** The messages, oldest first. */
@@ -78,6 +80,9 @@ export function apply(
     wake(into);
     into.unread_count++;
     if (into.handler !== "ai") into.waiting_since ??= now;
+    // An agent that handles a reopened conversation need not answer what came before it was closed.
+    if (into.handler === "ai" && reopens) into.unanswered_since = now;
+    into.unanswered_since ??= now;
     into.bodies.push(change.body);
     return "done";
   }
@@ -87,6 +92,7 @@ export function apply(
       into.bodies.push(change.body);
       // Who waits for a person after a hand-off is not answered by a program.
       if (into.handler !== "queue") into.waiting_since = null;
+      into.unanswered_since = null;
     }
     return "done";
   }
@@ -100,7 +106,7 @@ export function apply(
       each.handler = "human";
       if (each.assignee?.type !== "human") each.assignee = null;
       each.bodies.push(change.body);
-      each.waiting_since = null;
+      Object.assign(each, { waiting_since: null, unanswered_since: null });
       return "done";
     case "status":
       if (change.status === "closed") {
@@ -120,6 +126,7 @@ export function apply(
     case "assign": {
       if (each.status === "closed") return "conflict";
       const { assignee } = change;
+      if (each.handler === "ai") each.waiting_since = each.unanswered_since;
       const waits = each.handler === "human" || each.handler === "queue";
       const nobody = waits ? "queue" : "none";
       each.handler = assignee === null ? nobody : assignee.type === "human" ? "human" : "ai";
@@ -168,6 +175,7 @@ function begin(all: ModelConversation[]): ModelConversation {
     closed_at: null,
     unread_count: 0,
     waiting_since: null,
+    unanswered_since: null,
     hasAgent: false,
     bodies: [],
   };
