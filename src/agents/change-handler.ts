@@ -24,7 +24,10 @@ import type { Seen } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 
-/** Assigns a conversation to a person, an agent or nobody. */
+/**
+ * Assigns a conversation to a person, an agent or nobody. A person who gives a conversation up hands
+ * it off to the other people.
+ */
 export const assignConversation: Command<AssignConversation, Conversation> = {
   kind: "command",
   name: "conversations.assign",
@@ -45,10 +48,16 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
       }
       return showConversation(tx, await assignToAgent(tx, drawId, conversation, agent));
     }
+    const handler = handlerOnAssign(conversation.handler, assignee);
+    if (handler === "queue" && conversation.handler === "human") {
+      const reason = "The conversation was unassigned.";
+      const given = await handOff(tx, drawId, conversation, { rule: null, reason, summary: "" });
+      return showConversation(tx, given);
+    }
     const patch = {
       assignee_type: assignee?.type ?? null,
       assignee_id: assignee?.id ?? null,
-      handler: handlerOnAssign(conversation.handler, assignee),
+      handler,
       // While an agent handles a conversation, nobody waits for a person. What the agent has not
       // answered waits for one from now on.
       ...(conversation.handler === "ai"

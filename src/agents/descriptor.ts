@@ -146,8 +146,8 @@ const agentRoutes: readonly ApiRoute[] = [
     summary: "Assign a conversation",
     description:
       "Assigns the conversation to a person or an agent, who then handles it, or to nobody. " +
-      "When it is assigned to nobody, a conversation of a person goes to the queue, and a " +
-      "conversation of an agent has no handler.",
+      "When it is assigned to nobody, a conversation of a person is handed off and goes to the " +
+      "queue, and a conversation of an agent has no handler.",
   },
   {
     tag: "Conversations",

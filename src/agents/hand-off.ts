@@ -14,11 +14,12 @@ import {
   conversationById,
   conversationOfEvent,
   type ConversationRow,
+  queueTimeoutJob,
 } from "../conversations/index.ts";
 import { appendEvent, handoffEventId } from "../events/index.ts";
 import { arm, type Claim, finish } from "../queue/index.ts";
 import { messagesOfConversation } from "../messages/index.ts";
-import { queueTimeoutJob, turnJob } from "./runs/rules.ts";
+import { turnJob } from "./runs/rules.ts";
 import { type GenerateId, isId, type MessageId, type RunId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -96,17 +97,17 @@ const final: ReadonlySet<HandoffCause | null> = new Set([
 /** Starts the agent's queue timeout, if it has one. */
 async function waitForPeople(
   tx: Tx,
-  { id }: ConversationRow,
+  conversation: ConversationRow,
   rule: HandoffCause | null,
 ): Promise<void> {
-  const session = await tx.get(agentSessionOf, [id]);
+  const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return;
   const isFinal = final.has(rule);
   tx.update(agentSessions, session, { queued_at: isFinal ? null : tx.now, updated_at: tx.now });
   if (isFinal) return;
   const version = await tx.get(agentVersionOf, [session.agent_id, session.agent_revision]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
-  if (seconds !== undefined) await arm(tx, queueTimeoutJob(session, tx.now + seconds * 1_000));
+  if (seconds !== undefined) await arm(tx, queueTimeoutJob(conversation, tx.now + seconds * 1_000));
 }
 
 /** The maximum number of messages that a hand-off names. */
@@ -131,8 +132,8 @@ async function lastMessageIds(
 /**
  * Ends the wait for people when none has taken a conversation from the queue in time. Either its
  * agent takes it back and answers the messages since, or the contact gets the fallback text and the
- * conversation stays in the queue. Does nothing if a person has taken it, or if it was queued again
- * since.
+ * conversation stays in the queue. Does nothing if a person has taken it or it is closed, and waits
+ * longer if it was queued or reopened since.
  */
 export async function timeOutQueue(
   tx: Tx,
@@ -196,11 +197,13 @@ async function findWaiting(
   if (agent === undefined || version === undefined || seconds === undefined || queued_at === null) {
     return undefined;
   }
+  // A conversation that is reopened in the queue begins to wait again.
+  const since = Math.max(queued_at, conversation.waiting_since ?? 0);
   return {
     conversation,
     session,
     agent,
     definition: version.definition,
-    until: queued_at + seconds * 1_000,
+    until: since + seconds * 1_000,
   };
 }

@@ -9,6 +9,7 @@ export {
   changeConversation,
   findActiveConversation,
   findOwnConversation,
+  queueTimeoutJob,
   supersededError,
   writeConversation,
 } from "./write.ts";

@@ -1,5 +1,11 @@
 import { conversationClosed, conversationUpdated } from "./events.ts";
-import { type GenerateId, notFound, TidingsError } from "../kernel/index.ts";
+import {
+  type ConversationId,
+  type GenerateId,
+  notFound,
+  type Scope,
+  TidingsError,
+} from "../kernel/index.ts";
 import { conversationOfEvent } from "./show.ts";
 import {
   conversationById,
@@ -13,7 +19,7 @@ import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { contactById, contacts } from "../contacts/index.ts";
-import { arm, disarm } from "../queue/index.ts";
+import { arm, disarm, type JobOrder } from "../queue/index.ts";
 
 /**
  * Returns a conversation, and writes it even when nothing changes. The write conflicts with an
@@ -79,8 +85,8 @@ function sorted(value: unknown): string {
 
 /**
  * No other function updates conversations, so everything that depends on one is written with it:
- * its label rows, its derived columns, the job that wakes it and, when it closes, the time of the
- * contact's last message. `role` is the role of the message that causes the change.
+ * its label rows, its derived columns, the jobs that wake it and time out its wait for people and,
+ * when it closes, the time of the contact's last message. `role` is the role of the message that causes the change.
  */
 export async function writeConversation(
   tx: Tx,
@@ -92,6 +98,10 @@ export async function writeConversation(
   if (before.labels.length > 0 || after.labels.length > 0) await writeLabels(tx, before, after);
   if (after.snoozed_until !== before.snoozed_until) await writeWake(tx, after);
   if (after.status === "closed" && before.status !== "closed") await updateContactTime(tx, after);
+  // The job may have run while the conversation was closed. It finds out how long it has to wait.
+  if (before.status === "closed" && after.status !== "closed" && after.handler === "queue") {
+    await arm(tx, queueTimeoutJob(after, tx.now));
+  }
   return after;
 }
 
@@ -149,6 +159,15 @@ async function writeWake(
   const lane = { kind: "wake", slow: false } as const;
   if (snoozed_until === null) await disarm(tx, job);
   else await arm(tx, { ...job, account_id, mode, lane, due_at: snoozed_until });
+}
+
+/** Returns the job that acts when no person takes a conversation from the queue in time. */
+export function queueTimeoutJob(
+  { account_id, mode, id: conversation_id }: Scope & { readonly id: ConversationId },
+  due_at: number,
+): JobOrder<"queue-timeout"> {
+  const lane = { kind: "queue-timeout", slow: false } as const;
+  return { kind: "queue-timeout", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
 /**

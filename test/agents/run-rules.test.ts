@@ -16,7 +16,6 @@ import {
   mayReplyAt,
   note,
   playMayQuote,
-  queueTimeoutJob,
   redactedRun,
   think,
   turnJob,
@@ -26,6 +25,7 @@ import {
 import type { Frame } from "../../src/agents/playbooks/types.ts";
 import type { RunStep } from "../../src/agents/runs/step-types.ts";
 import type { ActionCall, EnterStep, ModelResult } from "../../src/agents/runs/types.ts";
+import { queueTimeoutJob } from "../../src/conversations/write.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const minute = 60_000;
@@ -95,14 +95,15 @@ describe("a turn", () => {
 test("a conversation has one job for turns, in the account's lane, and one for its queue", () => {
   const scope = { account_id: "acct_1", mode: "live" } as const;
   const key = { conversation_id: "conv_1" } as const;
-  expect(turnJob({ ...scope, id: "conv_1" }, now)).toEqual({
+  const conversation = { ...scope, id: key.conversation_id };
+  expect(turnJob(conversation, now)).toEqual({
     kind: "turn",
     key,
     ...scope,
     lane: { kind: "turn", slow: false, ...scope },
     due_at: now,
   });
-  expect(queueTimeoutJob({ ...scope, ...key }, now)).toEqual({
+  expect(queueTimeoutJob(conversation, now)).toEqual({
     kind: "queue-timeout",
     key,
     ...scope,

@@ -1,11 +1,12 @@
 /** Since when a contact waits for a person after its conversation has left an agent or a person. */
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { CreateAgent } from "../../src/agents/types.ts";
 import { agency, visitor } from "./world.ts";
 
-describe("a conversation that is taken from its agent", () => {
-  const eve = { type: "human", id: "eve" } as const;
+const eve = { type: "human", id: "eve" } as const;
 
+describe("a conversation that is taken from its agent", () => {
   test.each([
     ["a person", eve],
     ["nobody", null],
@@ -59,5 +60,100 @@ describe("a conversation that is taken from its agent", () => {
     await say("Is anybody there?");
     await engine.conversations.reply((await conversation()).id, { body: "Yes." });
     expect(await conversation()).toMatchObject({ handler: "human", waiting_since: null });
+  });
+});
+
+describe("a conversation that a person gives up", () => {
+  test("waits in the queue, and the event tells people so", async () => {
+    const { engine, ask, conversation } = await agency(memory());
+    await ask("Hello");
+    const { id } = await conversation();
+    await engine.conversations.reply(id, { body: "This is Eve.", author_id: "eve" });
+    const given = await engine.conversations.assign(id, null);
+    expect(given).toMatchObject({ handler: "queue", assignee: null });
+    const { data } = await engine.events.list({ type: "conversation.handoff" });
+    expect(data).toMatchObject([
+      { data: { conversation_id: id, agent_id: null, rule: null, reason: expect.any(String) } },
+    ]);
+    await engine.conversations.assign(id, null);
+    expect((await engine.events.list({ type: "conversation.handoff" })).data).toHaveLength(1);
+  });
+});
+
+describe("the queue timeout of 60 s", () => {
+  const fallback_text = "Nobody is there.";
+  /** The contact has asked for a person, 10 s ago. */
+  async function queued(handoff: CreateAgent["handoff"]) {
+    const made = await agency(memory(), {
+      agent: {
+        fallback_text,
+        handoff: { rules: [{ on: "customer_request" }], queue_timeout_seconds: 60, ...handoff },
+      },
+    });
+    await made.ask("Let me talk to a human");
+    const { id } = await made.conversation();
+    const told = async () =>
+      (await made.thread()).filter(({ body }) => body === fallback_text).length;
+    return { ...made, id, told, own: made.engine.conversations };
+  }
+
+  test("begins again when a person gives the conversation up after it", async () => {
+    const { own, id, pass, conversation } = await queued({ on_no_humans: "stay_ai" });
+    await own.assign(id, eve);
+    await pass(120_000);
+    await own.assign(id, null);
+    await pass(55_000);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+    await pass(10_000);
+    expect(await conversation()).toMatchObject({ handler: "ai" });
+  });
+
+  test("begins again when a person gives the conversation up before it", async () => {
+    const { own, id, pass, told } = await queued({ on_no_humans: "leave_message" });
+    await own.assign(id, eve);
+    await pass(45_000);
+    await own.assign(id, null);
+    await pass(55_000);
+    expect(await told()).toBe(0);
+    await pass(10_000);
+    expect(await told()).toBe(1);
+  });
+
+  test.each([
+    ["before", 20_000],
+    ["after", 120_000],
+  ])("begins again when a person reopens the conversation %s it", async (_, closedMs) => {
+    const { own, id, pass, conversation } = await queued({ on_no_humans: "stay_ai" });
+    await own.update(id, { status: "closed" });
+    await pass(closedMs);
+    expect(await own.update(id, { status: "open" })).toMatchObject({ handler: "queue" });
+    await pass(55_000);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+    await pass(10_000);
+    expect(await conversation()).toMatchObject({ handler: "ai" });
+  });
+
+  test("begins again when the contact reopens a conversation that people keep", async () => {
+    const { own, id, pass, say, told } = await queued({ resume_after_human: false });
+    await own.update(id, { status: "closed" });
+    await pass(120_000);
+    await say("Is anybody there now?");
+    await pass(55_000);
+    expect(await told()).toBe(0);
+    await pass(10_000);
+    expect(await told()).toBe(1);
+  });
+
+  test("does not apply after a reopening if the cause of the hand-off has no timeout", async () => {
+    const { own, id, say, pass, conversation } = await queued({
+      rules: [{ on: "max_turns", value: 1 }],
+      on_no_humans: "stay_ai",
+    });
+    await say("Hello again");
+    await pass();
+    await own.update(id, { status: "closed" });
+    await own.update(id, { status: "open" });
+    await pass(120_000);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
   });
 });

@@ -78,15 +78,6 @@ export function turnJob(
   return { kind: "turn", key: { conversation_id }, account_id, mode, lane, due_at };
 }
 
-/** Returns the job that runs when no person takes a conversation from the queue in time. */
-export function queueTimeoutJob(
-  { account_id, mode, conversation_id }: Scope & { readonly conversation_id: ConversationId },
-  due_at: number,
-): JobOrder<"queue-timeout"> {
-  const lane = { kind: "queue-timeout", slow: false } as const;
-  return { kind: "queue-timeout", key: { conversation_id }, account_id, mode, lane, due_at };
-}
-
 /** Returns when the next reply is within the limit per minute, in milliseconds since the epoch. */
 export function mayReplyAt(replied_at: readonly number[], max: number, now: number): number {
   const recent = withinLastMinute(replied_at, now);

@@ -10,10 +10,8 @@ export const handOffEventOnce: Invariant = {
   name: "Each hand-off is reported by one event.",
   check() {
     const handlers = new Map<string, Handler>();
-    /**
-     * Conversations handed off in this commit that have no event yet, and whether they need one.
-     */
-    const unreported = new Map<string, "must" | "may">();
+    /** Conversations handed off in this commit that have no event yet. */
+    const unreported = new Set<string>();
     return {
       *commit(engine, writes) {
         for (const event of insertedRows(writes, events)) {
@@ -22,10 +20,8 @@ export const handOffEventOnce: Invariant = {
             const { id: conversation_id, handler } = conversation;
             const before = handlers.get(conversation_id) ?? "none";
             handlers.set(conversation_id, handler);
-            // A person who unassigns a conversation also puts it in the queue, without a hand-off.
-            if (handler === "queue" && before !== "queue") {
-              unreported.set(conversation_id, before === "human" ? "may" : "must");
-            } else if (handler !== "queue") unreported.delete(conversation_id);
+            if (handler !== "queue") unreported.delete(conversation_id);
+            else if (before !== "queue") unreported.add(conversation_id);
           } else if (event.type === "conversation.handoff") {
             const { conversation_id } = event.data as { conversation_id: string };
             if (unreported.delete(conversation_id)) continue;
@@ -35,13 +31,11 @@ export const handOffEventOnce: Invariant = {
             };
           }
         }
-        for (const [conversation_id, need] of unreported) {
-          if (need === "must") {
-            yield {
-              about: [conversation_id],
-              description: `${engine} handed off ${conversation_id} without an event`,
-            };
-          }
+        for (const conversation_id of unreported) {
+          yield {
+            about: [conversation_id],
+            description: `${engine} handed off ${conversation_id} without an event`,
+          };
         }
         unreported.clear();
       },
