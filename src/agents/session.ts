@@ -146,7 +146,9 @@ interface CallAgent {
 /**
  * Has an agent answer a message: the conversation's agent, or else the oldest enabled agent for the
  * sender and channel. Conversations that people handle are left alone. The exception is one that
- * people closed and the contact reopens, if its agent is set to resume.
+ * people closed and the contact reopens, if its agent is set to resume. A keyword is not answered by
+ * an agent. But one that reopens the conversation gives it to the agent, as any message does: the
+ * contact's next message no longer reopens it.
  */
 export async function callAgent(
   tx: Tx,
@@ -154,7 +156,8 @@ export async function callAgent(
   message: MessageRow,
   { isReopened, reopenMs }: CallAgent,
 ): Promise<void> {
-  const { conversation_id, sequence } = message;
+  const { conversation_id, sequence, keyword } = message;
+  if (keyword !== null && !isReopened) return;
   const conversation = await tx.get(conversationById, [conversation_id], {
     hold: true,
   });
@@ -167,7 +170,10 @@ export async function callAgent(
   const agent = usual ?? (isBack ? await formerAgent(tx, session) : undefined);
   // If the agent was deleted, its turn hands the conversation to people.
   if (agent === undefined) {
-    return conversation.handler === "ai" ? arm(tx, turnJob(conversation, tx.now)) : undefined;
+    if (conversation.handler === "ai" && keyword === null) {
+      await arm(tx, turnJob(conversation, tx.now));
+    }
+    return;
   }
   const isSilent = session !== undefined && session.updated_at < tx.now - reopenMs;
   if (session !== undefined && (isReopened || isSilent)) tx.remove(agentSessions, session);
@@ -182,7 +188,7 @@ export async function callAgent(
   await openSession(tx, conversation, agent, opened);
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   await changeConversation(tx, drawId, conversation, patch);
-  await arm(tx, turnJob(conversation, tx.now));
+  if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
 }
 
 /** Returns the conversation's agent, or chooses one if the conversation has no handler. */

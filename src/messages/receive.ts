@@ -72,7 +72,10 @@ interface ReceivedMessage {
   readonly isReopened: boolean;
 }
 
-/** Runs after a contact's message was received, unless it is a consent or help keyword. */
+/**
+ * Runs after a contact's message was received. A consent or help keyword, which `message.keyword`
+ * names, needs no other answer than the engine's own.
+ */
 export const onMessageReceived: Hook<ReceivedMessage> = defineHook("message received");
 
 /**
@@ -132,10 +135,7 @@ export async function receiveMessage(
   countMessage(tx, message, null);
   await publishReceived(tx, drawId, message, body);
   await answerKeyword(tx, services, sender, identity, effect);
-  // Keywords are neither scored nor answered by an agent.
-  if (message.keyword === null) {
-    await runHook(tx, services, onMessageReceived, { message, isReopened });
-  }
+  await runHook(tx, services, onMessageReceived, { message, isReopened });
   return message;
 }
 

@@ -163,7 +163,8 @@ export const onMessageScored: Hook<{ readonly message: MessageRow }> = defineHoo
 
 export const sentimentHookHandlers: readonly HookHandler[] = [
   onHook(onMessageReceived, async (tx, { message }, { scoresSentiment }) => {
-    if (scoresSentiment) await scoreLater(tx, message);
+    // A keyword says nothing about the contact's mood.
+    if (scoresSentiment && message.keyword === null) await scoreLater(tx, message);
   }),
 ];
 

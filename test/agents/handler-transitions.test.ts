@@ -10,6 +10,7 @@ import { type Agency, agency } from "./world.ts";
 type Step =
   | "contact writes"
   | "contact asks for people"
+  | "contact sends a keyword"
   | "person replies"
   | "hand-off"
   | "hand-back"
@@ -74,9 +75,18 @@ const inbound: Row = {
   queue: theirs,
   human: theirs,
 };
+/** A keyword is answered without the agent. One that reopens the conversation still returns it. */
+const keyword: Row = Object.fromEntries(
+  Object.entries(inbound).map(([from, to]) => [
+    from,
+    (state: State, setting: Setting): To =>
+      !state.isClosed || state.isOver ? "same" : typeof to === "function" ? to(state, setting) : to,
+  ]),
+) as Row;
 const table: Readonly<Record<Step, Row>> = {
   "contact writes": inbound,
   "contact asks for people": inbound,
+  "contact sends a keyword": keyword,
   "person replies": each("human"),
   "hand-off": unlessClosed({ none: "queue", ai: "queue", queue: "same", human: "queue" }),
   "hand-back": unlessClosed({ none: "same", ai: "same", queue: back, human: back }),
@@ -152,6 +162,9 @@ class Conversation {
         this.id = conversation_id;
         return;
       }
+      case "contact sends a keyword":
+        this.id = (await say("HELP")).conversation_id;
+        return;
       case "person replies":
         return conversations.reply(this.id, { body: "This is Eve." });
       case "hand-off":
@@ -227,8 +240,12 @@ class Conversation {
     await this.agency.pass(waited ? long[step] : 5_000);
     if (step === "reopen window over" && state.isClosed) state.isOver = true;
     const after = await this.#handler();
-    const isHeard = step.startsWith("contact") && state.handler === "ai";
-    if (isHeard && (state.agent !== "enabled" || step === "contact asks for people")) {
+    const isHeard = step.startsWith("contact") && step !== "contact sends a keyword";
+    if (
+      isHeard &&
+      state.handler === "ai" &&
+      (state.agent !== "enabled" || step === "contact asks for people")
+    ) {
       expect([where, after]).toEqual([where, "queue"]);
     } else if (
       waited &&
@@ -313,6 +330,28 @@ describe("the handler of a conversation", () => {
       { numRuns: runs(30) },
     );
   });
+
+  test.each(["HELP", "STOP"])(
+    "is the agent again when the contact reopens the conversation of people with %s",
+    async (keyword) => {
+      const { engine, agent, ask, say, pass, replies, conversation } = await agency(memory());
+      await ask("Hello");
+      const { id } = await conversation();
+      await engine.conversations.reply(id, { body: "This is Eve." });
+      await engine.conversations.update(id, { status: "closed" });
+      await say(keyword);
+      await pass();
+      expect(await conversation()).toMatchObject({
+        id,
+        handler: "ai",
+        assignee: { type: "agent", id: agent.id },
+      });
+      expect(await replies(), "the agent does not answer a keyword").toHaveLength(1);
+      const { contact } = await conversation();
+      await engine.contacts.setConsent(contact.id, "text", { status: "opted_in" });
+      expect(await ask("Are you open?")).toEqual(["You said: Are you open?"]);
+    },
+  );
 
   test("stays the queue, and the contact gets the fallback text once, if no person replies in time", async () => {
     const { ask, pass, thread, conversation } = await agency(memory(), {

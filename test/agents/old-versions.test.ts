@@ -109,3 +109,18 @@ test("an old version of an agent or a playbook stays while it is used, and is re
     { numRuns: runs(12), examples: [[unused], [played]] },
   );
 });
+
+test.each(["Hello", "HELP"])(
+  "an update of the agent takes effect when the contact reopens the conversation with %s",
+  async (body) => {
+    const { engine, agent, ask, say, pass, conversation } = await agency(memory(), {
+      agent: { reply: { signature: "Old" } },
+    });
+    await ask("One");
+    await engine.conversations.update((await conversation()).id, { status: "closed" });
+    await engine.agents.update(agent.id, { reply: { signature: "New" } });
+    await say(body);
+    await pass();
+    expect(await ask("Two")).toEqual(["You said: Two\nNew"]);
+  },
+);

@@ -74,7 +74,7 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     ]);
   });
 
-  it("scores only inbound messages with text that is not redacted", async () => {
+  it("scores only inbound messages with text that is neither redacted nor a keyword", async () => {
     const { engine, clock } = world();
     const storage = open().connect();
     const heard: string[] = [];
@@ -87,6 +87,7 @@ describe.each(storages)("sentiment on $name", ({ open }) => {
     });
     const secret = await one.sandbox.inbound({ from: phone, body: "secret" });
     await one.messages.redact(secret.id);
+    await say(one, "HELP");
     await say(one, "hello");
     await one.start();
     await settled(storage, clock);
