@@ -14,8 +14,9 @@ export type { SqliteHandle, SqliteStatement } from "./connection.ts";
 /** Options of `sqlite()`. */
 export interface SqliteOptions {
   /**
-   * The path of the database file. The file is created if it does not exist; its directory has to
-   * exist. A database in memory is not possible: use `memory()` for one.
+   * The path of the database file. A relative path is resolved when `sqlite()` is called. The file
+   * is created if it does not exist; its directory has to exist. A database in memory is not
+   * possible: use `memory()` for one.
    */
   readonly file: string;
   /**

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { TidingsError } from "../../../src/kernel/index.ts";
@@ -96,7 +97,9 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   constructor(options: SqliteStorageOptions) {
     const { file, migrate, check = "quick", thresholds = defaultThresholds } = options;
-    this.#file = file;
+    // Connections open later too, when the process may have another current directory. A URI stays
+    // as it is.
+    this.#file = file.startsWith("file:") ? file : resolve(file);
     this.#check = check;
     this.#migrate = migrate;
     this.#thresholds = thresholds;

@@ -1,14 +1,17 @@
+import { once } from "node:events";
 import { DatabaseSync } from "node:sqlite";
+import type { Worker } from "node:worker_threads";
 import BetterSqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqlite, type SqliteHandle } from "../../../adapters/storage/sqlite/index.ts";
 import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
 import { Reads } from "../../../adapters/storage/sqlite/reads.ts";
+import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { Table } from "../../../adapters/storage/sqlite/tables.ts";
 import type { Index } from "../../../src/ports/collection.ts";
 import { type Group, StorageConflict, type StoragePort } from "../../../src/ports/storage.ts";
 import * as conformance from "../../../adapters/testing/storage-conformance/collections.ts";
-import { closing, notes, Peer, temporaryFile, write } from "./sqlite-files.ts";
+import { closing, notes, Peer, temporaryDirectory, temporaryFile, write } from "./sqlite-files.ts";
 import { firstSchema, insertNote, noteById, updateNote } from "./sqlite-schemas.ts";
 
 async function opened(): Promise<{ port: StoragePort; file: string }> {
@@ -103,6 +106,34 @@ describe("a handle that cannot be joined", () => {
     expect(() => joined(port, handle)).toThrow(/open transaction.*BEGIN/);
     stranger.exec("BEGIN");
     expect(() => joined(port, stranger)).toThrow(/on the storage.s database file/);
+  });
+});
+
+describe("a relative path", () => {
+  it("means the same file after the process changes its directory", async () => {
+    const before = process.cwd();
+    onTestFinished(() => process.chdir(before));
+    process.chdir(await temporaryDirectory());
+    const thresholds = { minWrites: 2, minGroups: 1 };
+    const port = closing(new SqliteStorage({ file: "app.db", migrate: true, thresholds }));
+    const late = closing(sqlite({ file: "app.db" }));
+    await port.open(firstSchema);
+    process.chdir(await temporaryDirectory());
+    const neighbor = closing(sqlite({ file: "app.db" }));
+    await neighbor.open(firstSchema);
+
+    await port.transaction((tx) => Promise.resolve(port.host(tx).commit([insertNote("tx")])));
+    // The first large group starts the thread, which commits the next one.
+    const started = once(process, "worker") as Promise<[Worker]>;
+    await write(port, insertNote("a"), insertNote("b"));
+    const [thread] = await started;
+    await once(thread, "message");
+    await write(port, insertNote("c"), insertNote("d"));
+    await late.open(firstSchema);
+    for (const storage of [port, late]) {
+      expect(await notes(storage)).toEqual(["a", "b", "c", "d", "tx"]);
+    }
+    expect(await notes(neighbor)).toEqual([]);
   });
 });
 
