@@ -192,8 +192,13 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       const reads = new Reads(table);
       const background = new BackgroundWriter(this.#file, this.#thresholds);
       if (this.#thresholds.minGroups === 0) await background.start();
-      const files = new OpenFiles(path, () => saveLog(writing));
-      const writer = new Writer(new Connection(writing), reads, table, background, files);
+      const files = new OpenFiles(path, () => {
+        // While a transaction reads, SQLite copies no later part of the log. An open group cannot
+        // commit any more, so its transaction may end.
+        writer.endReading();
+        return saveLog(writing);
+      });
+      const writer: Writer = new Writer(new Connection(writing), reads, table, background, files);
       const transactions = new Transactions(path, () => connect(this.#file));
       const locks = new FileLocks(path);
       return {

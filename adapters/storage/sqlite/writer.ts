@@ -53,7 +53,7 @@ export class Writer {
       read: (lookups) =>
         whenUnlocked(this.#files.path, () => {
           // A transaction that an earlier group began does not see later commits.
-          if (!hasRead) this.#endReading();
+          if (!hasRead) this.endReading();
           hasRead = true;
           return this.#read(lookups, how);
         }),
@@ -69,7 +69,7 @@ export class Writer {
         }
       },
       abort: () => {
-        if (open) this.#endReading();
+        if (open) this.endReading();
         end();
       },
     };
@@ -85,6 +85,13 @@ export class Writer {
     await new Promise<void>((resolve) => void this.#onIdle.push(resolve));
   }
 
+  /** Ends the transaction that the reads of an open group began. */
+  endReading(): void {
+    if (!this.#isReading) return;
+    this.#isReading = false;
+    rollBack(this.connection.handle);
+  }
+
   #read(lookups: readonly Lookup[], how: Access): Row[][] {
     if (!this.#isReading) {
       this.connection.statement(how === "exclusive" ? "BEGIN IMMEDIATE" : "BEGIN").run();
@@ -94,7 +101,7 @@ export class Writer {
       return lookups.map((lookup) => this.#reads.get(this.connection, lookup));
     } catch (error) {
       // SQLite may have ended the transaction, and writes must never run outside of one.
-      this.#endReading();
+      this.endReading();
       throw error;
     }
   }
@@ -104,7 +111,7 @@ export class Writer {
     // An exclusive group holds the file's lock on this connection, so it commits here.
     const isLocal = how === "exclusive" || !this.#background.accepts(writes.length);
     if (isLocal) return whenUnlocked(this.#files.path, () => this.#commitHere(steps));
-    this.#endReading();
+    this.endReading();
     return this.#background.commit(steps);
   }
 
@@ -130,11 +137,5 @@ export class Writer {
       rollBack(this.connection.handle);
       throw error;
     }
-  }
-
-  #endReading(): void {
-    if (!this.#isReading) return;
-    this.#isReading = false;
-    rollBack(this.connection.handle);
   }
 }

@@ -3,16 +3,18 @@ import { execFileSync } from "node:child_process";
 import { chmod, copyFile, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { MessagingEngine } from "../../../adapters/entry.ts";
 import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
+import { fileCheckMs } from "../../../adapters/storage/sqlite/damage.ts";
 import { findDamage } from "../../../adapters/storage/sqlite/find-damage.ts";
 import { sqlite, type SqliteOptions } from "../../../adapters/storage/sqlite/index.ts";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
-import { firstSchema, insertNote } from "./sqlite-schemas.ts";
+import { firstSchema, insertNote, noteById } from "./sqlite-schemas.ts";
 
 /** Writes until the storage refuses. Returns the error and the ids that were acknowledged. */
 async function writeUntilRefused(port: StoragePort, prefix: string) {
@@ -105,6 +107,22 @@ describe("a file that is deleted or replaced while the database is open", () => 
     const { error, acknowledged } = await writeUntilRefused(port, "b");
     expect(error).toMatchObject({ message: says(/All commits were saved/) });
     expect(await notesAfterKill(file)).toEqual([...before, ...acknowledged].toSorted());
+  });
+
+  it("a deleted log loses no commit when a group notices it that has read, even an outdated state", async () => {
+    const file = await temporaryFile();
+    const port = closing(sqlite({ file }));
+    await port.open(firstSchema);
+    await write(port, insertNote("before"));
+    const other = closing(sqlite({ file }));
+    await other.open(firstSchema);
+    await setTimeout(2 * fileCheckMs);
+    const group = port.begin();
+    await group.read([{ index: noteById, key: ["n"], limit: 1 }]);
+    await write(other, insertNote("meanwhile"));
+    await rm(`${file}-wal`);
+    expect(() => group.commit([insertNote("n")])).toThrow(/All commits were saved/);
+    expect(await notesAfterKill(file)).toEqual(["before", "meanwhile"]);
   });
 
   it("an idle engine notices it, and logs one error", async () => {
