@@ -64,6 +64,10 @@ export class Writer {
           const committed = this.#commit(writes, how);
           pending = committed instanceof Promise ? committed.finally(end) : undefined;
           return pending;
+        } catch (error) {
+          // A commit can be refused before it comes to the transaction.
+          this.endReading();
+          throw error;
         } finally {
           if (pending === undefined) end();
         }

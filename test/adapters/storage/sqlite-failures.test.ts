@@ -189,6 +189,27 @@ describe("when the SQLite file cannot be used", () => {
     expect(await notes(port)).toEqual([]);
   });
 
+  it.each(["shared", "exclusive"] as const)(
+    "a refused commit of a group with %s access ends its transaction: others can commit, and are noticed",
+    async (access) => {
+      const file = await temporaryFile();
+      const port = closing(sqlite({ file }));
+      await port.open(firstSchema);
+      const group = port.begin(access);
+      await group.read([{ index: noteById, key: ["a"], limit: 1 }]);
+      const commit = async (): Promise<void> => group.commit([insertNote("a", "\ud800")]);
+      await expect(commit()).rejects.toThrow(StorageRefusal);
+      await group.abort();
+      let noticed = false;
+      const stop = port.watch?.(() => (noticed = true));
+      onTestFinished(() => stop?.());
+      const other = new DatabaseSync(file);
+      onTestFinished(() => other.close());
+      other.exec("INSERT INTO tidings_notes VALUES ('theirs', '', 0, 1)");
+      await expect.poll(() => noticed).toBe(true);
+    },
+  );
+
   it("invalid options are refused with what was expected and what came", () => {
     expect(() => sqlite({ file: ":memory:" })).toThrow(/memory\(\)/);
     expect(() => sqlite({ file: "file:x?mode=memory" })).toThrow(/memory\(\)/);
