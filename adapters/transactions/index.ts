@@ -120,8 +120,8 @@ export interface PrismaTransaction {
  *
  *     db.transaction((tx) => engine.messages.send(input, { tx: fromDrizzle(tx) }))
  *
- * On SQLite, Drizzle's transactions are synchronous. Begin one on `db.$client` instead, and pass
- * `db.$client` as `tx`.
+ * On SQLite, use `drizzle-orm/sqlite-proxy`, and pass the `DatabaseSync` on which it runs your
+ * statements as `tx`.
  *
  * postgres.js rolls back a transaction in which any statement fails, also when the host
  * application catches the error. After a `storage_contended` error, run the whole transaction
@@ -149,12 +149,12 @@ export function fromDrizzle(tx: DrizzleTransaction): Handle {
 }
 
 /**
- * Returns the `tx` option for a Knex transaction:
+ * Returns the `tx` option for a Knex transaction on PostgreSQL:
  *
  *     knex.transaction(async (trx) => engine.messages.send(input, { tx: await fromKnex(trx) }))
  *
- * The result is the transaction's connection: a `pg` client on PostgreSQL, a better-sqlite3
- * database on SQLite. Knex releases it when the transaction ends.
+ * The result is the transaction's connection, a `pg` client. Knex releases it when the transaction
+ * ends.
  * @throws TidingsError `invalid_option` when `trx` is not a transaction of Knex
  */
 export function fromKnex(trx: KnexTransaction): Promise<object> {
@@ -167,7 +167,7 @@ export function fromKnex(trx: KnexTransaction): Promise<object> {
  *
  *     db.transaction().execute((trx) => engine.messages.send(input, { tx: fromKysely(trx) }))
  *
- * On SQLite, pass the database that you gave to the dialect as `tx`.
+ * On SQLite, pass the `DatabaseSync` on which your dialect runs its statements as `tx`.
  * @throws TidingsError `invalid_option` when `trx` is not a transaction of Kysely
  */
 export function fromKysely(trx: KyselyTransaction): Handle {

@@ -86,9 +86,9 @@ export interface CommandOptions {
   readonly idempotencyKey?: string;
   /**
    * The handle from `engine.transaction`, or your own database handle with an open transaction. The
-   * change commits or rolls back with that transaction. On SQLite, pass a `node:sqlite` or
-   * better-sqlite3 handle of the same file. If you commit your own handle, handlers of `engine.on`
-   * are not called.
+   * change commits or rolls back with that transaction. On SQLite, pass a `DatabaseSync` of
+   * `node:sqlite` on the same file. If you commit your own handle, handlers of `engine.on` are not
+   * called.
    */
   readonly tx?: object | undefined;
 }

@@ -1,46 +1,25 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** A database of `node:sqlite` or better-sqlite3. Only what both have in common is used. */
-export interface SqliteHandle {
-  /** Prepares one statement. */
-  prepare(sql: string): SqliteStatement;
-  /** Runs statements that have no parameters and return no rows. */
-  exec(sql: string): unknown;
-}
-
-/** A prepared statement of `node:sqlite` or better-sqlite3. */
-export interface SqliteStatement {
-  /** Runs the statement. */
-  run(...values: (string | number | null)[]): {
-    /** How many rows the statement changed. */
-    readonly changes: number | bigint;
-  };
+/** A prepared query whose rows are arrays of columns. The types of `node:sqlite` have only objects. */
+export interface ArrayQuery extends Pick<StatementSync, "run"> {
   /** Returns the first row, or undefined. */
   get(...values: (string | number | null)[]): unknown;
   /** Returns all rows. */
   all(...values: (string | number | null)[]): unknown[];
-  /** better-sqlite3: return rows as arrays. Throws for a statement that returns no rows. */
-  raw?(on: boolean): unknown;
-  /** better-sqlite3: return integers as bigints. */
-  safeIntegers?(on: boolean): unknown;
-  /** node:sqlite: return rows as arrays. */
-  setReturnArrays?(on: boolean): unknown;
-  /** node:sqlite: return integers as bigints. */
-  setReadBigInts?(on: boolean): unknown;
 }
 
 /** A database handle and its prepared statements. Each statement is prepared once. */
 export class Connection {
-  readonly handle: SqliteHandle;
-  readonly #statements = new Map<string, SqliteStatement>();
-  readonly #queries = new Map<string, SqliteStatement>();
+  readonly handle: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #queries = new Map<string, ArrayQuery>();
 
-  constructor(handle: SqliteHandle) {
+  constructor(handle: DatabaseSync) {
     this.handle = handle;
   }
 
   /** Returns a prepared statement that returns no rows. */
-  statement(sql: string): SqliteStatement {
+  statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.handle.prepare(sql);
@@ -50,23 +29,22 @@ export class Connection {
   }
 
   /** Returns a prepared statement that returns each row as an array of its columns. */
-  query(sql: string): SqliteStatement {
+  query(sql: string): ArrayQuery {
     let query = this.#queries.get(sql);
     if (query === undefined) {
-      query = this.handle.prepare(sql);
-      returnArrays(query);
+      query = arrayQuery(this.handle, sql);
       this.#queries.set(sql, query);
     }
     return query;
   }
 }
 
-/** Makes rows arrays of numbers and text, whatever defaults the host application set. */
-function returnArrays(query: SqliteStatement): void {
-  if (query.setReturnArrays !== undefined) query.setReturnArrays(true);
-  else query.raw?.(true);
-  query.setReadBigInts?.(false);
-  query.safeIntegers?.(false);
+/** Its rows have numbers and text, whatever defaults the host application set. */
+function arrayQuery(handle: DatabaseSync, sql: string): ArrayQuery {
+  const query = handle.prepare(sql);
+  query.setReturnArrays(true);
+  query.setReadBigInts(false);
+  return query;
 }
 
 /**
@@ -103,7 +81,7 @@ export function openFile(file: string): DatabaseSync {
 /**
  * Rolls back. SQLite itself rolls back some failed transactions, and then no transaction is open.
  */
-export function rollBack(handle: SqliteHandle): void {
+export function rollBack(handle: DatabaseSync): void {
   try {
     handle.exec("ROLLBACK");
   } catch {
@@ -112,10 +90,8 @@ export function rollBack(handle: SqliteHandle): void {
 }
 
 /** Returns the path of the handle's main database file. */
-export function fileOf(handle: SqliteHandle): string {
-  for (const row of handle.prepare("PRAGMA database_list").all()) {
-    if (typeof row !== "object" || row === null || !("name" in row) || !("file" in row)) continue;
-    if (row.name === "main") return String(row.file);
-  }
-  return "";
+export function fileOf(handle: DatabaseSync): string {
+  const rows = arrayQuery(handle, "PRAGMA database_list").all() as [number, string, string][];
+  const [, , file] = rows.find(([, name]) => name === "main") ?? [];
+  return file ?? "";
 }

@@ -36,17 +36,11 @@ const details: Readonly<Record<number, string>> = {
   2579: "ROWID",
 };
 
-/** node:sqlite gives numbers, better-sqlite3 names. */
 function resultCode(error: unknown): ResultCode | undefined {
   // Not `instanceof Error`: Jest has its own `Error`, and Node's errors are not instances of it.
   const errcode = memberOf(error, "errcode");
-  if (typeof errcode === "number") {
-    return { primary: primaryCodes[errcode & 0xff] ?? "ERROR", detail: details[errcode] ?? "" };
-  }
-  const code = memberOf(error, "code");
-  if (typeof code !== "string") return undefined;
-  const [, primary, detail = ""] = /^SQLITE_([A-Z]+)(?:_([A-Z_]+))?$/.exec(code) ?? [];
-  return primary === undefined ? undefined : { primary, detail };
+  if (typeof errcode !== "number") return undefined;
+  return { primary: primaryCodes[errcode & 0xff] ?? "ERROR", detail: details[errcode] ?? "" };
 }
 
 /** Whether another connection is writing. Waiting helps. */

@@ -1,6 +1,7 @@
+import type { DatabaseSync } from "node:sqlite";
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
-import { Connection, fileOf, type SqliteHandle } from "./connection.ts";
+import { Connection, fileOf } from "./connection.ts";
 import { isBusy, toStorageError } from "./errors.ts";
 import type { Reads } from "./reads.ts";
 import type { Table } from "./tables.ts";
@@ -8,7 +9,7 @@ import { applySteps, stepsOf } from "./writes.ts";
 
 /** Groups inside transactions that the host application opened on its own handles. */
 export class HostTransactions {
-  readonly #connections = new WeakMap<SqliteHandle, Connection>();
+  readonly #connections = new WeakMap<DatabaseSync, Connection>();
 
   /**
    * Returns a group in the transaction that is open on `handle`. `file` is the storage's database
@@ -28,11 +29,12 @@ export class HostTransactions {
   #connection(handle: unknown, file: string): Connection {
     if (!isHandle(handle)) {
       throw invalidHandle(
-        `expected a node:sqlite or better-sqlite3 database handle, got ${describe(handle)}`,
+        `expected a DatabaseSync of node:sqlite, got ${describe(handle)}. Another SQLite library ` +
+          "in this process does not see the engine's locks, so commits would be lost.",
       );
     }
-    if (isClosed(handle)) throw invalidHandle("expected an open database handle, got a closed one");
-    if (openTransaction(handle) === false) {
+    if (!handle.isOpen) throw invalidHandle("expected an open database handle, got a closed one");
+    if (!handle.isTransaction) {
       throw invalidHandle("expected a handle with an open transaction: run BEGIN first");
     }
     let connection = this.#connections.get(handle);
@@ -70,7 +72,7 @@ function write(
  * Undoes the engine's writes. The host application's transaction stays open, unless SQLite rolled
  * it back (for example because the disk is full).
  */
-function undoWrites(handle: SqliteHandle): void {
+function undoWrites(handle: DatabaseSync): void {
   try {
     handle.exec("ROLLBACK TO tidings; RELEASE tidings");
   } catch {
@@ -93,27 +95,9 @@ function translateErrors<T>(file: string, work: () => T): T {
   }
 }
 
-function isHandle(handle: unknown): handle is SqliteHandle {
-  if (typeof handle !== "object" || handle === null) return false;
-  if (!("prepare" in handle && "exec" in handle)) return false;
-  return typeof handle.prepare === "function" && typeof handle.exec === "function";
-}
-
-function isClosed(handle: SqliteHandle): boolean {
-  return (
-    ("isOpen" in handle && handle.isOpen === false) || ("open" in handle && handle.open === false)
-  );
-}
-
-/** Whether a transaction is open on the handle. Undefined if the handle cannot tell. */
-function openTransaction(handle: SqliteHandle): boolean | undefined {
-  if ("isTransaction" in handle && typeof handle.isTransaction === "boolean") {
-    return handle.isTransaction;
-  }
-  if ("inTransaction" in handle && typeof handle.inTransaction === "boolean") {
-    return handle.inTransaction;
-  }
-  return undefined;
+function isHandle(handle: unknown): handle is DatabaseSync {
+  // A static import would fail on an old Node before the check of its version.
+  return handle instanceof process.getBuiltinModule("node:sqlite").DatabaseSync;
 }
 
 function invalidHandle(what: string): TidingsError {

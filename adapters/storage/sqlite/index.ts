@@ -9,8 +9,6 @@ import {
 import type { StoragePort } from "../../../src/ports/index.ts";
 import { SqliteStorage } from "./storage.ts";
 
-export type { SqliteHandle, SqliteStatement } from "./connection.ts";
-
 /** Options of `sqlite()`. */
 export interface SqliteOptions {
   /**
@@ -59,10 +57,14 @@ function isInMemory(file: unknown): boolean {
 }
 
 /**
- * Returns a storage in a SQLite file, based on `node:sqlite`. It uses a
- * write-ahead log, and a commit is on disk before its command returns. Several processes can use
- * one file. To join a transaction of the host application, pass its `node:sqlite` or better-sqlite3
- * handle on the same file as `tx`.
+ * Returns a storage in a SQLite file, based on `node:sqlite`. It uses a write-ahead log, and a
+ * commit is on disk before its command returns. Several processes can use one file. To join a
+ * transaction of the host application, pass its `DatabaseSync` of the same file as `tx`.
+ *
+ * In the same process, open the file with `node:sqlite` only. A second SQLite library, such as
+ * better-sqlite3, and Node's own one do not see each other's locks, because the operating system
+ * gives file locks to processes. Acknowledged commits would be lost. Other processes may use any
+ * library.
  * @throws TidingsError `invalid_option` when an option is missing, wrong or unknown
  */
 export function sqlite(options: SqliteOptions): StoragePort<DatabaseSync> {

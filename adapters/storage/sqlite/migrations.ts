@@ -1,7 +1,8 @@
+import type { DatabaseSync } from "node:sqlite";
 import type { Collection, Schema } from "../../../src/ports/index.ts";
 import { layoutOf } from "../layout.ts";
 import { type Addition, additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
-import { rollBack, type SqliteHandle } from "./connection.ts";
+import { rollBack } from "./connection.ts";
 import { whenUnlocked } from "./errors.ts";
 import { positionsTable, prefix, quoted } from "./names.ts";
 import { addColumn, createIndex, createTable, needsRowid, tableName } from "./tables.ts";
@@ -67,7 +68,7 @@ function rebuildWithRowid(collection: Collection): string[] {
  * @throws TidingsError `storage_newer`, `storage_outdated`
  */
 export async function ensureSchema(
-  handle: SqliteHandle,
+  handle: DatabaseSync,
   file: string,
   schema: Schema,
   canMigrate: boolean,
@@ -78,7 +79,7 @@ export async function ensureSchema(
   }
 }
 
-function migrate(handle: SqliteHandle, schema: Schema): void {
+function migrate(handle: DatabaseSync, schema: Schema): void {
   handle.exec("BEGIN IMMEDIATE");
   try {
     // Another process may have migrated while this one waited for the lock.
@@ -92,11 +93,11 @@ function migrate(handle: SqliteHandle, schema: Schema): void {
   }
 }
 
-function versionOf(handle: SqliteHandle): number {
+function versionOf(handle: DatabaseSync): number {
   const exists = handle
     .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
     .get(schemaTable);
   if (exists === undefined) return 0;
   const row = handle.prepare(`SELECT version FROM ${schemaTable}`).get();
-  return typeof row === "object" && row !== null && "version" in row ? Number(row.version) : 0;
+  return Number(row?.["version"] ?? 0);
 }

@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import BetterSqlite from "better-sqlite3";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { sqlite, type SqliteHandle } from "../../../adapters/storage/sqlite/index.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
 import { Reads } from "../../../adapters/storage/sqlite/reads.ts";
 import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
@@ -26,20 +25,19 @@ function joined(port: StoragePort, handle: unknown): Group {
   return port.host(handle);
 }
 
-const libraries: Record<string, (file: string) => SqliteHandle & { close(): unknown }> = {
-  "node:sqlite": (file) => new DatabaseSync(file),
-  "better-sqlite3": (file) => new BetterSqlite(file),
-  "node:sqlite set to big integers": (file) => new DatabaseSync(file, { readBigInts: true }),
-  "better-sqlite3 set to big integers": (file) => new BetterSqlite(file).defaultSafeIntegers(true),
+const handles: Record<string, (file: string) => DatabaseSync> = {
+  "with the defaults": (file) => new DatabaseSync(file),
+  "set to big integers": (file) => new DatabaseSync(file, { readBigInts: true }),
+  "set to rows as arrays": (file) => new DatabaseSync(file, { returnArrays: true }),
 };
 
-describe.each(Object.entries(libraries))(
-  "a transaction of the host application on %s",
+describe.each(Object.entries(handles))(
+  "a transaction of the host application on a handle %s",
   (_, open) => {
-    const hosted = async (): Promise<{ port: StoragePort; handle: SqliteHandle }> => {
+    const hosted = async (): Promise<{ port: StoragePort; handle: DatabaseSync }> => {
       const { port, file } = await opened();
       const handle = open(file);
-      onTestFinished(() => void handle.close());
+      onTestFinished(() => handle.close());
       return { port, handle };
     };
 
@@ -93,12 +91,10 @@ describe.each(Object.entries(libraries))(
 describe("a handle that cannot be joined", () => {
   it("is refused with the reason: no handle, no transaction, another file", async () => {
     const { port, file } = await opened();
-    expect(() => joined(port, {})).toThrow(
-      /expected a node:sqlite or better-sqlite3 database handle, got an object/,
-    );
+    expect(() => joined(port, {})).toThrow(/expected a DatabaseSync of node:sqlite, got an object/);
     expect(() => joined(port, undefined)).toThrow(/got undefined/);
     const handle = new DatabaseSync(file);
-    const stranger = new BetterSqlite(await temporaryFile());
+    const stranger = new DatabaseSync(await temporaryFile());
     onTestFinished(() => {
       handle.close();
       stranger.close();
@@ -106,6 +102,29 @@ describe("a handle that cannot be joined", () => {
     expect(() => joined(port, handle)).toThrow(/open transaction.*BEGIN/);
     stranger.exec("BEGIN");
     expect(() => joined(port, stranger)).toThrow(/on the storage.s database file/);
+    stranger.close();
+    expect(() => joined(port, stranger)).toThrow(/open database handle, got a closed one/);
+    stranger.open();
+  });
+
+  it("is refused if it is of another SQLite library, which does not see the engine's locks", async () => {
+    const { port, file } = await opened();
+    const own = new DatabaseSync(file);
+    onTestFinished(() => own.close());
+    own.exec("BEGIN");
+    // The interface that such libraries share.
+    class Database {
+      readonly exec = (sql: string): void => own.exec(sql);
+      readonly prepare = (sql: string): StatementSync => own.prepare(sql);
+    }
+    expect(() => joined(port, new Database())).toThrow(
+      expect.objectContaining({
+        code: "invalid_option",
+        message:
+          "tx: expected a DatabaseSync of node:sqlite, got a Database. Another SQLite library in " +
+          "this process does not see the engine's locks, so commits would be lost.",
+      }),
+    );
   });
 });
 
@@ -206,14 +225,8 @@ describe("the plans of reads", () => {
     const handle = new DatabaseSync(":memory:");
     onTestFinished(() => handle.close());
     handle.exec(sqlite({ file: "unused" }).migrationSql(conformance.schema));
-    const texts = new Set<string>();
-    const connection = new Connection({
-      exec: (sql) => handle.exec(sql),
-      prepare(sql) {
-        texts.add(sql);
-        return handle.prepare(sql);
-      },
-    });
+    const prepare = vi.spyOn(handle, "prepare");
+    const connection = new Connection(handle);
     const { collections } = conformance.schema;
     const tables = new Map(
       collections.map((collection) => [collection.name, new Table(collection)]),
@@ -239,6 +252,7 @@ describe("the plans of reads", () => {
         }
       }
     }
+    const texts = new Set(prepare.mock.calls.map(([text]) => text));
     expect(texts.size).toBeGreaterThan(100);
     for (const text of texts) {
       const plan = handle

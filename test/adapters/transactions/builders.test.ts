@@ -1,18 +1,18 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import BetterSqlite from "better-sqlite3";
 import { sql } from "drizzle-orm";
-import { drizzle as drizzleOnBetterSqlite } from "drizzle-orm/better-sqlite3";
 import { drizzle as drizzleOnPg, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { drizzle as drizzleOnPostgresJs, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
-import knex, { type Knex } from "knex";
+import { drizzle as drizzleOnProxy } from "drizzle-orm/sqlite-proxy";
+import knex from "knex";
 import {
   CamelCasePlugin,
   Kysely,
   ParseJSONResultsPlugin,
   PostgresDialect,
+  type SqliteDatabase,
   SqliteDialect,
   sql as raw,
   type Transaction,
@@ -71,15 +71,6 @@ const onDrizzle =
       ),
     );
 
-const onKnex = (config: Knex.Config): Run => {
-  const builder = knex(config);
-  onTestFinished(() => builder.destroy());
-  return (work) =>
-    builder.transaction(async (trx) =>
-      work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }),
-    );
-};
-
 const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
   "Drizzle on node-postgres": (db) => onDrizzle(drizzleOnPg({ client: db.pool() })),
   "Drizzle on postgres.js": (db) => {
@@ -112,7 +103,14 @@ const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
         ),
       );
   },
-  Knex: (db) => onKnex({ client: "pg", connection: db.url, pool: { min: 0, max: 2 } }),
+  Knex: (db) => {
+    const builder = knex({ client: "pg", connection: db.url, pool: { min: 0, max: 2 } });
+    onTestFinished(() => builder.destroy());
+    return (work) =>
+      builder.transaction(async (trx) =>
+        work({ tx: await fromKnex(trx), note: (text) => trx.raw(insert(text)) }),
+      );
+  },
   Prisma: (db) => {
     const pool = db.pool();
     return (work) =>
@@ -127,38 +125,41 @@ const onPostgres: Readonly<Record<string, (db: Database) => Run>> = {
   },
 };
 
-const onSqlite: Readonly<Record<string, (file: string) => Run>> = {
-  "Drizzle on better-sqlite3": (file) => {
-    const orm = drizzleOnBetterSqlite(file);
-    onTestFinished(() => void orm.$client.close());
-    return async (work) => {
-      orm.run(sql`BEGIN IMMEDIATE`);
-      try {
-        const value = await work({
-          tx: orm.$client,
-          note: async (text) => orm.run(sql.raw(insert(text))),
-        });
-        orm.run(sql`COMMIT`);
-        return value;
-      } catch (error) {
-        orm.run(sql`ROLLBACK`);
-        throw error;
-      }
+/** What Kysely's dialect needs of a database. */
+const kyselyDatabase = (own: DatabaseSync): SqliteDatabase => ({
+  close: () => own.close(),
+  prepare(text) {
+    const statement = own.prepare(text);
+    const values = (list: readonly unknown[]): SQLInputValue[] => list as SQLInputValue[];
+    return {
+      reader: statement.columns().length > 0,
+      all: (list) => statement.all(...values(list)),
+      run: (list) => statement.run(...values(list)),
+      iterate: (list) => statement.iterate(...values(list)),
     };
   },
-  "Kysely on better-sqlite3": (file) => {
-    const own = new BetterSqlite(file);
+});
+
+const onSqlite: Readonly<Record<string, (own: DatabaseSync) => Run>> = {
+  Drizzle: (own) => {
+    const orm = drizzleOnProxy(async (text, values: SQLInputValue[]) => ({
+      rows: own.prepare(text).all(...values),
+    }));
+    return (work) =>
+      orm.transaction(
+        (tx) => work({ tx: own, note: async (text) => tx.run(sql.raw(insert(text))) }),
+        { behavior: "immediate" },
+      );
+  },
+  Kysely: (own) => {
     const builder = new Kysely<Record<string, never>>({
-      dialect: new SqliteDialect({ database: own }),
+      dialect: new SqliteDialect({ database: kyselyDatabase(own) }),
     });
-    onTestFinished(() => builder.destroy());
     return (work) =>
       builder
         .transaction()
         .execute((trx) => work({ tx: own, note: (text) => raw.raw(insert(text)).execute(trx) }));
   },
-  "Knex on better-sqlite3": (file) =>
-    onKnex({ client: "better-sqlite3", connection: { filename: file }, useNullAsDefault: true }),
 };
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -183,7 +184,7 @@ async function benchOnPostgres(make: (db: Database) => Run): Promise<Bench> {
   };
 }
 
-async function benchOnSqlite(make: (file: string) => Run): Promise<Bench> {
+async function benchOnSqlite(make: (own: DatabaseSync) => Run): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), "tidings-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "test.db");
@@ -193,7 +194,7 @@ async function benchOnSqlite(make: (file: string) => Run): Promise<Bench> {
   onTestFinished(() => own.close());
   own.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
   return {
-    run: make(file),
+    run: make(own),
     one,
     notes: async () => {
       const rows = own.prepare("SELECT text FROM notes ORDER BY id").all();

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import BetterSqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
@@ -10,91 +9,83 @@ import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
 import { simulated } from "tidings/testing";
 
-const handles = {
-  "node:sqlite": (file: string) => new DatabaseSync(file),
-  "better-sqlite3": (file: string) => new BetterSqlite(file),
-};
+describe("a transaction of the host application on its own handle", () => {
+  let folder: string;
+  let host: DatabaseSync;
+  let engine: MessagingEngine;
+  const { clock, random } = simulated();
 
-describe.each(Object.entries(handles))(
-  "a transaction of the host application on a %s handle",
-  (_name, open) => {
-    let folder: string;
-    let host: DatabaseSync | BetterSqlite.Database;
-    let engine: MessagingEngine;
-    const { clock, random } = simulated();
-
-    beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), "tidings-"));
-      const file = join(folder, "host.db");
-      engine = new MessagingEngine({
-        storage: sqlite({ file }),
-        transports: [sandbox()],
-        clock,
-        random,
-      });
-      await engine.messages.list();
-      host = open(file);
-      host.exec("CREATE TABLE orders (id TEXT PRIMARY KEY, message_id TEXT)");
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidings-"));
+    const file = join(folder, "host.db");
+    engine = new MessagingEngine({
+      storage: sqlite({ file }),
+      transports: [sandbox()],
+      clock,
+      random,
     });
+    await engine.messages.list();
+    host = new DatabaseSync(file);
+    host.exec("CREATE TABLE orders (id TEXT PRIMARY KEY, message_id TEXT)");
+  });
 
-    afterEach(async () => {
-      host.close();
-      await engine.stop();
-      rmSync(folder, { recursive: true });
-    });
+  afterEach(async () => {
+    host.close();
+    await engine.stop();
+    rmSync(folder, { recursive: true });
+  });
 
-    it("commits the order and its message, or neither", async () => {
-      for (const end of ["COMMIT", "ROLLBACK"] as const) {
-        host.exec("BEGIN");
-        const { id } = await engine.messages.send({ to: "+15005550001", body: end }, { tx: host });
-        host.prepare("INSERT INTO orders VALUES (?, ?)").run(end, id);
-        host.exec(end);
-      }
-      const { data } = await engine.messages.list();
-      expect(data.map(({ body }) => body)).toEqual(["COMMIT"]);
-      expect(host.prepare("SELECT count(*) AS orders FROM orders").get()).toEqual({ orders: 1 });
-    });
-
-    it("claims an idempotency key, and frees it when it is rolled back", async () => {
-      const send = () =>
-        engine.messages.send(
-          { to: "+15005550001", body: "hi" },
-          { tx: host, idempotencyKey: "order-1" },
-        );
+  it("commits the order and its message, or neither", async () => {
+    for (const end of ["COMMIT", "ROLLBACK"] as const) {
       host.exec("BEGIN");
-      const lost = await send();
-      host.exec("ROLLBACK");
-      host.exec("BEGIN");
-      const [first, second] = [await send(), await send()];
-      host.exec("COMMIT");
-      expect(first.id).not.toBe(lost.id);
-      expect(second).toEqual(first);
-      expect((await engine.messages.list()).data).toHaveLength(1);
-    });
+      const { id } = await engine.messages.send({ to: "+15005550001", body: end }, { tx: host });
+      host.prepare("INSERT INTO orders VALUES (?, ?)").run(end, id);
+      host.exec(end);
+    }
+    const { data } = await engine.messages.list();
+    expect(data.map(({ body }) => body)).toEqual(["COMMIT"]);
+    expect(host.prepare("SELECT count(*) AS orders FROM orders").get()).toEqual({ orders: 1 });
+  });
 
-    it("has its messages sent by a started engine", async () => {
-      await engine.start();
-      host.exec("BEGIN");
-      const { id } = await engine.messages.send({ to: "+15005550001", body: "hi" }, { tx: host });
-      host.exec("COMMIT");
-      await clock.advance(10_000);
-      expect((await engine.messages.get(id)).status).toBe("delivered");
-    });
+  it("claims an idempotency key, and frees it when it is rolled back", async () => {
+    const send = () =>
+      engine.messages.send(
+        { to: "+15005550001", body: "hi" },
+        { tx: host, idempotencyKey: "order-1" },
+      );
+    host.exec("BEGIN");
+    const lost = await send();
+    host.exec("ROLLBACK");
+    host.exec("BEGIN");
+    const [first, second] = [await send(), await send()];
+    host.exec("COMMIT");
+    expect(first.id).not.toBe(lost.id);
+    expect(second).toEqual(first);
+    expect((await engine.messages.list()).data).toHaveLength(1);
+  });
 
-    it("stays usable after a refused command", async () => {
-      host.exec("BEGIN");
-      host.prepare("INSERT INTO orders VALUES ('kept', NULL)").run();
-      await expect(
-        engine.messages.send({ to: "+15005550001", body: "hi", from: "+1999999999" }, { tx: host }),
-      ).rejects.toMatchObject({
-        code: "no_sender",
-      });
-      host.exec("COMMIT");
-      expect(host.prepare("SELECT id FROM orders").all()).toHaveLength(1);
-      expect((await engine.messages.list()).data).toEqual([]);
+  it("has its messages sent by a started engine", async () => {
+    await engine.start();
+    host.exec("BEGIN");
+    const { id } = await engine.messages.send({ to: "+15005550001", body: "hi" }, { tx: host });
+    host.exec("COMMIT");
+    await clock.advance(10_000);
+    expect((await engine.messages.get(id)).status).toBe("delivered");
+  });
+
+  it("stays usable after a refused command", async () => {
+    host.exec("BEGIN");
+    host.prepare("INSERT INTO orders VALUES ('kept', NULL)").run();
+    await expect(
+      engine.messages.send({ to: "+15005550001", body: "hi", from: "+1999999999" }, { tx: host }),
+    ).rejects.toMatchObject({
+      code: "no_sender",
     });
-  },
-);
+    host.exec("COMMIT");
+    expect(host.prepare("SELECT id FROM orders").all()).toHaveLength(1);
+    expect((await engine.messages.list()).data).toEqual([]);
+  });
+});
 
 it("a storage that cannot join a host transaction says so", async () => {
   await using engine = new MessagingEngine({
