@@ -24,6 +24,11 @@ export class RefCounted<T extends Opened> {
     return this.#opened;
   }
 
+  /** Whether several engines have the storage open. */
+  get isShared(): boolean {
+    return this.#count > 1;
+  }
+
   /** Concurrent calls share one `connect`. After a failure, the next call tries again. */
   async open(connect: () => Promise<T>): Promise<void> {
     this.#count++;

@@ -232,9 +232,10 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
   /** Reads committed rows, on a separate connection. */
   readonly reader: Reader;
   /**
-   * Calls `listener` when another process may have committed, and `onDamage` once when the storage
-   * finds that its files were damaged while they are open. From then on it refuses commits with
-   * that error, `storage_damaged`. Returns a function that unsubscribes.
+   * Calls `listener` when another engine may have committed, of this process or another, and
+   * `onDamage` once when the storage finds that its files were damaged while they are open. From
+   * then on it refuses commits with that error, `storage_damaged`. If several engines share this
+   * object, each commit calls all their listeners. Returns a function that unsubscribes.
    */
   watch?(listener: () => void, onDamage?: (error: TidingsError) => void): () => void;
   /**

@@ -12,6 +12,7 @@ import {
   type StoragePort,
   type Write,
 } from "../../../src/ports/index.ts";
+import { CommitListeners } from "../commit-listeners.ts";
 import { refuseNewer } from "../schema.ts";
 import { Table, type Undo } from "./table.ts";
 
@@ -37,7 +38,7 @@ class MemoryStorage implements StoragePort<undefined> {
     transactions: 0,
     synchronous: true,
   } as const;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new CommitListeners();
   readonly #locks = new Set<string>();
   #lastLock = 0;
   #tables = new Map<string, Table>();
@@ -106,10 +107,7 @@ class MemoryStorage implements StoragePort<undefined> {
   }
 
   watch(listener: () => void): () => void {
-    // Wrapped, so that one function can be registered twice.
-    const own = (): void => listener();
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    return this.#listeners.add(listener);
   }
 
   async yieldToEventLoop(): Promise<void> {
@@ -134,9 +132,7 @@ class MemoryStorage implements StoragePort<undefined> {
       this.#position = before;
       throw error;
     }
-    // The storage does not know which engine committed, so it notifies all of them, in a microtask,
-    // as if another process had committed.
-    for (const listener of this.#listeners) queueMicrotask(listener);
+    this.#listeners.callSoon();
   }
 
   #table(name: string): Table {

@@ -7,6 +7,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { SignalLine } from "../../../src/ports/index.ts";
+import { CommitListeners } from "../commit-listeners.ts";
 import type { Statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { pause, type Session } from "./session.ts";
@@ -27,7 +28,7 @@ export class Notifications {
   readonly #channel: string;
   /** The payload of this process's notifications, to recognise and ignore them. */
   readonly #id = randomUUID();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new CommitListeners();
   readonly #members = new Set<(text: string) => void>();
   /** The texts that wait for the next notification. */
   #signals: string[] = [];
@@ -53,12 +54,10 @@ export class Notifications {
   }
 
   watch(listener: () => void): () => void {
-    // Wrapped, so that one function can be registered twice.
-    const own = (): void => listener();
-    this.#listeners.add(own);
+    const stop = this.#listeners.add(listener);
     void this.#session.join(this.#listening);
     return () => {
-      this.#listeners.delete(own);
+      stop();
       this.#leave();
     };
   }
@@ -82,14 +81,18 @@ export class Notifications {
     };
   }
 
-  /** Notifies other processes of a commit, soon. */
-  notify(): void {
+  /**
+   * Notifies other processes of a commit, soon. If several engines share this storage object, it
+   * notifies them too: each ignores the notifications of its own process.
+   */
+  notify(isShared: boolean): void {
+    if (isShared) this.#listeners.callSoon();
     this.#isPending = true;
     this.#notifySoon();
   }
 
   #leave(): void {
-    if (this.#listeners.size + this.#members.size === 0) this.#session.leave(this.#listening);
+    if (this.#listeners.isEmpty && this.#members.size === 0) this.#session.leave(this.#listening);
   }
 
   #notifySoon(): void {
@@ -134,22 +137,18 @@ export class Notifications {
     });
     await connection.run([{ text: `LISTEN ${quoted(this.#channel)}`, values: [] }]);
     // Earlier notifications were missed.
-    this.#callListeners();
+    this.#listeners.call();
   }
 
   #take(payload: string): void {
     if (!payload.startsWith(signalMark)) {
-      if (payload !== this.#id) this.#callListeners();
+      if (payload !== this.#id) this.#listeners.call();
       return;
     }
     const sender = payload.slice(signalMark.length, signalMark.length + this.#id.length);
     if (sender === this.#id) return;
     const text = payload.slice(signalMark.length + this.#id.length + 1);
     for (const member of this.#members) member(text);
-  }
-
-  #callListeners(): void {
-    for (const listener of this.#listeners) listener();
   }
 }
 

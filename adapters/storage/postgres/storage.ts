@@ -164,7 +164,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     const session = new Session(pool);
     const notifications = new Notifications(pool, session, names);
     const engineLocks = new AdvisoryLocks(pool, session, names);
-    const groups = new Groups(context, () => notifications.notify());
+    const groups = new Groups(context, () => notifications.notify(this.#shared.isShared));
     const transactions = new Set<PooledConnection>();
     return {
       ...context,

@@ -13,6 +13,7 @@ import type {
   Search,
   StoragePort,
 } from "../../../src/ports/index.ts";
+import { CommitListeners } from "../commit-listeners.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import {
@@ -72,6 +73,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #thresholds: BackgroundThresholds;
   readonly #hosts = new HostTransactions();
   readonly #shared = new RefCounted<Open>();
+  readonly #listeners = new CommitListeners();
 
   readonly reader = {
     get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => {
@@ -124,7 +126,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   begin(how: Access = "shared"): Group {
     const { writer, transactions } = this.#shared.get();
-    return transactions.withLock(writer.begin(how), how);
+    const group = transactions.withLock(writer.begin(how), how);
+    return { ...group, commit: (writes) => this.#notifyAfter(group.commit(writes)) };
   }
 
   host(handle: unknown): Group {
@@ -147,8 +150,12 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
     return this.#shared.get().transactions.isInside();
   }
 
-  /** Calls `listener` after each commit of another connection, the host application's included. */
+  /**
+   * Calls `listener` after each commit of another connection, the host application's included, and
+   * of another engine on this storage object.
+   */
   watch(listener: () => void, onDamage?: (error: TidingsError) => void): () => void {
+    const stop = this.#listeners.add(listener);
     let last = this.#dataVersion();
     let isIntact = true;
     const timer = setInterval(() => {
@@ -163,7 +170,10 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       listener();
     }, fileCheckMs);
     timer.unref();
-    return () => clearInterval(timer);
+    return () => {
+      stop();
+      clearInterval(timer);
+    };
   }
 
   async yieldToEventLoop(): Promise<void> {
@@ -222,6 +232,12 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       closeAll();
       throw error;
     }
+  }
+
+  /** Engines that share the writing connection do not see its commits in `data_version`. */
+  #notifyAfter(committed?: void | Promise<void>): void | Promise<void> {
+    if (committed instanceof Promise) return committed.then(() => this.#notifyAfter());
+    if (this.#shared.isShared) this.#listeners.callSoon();
   }
 
   #damage(): TidingsError | undefined {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type AdmissionRequest,
   type EngineLocks,
@@ -13,6 +14,7 @@ import {
   itemById,
   items,
   itemsByTime,
+  schema,
 } from "./collections.ts";
 import { failsAs, failure, holds, same } from "../checks.ts";
 import { type Cases, type OpenPorts, write } from "./harness.ts";
@@ -55,6 +57,9 @@ async function portWith<V extends "transaction" | "admit" | "signals">(
 async function locksOf(ports: OpenPorts): Promise<EngineLocks | undefined> {
   return (await ports.port()).engineLocks;
 }
+
+/** An engine that is not notified polls after this time. */
+const pollsAfterMs = 5_000;
 
 /** What the storage guarantees between processes. Optional methods are tested when present. */
 export const sharingCases: Cases = {
@@ -173,6 +178,30 @@ export const sharingCases: Cases = {
     ended.resolve();
     same(await later, false, "a call of the work after the end of the transaction");
     same(isInside(), false, "outside after the end");
+  },
+
+  "a commit notifies the other engines, those on the same connection too": async (ports) => {
+    const port = await ports.port();
+    const other = await ports.port();
+    if (port.watch === undefined || other.watch === undefined) return;
+    // A second engine shares the first one's connection, and may be the one that commits.
+    await port.open(schema);
+    const heard = [0, 0, 0];
+    const stops = [port, port, other].map((each, i) =>
+      each.watch?.(() => void (heard[i] = (heard[i] ?? 0) + 1)),
+    );
+    try {
+      // The first notification may be about earlier commits, so there are three rounds.
+      for (const id of ["a", "b", "c"]) {
+        heard.fill(0);
+        await write(port, insert(id));
+        for (let ms = 0; heard.includes(0) && ms < pollsAfterMs; ms += 10) await sleep(10);
+        holds(!heard.includes(0), "that every engine is notified before it polls", heard);
+      }
+    } finally {
+      for (const stop of stops) stop?.();
+      await port.close();
+    }
   },
 
   "signals reach every other engine in their order, and are not stored": async (ports) => {
