@@ -64,6 +64,7 @@ export interface VirtualClock extends Clock {
    * Advances the time by `ms`. Sleepers wake when they are due. Those due at the same time wake in
    * the order of their calls. Each wakes when the work that the previous one started has settled.
    * Resolves when the work of the last one has settled.
+   * @throws TidingsError `invalid_option` when `ms` is not a number
    */
   advance(ms: number): Promise<void>;
   /** Advances to a time. If the time has passed, only settles. */
@@ -72,6 +73,7 @@ export interface VirtualClock extends Clock {
    * Advances until `condition` holds. Checks it whenever the pending work has settled.
    * @throws Error when it does not hold within `withinMs` (default one day), or when no sleeper is
    * left
+   * @throws TidingsError `invalid_option` when `withinMs` is not a number
    */
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
   /** Resolves when all work is done that does not need the time to advance. */
@@ -79,6 +81,7 @@ export interface VirtualClock extends Clock {
   /**
    * Sets the clock forward by `ms`, or back if negative, like an operator or NTP. `now()` jumps,
    * but `monotonic()` does not, and sleepers wait as long as before.
+   * @throws TidingsError `invalid_option` when `ms` is not a number
    */
   step(ms: number): void;
   /**
@@ -165,7 +168,7 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
   };
 
   const advance = async (ms: number): Promise<void> => {
-    const until = elapsed + Math.max(0, ms);
+    const until = elapsed + Math.max(0, duration(ms));
     await move(until);
     elapsed = until;
   };
@@ -177,13 +180,13 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     advance,
     advanceTo: (time) => advance(milliseconds(time) - now()),
     async advanceUntil(condition, withinMs = dayMs) {
-      if (await move(elapsed + withinMs, condition)) return;
+      if (await move(elapsed + duration(withinMs), condition)) return;
       const why = sleepers.isEmpty ? "and no sleeper is left" : `within ${withinMs} ms`;
       throw new Error(`The condition did not hold by ${new Date(now()).toISOString()}, ${why}.`);
     },
     settle,
     step(ms) {
-      origin += ms;
+      origin += duration(ms);
     },
     get nextWakeAt() {
       const { next } = sleepers;
@@ -204,6 +207,17 @@ function milliseconds(time: Time): number {
     throw new TidingsError(
       "invalid_option",
       `Expected a time in ISO 8601 or milliseconds, got ${String(time)}.`,
+    );
+  }
+  return ms;
+}
+
+/** Returns `ms`. With NaN, no sleeper would ever be due too late. */
+function duration(ms: unknown): number {
+  if (typeof ms !== "number" || Number.isNaN(ms)) {
+    throw new TidingsError(
+      "invalid_option",
+      `Expected a number of milliseconds, got ${String(ms)}.`,
     );
   }
   return ms;

@@ -202,3 +202,21 @@ test("an invalid start time is rejected", () => {
     "Expected a time in ISO 8601 or milliseconds, got yesterday.",
   );
 });
+
+test("a duration that is not a number is rejected, and leaves the time as it was", async () => {
+  const clock = virtualClock();
+  const before = clock.now();
+  // Without the check, the clock wakes this sleeper for ever.
+  let woken = 0;
+  void (async () => {
+    while (woken < 1_000) await clock.sleep(1).then(() => (woken += 1));
+  })();
+  const refused = {
+    code: "invalid_option",
+    message: "Expected a number of milliseconds, got NaN.",
+  };
+  await expect(clock.advance(Number.NaN)).rejects.toMatchObject(refused);
+  await expect(clock.advanceUntil(() => false, Number.NaN)).rejects.toMatchObject(refused);
+  expect(() => clock.step(Number.NaN)).toThrow(refused.message);
+  expect([woken, clock.now()]).toEqual([0, before]);
+});
