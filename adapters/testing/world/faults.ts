@@ -188,7 +188,10 @@ export interface MetFault {
 export interface FaultPlace {
   /** The name of the engine. Default: any engine. */
   readonly engine?: string;
-  /** How many calls that it could happen to are skipped first. Default: 0. */
+  /**
+   * How many calls that it could happen to are skipped first. Those at which another injection
+   * makes it happen count too. Default: 0.
+   */
   readonly after?: number;
   /**
    * Whether it could happen to a call, such as a commit that writes messages. It is told what
@@ -199,6 +202,7 @@ export interface FaultPlace {
 
 interface Injected extends Omit<FaultPlace, "after"> {
   readonly fault: Fault;
+  /** How many calls are still to be skipped. */
   left: number;
 }
 
@@ -246,14 +250,17 @@ export class FaultSource {
    * `describe` returns the fault as if it happened.
    */
   occurs(fault: Fault, engine: string, describe: () => MetFault): boolean {
-    const planned = this.#injected.find(
+    const planned = this.#injected.filter(
       (each) =>
         each.fault === fault &&
         (each.engine ?? engine) === engine &&
         (each.where?.(describe()) ?? true),
     );
-    if (planned !== undefined && planned.left-- === 0) {
-      this.#injected = this.#injected.filter((each) => each !== planned);
+    const due = planned.find(({ left }) => left === 0);
+    // Each injection counts this call, also if another one makes the fault happen.
+    for (const each of planned) if (each.left > 0) each.left--;
+    if (due !== undefined) {
+      this.#injected = this.#injected.filter((each) => each !== due);
       return true;
     }
     return this.#dice.chance(this.#rates[fault] ?? 0);

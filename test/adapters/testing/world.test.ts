@@ -87,6 +87,21 @@ describe.each(storages)("on $name", ({ open }) => {
     expect(met.map(({ collections }) => collections.includes("notes"))).toEqual([true]);
   });
 
+  test("two injections of one fault happen each at the call that it names", async () => {
+    const { carrier, shop: w } = shop();
+    await w.settle();
+    w.inject("sendFailsBefore", { after: 2 });
+    w.inject("sendFailsBefore");
+    const sent: boolean[] = [];
+    for (let i = 0; i < 4; i++) {
+      const before = carrier.calls.length;
+      await w.begin((engine) => engine.messages.send({ to: `+1500555010${i}`, body }));
+      await w.advance(500);
+      sent.push(carrier.calls.length > before);
+    }
+    expect(sent).toEqual([false, true, false, true]);
+  });
+
   test("a process that crashes after the carrier has the message does not send it again", async () => {
     const { carrier, shop: w } = shop({ engines: 2 });
     w.inject("crashAfterSend");
