@@ -29,8 +29,6 @@ import {
 
 /** How long the carrier waits for an engine to accept a receipt or an inbound message. */
 const acceptsWithinMs = 30_000;
-/** How often the carrier tries to deliver one receipt or inbound message. */
-const maxTries = 10_000;
 /** By how much a second copy of a receipt may come later. */
 const maxCopyDelayMs = 30_000;
 
@@ -74,6 +72,8 @@ export class CarrierCore {
   readonly denied = new Set<string>();
   #dice = new Dice(1);
   #clock: Clock | undefined;
+  /** Resolves when the first engine starts, and brings the clock. */
+  readonly #started = Promise.withResolvers<Clock>();
   #world: RunContext["world"] | undefined;
   #undelivered = 0;
   #lastId = 0;
@@ -93,11 +93,12 @@ export class CarrierCore {
     }
     this.#world = world;
     this.#dice = world.dice;
-    this.#clock = world.clock;
+    this.use(world.clock);
   }
 
   use(clock: Clock): void {
     this.#clock ??= clock;
+    this.#started.resolve(this.#clock);
   }
 
   handle(
@@ -235,7 +236,7 @@ export class CarrierCore {
     }
   }
 
-  /** Tries one engine after another until one accepts. */
+  /** Tries one engine after another until one accepts. While no engine runs, it waits for one. */
   #deliver(
     delay: number,
     about: readonly string[],
@@ -246,7 +247,7 @@ export class CarrierCore {
     this.#undelivered++;
     const run = async (): Promise<void> => {
       await this.#sleep(delay);
-      for (let tries = 0; tries < maxTries; tries++) {
+      for (;;) {
         const connection = this.#anyConnection(transport);
         const sink = connection?.sink;
         if (connection === undefined || sink === undefined) {
@@ -294,7 +295,8 @@ export class CarrierCore {
   }
 
   async #sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    await this.#clock?.sleep(ms, signal, { ref: false });
+    const clock = this.#clock ?? (await this.#started.promise);
+    await clock.sleep(ms, signal, { ref: false });
   }
 
   #note(about: readonly string[], text: string): void {

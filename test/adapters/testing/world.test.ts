@@ -102,6 +102,23 @@ describe.each(storages)("on $name", ({ open }) => {
     expect(sent).toEqual([false, true, false, true]);
   });
 
+  test("a text that comes while no engine runs is delivered to the next one, hours later", async () => {
+    const { carrier, shop: w } = shop();
+    await w.run((engine) => engine.messages.send({ to, body }));
+    await w.settle();
+    const [{ message } = expect.fail("nothing was sent")] = carrier.handedOver;
+    w.crash("engine 1");
+    carrier.text({ from: to, to: message.from, body: "Thanks" });
+    await w.advance(2 * 3_600_000);
+    expect(carrier.undelivered).toBe(1);
+    w.restart("engine 1");
+    await w.settle();
+    const { data } = await w.run((engine) => engine.messages.list());
+    expect(data.filter(({ direction }) => direction === "inbound")).toMatchObject([
+      { body: "Thanks" },
+    ]);
+  });
+
   test("a process that crashes after the carrier has the message does not send it again", async () => {
     const { carrier, shop: w } = shop({ engines: 2 });
     w.inject("crashAfterSend");
