@@ -138,35 +138,27 @@ export class Connection {
    * the rest are skipped. Waits for earlier batches.
    */
   run(statements: readonly Statement[]): Promise<readonly Result[]> {
-    const run = this.#last.then(() => this.#runWithTimeout(statements));
+    return this.#next(() => withinSilence(this.#send(statements)));
+  }
+
+  /** Like `run`, for statements that may take hours. Does not notice that the server is gone. */
+  runLong(statements: readonly Statement[]): Promise<readonly Result[]> {
+    return this.#next(() => this.#send(statements));
+  }
+
+  #next(work: () => Promise<readonly Result[]>): Promise<readonly Result[]> {
+    const run = this.#last.then(work).catch((error: unknown) => {
+      this.#lost ||= isLost(error);
+      throw error;
+    });
     this.#last = run.catch(() => {});
     return run;
   }
 
-  async #runWithTimeout(statements: readonly Statement[]): Promise<readonly Result[]> {
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(
-          new TidingsError(
-            "storage_unavailable",
-            `The PostgreSQL server did not respond within ${maxSilenceMs / 1_000} s.`,
-          ),
-        );
-      }, maxSilenceMs);
-    });
-    try {
-      const results =
-        this.#batches === undefined
-          ? this.#oneByOne(statements)
-          : runBatch(this.#batches, statements);
-      return await Promise.race([results, silence]);
-    } catch (error) {
-      this.#lost ||= isLost(error);
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
+  #send(statements: readonly Statement[]): Promise<readonly Result[]> {
+    return this.#batches === undefined
+      ? this.#oneByOne(statements)
+      : runBatch(this.#batches, statements);
   }
 
   async #oneByOne(statements: readonly Statement[]): Promise<readonly Result[]> {
@@ -199,6 +191,26 @@ export class Connection {
 
 interface BatchingClient {
   query(batch: Batch): unknown;
+}
+
+/** @throws TidingsError `storage_unavailable` when the results do not come in time */
+async function withinSilence<T>(results: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        new TidingsError(
+          "storage_unavailable",
+          `The PostgreSQL server did not respond within ${maxSilenceMs / 1_000} s.`,
+        ),
+      );
+    }, maxSilenceMs);
+  });
+  try {
+    return await Promise.race([results, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function runBatch(

@@ -1,6 +1,7 @@
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Schema } from "../../../src/ports/index.ts";
 import { additionsSince, mustMigrate, refuseNewer } from "../schema.ts";
+import type { Statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import {
   addColumn,
@@ -89,8 +90,9 @@ export async function ensureSchema(
 }
 
 async function migrate(connection: Connection, schema: Schema, names: Names): Promise<void> {
+  const statement = (text: string): Statement => ({ text, values: [] });
   const run = (...texts: readonly string[]): ReturnType<Connection["run"]> =>
-    connection.run(texts.map((text) => ({ text, values: [] })));
+    connection.run(texts.map(statement));
   try {
     await run(
       "BEGIN ISOLATION LEVEL READ COMMITTED",
@@ -106,8 +108,10 @@ async function migrate(connection: Connection, schema: Schema, names: Names): Pr
       `SELECT 1 FROM pg_namespace WHERE nspname = ${literal(names.schema)}`,
     );
     if (exists?.rows.length === 0) await run(createSchema(names));
-    for (const statement of statements(schema, names, version)) await run(statement);
-    await run("COMMIT");
+    // The index of a big table takes minutes.
+    for (const text of [...statements(schema, names, version), "COMMIT"]) {
+      await connection.runLong([statement(text)]);
+    }
   } catch (error) {
     await run("ROLLBACK").catch(() => connection.lose());
     throw error;

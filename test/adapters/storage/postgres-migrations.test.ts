@@ -1,7 +1,8 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { postgres, type PostgresOptions } from "../../../adapters/storage/postgres/index.ts";
 import { StorageConflict, type StoragePort, type Write } from "../../../src/ports/storage.ts";
 import { schema as engineSchema } from "../../../src/modules.ts";
+import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import type { Database } from "../../support/postgres-database.ts";
 import {
@@ -151,6 +152,32 @@ describe("migrations of the PostgreSQL storage", () => {
     await Promise.all(
       Array.from({ length: 6 }, () => on(where, { schema: "messaging" }).open(secondSchema)),
     );
+  });
+
+  it("take as long as they need, such as an hour for the index of a big table", async () => {
+    const where = await database();
+    await on(where).migrate(firstSchema);
+    const admin = await where.pool().connect();
+    onTestFinished(() => admin.release(true));
+    await admin.query(`
+      CREATE FUNCTION wait() RETURNS event_trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_advisory_lock_shared(7); END $$;
+      CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('CREATE INDEX')
+        EXECUTE FUNCTION wait();
+      SELECT pg_advisory_lock(7);`);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const result = on(where)
+      .migrate(secondSchema)
+      .then(() => "migrated", String);
+    await eventually(async () => {
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE%INDEX%' AND wait_event = 'advisory' AND datname = current_database()";
+      expect((await admin.query(waiting)).rowCount).toBe(1);
+    });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    await admin.query("SELECT pg_advisory_unlock(7)");
+    expect(await result).toBe("migrated");
   });
 
   it("need no privilege to create schemas when the schema exists", async () => {
