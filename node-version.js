@@ -8,9 +8,12 @@ import { pathToFileURL } from "node:url";
 const { node, bun, deno } = process.versions;
 const [major = 0, minor = 0] = node.split(".").map(Number);
 
+// Older versions, and all of 23, lack `StatementSync.setReturnArrays` of `node:sqlite`.
+const isTooOld = major < 22 || (major === 22 && minor < 16) || major === 23;
+
 // Other runtimes report the version of Node that they imitate.
-if (bun === undefined && deno === undefined && (major < 22 || (major === 22 && minor < 13))) {
-  const sentence = `tidings needs Node 22.13 or later, but this is Node ${node}.`;
+if (isTooOld && bun === undefined && deno === undefined) {
+  const sentence = `tidings needs Node 22.16 or later, but not 23. This is Node ${node}.`;
   const [, program] = process.argv;
   if (program !== undefined && import.meta.url === pathToFileURL(program).href) {
     process.stderr.write(`${sentence}\n`);

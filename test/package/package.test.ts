@@ -71,19 +71,19 @@ const asOldNode = (version: string) => [
   )}`,
 ];
 const refusalOf = (version: string) =>
-  `tidings needs Node 22.13 or later, but this is Node ${version}.`;
+  `tidings needs Node 22.16 or later, but not 23. This is Node ${version}.`;
 
 describe("an old Node", () => {
   test("is refused by the scripts, in one sentence", async () => {
-    for (const version of ["18.19.1", "20.20.2", "22.12.0"]) {
+    for (const version of ["18.19.1", "20.20.2", "22.15.1", "23.11.1"]) {
       const output = await runNode(".", ...asOldNode(version), versionCheck);
       expect(output).toBe(`${refusalOf(version)}\n`);
     }
-    for (const version of ["22.13.0", "24.0.0", process.versions.node]) {
+    for (const version of ["22.16.0", "24.0.0", process.versions.node]) {
       expect(await runNode(".", ...asOldNode(version), versionCheck)).toBe("");
     }
     const { scripts, engines } = manifest;
-    expect(engines.node).toBe(">=22.13");
+    expect(engines.node).toBe("^22.16 || >=24");
     // `pretest` and `check` begin with one of the others.
     const checked = "start compile types bench simulate crash fuzz mutants mutate-rules".split(" ");
     for (const name of checked) {

@@ -1,7 +1,7 @@
 import type { Finding } from "./finding.ts";
 
 /** The oldest version of Node that runs the engine (`engines` in package.json). */
-const oldest = "22.13";
+const oldest = "22.16";
 
 /** Checks the settings of Node. Every command has refused an older Node before. */
 export function checkNode(version: string): Finding {
