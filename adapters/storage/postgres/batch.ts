@@ -13,6 +13,11 @@ export interface Statement {
   readonly text: string;
   /** One value for each placeholder, in PostgreSQL's text format. */
   readonly values: readonly (string | null)[];
+  /**
+   * False for a statement that is not kept prepared. It cannot fail because the host application
+   * discarded the connection's prepared statements. Default: true.
+   */
+  readonly isKept?: boolean;
 }
 
 /** The result of one statement. */
@@ -56,8 +61,8 @@ export class Batch {
     const prepared = (this.#prepared = PreparedStatements.of(wire));
     wire.stream.cork?.();
     try {
-      for (const [at, { text, values }] of this.#statements.entries()) {
-        const { name, namesToClose, needsParse } = prepared.use(text);
+      for (const [at, { text, values, isKept = true }] of this.#statements.entries()) {
+        const { name, namesToClose, needsParse } = isKept ? prepared.use(text) : unnamed;
         for (const old of namesToClose) wire.close({ type: "S", name: old });
         if (needsParse) {
           this.#parsed.push({ text, at });
@@ -126,6 +131,9 @@ interface StatementUse {
   /** Whether the statement has to be prepared. */
   readonly needsParse: boolean;
 }
+
+/** The statement without a name. Each use of it replaces the one before. */
+const unnamed: StatementUse = { name: "", namesToClose: [], needsParse: true };
 
 /** The statements that one connection has prepared. */
 class PreparedStatements {

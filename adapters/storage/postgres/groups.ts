@@ -2,6 +2,7 @@ import { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Lookup, Row, Write } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import {
+  againIfDiscarded,
   begin,
   checkCommitted,
   commit,
@@ -104,7 +105,9 @@ export class Groups {
 class Transaction {
   readonly #pool: ConnectionPool;
   readonly #pooled: Promise<PooledConnection>;
-  #opening: readonly Statement[];
+  readonly #opening: readonly Statement[];
+  /** The first statements, which begin the transaction. */
+  #first: Promise<readonly Result[]> | undefined;
   #hasEnded = false;
 
   constructor({ pool, names }: StorageContext, how: Access) {
@@ -116,14 +119,11 @@ class Transaction {
   }
 
   async run(statements: readonly Statement[]): Promise<readonly Result[]> {
-    const opening = this.#opening;
-    this.#opening = [];
-    const { connection } = await this.#pooled;
-    if (this.#hasEnded) {
-      throw new TidingsError("storage_unavailable", "The transaction has already ended.");
-    }
     try {
-      return (await connection.run([...opening, ...statements])).slice(opening.length);
+      if (this.#first === undefined) return await (this.#first = this.#begin(statements));
+      // They may begin the transaction twice.
+      await this.#first;
+      return await this.#run(statements);
     } catch (error) {
       throw this.#pool.toError(error);
     }
@@ -143,5 +143,25 @@ class Transaction {
     if (pooled === undefined) return;
     await rollBack(pooled.connection);
     pooled.release();
+  }
+
+  async #begin(statements: readonly Statement[]): Promise<readonly Result[]> {
+    const results = await againIfDiscarded(
+      () => this.#run([...this.#opening, ...statements]),
+      async () => {
+        const { connection } = await this.#pooled;
+        // After the end, `abort` rolls back, and then the connection belongs to others.
+        if (!this.#hasEnded) await rollBack(connection);
+      },
+    );
+    return results.slice(this.#opening.length);
+  }
+
+  async #run(statements: readonly Statement[]): Promise<readonly Result[]> {
+    const { connection } = await this.#pooled;
+    if (this.#hasEnded) {
+      throw new TidingsError("storage_unavailable", "The transaction has already ended.");
+    }
+    return connection.run(statements);
   }
 }

@@ -1,21 +1,18 @@
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import type { Group, Write } from "../../../src/ports/index.ts";
-import type { Statement } from "./batch.ts";
+import type { Result, Statement } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
 import { sqlState } from "./errors.ts";
 import { databaseId } from "./migrations.ts";
-import type { StorageContext } from "./pool.ts";
+import { againIfDiscarded, control, type StorageContext } from "./pool.ts";
 import { unplacedPosition } from "./positions.ts";
 import { planLookups } from "./reads.ts";
 import { enterHost, leaveHost } from "./settings.ts";
 import { planWrites } from "./writes.ts";
 
-const savepoint: Statement = { text: "SAVEPOINT tidings", values: [] };
-const release: Statement = { text: "RELEASE SAVEPOINT tidings", values: [] };
-const undoWrites: readonly Statement[] = [
-  { text: "ROLLBACK TO SAVEPOINT tidings", values: [] },
-  release,
-];
+const savepoint = control("SAVEPOINT tidings");
+const release = control("RELEASE SAVEPOINT tidings");
+const undo: readonly Statement[] = [control("ROLLBACK TO SAVEPOINT tidings"), release];
 
 /** Groups inside transactions that the host application opened on its own clients. */
 export class HostTransactions {
@@ -40,7 +37,7 @@ export class HostTransactions {
       read: async (lookups) => {
         await this.#verify(connection);
         const { statements, rows } = planLookups(lookups, table);
-        return rows(await this.#translateErrors(() => connection.run(statements)));
+        return rows(await this.#read(connection, statements));
       },
       commit: async (writes) => {
         await this.#verify(connection);
@@ -76,7 +73,8 @@ export class HostTransactions {
    */
   async #verify(connection: Connection): Promise<void> {
     if (this.#verified.has(connection)) return;
-    const id = await this.#translateErrors(() => databaseId(connection, this.#context.names));
+    const run = (statements: readonly Statement[]) => this.#read(connection, statements);
+    const id = await databaseId({ run }, this.#context.names);
     if (id !== this.#id) {
       throw invalidHandle(
         "expected a client of the storage's database, got one of another database",
@@ -88,22 +86,33 @@ export class HostTransactions {
   async #write(connection: Connection, writes: readonly Write[]): Promise<void> {
     const { table, names } = this.#context;
     const { rows, logs } = planWrites(writes, table, unplacedPosition(names));
-    try {
-      const statements = [
-        savepoint,
-        enterHost,
-        ...rows,
-        ...logs,
-        this.#notification,
-        leaveHost,
-        release,
-      ];
-      await this.#translateErrors(() => connection.run(statements));
-    } catch (error) {
-      // Without an open transaction there was no savepoint, and nothing has to be undone.
-      if (!connection.lost) await connection.run(undoWrites).catch(() => {});
-      throw error;
-    }
+    await this.#undoable(connection, [enterHost, ...rows, ...logs, this.#notification, leaveHost]);
+  }
+
+  async #read(
+    connection: Connection,
+    statements: readonly Statement[],
+  ): Promise<readonly Result[]> {
+    // Only a batch has prepared statements. Without batches a savepoint takes two more round trips.
+    if (connection.batchesAreAtomic) return this.#undoable(connection, statements);
+    return this.#translateErrors(() => connection.run(statements));
+  }
+
+  /** Runs statements so that the host application's transaction stays usable when they fail. */
+  async #undoable(
+    connection: Connection,
+    statements: readonly Statement[],
+  ): Promise<readonly Result[]> {
+    const run = async (): Promise<readonly Result[]> => {
+      try {
+        return (await connection.run([savepoint, ...statements, release])).slice(1, -1);
+      } catch (error) {
+        // Without an open transaction there was no savepoint, and nothing has to be undone.
+        if (!connection.lost) await connection.run(undo).catch(() => {});
+        throw error;
+      }
+    };
+    return this.#translateErrors(() => againIfDiscarded(run));
   }
 
   async #translateErrors<T>(work: () => Promise<T>): Promise<T> {

@@ -129,7 +129,7 @@ async function versionOf(connection: Connection, names: Names): Promise<number> 
  * there are no tables.
  */
 export async function databaseId(
-  connection: Connection,
+  connection: Pick<Connection, "run">,
   names: Names,
 ): Promise<string | undefined> {
   const [id] = (await schemaRow(connection, names, "id::text || ' ' || current_database()")) ?? [];
@@ -137,7 +137,7 @@ export async function databaseId(
 }
 
 async function schemaRow(
-  connection: Connection,
+  connection: Pick<Connection, "run">,
   names: Names,
   selected: string,
 ): Promise<readonly unknown[] | undefined> {

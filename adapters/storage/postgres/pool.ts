@@ -67,11 +67,14 @@ export class ConnectionPool {
     };
   }
 
-  /** Calls `work` with a connection and returns the connection afterwards. Converts errors. */
+  /**
+   * Calls `work` with a connection and returns the connection afterwards. Converts errors. May call
+   * `work` again, so if it fails inside a transaction, it must roll back.
+   */
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const { connection, release } = await this.take();
     try {
-      return await work(connection);
+      return await againIfDiscarded(() => work(connection));
     } catch (error) {
       // Only this session may be read-only: it began on a standby, or before the database was made
       // writable again. The next one may not be.
@@ -87,19 +90,11 @@ export class ConnectionPool {
    * supports it.
    */
   atomic(statements: readonly Statement[]): Promise<readonly Result[]> {
-    return this.use(async (connection) => {
-      const needsNoBegin = connection.batchesAreAtomic && this.#defaultIsReadCommitted;
-      const run = () =>
-        needsNoBegin ? connection.run(statements) : runInTransaction(connection, statements);
-      try {
-        return await run();
-      } catch (error) {
-        // The host application discarded this connection's prepared statements (DISCARD ALL).
-        // Nothing was done, and a second run prepares them again.
-        if (sqlState(error) !== unknownStatement) throw error;
-        return run();
-      }
-    });
+    return this.use((connection) =>
+      connection.batchesAreAtomic && this.#defaultIsReadCommitted
+        ? connection.run(statements)
+        : runInTransaction(connection, statements),
+    );
   }
 
   /** Reads the database's defaults. Called once, when the storage opens. */
@@ -159,10 +154,31 @@ function guardAcquiredClients(pool: PostgresPool): void {
   });
 }
 
+/**
+ * Calls `work` again if the host application had discarded the connection's prepared statements
+ * (DISCARD ALL). The second call prepares them again. `undo` is called in between, for work that
+ * does not roll back by itself.
+ */
+export async function againIfDiscarded<T>(
+  work: () => Promise<T>,
+  undo: () => Promise<void> = async () => {},
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlState(error) !== unknownStatement) throw error;
+    await undo();
+    return work();
+  }
+}
+
+/** A statement that controls a transaction. It must work on every connection. */
+export const control = (text: string): Statement => ({ text, values: [], isKept: false });
+
 /** The statements that begin and end a transaction. */
-export const begin: Statement = { text: "BEGIN ISOLATION LEVEL READ COMMITTED", values: [] };
-export const commit: Statement = { text: "COMMIT", values: [] };
-export const rollback: Statement = { text: "ROLLBACK", values: [] };
+export const begin = control("BEGIN ISOLATION LEVEL READ COMMITTED");
+export const commit = control("COMMIT");
+export const rollback = control("ROLLBACK");
 
 async function runInTransaction(
   connection: Connection,

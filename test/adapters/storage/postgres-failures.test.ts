@@ -331,6 +331,50 @@ describe("when the PostgreSQL server refuses", () => {
     expect(await notes(port)).toEqual(["a", "b"]);
   });
 
+  it("prepared statements that the host application discarded, transactions prepare them again too", async () => {
+    const where = await database();
+    const pool = where.pool({ max: 1 });
+    const port = await opened(pool);
+    const lookups = [{ index: noteById, key: ["a"], limit: 1 }];
+    const uses: Record<string, (id: string) => Promise<unknown>> = {
+      "an exclusive group": async (id) => {
+        const group = port.begin("exclusive");
+        try {
+          await Promise.all([group.read(lookups), group.read(lookups)]);
+          await group.commit([insertNote(id)]);
+        } finally {
+          await group.abort();
+        }
+      },
+      "engine.transaction": (id) =>
+        port.transaction(async (handle) => {
+          await port.host(handle).read(lookups);
+          await port.host(handle).commit([insertNote(id)]);
+        }),
+      "the host application's transaction": async (id) => {
+        const client = await pool.connect();
+        try {
+          await client.query("BEGIN");
+          await port.host(client).commit([insertNote(id)]);
+          await client.query("COMMIT");
+        } finally {
+          client.release();
+        }
+      },
+      "a second start": () => port.migrate(firstSchema),
+    };
+    for (const [name, use] of Object.entries(uses)) {
+      // The first use prepares the statements, and the others find them discarded.
+      const results: unknown[] = [];
+      for (const how of ["DISCARD ALL", "DEALLOCATE ALL", "DISCARD ALL"]) {
+        results.push(await use(`${name}, ${results.length}`).then(() => "done", String));
+        await pool.query(how);
+      }
+      expect(results, name).toEqual(["done", "done", "done"]);
+    }
+    expect(await notes(port)).toHaveLength(9);
+  });
+
   /** Raises an error at an insertion, as the server would. */
   async function raising(pool: pg.Pool, state: string): Promise<void> {
     await pool.query(`
