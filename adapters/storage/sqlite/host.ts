@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
 import { Connection, fileOf } from "./connection.ts";
@@ -7,9 +7,16 @@ import type { Reads } from "./reads.ts";
 import type { Table } from "./tables.ts";
 import { applySteps, stepsOf } from "./writes.ts";
 
+/** A handle that was joined before. */
+interface Known {
+  readonly connection: Connection;
+  /** Works as long as the connection's prepared statements do. */
+  readonly probe: StatementSync;
+}
+
 /** Groups inside transactions that the host application opened on its own handles. */
 export class HostTransactions {
-  readonly #connections = new WeakMap<DatabaseSync, Connection>();
+  readonly #known = new WeakMap<DatabaseSync, Known>();
 
   /**
    * Returns a group in the transaction that is open on `handle`. `file` is the storage's database
@@ -37,17 +44,26 @@ export class HostTransactions {
     if (!handle.isTransaction) {
       throw invalidHandle("expected a handle with an open transaction: run BEGIN first");
     }
-    let connection = this.#connections.get(handle);
-    if (connection === undefined) {
-      if (fileOf(handle) !== file) {
-        throw invalidHandle(
-          `expected a handle on the storage's database file ${file}, got one on ${fileOf(handle)}`,
-        );
-      }
-      connection = new Connection(handle);
-      this.#connections.set(handle, connection);
+    const known = this.#known.get(handle);
+    if (known !== undefined && works(known.probe)) return known.connection;
+    if (fileOf(handle) !== file) {
+      throw invalidHandle(
+        `expected a handle on the storage's database file ${file}, got one on ${fileOf(handle)}`,
+      );
     }
+    const connection = new Connection(handle);
+    this.#known.set(handle, { connection, probe: handle.prepare("SELECT 1") });
     return connection;
+  }
+}
+
+/** A statement fails after its handle was closed, also when the handle was opened again. */
+function works(statement: StatementSync): boolean {
+  try {
+    statement.get();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -88,6 +88,20 @@ describe.each(Object.entries(handles))(
   },
 );
 
+it("a handle that was closed and opened again can be joined again", async () => {
+  const { port, file } = await opened();
+  const handle = new DatabaseSync(file);
+  onTestFinished(() => handle.close());
+  for (const id of ["a", "b"]) {
+    handle.exec("BEGIN");
+    await joined(port, handle).commit([insertNote(id)]);
+    handle.exec("COMMIT");
+    handle.close();
+    handle.open();
+  }
+  expect(await notes(port)).toEqual(["a", "b"]);
+});
+
 describe("a handle that cannot be joined", () => {
   it("is refused with the reason: no handle, no transaction, another file", async () => {
     const { port, file } = await opened();
