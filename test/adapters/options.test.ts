@@ -143,7 +143,7 @@ describe("an adapter", () => {
       [engine.api],
       "nodeHandler: engine: expected a MessagingEngine or a page, such as inboxHandler(engine), got a RequestHandler",
     ],
-    [nodeHandler, [engine, { basePath: "api" }], 'basePath: expected a path like "/api" without'],
+    [nodeHandler, [engine, { basePath: "api" }], 'basePath: expected a path like "/api" or'],
     [
       nodeHandler,
       [engine, { base: "/api" }],
