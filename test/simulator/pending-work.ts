@@ -1,7 +1,6 @@
 import { jobs } from "../../src/queue/rows.ts";
 import { runs } from "../../src/agents/runs/rows.ts";
 import { attemptById, messages } from "../../src/messages/rows.ts";
-import type { EngineRun } from "../../adapters/testing/index.ts";
 import { skipIdleTime as skip } from "../../adapters/testing/world/pending-work.ts";
 import { allRows, readRows } from "./rows.ts";
 import type { World } from "./world.ts";
@@ -17,6 +16,8 @@ export function pendingWork({
   clock,
 }: World): string {
   if (engines.up.length < engines.engines.length) return "an engine is down";
+  // It may still run a request whose client has given up.
+  if (isStalled(engines, clock.now())) return "an engine is stalled";
   if (clients.waiting > 0) return `${clients.waiting} clients still wait for an answer`;
   if (carrier.undelivered > 0) {
     return `no engine accepts ${carrier.undelivered} receipts and messages of the carrier`;
@@ -46,8 +47,10 @@ export function pendingWork({
 }
 
 /** Partitions are left out: their end is not known. None is left when the faults have stopped. */
-function hasOutage({ outages }: EngineRun, now: number): boolean {
-  return outages.some(({ until }) => until > now && until !== Infinity);
+function isStalled(engines: World["engines"], now: number): boolean {
+  return engines.engines.some((name) =>
+    engines.runOf(name).outages.some(({ until }) => until > now && until !== Infinity),
+  );
 }
 
 /** Jumps over a time in which nothing happens, if nothing is under way. */
@@ -56,6 +59,6 @@ export async function skipIdleTime(world: World): Promise<void> {
   if (engines.up.length < engines.engines.length || receivers.isBusy) return;
   if (clients.waiting > 0 || carrier.undelivered > 0) return;
   // A stalled engine would act on what it read days ago.
-  if (engines.engines.some((name) => hasOutage(engines.runOf(name), clock.now()))) return;
+  if (isStalled(engines, clock.now())) return;
   await skip(database.reader, clock, trace);
 }
