@@ -66,17 +66,15 @@ export async function findSurvivor(
 const maxHops = 3;
 
 /**
- * Prefetches what `findRecipient` reads, and what earlier messages to this recipient have read.
- * Returns whether there were such messages.
+ * Prefetches what `findRecipient` reads first, and what earlier messages to this recipient have
+ * read. Returns whether there were such messages. The contact of an id is not prefetched: it must
+ * be read after its addresses, and the reads of a batch have no order.
  */
 export function prefetchRecipient(tx: Tx, medium: Medium, to: string): boolean {
   tx.prefetch(() =>
     to.startsWith("+")
       ? [{ index: identityByAddress, key: [medium, to] }]
-      : [
-          { index: identitiesOfContact, key: [to, medium], limit: maxIdentities },
-          { index: contactById, key: [to] },
-        ],
+      : [{ index: identitiesOfContact, key: [to, medium], limit: maxIdentities }],
   );
   return tx.prefetchAbout(recipientSubject(tx, medium, to));
 }

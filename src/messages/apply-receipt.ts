@@ -82,7 +82,8 @@ async function storeUndelivered(
 ): Promise<Reported> {
   await recordCarrierOptOut(tx, services, reported, error);
   const { message, attempt } = reported;
-  const reason = isOptOut(attempt.error) ? attempt.error : error;
+  // The timeline shows the error of the answer. An opt-out must show that it is recorded.
+  const reason = attempt.error === null || isOptOut(error) ? error : attempt.error;
   return {
     message,
     attempt: tx.update(attempts, attempt, { outcome: "accepted", error: reason }),

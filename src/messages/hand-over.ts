@@ -128,8 +128,8 @@ async function beginAttempt(
 }
 
 /**
- * Ends the expired messages of a conversation, also those behind one that waits longer. Returns when
- * the next of the others expires, or Infinity.
+ * Ends the expired ones among the first messages that wait in a conversation, also those behind
+ * one that waits longer. Returns when the next of the others expires, or Infinity.
  */
 async function expireWaiting(
   tx: Tx,

@@ -53,10 +53,10 @@ export async function recordReceipt(
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
   const attemptWithId = await learnProviderId(tx, attempt, subject);
+  const columns =
+    attemptWithId === attempt ? {} : carrierColumns(message, attemptWithId, message.status);
   const messageWithId =
-    attemptWithId === attempt
-      ? message
-      : tx.update(messages, message, carrierColumns(message, attemptWithId, message.status));
+    Object.keys(columns).length === 0 ? message : tx.update(messages, message, columns);
   const reported = { message: messageWithId, attempt: attemptWithId };
   const updated = await applyPushedReceipts(tx, services, reported, [receipt]);
   if (attemptWithId !== attempt) await applyEarlyReceipts(tx, services, updated);

@@ -39,6 +39,7 @@ import {
   chooseSender,
   prefetchSender,
   prefetchThrottle,
+  rememberSender,
   type SenderRow,
 } from "../senders/index.ts";
 import {
@@ -246,7 +247,7 @@ async function send(
   const identity = known ?? (await createContactFor(tx, drawId, secret, medium, input.to));
   const continues = isActive(current);
   const conversation = continues ? current : await beginConversation(tx, drawId, identity, current);
-  rememberRecipient(tx, input.to, identity, conversation);
+  rememberRecipient(tx, input.to, identity, conversation, sender);
   const correspondence = {
     channel,
     identity,
@@ -266,8 +267,10 @@ function rememberRecipient(
   to: string,
   { contact_id, medium, address }: IdentityRow,
   { id: conversation_id }: ConversationRow,
+  sender: SenderRow,
 ): void {
   const subject = recipientSubject(tx, medium, to);
+  rememberSender(tx, subject, sender);
   tx.remember(subject, () => [
     { index: identityByAddress, key: [medium, address] },
     { index: currentConversation, key: [contact_id, medium] },

@@ -135,9 +135,9 @@ export function canonicalJson(value: unknown, within: readonly object[] = []): s
   // The default order of `toSorted` is by UTF-16 code units, as the RFC requires.
   for (const name of Object.keys(value).toSorted()) {
     const member = (value as Readonly<Record<string, unknown>>)[name];
-    if (member !== undefined) {
-      written += `${written === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member, inside)}`;
-    }
+    if (member === undefined) continue;
+    const comma = written === "" ? "" : ",";
+    written += `${comma}${JSON.stringify(name)}:${canonicalJson(member, inside)}`;
   }
   return `{${written}}`;
 }

@@ -10,16 +10,12 @@ import {
 import {
   consentEvidence,
   consents,
+  contactById,
   contactLabels,
   contacts,
   identities,
 } from "../contacts/index.ts";
-import {
-  conversationById,
-  conversationLabels,
-  conversations,
-  notes,
-} from "../conversations/index.ts";
+import { conversationLabels, conversations, notes } from "../conversations/index.ts";
 import { eventsOfAccount } from "../events/index.ts";
 import {
   attempts,
@@ -44,7 +40,7 @@ import {
   type Steps,
 } from "../operations/index.ts";
 import { type KeyValue, scopedKeyOf, type ScopedIndex, type Seen } from "../ports/index.ts";
-import type { Scope } from "../kernel/index.ts";
+import type { ContactId, MessageId, Scope } from "../kernel/index.ts";
 import { scan, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
 
@@ -56,8 +52,8 @@ const chunk = 200;
  * senders, webhooks, operators and counts stay, with the idempotency keys of requests that changed
  * them. Other idempotency keys can be used again. Jobs of removed rows find nothing to do and end.
  * Agents are removed first, so that a turn under way sends nothing. Agents and playbooks that are
- * created during the reset stay. A message that is created meanwhile stays with its idempotency key,
- * unless its conversation is removed.
+ * created during the reset stay. A message that is created meanwhile stays with its contact and
+ * its idempotency key, or is removed with both.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
@@ -85,9 +81,6 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
       remove: removeDelivery,
     });
     for (const { primary } of [
-      timeline,
-      inboundIds,
-      messageScores,
       webchatSessions,
       mailboxes,
       mail,
@@ -105,19 +98,38 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     ]) {
       removed += await removeAll<Scope>(steps, primary);
     }
-    // Messages that came during the reset into a conversation that it removed.
+    // What came during the reset and belongs to a contact that it removed. The addresses go first,
+    // because a message to one of them would make more.
+    for (const { primary } of [identities, conversations]) {
+      removed += await removeAll<OfContact>(steps, primary, { isKept: hasContact });
+    }
     removed += await removeAll(steps, messages.primary, {
-      isKept: hasConversation,
+      isKept: hasContact,
       remove: removeMessage,
     });
+    for (const { primary } of [timeline, inboundIds, messageScores]) {
+      removed += await removeAll<OfMessage>(steps, primary, { isKept: hasMessage });
+    }
     removed += await removeAll(steps, eventsOfAccount);
     removed += await removeAll(steps, idempotency.primary, { isKept: hasLastingEffect });
     return { removed };
   },
 };
 
-async function hasConversation(tx: Tx, { conversation_id }: MessageRow): Promise<boolean> {
-  return (await tx.get(conversationById, [conversation_id])) !== undefined;
+interface OfContact extends Scope {
+  readonly contact_id: ContactId;
+}
+
+async function hasContact(tx: Tx, { contact_id }: OfContact): Promise<boolean> {
+  return (await tx.get(contactById, [contact_id])) !== undefined;
+}
+
+interface OfMessage extends Scope {
+  readonly message_id: MessageId;
+}
+
+async function hasMessage(tx: Tx, { message_id }: OfMessage): Promise<boolean> {
+  return (await tx.get(messageById, [message_id])) !== undefined;
 }
 
 /** Whether the effect of a request stays, as that of this reset does or that of a new message. */
@@ -165,15 +177,17 @@ async function removeAll<R extends Scope>(
       after === undefined ? range : { ...range, after },
     );
     removed += await steps.commit(async (tx) => {
-      let gone = 0;
-      for (const row of rows) {
-        const latest = await tx.get(collection.primary, scopedKeyOf(collection, row));
-        if (latest === undefined || (await isKept?.(tx, latest)) === true) continue;
-        if (remove === undefined) tx.remove(collection, latest);
-        else await remove(tx, latest);
-        gone++;
+      const latest = await Promise.all(
+        rows.map((row) => tx.get(collection.primary, scopedKeyOf(collection, row))),
+      );
+      const there = latest.filter((row) => row !== undefined);
+      const kept = await Promise.all(there.map(async (row) => isKept?.(tx, row)));
+      const gone = there.filter((_, i) => kept[i] !== true);
+      for (const row of gone) {
+        if (remove === undefined) tx.remove(collection, row);
+        else await remove(tx, row);
       }
-      return gone;
+      return gone.length;
     });
     if (!more) return removed;
     after = last;

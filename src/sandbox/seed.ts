@@ -157,7 +157,7 @@ async function recordScore(tx: Tx, message: MessageRow, score: number): Promise<
   }
 }
 
-/** Writes a message that was already delivered. Its send job finds noInput queued. */
+/** Writes a message that was already delivered. Its send job finds nothing queued. */
 async function playDelivered(
   tx: Tx,
   services: Services,

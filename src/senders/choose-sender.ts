@@ -147,7 +147,7 @@ interface SenderRequest {
   readonly to: string;
 }
 
-/** Prefetches what `chooseSender` reads for a new contact, and the throttle of that sender. */
+/** Prefetches the requested sender, or else the one that the channel had last, and its throttle. */
 export function prefetchSender(tx: Tx, channel: Channel, from: string | undefined): void {
   if (from !== undefined) {
     tx.prefetch(() => [{ index: senderByAddress, key: [from] }]);
@@ -156,6 +156,14 @@ export function prefetchSender(tx: Tx, channel: Channel, from: string | undefine
   }
   tx.prefetch(() => [{ index: defaultSenderByChannel, key: [channel] }]);
   tx.prefetchAbout(channelSubject(tx, channel));
+}
+
+/** Lets later transactions about a subject prefetch a sender and its throttle (`Tx.remember`). */
+export function rememberSender(tx: Tx, subject: string, { id, address }: SenderRow): void {
+  tx.remember(subject, () => [
+    { index: senderById, key: [id] },
+    { index: throttleByAddress, key: [address] },
+  ]);
 }
 
 /** The subject of the reads of the sender that a channel had last (`Tx.remember`). */
@@ -173,10 +181,7 @@ export async function chooseSender(
   transports: readonly Transport[],
 ): Promise<SenderRow> {
   const sender = await findSender(tx, request, transports);
-  tx.remember(channelSubject(tx, request.channel), () => [
-    { index: senderById, key: [sender.id] },
-    { index: throttleByAddress, key: [sender.address] },
-  ]);
+  rememberSender(tx, channelSubject(tx, request.channel), sender);
   return sender;
 }
 

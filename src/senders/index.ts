@@ -2,6 +2,7 @@ export {
   chooseSender,
   createSandboxSenders,
   prefetchSender,
+  rememberSender,
   sandboxAddress,
   sandboxInbox,
   usableSenders,

@@ -82,10 +82,10 @@ export function prefetchThrottle(tx: Tx, from: string): void {
 }
 
 /**
- * Checks whether a message may be handed over now. `nextExpiry` returns when the first of the
- * conversation's messages expires, so that the job runs then even if it still waits. Returns the sender's throttle row if it may, and
+ * Checks whether a message may be handed over now. Returns the sender's throttle row if it may, and
  * undefined if the sender is not throttled. Otherwise moves the job to the waiting lane and returns
- * `wait`.
+ * `wait`. `nextExpiry` returns when the first of the conversation's messages expires: the job runs
+ * then, even if it still waits.
  */
 export async function checkThrottle(
   tx: Tx,

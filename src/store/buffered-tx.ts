@@ -213,6 +213,7 @@ export class BufferedTx implements BaseTx {
   }
 
   promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void {
+    this.#checkNotEnded();
     this.#none.set(index, (this.#none.get(index) ?? new Set()).add(encodeKey(key)));
   }
 

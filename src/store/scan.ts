@@ -83,7 +83,8 @@ async function scanRange<R extends object>(
     skip: Math.max(0, max - near.length - 1),
     limit: 1,
   });
-  const wanted = keep === undefined ? limit + 1 - passing.length : max;
+  // If `keep` has let no row pass so far, it may let few of the others pass.
+  const wanted = keep === undefined || passing.length > 0 ? limit + 1 - passing.length : max;
   const far = await reads.range({
     ...beyond,
     ...bound("until", placeOf(end)),

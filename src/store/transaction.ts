@@ -129,8 +129,9 @@ export interface Tx {
   attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 
   /**
-   * Adds reads that the command is going to make to the round trip of its next read. Changes no
-   * result. Does nothing, and does not call `plan`, if reads of the storage need no round trip.
+   * Adds reads that the command is going to make to the round trip of its next read. The reads of a
+   * round trip are made in any order, so leave out a read that must follow another. Otherwise
+   * changes no result. Does nothing, and does not call `plan`, if reads of the storage need no round trip.
    */
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void;
 

@@ -309,3 +309,28 @@ describe("an opt-out that only a carrier knows is recorded", () => {
     expect((await engine.contacts.get(contact_id)).opted_out).toBe(false);
   });
 });
+
+it("the timeline keeps the reason of a lost answer when a receipt reports another", async () => {
+  const { clock, engine } = world();
+  const line = carrier({ send: () => lost });
+  const one = engine(memory(), { transports: [line] });
+  await one.start();
+  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await clock.settle();
+  const reasons = async () =>
+    (await one.messages.timeline(id)).data.flatMap((entry) =>
+      entry.type === "transition" && entry.to === "ambiguous" ? [entry.error] : [],
+    );
+  const before = await reasons();
+  expect(before).toHaveLength(1);
+  const attempt_id = line.calls[0]?.attempt.attempt_id ?? expect.fail("no call");
+  const error = { code: "unreachable", message: "The phone is off." } as const;
+  await line
+    .sink()
+    .receipt(
+      { attempt_id, provider_message_id: "p-1" },
+      { status: "undelivered", at: clock.now(), error },
+    );
+  expect((await one.messages.get(id)).status).toBe("undelivered");
+  expect(await reasons()).toEqual(before);
+});

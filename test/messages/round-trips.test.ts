@@ -61,6 +61,25 @@ it("a process that has not sent to a recipient reads one row after the other", a
   expect(await readsOfSend()).toBe(1);
 });
 
+it("a send reads once if the recipients of two senders alternate", async () => {
+  const { engine } = world();
+  const { counted, trips } = counting(postgres.open().connect());
+  const one = engine(counted);
+  const senders = ["+15550000001", "+15550000002"];
+  for (const address of senders) {
+    await one.senders.create({ address, channels: ["sms"], transport: "sandbox" });
+  }
+  const recipients = ["+15005550001", "+15005550002"];
+  for (const [i, to] of recipients.entries()) {
+    await one.messages.send({ to, body: "Hello", from: senders[i] ?? "" });
+  }
+  for (const to of [...recipients, ...recipients]) {
+    const before = trips.reads;
+    await one.messages.send({ to, body: "Hello" });
+    expect(trips.reads - before).toBe(1);
+  }
+});
+
 it("a send finds the sender and the conversation that another process has replaced", async () => {
   const { engine } = world();
   const storage = postgres.open();

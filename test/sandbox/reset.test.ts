@@ -30,10 +30,12 @@ it("a repeated reset gets the response of the first, and removes nothing after i
 });
 
 it.each([
-  { removed: "messages", kept: 0, why: "its conversation is removed later" },
-  { removed: "contacts", kept: 1, why: "it has a new conversation" },
+  { removed: "messages", kept: 0 },
+  { removed: "conversations", kept: 0 },
+  { removed: "contact_identities", kept: 0 },
+  { removed: "contacts", kept: 1 },
 ])(
-  "a message during a reset stays with its contact and its key, or goes with both: $why",
+  "a message during the removal of $removed stays with its contact and its key, or goes with both",
   async ({ removed, kept }) => {
     const { engine } = world();
     const hello = { to: "+15005550001", body: "Hello" };
@@ -52,10 +54,12 @@ it.each([
     expect(data.map(({ id }) => id)).toEqual(kept === 1 ? [message.id] : []);
     for (const { conversation_id, contact_id } of data) {
       expect((await one.conversations.get(conversation_id)).contact.id).toBe(contact_id);
+      expect((await one.contacts.get(contact_id)).id).toBe(contact_id);
     }
     const again = await one.messages.send(hello, key);
     expect(again.id === message.id).toBe(kept === 1);
     expect((await one.messages.list()).data).toHaveLength(1);
+    expect((await one.contacts.list()).data.map(({ id }) => id)).toEqual([again.contact_id]);
   },
 );
 
