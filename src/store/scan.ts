@@ -83,25 +83,28 @@ async function scanRange<R extends object>(
     skip: Math.max(0, max - near.length - 1),
     limit: 1,
   });
-  // If `keep` has let no row pass so far, it may let few of the others pass.
-  const wanted = keep === undefined || passing.length > 0 ? limit + 1 - passing.length : max;
-  const far = await reads.range({
-    ...beyond,
-    ...bound("until", placeOf(end)),
-    where,
-    limit: wanted,
-  });
-  // The read stopped early: it found enough rows, or others inserted many since the end was read.
-  const isCut = far.length === wanted;
-  const atEnd = !isCut && end !== undefined && passes(end, where) ? [end] : [];
-  const rows = [...passing, ...kept([...far, ...atEnd])];
-  if (rows.length > limit) return cut(rows);
-  const last = isCut ? undefined : end;
-  return {
-    rows,
-    more: isCut || end !== undefined,
-    last: placeOf(last ?? far.at(-1) ?? near.at(-1)),
-  };
+  const rows = [...passing];
+  let last = near.at(-1);
+  // `keep` may drop most rows, so each read asks for twice as many as the one before.
+  for (let wanted = limit + 1 - rows.length, found = 0; ; wanted *= 2) {
+    const far = await reads.range({
+      ...beyond,
+      ...bound("after", placeOf(last)),
+      ...bound("until", placeOf(end)),
+      where,
+      limit: wanted,
+    });
+    // The read stopped early: it found enough rows, or others inserted many since the end was read.
+    const isCut = far.length === wanted;
+    const atEnd = !isCut && end !== undefined && passes(end, where) ? [end] : [];
+    rows.push(...kept([...far, ...atEnd]));
+    if (rows.length > limit) return cut(rows);
+    last = (isCut ? undefined : end) ?? far.at(-1) ?? last;
+    found += far.length;
+    if (!isCut || found >= max) {
+      return { rows, more: isCut || end !== undefined, last: placeOf(last) };
+    }
+  }
 }
 
 /**
