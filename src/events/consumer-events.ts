@@ -29,6 +29,9 @@ const maxScanned = 50;
  * Returns the first unhandled event of the key, and renews the lease so that it outlasts the
  * handler. When there is none, or it is parked, the job is finished. When it waits for a retry, the
  * job runs again then. When the lease was lost, nothing is written.
+ *
+ * The error of the last attempt is removed. A handler's transaction therefore only locks rows
+ * without an error. Erasures and redactions skip these, so they do not wait for a handler.
  */
 export async function nextConsumerEvent(
   tx: UnscopedTx,
@@ -51,7 +54,10 @@ export async function nextConsumerEvent(
       return undefined;
     }
     const event = await tx.get(eventsByPosition, [position]);
-    if (event !== undefined) return { row, event };
+    if (event !== undefined) {
+      const { error } = row;
+      return { row: error === null ? row : tx.update(consumerEvents, row, { error: null }), event };
+    }
     tx.remove(consumerEvents, row);
   }
   await finish(tx, claim, rows.length < maxScanned ? {} : { againAt: tx.now });
@@ -96,12 +102,12 @@ export async function failConsumerEvent(
     await finish(tx, claim, { againAt: tx.now });
     return false;
   }
-  const latest = await tx.get(eventsByPosition, [position], { hold: true });
+  const latest = await tx.get(eventsByPosition, [position]);
   // If the event was erased or redacted during the call, the error is not stored: it may quote it.
   const error = latest?.version === event.version ? thrown : "";
-  // An erasure or redaction under way looks for no error where there was none. This write changes
-  // nothing, but it conflicts with them. One of the two runs again after the other.
-  if (latest !== undefined && row.error === null) tx.update(events, latest, {});
+  // An erasure or redaction under way has found no error. This write changes nothing, but it
+  // conflicts with them. One of the two runs again after the other.
+  if (latest !== undefined) tx.update(events, latest, {});
   const failures = row.failures + 1;
   const delay = retryDelay(failures);
   const isParked = delay === undefined;
@@ -130,8 +136,7 @@ export async function eraseConsumerErrors(
     erased.flatMap(({ id }) => reading.map(({ name }) => all.get(consumerEventOf, [name, id]))),
   );
   for (const row of waiting) {
-    // A row without an error is skipped: a handler's transaction may have locked it for its first
-    // attempt.
+    // A row without an error is skipped: a handler's transaction may have locked it.
     if (row !== undefined && row.error !== null) all.update(consumerEvents, row, { error: null });
   }
 }

@@ -11,9 +11,11 @@ import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import type { Event } from "../../src/webhooks/event-catalog.ts";
 import { rowsOf } from "../contacts/rows.ts";
+import { eventually } from "../events/consumers/storages-with-table.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { carrier } from "../support/carrier.ts";
+import { carrier, held } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const pay = action({
@@ -147,3 +149,26 @@ it("a redaction removes the first error of a consumer that fails meanwhile", asy
   expect(isRedacting).toBe(false);
   expect(await errors()).toEqual([null]);
 });
+
+// On SQLite, every command waits for the transaction of a handler.
+it.each(storages.filter(({ name }) => name !== "SQLite"))(
+  "a redaction on $name does not wait for a consumer that handles the message's event again",
+  async ({ open }) => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const hold = held<undefined>();
+    let calls = 0;
+    one.consume("slow", ["message.received"], async () => {
+      if (++calls === 1) throw new Error("cannot store swordfish");
+      await hold.promise;
+    });
+    await one.start();
+    const { id } = await one.sandbox.inbound({ from: visitor, body: "swordfish" });
+    await eventually(clock, () => calls === 2, 500);
+
+    expect(await one.messages.redact(id)).toMatchObject({ body: null });
+
+    hold.answer(undefined);
+    await clock.settle();
+  },
+);
