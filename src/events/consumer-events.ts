@@ -104,7 +104,9 @@ export async function failConsumerEvent(
   }
   const latest = await tx.get(eventsByPosition, [position]);
   // If the event was erased or redacted during the call, the error is not stored: it may quote it.
-  const error = latest?.version === event.version ? thrown : "";
+  // The data are compared, because failures of other consumers change the version too.
+  const isSame = JSON.stringify(latest?.data) === JSON.stringify(event.data);
+  const error = isSame ? thrown : "";
   // An erasure or redaction under way has found no error. This write changes nothing, but it
   // conflicts with them. One of the two runs again after the other.
   if (latest !== undefined) tx.update(events, latest, {});

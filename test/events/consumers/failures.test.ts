@@ -86,6 +86,25 @@ describe.each(places)("a failing consumer on $name", (where) => {
     expect(await consumer.parked()).toMatchObject([{ attempts: 8, error }]);
   });
 
+  it("parks an event with its own error if other consumers fail to process the event too", async () => {
+    const { clock, one, receive } = await opened(where);
+    const consumers = ["first", "second", "third"].map((name) =>
+      one.consume(name, ["message.received"], () => {
+        throw new RangeError(`${name} failed`);
+      }),
+    );
+    const parked = async () =>
+      (await Promise.all(consumers.map((consumer) => consumer.parked()))).flat();
+    await one.start();
+    await receive(anna, "hello");
+    await later(clock, async () => (await parked()).length === 3);
+    expect((await parked()).map(({ error }) => error)).toEqual([
+      "RangeError: first failed",
+      "RangeError: second failed",
+      "RangeError: third failed",
+    ]);
+  });
+
   it("does not get skipped events", async () => {
     const { clock, one, receive, noted, noting } = await opened(where);
     const consumer = noting(one, (body) => body === "bad");
