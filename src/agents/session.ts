@@ -114,8 +114,9 @@ export async function openSession(
 /**
  * Removes the words of a message from the agent's session. A slot does not record which messages
  * its value comes from, so the playbooks that may contain the words end. The session is read after
- * the runs that are in progress were excluded, because a turn can store the words until its run has
- * ended.
+ * the runs in progress that may quote the message were excluded, because a turn can store the words
+ * until its run has ended. A run that begins while a playbook is in progress, and can store its
+ * slots, has a `playbook_id`. So these runs include it.
  */
 export async function redactSession(tx: Tx, message: MessageRow): Promise<void> {
   const session = await tx.get(agentSessionOf, [message.conversation_id]);

@@ -246,7 +246,7 @@ test("a turn that did not conclude leaves no path, but that before an approval s
 });
 
 test("a run may quote what it answers, and the last 30 messages before it ended", () => {
-  const run = { message_ids: [], heard_through: 100, finished_at: now };
+  const run = { message_ids: [], heard_through: 100, playbook_id: null, finished_at: now };
   const message = { id: "msg_1", sequence: 100, created_at: now } as const;
   const quotes = (differs: { readonly sequence?: number; readonly created_at?: number }): boolean =>
     mayQuote(run, { ...message, ...differs });
@@ -262,6 +262,16 @@ test("a run may quote what it answers, and the last 30 messages before it ended"
   const early = { ...message, sequence: 1 };
   const answers = { ...run, message_ids: ["msg_0" as const, early.id] };
   expect(mayQuote(answers, early), "It answers the message.").toBe(true);
+});
+
+test("a run of a playbook may quote all messages before it ended", () => {
+  const playbook_id = "pb_1" as const;
+  const run = { message_ids: [], heard_through: 100, playbook_id, finished_at: now };
+  const message = { id: "msg_1", sequence: 1, created_at: now } as const;
+  expect(mayQuote(run, message), "A slot may have the words.").toBe(true);
+  const later = { ...message, created_at: now + 1 };
+  expect(mayQuote(run, later), "It had ended.").toBe(false);
+  expect(mayQuote({ ...run, finished_at: null }, later), "It has not ended.").toBe(true);
 });
 
 test("a playbook in progress may quote what the agent has read since it got the conversation", () => {

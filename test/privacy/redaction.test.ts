@@ -1,12 +1,16 @@
 /** What a redaction removes, besides the text of the message itself. */
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumer-reader.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import { action } from "../../src/ports/action.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { agency, visitor } from "../agents/world.ts";
 import { mortal, outcome } from "../contacts/helpers.ts";
 import { observations } from "../../src/observations/rows.ts";
+import { held } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 
 describe.each(storages)("a redaction on $name", ({ open }) => {
@@ -41,20 +45,31 @@ describe.each(storages)("a redaction on $name", ({ open }) => {
   });
 });
 
+const charge = action({
+  name: "charge",
+  description: "Charges a card.",
+  input: z.strictObject({ card: z.string() }),
+  risk: "write",
+  idempotent: true,
+  execute: () => ({ ok: true }),
+});
+
+/** Sends more messages than a turn reads as its history. */
+async function sendNotices({ messages }: MessagingEngine): Promise<void> {
+  for (let i = 0; i < 32; i++) await messages.send({ to: visitor, body: `Notice ${i}` });
+}
+
 describe("a redaction while an agent follows a playbook", () => {
-  const order: CreatePlaybook = {
-    name: "Order",
-    trigger: { keywords: ["order"] },
-    slots: [
-      { name: "card", type: "text", required: true, prompt: "Your card number?" },
-      { name: "sure", type: "boolean", required: true, prompt: "Are you sure?" },
-    ],
-    steps: [
-      { id: "card", type: "ask", slot: "card" },
-      { id: "sure", type: "ask", slot: "sure" },
-      { id: "thank", type: "send", text: "Charged {{card}}." },
-    ],
-  };
+  const slots: CreatePlaybook["slots"] & object = [
+    { name: "card", type: "text", required: true, prompt: "Your card number?" },
+    { name: "sure", type: "boolean", required: true, prompt: "Are you sure?" },
+  ];
+  const steps: CreatePlaybook["steps"] = [
+    { id: "card", type: "ask", slot: "card" },
+    { id: "sure", type: "ask", slot: "sure" },
+    { id: "thank", type: "send", text: "Charged {{card}}." },
+  ];
+  const order: CreatePlaybook = { name: "Order", trigger: { keywords: ["order"] }, slots, steps };
 
   it("removes the contact's answer and ends the playbook, so that the answer is not sent", async () => {
     const storage = memory();
@@ -68,6 +83,65 @@ describe("a redaction while an agent follows a playbook", () => {
     expect(await tablesWith(storage, ["kumquat"])).toEqual([]);
     expect(await ask("yes")).toEqual(["You said: yes"]);
     expect(await ask("order"), "The playbook can start again.").toEqual(["Your card number?"]);
+  });
+
+  it("is refused during a turn of the playbook, however many messages ago the answer was", async () => {
+    const storage = memory();
+    const hold = held<undefined>();
+    const { engine, ask, say, pass, thread } = await agency(storage, {
+      playbooks: [
+        {
+          ...order,
+          slots: [...slots, { name: "size", type: "text", required: true, prompt: "Which size?" }],
+          steps: steps.toSpliced(2, 0, { id: "size", type: "ask", slot: "size" }),
+        },
+      ],
+      model: async ({ task }) => {
+        await hold.promise;
+        return task.type === "extract" ? { slots: { sure: true } } : { text: "I see." };
+      },
+    });
+    await ask("order");
+    await ask("kumquat 4111");
+    const id = (await thread()).find(({ body }) => body === "kumquat 4111")?.id ?? "";
+    await sendNotices(engine);
+    await say("I guess that would be it");
+    await pass();
+    await expect(engine.messages.redact(id)).rejects.toMatchObject({ code: "conflict" });
+    hold.answer(undefined);
+    await pass();
+
+    await engine.messages.redact(id);
+
+    expect(await tablesWith(storage, ["kumquat"])).toEqual([]);
+    expect(await ask("XL")).toEqual(["I see."]);
+  });
+
+  it("removes the answer from the inputs of actions, however many messages later they ran", async () => {
+    const storage = memory();
+    const { engine, ask, thread } = await agency(storage, {
+      actions: [charge],
+      playbooks: [
+        {
+          ...order,
+          steps: steps.toSpliced(
+            2,
+            1,
+            { id: "charge", type: "run", action: "charge", args: { card: "{{card}}" } },
+            { id: "thank", type: "send", text: "Charged." },
+          ),
+        },
+      ],
+    });
+    await ask("order");
+    await ask("kumquat 4111");
+    const id = (await thread()).find(({ body }) => body === "kumquat 4111")?.id ?? "";
+    await sendNotices(engine);
+    expect(await ask("yes")).toEqual(["Charged."]);
+
+    await engine.messages.redact(id);
+
+    expect(await tablesWith(storage, ["kumquat"])).toEqual([]);
   });
 
   it("leaves the playbook alone if the agent has not read the message", async () => {

@@ -190,20 +190,23 @@ export const maxHistory = 30;
 export const maxUnanswered = 50;
 
 /**
- * Whether a run may contain words of a message. It has read the messages that it answers, and the
- * latest messages of the conversation until it ended.
+ * Whether a run may contain words of a message, or may store them until it has ended. It has read
+ * the messages that it answers, and the latest messages of the conversation until it ended. The
+ * slots of a playbook may contain words of any earlier message, because a playbook has no limit of
+ * messages.
  */
 export function mayQuote(
   {
     message_ids,
     heard_through,
+    playbook_id,
     finished_at,
-  }: Pick<RunRow, "message_ids" | "heard_through" | "finished_at">,
+  }: Pick<RunRow, "message_ids" | "heard_through" | "playbook_id" | "finished_at">,
   { id, sequence, created_at }: Pick<MessageRow, "id" | "sequence" | "created_at">,
 ): boolean {
-  const isInHistory =
-    (finished_at ?? Infinity) >= created_at && heard_through < sequence + maxHistory;
-  return isInHistory || message_ids.includes(id);
+  const isBeforeEnd = (finished_at ?? Infinity) >= created_at;
+  const isRead = playbook_id !== null || heard_through < sequence + maxHistory;
+  return (isBeforeEnd && isRead) || message_ids.includes(id);
 }
 
 /**
