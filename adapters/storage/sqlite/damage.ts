@@ -26,6 +26,8 @@ export class OpenFiles {
   readonly #identities = new Map<Suffix, string>();
   #checkedAt = 0;
   #damage: string | undefined;
+  /** Whether all commits were in the database file when the files were last checked. */
+  #isSaved = false;
 
   /**
    * `saveLog` copies the write-ahead log into the database file. It returns whether it copied
@@ -49,6 +51,18 @@ export class OpenFiles {
     if (this.#damage !== undefined) throw damaged(this.#damage);
   }
 
+  /**
+   * Saves a commit that ended after damage was found. The log was saved before that commit was in
+   * it.
+   * @throws TidingsError `storage_damaged` when the commit may be lost
+   */
+  saveLateCommit(): void {
+    if (this.#damage === undefined) return;
+    // By now, another process may have created a new log.
+    this.#check();
+    if (!this.#isSaved) throw damaged(this.#damage);
+  }
+
   #check(): void {
     this.#checkedAt = performance.now();
     const changes = suffixes.map((suffix) => this.#changeOf(suffix));
@@ -56,8 +70,8 @@ export class OpenFiles {
     if (index === -1) return;
     // If the log alone is gone, no one else can have a new one yet, and its commits can be saved.
     const isLogDeleted = changes[1] === "deleted" && index === 1 && changes[2] === undefined;
-    const isSaved = isLogDeleted && this.#saveLog();
-    const outcome = isSaved
+    this.#isSaved = isLogDeleted && this.#saveLog();
+    const outcome = this.#isSaved
       ? "All commits were saved to the database file."
       : "Recent commits may be lost when this process ends.";
     this.#damage =

@@ -62,7 +62,10 @@ export class Writer {
         try {
           this.#files.verify();
           const committed = this.#commit(writes, how);
-          pending = committed instanceof Promise ? committed.finally(end) : undefined;
+          if (committed instanceof Promise) {
+            // Damage may be found while the commit waits for its turn.
+            pending = committed.then(() => this.#files.saveLateCommit()).finally(end);
+          }
           return pending;
         } catch (error) {
           // A commit can be refused before it comes to the transaction.

@@ -11,6 +11,7 @@ import { Connection } from "../../../adapters/storage/sqlite/connection.ts";
 import { fileCheckMs } from "../../../adapters/storage/sqlite/damage.ts";
 import { findDamage } from "../../../adapters/storage/sqlite/find-damage.ts";
 import { sqlite, type SqliteOptions } from "../../../adapters/storage/sqlite/index.ts";
+import { SqliteStorage } from "../../../adapters/storage/sqlite/storage.ts";
 import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import type { StoragePort } from "../../../src/ports/storage.ts";
 import { closing, notes, says, temporaryFile, write } from "./sqlite-files.ts";
@@ -123,6 +124,56 @@ describe("a file that is deleted or replaced while the database is open", () => 
     await rm(`${file}-wal`);
     expect(() => group.commit([insertNote("n")])).toThrow(/All commits were saved/);
     expect(await notesAfterKill(file)).toEqual(["before", "meanwhile"]);
+  });
+
+  describe.each([
+    ["on the main thread", 1_000],
+    ["in the background thread", 1],
+  ])("a deleted log that is noticed while a commit %s waits", (_, minWrites) => {
+    /** Commits `before`, then `late`, which waits until the damage was found. */
+    async function commitLate(whileWaiting: (file: string) => void) {
+      const file = await temporaryFile();
+      const thresholds = { minWrites, minGroups: 0 };
+      const port = closing(new SqliteStorage({ file, migrate: true, thresholds }));
+      await port.open(firstSchema);
+      await write(port, insertNote("before"));
+      const other = new DatabaseSync(file);
+      onTestFinished(() => other.close());
+      other.exec("BEGIN IMMEDIATE");
+      const late = Promise.resolve(port.begin().commit([insertNote("late")]));
+      whileWaiting(file);
+      await rm(`${file}-wal`);
+      await new Promise<void>((resolve) => {
+        onTestFinished(
+          port.watch(
+            () => {},
+            () => resolve(),
+          ),
+        );
+      });
+      other.exec("ROLLBACK");
+      return { file, late };
+    }
+
+    it("loses nothing when the commit is acknowledged", async () => {
+      const { file, late } = await commitLate(() => {});
+      await late;
+      expect(await notesAfterKill(file)).toEqual(["before", "late"]);
+    });
+
+    it("refuses the commit when it cannot be saved", async () => {
+      const { file, late } = await commitLate((path) => {
+        // SQLite does not overwrite what a reader still reads.
+        const reader = new DatabaseSync(path);
+        onTestFinished(() => reader.close());
+        reader.exec("BEGIN; SELECT * FROM tidings_notes");
+      });
+      await expect(late).rejects.toMatchObject({
+        code: "storage_damaged",
+        message: says(/Recent commits may be lost/),
+      });
+      expect(await notesAfterKill(file)).toEqual(["before"]);
+    });
   });
 
   it("an idle engine notices it, and logs one error", async () => {
