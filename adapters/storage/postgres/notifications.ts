@@ -8,14 +8,13 @@
 import { randomUUID } from "node:crypto";
 import type { SignalLine } from "../../../src/ports/index.ts";
 import { CommitListeners } from "../commit-listeners.ts";
+import { Throttle } from "../throttle.ts";
 import type { Statement } from "./batch.ts";
 import type { Connection } from "./connection.ts";
-import { pause, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { literal, type Names, quoted } from "./tables.ts";
 import type { ConnectionPool } from "./pool.ts";
 
-/** The least time between two notifications. The first one is sent at once. */
-const minIntervalMs = 20;
 /** Signals that may wait for the next notification. Later ones are dropped. */
 const maxSignals = 100;
 /** Begins the payload of a signal. The sender's id and the text follow. */
@@ -35,8 +34,9 @@ export class Notifications {
   readonly #listening = { begin: (connection: Connection) => this.#listen(connection) };
   /** The last connection that was told to listen. It may be in use for other things, too. */
   #listensOn: Connection | undefined;
-  readonly #closing = new AbortController();
-  #notifying: Promise<void> | undefined;
+  readonly #notifying = new Throttle(() => this.#notify());
+  /** Tells the engines of this process about their commits. */
+  readonly #telling = new Throttle(() => this.#listeners.callSoon());
   #isPending = false;
 
   constructor(pool: ConnectionPool, session: Session, { channel }: Names) {
@@ -72,7 +72,7 @@ export class Notifications {
         if (!this.#members.has(own) || this.#signals.length >= maxSignals) return;
         for (const member of this.#members) if (member !== own) member(text);
         this.#signals.push(text);
-        this.#notifySoon();
+        this.#notifying.request();
       },
       leave: () => {
         this.#members.delete(own);
@@ -86,19 +86,13 @@ export class Notifications {
    * notifies them too: each ignores the notifications of its own process.
    */
   notify(isShared: boolean): void {
-    if (isShared) this.#listeners.callSoon();
+    if (isShared) this.#telling.request();
     this.#isPending = true;
-    this.#notifySoon();
+    this.#notifying.request();
   }
 
   #leave(): void {
     if (this.#listeners.isEmpty && this.#members.size === 0) this.#session.leave(this.#listening);
-  }
-
-  #notifySoon(): void {
-    this.#notifying ??= this.#notify().finally(() => {
-      this.#notifying = undefined;
-    });
   }
 
   /** Sends a pending notification first. */
@@ -106,27 +100,23 @@ export class Notifications {
     this.#listeners.clear();
     this.#members.clear();
     this.#session.leave(this.#listening);
-    this.#closing.abort();
-    await this.#notifying;
+    await this.#notifying.close();
   }
 
   async #notify(): Promise<void> {
-    while (this.#isPending || this.#signals.length > 0) {
-      const payloads = [
-        ...(this.#isPending ? [this.#id] : []),
-        ...this.#signals.map((text) => `${signalMark}${this.#id} ${text}`),
-      ];
-      this.#isPending = false;
-      this.#signals = [];
-      const asynchronousCommit = {
-        text: "SELECT set_config('synchronous_commit', 'off', true)",
-        values: [],
-      };
-      await this.#pool
-        .atomic([asynchronousCommit, ...payloads.map((each) => notification(this.#channel, each))])
-        .catch(() => {});
-      await pause(minIntervalMs, this.#closing.signal);
-    }
+    const payloads = [
+      ...(this.#isPending ? [this.#id] : []),
+      ...this.#signals.map((text) => `${signalMark}${this.#id} ${text}`),
+    ];
+    this.#isPending = false;
+    this.#signals = [];
+    const asynchronousCommit = {
+      text: "SELECT set_config('synchronous_commit', 'off', true)",
+      values: [],
+    };
+    await this.#pool
+      .atomic([asynchronousCommit, ...payloads.map((each) => notification(this.#channel, each))])
+      .catch(() => {});
   }
 
   async #listen(connection: Connection): Promise<void> {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
+import { pause } from "../throttle.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionPool, PooledConnection } from "./pool.ts";
 
@@ -133,9 +133,4 @@ export class Session {
     await connection.run([{ text: "SELECT 1", values: [] }]);
     for (const user of this.#users) await user.keepAlive?.(connection);
   }
-}
-
-/** Waits, without keeping the process alive. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { ref: false, signal }).catch(() => {});
 }

@@ -16,6 +16,7 @@ import type {
 import { CommitListeners } from "../commit-listeners.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
+import { Throttle } from "../throttle.ts";
 import {
   type BackgroundThresholds,
   BackgroundWriter,
@@ -74,6 +75,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #hosts = new HostTransactions();
   readonly #shared = new RefCounted<Open>();
   readonly #listeners = new CommitListeners();
+  /** Tells the engines that share this object about their commits. */
+  readonly #telling = new Throttle(() => this.#listeners.callSoon());
 
   readonly reader = {
     get: async (lookups: readonly Lookup[]): Promise<readonly (readonly Row[])[]> => {
@@ -237,7 +240,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   /** Engines that share the writing connection do not see its commits in `data_version`. */
   #notifyAfter(committed?: void | Promise<void>): void | Promise<void> {
     if (committed instanceof Promise) return committed.then(() => this.#notifyAfter());
-    if (this.#shared.isShared) this.#listeners.callSoon();
+    if (this.#shared.isShared) this.#telling.request();
   }
 
   #damage(): TidingsError | undefined {

@@ -1,0 +1,38 @@
+/** Several engines that share one storage object in a process. */
+import { expect, it, onTestFinished } from "vitest";
+import { postgres } from "../../../adapters/storage/postgres/index.ts";
+import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { schema } from "../../../adapters/testing/storage-conformance/collections.ts";
+import type { StoragePort } from "../../../src/ports/storage.ts";
+import { eventually } from "../../support/eventually.ts";
+import { database } from "../../support/postgres.ts";
+import { insert, write } from "./postgres-rows.ts";
+import { closing, temporaryFile } from "./sqlite-files.ts";
+
+const storages: readonly (readonly [string, () => Promise<StoragePort>])[] = [
+  ["SQLite", async () => sqlite({ file: await temporaryFile() })],
+  ["PostgreSQL", async () => postgres({ pool: (await database()).pool() })],
+];
+
+it.each(storages)(
+  "engines on one %s object hear of commits at most every 20 ms, the last one included",
+  async (_, make) => {
+    const port = closing(closing(await make()));
+    // Once for each of two engines.
+    await port.open(schema);
+    await port.open(schema);
+    let committed = 0;
+    const heard: number[] = [];
+    const unwatch = port.watch?.(() => void heard.push(committed));
+    onTestFinished(() => unwatch?.());
+    const begun = performance.now();
+    for (let n = 1; n <= 100; n++) {
+      const writing = write(port, insert(`item ${n}`));
+      committed = n;
+      await writing;
+    }
+    await eventually(() => expect(heard.at(-1)).toBe(100));
+    // PostgreSQL's listener is also called when it begins to listen.
+    expect(heard.length).toBeLessThanOrEqual(3 + (performance.now() - begun) / 20);
+  },
+);
