@@ -31,6 +31,8 @@ import {
 const acceptsWithinMs = 30_000;
 /** By how much a second copy of a receipt may come later. */
 const maxCopyDelayMs = 30_000;
+/** After how long the carrier tries again while all running engines are cut off from it. */
+const cutOffPauseMs = 500;
 
 const defaultAfterMs = 1_000;
 
@@ -75,6 +77,8 @@ export class CarrierCore {
   /** Resolves when the first engine starts, and brings the clock. */
   readonly #started = Promise.withResolvers<Clock>();
   #world: RunContext["world"] | undefined;
+  /** Called when an engine connects. */
+  readonly #onConnect: (() => void)[] = [];
   #undelivered = 0;
   #lastId = 0;
 
@@ -99,6 +103,11 @@ export class CarrierCore {
   use(clock: Clock): void {
     this.#clock ??= clock;
     this.#started.resolve(this.#clock);
+  }
+
+  connect(connection: CarrierConnection): void {
+    this.connections.add(connection);
+    for (const resolve of this.#onConnect.splice(0)) resolve();
   }
 
   handle(
@@ -251,7 +260,7 @@ export class CarrierCore {
         const connection = this.#anyConnection(transport);
         const sink = connection?.sink;
         if (connection === undefined || sink === undefined) {
-          await this.#sleep(500);
+          await this.#changeOfConnections(transport);
           continue;
         }
         const isAccepted = await this.#isAccepted(connection, deliver(sink));
@@ -267,14 +276,24 @@ export class CarrierCore {
   }
 
   #anyConnection(transport: string): CarrierConnection | undefined {
-    const up = [...this.connections].filter(
-      ({ sink, context, transport: name }) =>
-        name === transport &&
-        sink !== undefined &&
-        context?.run.isAlive !== false &&
-        context?.isCutOff("carrier") !== true,
+    const up = this.#running(transport).filter(
+      ({ context }) => context?.isCutOff("carrier") !== true,
     );
     return up.length > 1 ? this.#dice.pick(up) : up[0];
+  }
+
+  /** The connections of the engines that run, also of those that are cut off. */
+  #running(transport: string): CarrierConnection[] {
+    return [...this.connections].filter(
+      ({ sink, context, transport: name }) =>
+        name === transport && sink !== undefined && context?.run.isAlive !== false,
+    );
+  }
+
+  /** Waits until an engine may be reachable. While none runs, nothing is due on the clock. */
+  async #changeOfConnections(transport: string): Promise<void> {
+    if (this.#running(transport).length > 0) return this.#sleep(cutOffPauseMs);
+    await new Promise<void>((resolve) => void this.#onConnect.push(resolve));
   }
 
   async #isAccepted({ context }: CarrierConnection, delivered: Promise<void>): Promise<boolean> {

@@ -204,7 +204,7 @@ function line(
     start: async ({ sink, clock }) => {
       core.use(clock);
       connection.sink = sink;
-      core.connections.add(connection);
+      core.connect(connection);
     },
     stop: async () => {
       connection.sink = undefined;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
 import {
@@ -268,6 +268,35 @@ describe("a scripted carrier", () => {
     expect(carrier.undelivered).toBe(0);
     const refused = await w.begin((engine) => engine.messages.send({ to: phone, body: "Hello" }));
     expect(refused).toMatchObject({ outcome: "refused", error: { code: "recipient_opted_out" } });
+  });
+
+  test("does nothing while no engine runs, and delivers everything after the restart", async () => {
+    const carrier = scriptedCarrier();
+    const { w } = await send(carrier, ["Hello"]);
+    const { from = "", to: phone = "" } = carrier.handedOver[0]?.message ?? {};
+    w.crash("engine 1");
+    for (const text of ["one", "two"]) carrier.text({ from: phone, to: from, body: text });
+    await w.advance(60_000);
+    const sleep = vi.spyOn(w.clock, "sleep");
+    await w.advance(7 * 86_400_000);
+    expect(sleep).not.toHaveBeenCalled();
+    expect(carrier.undelivered).toBe(2);
+    w.restart("engine 1");
+    await w.settle();
+    expect(carrier.undelivered).toBe(0);
+  });
+
+  test("reaches an engine that is no longer cut off", async () => {
+    const carrier = scriptedCarrier();
+    const { w } = await send(carrier, ["Hello"]);
+    const { from = "", to: phone = "" } = carrier.handedOver[0]?.message ?? {};
+    w.partition("engine 1", "carrier");
+    carrier.text({ from: phone, to: from, body: "one" });
+    await w.advance(60_000);
+    expect(carrier.undelivered).toBe(1);
+    w.heal("engine 1");
+    await w.advance(1_000);
+    expect(carrier.undelivered).toBe(0);
   });
 
   test("works as the transport of an engine without a world", async () => {
