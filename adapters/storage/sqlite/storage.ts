@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   Access,
@@ -102,9 +103,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
 
   constructor(options: SqliteStorageOptions) {
     const { file, migrate, check = "quick", thresholds = defaultThresholds } = options;
-    // Connections open later too, when the process may have another current directory. A URI stays
-    // as it is.
-    this.#file = file.startsWith("file:") ? file : resolve(file);
+    this.#file = absolute(file);
     this.#check = check;
     this.#migrate = migrate;
     this.#thresholds = thresholds;
@@ -263,6 +262,17 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
       return undefined;
     }
   }
+}
+
+/**
+ * Resolves the path or `file:` URI of a database. Connections also open later, when the process may
+ * have another current directory.
+ */
+function absolute(file: string): string {
+  const scheme = "file:";
+  if (!file.startsWith(scheme)) return resolve(file);
+  const rest = file.slice(scheme.length);
+  return rest.startsWith("/") ? file : pathToFileURL("./").href + rest;
 }
 
 /** Copies the write-ahead log into the database file. Returns whether it copied everything. */

@@ -1,4 +1,7 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -142,17 +145,23 @@ describe("a handle that cannot be joined", () => {
   });
 });
 
-describe("a relative path", () => {
+describe.each([
+  ["path", "app.db"],
+  ["URI", "file:app.db?cache=private"],
+])("a relative %s", (_, file) => {
   it("means the same file after the process changes its directory", async () => {
     const before = process.cwd();
     onTestFinished(() => process.chdir(before));
-    process.chdir(await temporaryDirectory());
+    // SQLite does not decode the percent sign of a path, but that of a URI.
+    const home = join(await temporaryDirectory(), "100% ready?");
+    await mkdir(home);
+    process.chdir(home);
     const thresholds = { minWrites: 2, minGroups: 1 };
-    const port = closing(new SqliteStorage({ file: "app.db", migrate: true, thresholds }));
-    const late = closing(sqlite({ file: "app.db" }));
+    const port = closing(new SqliteStorage({ file, migrate: true, thresholds }));
+    const late = closing(sqlite({ file }));
     await port.open(firstSchema);
     process.chdir(await temporaryDirectory());
-    const neighbor = closing(sqlite({ file: "app.db" }));
+    const neighbor = closing(sqlite({ file }));
     await neighbor.open(firstSchema);
 
     await port.transaction((tx) => Promise.resolve(port.host(tx).commit([insertNote("tx")])));
@@ -167,6 +176,7 @@ describe("a relative path", () => {
       expect(await notes(storage)).toEqual(["a", "b", "c", "d", "tx"]);
     }
     expect(await notes(neighbor)).toEqual([]);
+    expect(existsSync(join(home, "app.db"))).toBe(true);
   });
 });
 
