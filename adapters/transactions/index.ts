@@ -120,8 +120,9 @@ export interface PrismaTransaction {
  *
  *     db.transaction((tx) => engine.messages.send(input, { tx: fromDrizzle(tx) }))
  *
- * On SQLite, use `drizzle-orm/sqlite-proxy`, and pass the `DatabaseSync` on which it runs your
- * statements as `tx`.
+ * On SQLite, call `engine.transaction`, and use `drizzle-orm/sqlite-proxy` over its `tx`. A
+ * `DatabaseSync` has one transaction at a time, and everything that runs on it meanwhile belongs to
+ * that transaction.
  *
  * postgres.js rolls back a transaction in which any statement fails, also when the host
  * application catches the error. After a `storage_contended` error, run the whole transaction

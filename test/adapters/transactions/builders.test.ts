@@ -140,11 +140,25 @@ const kyselyDatabase = (own: DatabaseSync): SqliteDatabase => ({
   },
 });
 
-const onSqlite: Readonly<Record<string, (own: DatabaseSync) => Run>> = {
+const drizzleOver = (handle: DatabaseSync): ReturnType<typeof drizzleOnProxy> =>
+  drizzleOnProxy(async (text, values: SQLInputValue[]) => ({
+    rows: handle.prepare(text).all(...values),
+  }));
+
+const inEngineTransaction =
+  (engine: MessagingEngine<DatabaseSync>): Run =>
+  (work) =>
+    engine.transaction((tx) => {
+      const orm = drizzleOver(tx);
+      return work({ tx, note: async (text) => orm.run(sql.raw(insert(text))) });
+    });
+
+type OnSqlite = (own: DatabaseSync, engine: MessagingEngine<DatabaseSync>) => Run;
+
+const onSqlite: Readonly<Record<string, OnSqlite>> = {
+  "Drizzle in engine.transaction": (_own, engine) => inEngineTransaction(engine),
   Drizzle: (own) => {
-    const orm = drizzleOnProxy(async (text, values: SQLInputValue[]) => ({
-      rows: own.prepare(text).all(...values),
-    }));
+    const orm = drizzleOver(own);
     return (work) =>
       orm.transaction(
         (tx) => work({ tx: own, note: async (text) => tx.run(sql.raw(insert(text))) }),
@@ -184,7 +198,7 @@ async function benchOnPostgres(make: (db: Database) => Run): Promise<Bench> {
   };
 }
 
-async function benchOnSqlite(make: (own: DatabaseSync) => Run): Promise<Bench> {
+async function benchOnSqlite(make: OnSqlite): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), "tidings-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "test.db");
@@ -194,7 +208,7 @@ async function benchOnSqlite(make: (own: DatabaseSync) => Run): Promise<Bench> {
   onTestFinished(() => own.close());
   own.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)");
   return {
-    run: make(own),
+    run: make(own, one),
     one,
     notes: async () => {
       const rows = own.prepare("SELECT text FROM notes ORDER BY id").all();
@@ -302,6 +316,25 @@ describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (
     expect(await notes()).toEqual(goesOn ? ["before", "after"] : []);
     expect((await one.messages.get(id)).body).toBe(goesOn ? "Mine" : "Theirs");
   });
+});
+
+it("transactions of Drizzle in engine.transaction run at the same time without mixing", async () => {
+  const { run, one, notes } = await benchOnSqlite((_, engine) => inEngineTransaction(engine));
+  const orders = ["1", "2", "3", "4", "5", "6"];
+  await Promise.allSettled(
+    orders.map((body, i) =>
+      run(async ({ tx, note }) => {
+        await note(body);
+        await one.messages.send({ ...hello, body }, { tx });
+        if (i % 2 === 1) throw new RangeError("sold out");
+      }),
+    ),
+  );
+  const sent = (await one.messages.list()).data.map(({ body }) => body).toReversed();
+  expect([await notes(), sent]).toEqual([
+    ["1", "3", "5"],
+    ["1", "3", "5"],
+  ]);
 });
 
 it("a Kysely instance that is not a transaction is refused by its type", () => {
