@@ -175,6 +175,8 @@ describe("migrations of the PostgreSQL storage", () => {
         "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE%INDEX%' AND wait_event = 'advisory' AND datname = current_database()";
       expect((await admin.query(waiting)).rowCount).toBe(1);
     });
+    // An hour of this process's timers. On the server hardly any time passes: its `lock_timeout`
+    // applies to this wait, but not to the building of an index.
     await vi.advanceTimersByTimeAsync(3_600_000);
     await admin.query("SELECT pg_advisory_unlock(7)");
     expect(await result).toBe("migrated");
