@@ -82,7 +82,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     summary: "Edit a webhook",
     description:
       "Also pauses and enables the webhook. Pending deliveries go to the new URL, and a pause that " +
-      "the old URL asked for ends. A new event filter applies to later events only.",
+      "the old URL asked for ends. With `fifo` ordering, the first pending delivery goes to the " +
+      "new URL at once. A new event filter applies to later events only.",
     response: webhookSchema,
   },
   {

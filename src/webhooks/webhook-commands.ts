@@ -1,6 +1,7 @@
 import { deliveryResource, webhookResource } from "./reads.ts";
 import {
   deliveries,
+  deliveriesInOrder,
   deliveryById,
   webhookById,
   webhookByOrdinal,
@@ -92,7 +93,8 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
 /**
  * Changes a webhook. Pending deliveries are kept and go to the new URL. A new filter applies to
  * later events. A webhook that is enabled again or gets a new URL starts with one request at a time
- * until an attempt succeeds. What its receiver answered before no longer counts.
+ * until an attempt succeeds. What its receiver answered before no longer counts. With `fifo`
+ * ordering, a new URL gets the first pending delivery at once, because all others wait for it.
  */
 export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   kind: "command",
@@ -116,6 +118,7 @@ export const updateWebhook: Command<UpdateWebhook, Webhook> = {
       updated_at: tx.now,
     });
     await writePatterns(tx, after, before.events, after.events);
+    if (newUrl !== before.url && after.ordering === "fifo") await endWaitOfFirst(tx, after);
     // A new start releases the deliveries that were kept. Pausing and a change of ordering end the
     // wait of manual attempts for automatic ones, so a delivery may be due earlier.
     if (isNewStart || isNewStatus || after.ordering !== before.ordering) {
@@ -201,6 +204,13 @@ function endpointUrl(text: string, { scope, services }: Call): string {
     throw invalid([{ pointer: "/url", code: checked.code, message: checked.message }]);
   }
   return checked.url.href;
+}
+
+/** Makes the first pending delivery of a `fifo` webhook due. */
+async function endWaitOfFirst(tx: Tx, { id }: WebhookRow): Promise<void> {
+  const [first] = await tx.list(deliveriesInOrder, [id], 1);
+  if (first === undefined || (first.next_attempt_at ?? 0) <= tx.now) return;
+  tx.update(deliveries, first, { next_attempt_at: tx.now });
 }
 
 /** Updates the pattern rows of a webhook when its filter changes. */

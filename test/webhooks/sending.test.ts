@@ -161,27 +161,32 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     expect(await statuses(world)).toEqual(["succeeded"]);
   });
 
-  it("with a new URL gets new events at once, although the old one asked for an hour's pause", async () => {
-    const world = await webhookWorld(open());
-    const { clock, receivers, desk } = world;
-    const { id } = await world.hook("a", (_, n) =>
-      n === 0 ? {} : { status: 503, headers: { "retry-after": "3600" } },
-    );
-    const url = "https://b.example/hook";
-    await world.start();
-    await world.tell();
-    await clock.advance(soonMs);
-    await world.tell();
-    await clock.advance(soonMs);
-    await world.tell();
-    await desk.webhooks.update(id, { url });
-    expect(await world.webhooks()).toMatchObject([
-      { proven: false, streak: null, paused_until: null },
-    ]);
-    await world.tell();
-    await clock.advance(soonMs);
-    expect(receivers.seen.slice(2)).toMatchObject([{ url }, { url }]);
-  });
+  it.each([
+    ["none", "what does not wait for its own retry", [2, 3]],
+    ["fifo", "all events in order", [1, 2, 3]],
+  ] as const)(
+    "with a new URL and %s order gets %s at once, although the old one asked for an hour's pause",
+    async (ordering, _, expected) => {
+      const world = await webhookWorld(open());
+      const { clock, receivers, desk } = world;
+      const refusal = { status: 503, headers: { "retry-after": "3600" } };
+      const { id } = await world.hook("a", (_, n) => (n === 0 ? {} : refusal), { ordering });
+      const url = "https://b.example/hook";
+      await world.start();
+      const events = await world.tell();
+      await clock.advance(soonMs);
+      events.push(...(await world.tell()));
+      await clock.advance(soonMs);
+      events.push(...(await world.tell()));
+      await desk.webhooks.update(id, { url });
+      expect(await world.webhooks()).toMatchObject([
+        { proven: false, streak: null, paused_until: null },
+      ]);
+      events.push(...(await world.tell()));
+      await clock.advance(soonMs);
+      expect(receivers.seen.slice(2)).toMatchObject(expected.map((n) => ({ url, id: events[n] })));
+    },
+  );
 
   it("with a new URL is not proven by a success of the old one", async () => {
     const world = await webhookWorld(open());
