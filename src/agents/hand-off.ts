@@ -14,6 +14,7 @@ import {
   conversationById,
   conversationOfEvent,
   type ConversationRow,
+  type Handler,
   queueTimeoutJob,
 } from "../conversations/index.ts";
 import { appendEvent, handoffEventId } from "../events/index.ts";
@@ -79,7 +80,7 @@ export async function handOff(
   };
   const about = { contact_id, conversation_id: conversation.id };
   appendEvent(tx, drawId, conversationHandoff, data, about, run_id && handoffEventId(run_id));
-  await waitForPeople(tx, conversation, rule);
+  await waitForPeople(tx, conversation, { rule, from: before.handler });
   return conversation;
 }
 
@@ -94,15 +95,18 @@ const final: ReadonlySet<HandoffCause | null> = new Set([
   "budget",
 ]);
 
-/** Starts the agent's queue timeout, if it has one. */
+/**
+ * Starts the agent's queue timeout, if it has one. If people gave the conversation up, the agent's
+ * own hand-off still decides whether the timeout applies.
+ */
 async function waitForPeople(
   tx: Tx,
   conversation: ConversationRow,
-  rule: HandoffCause | null,
+  { rule, from }: Pick<HandOver, "rule"> & { readonly from: Handler },
 ): Promise<void> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return;
-  const isFinal = final.has(rule);
+  const isFinal = final.has(rule) || (from === "human" && session.queued_at === null);
   tx.update(agentSessions, session, { queued_at: isFinal ? null : tx.now, updated_at: tx.now });
   if (isFinal) return;
   const version = await tx.get(agentVersionOf, [session.agent_id, session.agent_revision]);
@@ -156,7 +160,11 @@ export async function timeOutQueue(
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
     const guarded_from = conversation.message_count;
-    tx.update(agentSessions, session, { ...initialState, guarded_from, updated_at: tx.now });
+    tx.update(agentSessions, session, {
+      ...initialState(tx.now),
+      guarded_from,
+      updated_at: tx.now,
+    });
     await cancelAnswerRuns(tx, drawId, conversation);
   }
   const messages = await findUnanswered(tx, conversation, session);

@@ -112,7 +112,11 @@ export const agentSessions = scoped("agent_sessions", {
   failed_attempts: integer(),
   /** Times of the replies within the last minute. */
   replied_at: json<readonly number[]>(),
-  /** When the conversation entered the queue. Null if no queue timeout applies. In milliseconds. */
+  /**
+   * When the conversation last entered the queue, or when the agent got it if it has not been there
+   * since, in milliseconds. Null after a hand-off without a queue timeout, until the agent gets the
+   * conversation back.
+   */
   queued_at: nullable(time()),
   created_at: time(),
   updated_at: time(),

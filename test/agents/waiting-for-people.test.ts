@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { agency, visitor } from "./world.ts";
 
 const eve = { type: "human", id: "eve" } as const;
@@ -155,5 +156,37 @@ describe("the queue timeout of 60 s", () => {
     await own.update(id, { status: "open" });
     await pass(120_000);
     expect(await conversation()).toMatchObject({ handler: "queue" });
+  });
+
+  test.each<[string, (own: MessagingEngine["conversations"], id: string) => Promise<unknown>]>([
+    ["gives up", (own, id) => own.assign(id, null)],
+    ["hands off again", (own, id) => own.handOff(id, { reason: "I am leaving." })],
+  ])(
+    "does not apply to a conversation that a person %s if the agent's hand-off has no timeout",
+    async (_, giveUp) => {
+      const { own, id, say, pass, told, conversation } = await queued({
+        rules: [{ on: "max_turns", value: 1 }],
+        on_no_humans: "stay_ai",
+      });
+      await say("Hello again");
+      await pass();
+      expect(await conversation()).toMatchObject({ handler: "queue" });
+      await own.assign(id, eve);
+      await giveUp(own, id);
+      await pass(120_000);
+      expect(await conversation()).toMatchObject({ handler: "queue" });
+      expect(await told()).toBe(0);
+    },
+  );
+
+  test("begins when a person gives up a conversation that the agent has not handed off", async () => {
+    const { own, id, pass, conversation } = await queued({ rules: [], on_no_humans: "stay_ai" });
+    await own.assign(id, eve);
+    await pass(120_000);
+    await own.assign(id, null);
+    await pass(55_000);
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+    await pass(10_000);
+    expect(await conversation()).toMatchObject({ handler: "ai" });
   });
 });
