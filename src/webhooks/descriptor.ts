@@ -143,7 +143,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     description:
       "Makes one attempt for each failed delivery that was created since the given time. A second " +
       "request while the first one is still being processed makes no second attempt, unless its " +
-      "time is earlier.",
+      "time is earlier. For a delivery that fails while the first request is being processed, make " +
+      "another request after that.",
     response: webhookSchema,
   },
 ];

@@ -114,8 +114,9 @@ function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
 }
 
 async function nextFailed(reads: Reads, id: WebhookId): Promise<FailedRange> {
-  const after = (await reads.get(webhookById, [id]))?.recover_after ?? null;
-  if (after === null) return { after, ids: [] };
+  const webhook = await reads.get(webhookById, [id]);
+  const { recover_after: after = null, version = 0 } = webhook ?? {};
+  if (after === null) return { after, version, ids: [] };
   const range = {
     index: deliveriesOfWebhook,
     prefix: [id, "failed"],
@@ -123,13 +124,15 @@ async function nextFailed(reads: Reads, id: WebhookId): Promise<FailedRange> {
     limit: recoverPage,
   } as const;
   const failed = await reads.range({ ...range, after: [after] });
-  return { after, ids: failed.map((delivery) => delivery.id) };
+  return { after, version, ids: failed.map((delivery) => delivery.id) };
 }
 
 /** Failed deliveries of a webhook in the order of their ids. Empty when none is left. */
 interface FailedRange {
   /** The recovery position when the deliveries were read. */
   readonly after: string | null;
+  /** The version of the webhook's row before the deliveries were read. */
+  readonly version: number;
   readonly ids: readonly DeliveryId[];
 }
 
@@ -140,7 +143,7 @@ interface FailedRange {
 async function recoverChunk(
   tx: Tx,
   claim: Claim<"recover">,
-  { after, ids }: FailedRange,
+  { after, version, ids }: FailedRange,
   leaseMs: number,
 ): Promise<"more" | "done"> {
   if (!(await renew(tx, claim, leaseMs))) return "done";
@@ -149,6 +152,8 @@ async function recoverChunk(
   if (webhook !== undefined && webhook.recover_after !== null) {
     // A new request has moved the start further back.
     if (webhook.recover_after !== after) return "more";
+    // A request since then may be about a delivery that failed after the range was read.
+    if (last === null && webhook.version !== version) return "more";
     const request = await manualAttempt(tx);
     const found = await Promise.all(ids.map((id) => tx.get(deliveryById, [id])));
     for (const delivery of found) {

@@ -262,8 +262,10 @@ const refusals = {
 
 /**
  * Schedules the failed deliveries since a time again. A job processes them, because there may be
- * many. While a recovery runs, a second request with the same or a later time changes nothing, so
- * that no delivery is scheduled twice. One with an earlier time starts again from that time.
+ * many. While a recovery runs, a second request with the same or a later time does not start again,
+ * so that no delivery is scheduled twice. A delivery that failed after the recovery had passed it
+ * needs another request when the recovery has ended. A request with an earlier time starts again
+ * from that time.
  */
 export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
   kind: "command",
@@ -275,10 +277,12 @@ export const recoverWebhook: Command<RecoverWebhook, Webhook> = {
     const start = firstIdAt("dlv", millis(since));
     const { recover_after, recover_since } = webhook;
     // Engines of earlier versions do not write `recover_since`.
-    if (recover_after === null || start < (recover_since ?? recover_after)) {
-      tx.update(webhooks, webhook, { recover_after: start, recover_since: start });
-      await arm(tx, recoverJob(webhook, tx.now));
-    }
+    const isNewStart = recover_after === null || start < (recover_since ?? recover_after);
+    // The webhook is written in any case: a recovery that is about to end then looks again for
+    // deliveries that failed before this request.
+    const position = isNewStart ? { recover_after: start, recover_since: start } : {};
+    tx.update(webhooks, webhook, position);
+    await arm(tx, recoverJob(webhook, tx.now));
     return webhookResource(webhook);
   },
 };

@@ -8,7 +8,7 @@ import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 import { receivers } from "./receivers.ts";
-import { changeDeliveries, failed, partsOf } from "./rows.ts";
+import { changeDeliveries, failed, loseJobs, partsOf } from "./rows.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
 
@@ -94,6 +94,53 @@ describe.each(storages)("a recovery on $name", ({ name, open }) => {
     await one.webhooks.recover(id, { since });
     await clock.advance(30_000);
     expect(there.seen).toHaveLength(many);
+  });
+
+  it("redelivers what failed before it was requested again, also if it was about to end", async () => {
+    const { clock, engine, storage, there, http, at } = opened();
+    let isAsked = false;
+    const reader = over(storage.reader, {
+      async range(range) {
+        const rows = await storage.reader.range(range);
+        if (range.index !== deliveriesOfWebhook || rows.length > 0 || isAsked) return rows;
+        isAsked = true;
+        await changeDeliveries(storage, [last], failed);
+        await desk.webhooks.recover(id, { since });
+        return rows;
+      },
+    });
+    const desk = engine(storage, { http });
+    const since = at();
+    const { id } = await desk.webhooks.create(hook);
+    for (let i = 0; i < 3; i++) await desk.sandbox.event({ type: "message.sent" });
+    const [first = "", , last = ""] = (await rowsOf(storage, deliveries)).map((row) => row.id);
+    await desk.webhooks.update(id, { status: "paused" });
+    await changeDeliveries(storage, [first], failed);
+    await desk.webhooks.recover(id, { since });
+    there.at(hook.url, () => ({ status: 500 }));
+    await engine(over(storage, { reader }), { http }).start();
+    await clock.advance(20_000);
+    expect(isAsked).toBe(true);
+    const attempts = (await rowsOf(storage, deliveries)).map((row) => row.attempts);
+    expect(attempts).toEqual([6, 0, 6]);
+    expect((await partsOf(storage, id)).jobs).not.toContain("recover");
+  });
+
+  it("continues when it is requested again after its job was lost", async () => {
+    const { clock, engine, storage, there, http, at } = opened();
+    const one = engine(storage, { http });
+    const since = at();
+    const { id } = await one.webhooks.create(hook);
+    await one.sandbox.event({ type: "message.sent" });
+    const ids = (await rowsOf(storage, deliveries)).map((row) => row.id);
+    await changeDeliveries(storage, ids, failed);
+    await one.webhooks.recover(id, { since });
+    await loseJobs(storage, id);
+    there.at(hook.url, () => ({}));
+    await one.start();
+    await one.webhooks.recover(id, { since });
+    await clock.advance(20_000);
+    expect(there.seen).toHaveLength(1);
   });
 
   it("redelivers each delivery once if a process dies during it", async () => {

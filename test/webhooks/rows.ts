@@ -73,3 +73,14 @@ export async function addWebhooks(
   }));
   await storage.begin().commit(rows.map((row) => ({ kind: "insert", collection: webhooks, row })));
 }
+
+/** Removes the jobs of a webhook directly in the storage. */
+export async function loseJobs(storage: StoragePort, id: string): Promise<void> {
+  const lost = (await rowsOf(storage, jobs)).filter(({ key }) => key === id);
+  await storage.begin().commit(
+    lost.map((job) => {
+      const version = Number(Reflect.get(job, "version"));
+      return { kind: "remove", collection: jobs, key: [job.kind, job.key], version };
+    }),
+  );
+}
