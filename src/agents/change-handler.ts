@@ -2,7 +2,13 @@ import { beginRun, cancelAnswerRuns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
 import { messageColumns, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
-import { agentById, type AgentRow, agentSessionOf, type AgentSessionRow } from "./rows.ts";
+import {
+  agentById,
+  type AgentRow,
+  agentSessionOf,
+  type AgentSessionRow,
+  agentSessions,
+} from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import {
   type AssignConversation,
@@ -156,7 +162,9 @@ interface Given {
 
 /**
  * Makes an agent the handler of a conversation. To a new session, what the contact has written
- * since the last message that was sent to the contact is unanswered.
+ * since the last message that was sent to the contact is unanswered. The same applies to an earlier
+ * session of the agent if the conversation had no handler, because only the host application could
+ * answer then.
  */
 export async function giveToAgent(
   tx: Tx,
@@ -164,9 +172,12 @@ export async function giveToAgent(
   before: Seen<ConversationRow>,
   agent: AgentRow,
 ): Promise<Given> {
-  const session = await openSession(tx, before, agent, {
-    heard_through: await answeredThrough(tx, before),
-  });
+  const heard_through = await answeredThrough(tx, before);
+  const opened = await openSession(tx, before, agent, { heard_through });
+  const session =
+    before.handler === "none" && opened.heard_through < heard_through
+      ? tx.update(agentSessions, opened, { heard_through })
+      : opened;
   const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   return { conversation: await changeConversation(tx, drawId, before, patch), session };
 }

@@ -116,14 +116,6 @@ describe("the input of a triggered action", () => {
 });
 
 describe("the triggers of an agent per minute", () => {
-  const ping = action({
-    name: "ping",
-    description: "Answers.",
-    input: z.unknown(),
-    risk: "read",
-    idempotent: true,
-    execute: () => "pong",
-  });
   const start = async (max_triggers_per_minute: number) => {
     const made = await agency(memory(), {
       actions: [ping],
@@ -224,6 +216,15 @@ describe("the triggers of an agent per minute", () => {
   });
 });
 
+const ping = action({
+  name: "ping",
+  description: "Answers.",
+  input: z.unknown(),
+  risk: "read",
+  idempotent: true,
+  execute: () => "pong",
+});
+
 describe("a trigger in a conversation without a handler", () => {
   const ping = action({
     name: "ping",
@@ -273,4 +274,31 @@ describe("a trigger in a conversation without a handler", () => {
     await pass();
     expect(await replies()).toEqual([]);
   });
+});
+
+describe("an agent that gets a conversation back from no handler", () => {
+  it.each(["a trigger", "an assignment"] as const)(
+    "by %s leaves out the messages that the host application has answered",
+    async (how) => {
+      const { engine, agent, ask, say, pass, replies, conversation, runs } = await agency(
+        memory(),
+        { actions: [ping] },
+      );
+      expect(await ask("Hello")).toEqual(["You said: Hello"]);
+      const { id } = await conversation();
+      await engine.conversations.assign(id, null);
+      await engine.agents.update(agent.id, { enabled: false });
+      await say("Do you sell red bicycles?");
+      await engine.messages.send({ to: visitor, body: "Yes, and blue ones." });
+      const { id: waiting } = await say("And green ones?");
+      await engine.agents.update(agent.id, { enabled: true });
+      const given = { conversation_id: id, action: "ping" };
+      await (how === "a trigger"
+        ? engine.agents.trigger(agent.id, given)
+        : engine.conversations.assign(id, { type: "agent", id: agent.id }));
+      await pass();
+      expect((await replies()).slice(1)).toEqual(["You said: And green ones?"]);
+      expect((await runs()).at(-1)?.trigger.message_ids).toEqual([waiting]);
+    },
+  );
 });
