@@ -15,10 +15,13 @@ export type Resolve = (name: string, to: Destinations, signal: AbortSignal) => P
 const maxAddresses = 8;
 
 /**
- * How long to wait for the IPv6 addresses once the IPv4 addresses are known: the resolution delay of
- * RFC 8305. Some DNS servers and firewalls never answer queries for IPv6 addresses.
+ * How long to wait for the IPv6 addresses once the IPv4 addresses are known. Some DNS servers and
+ * firewalls never answer queries for IPv6 addresses. The 50 ms of RFC 8305 would be too short: with
+ * them, the first connection begins, and addresses that arrive later are still tried. Here later
+ * ones are ignored, so a machine without IPv4 could not connect. The wait must end well before the
+ * shortest deadline of a request, 1 s.
  */
-const resolutionDelayMs = 50;
+const resolutionDelayMs = 500;
 
 /**
  * Returns a function that queries DNS servers directly. The system's look-up (`dns.lookup`) would

@@ -16,8 +16,11 @@ export interface NameServer {
 }
 
 export interface NameServerOptions {
-  /** Whether it drops queries for IPv6 addresses, as some firewalls do. Default: false. */
-  readonly dropsAAAA?: boolean;
+  /**
+   * How long it waits before it answers queries for IPv6 addresses, in milliseconds. Infinity: it
+   * drops them, as some firewalls do. Default: 0.
+   */
+  readonly delayOfAAAA?: number;
 }
 
 /**
@@ -26,10 +29,11 @@ export interface NameServerOptions {
  */
 export async function nameServer(
   names: Readonly<Record<string, Answer | readonly Answer[]>>,
-  { dropsAAAA = false }: NameServerOptions = {},
+  { delayOfAAAA = 0 }: NameServerOptions = {},
 ): Promise<NameServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
+  let isClosed = false;
   const turns = new Map<string, number>();
   socket.on("message", (query, from) => {
     const { name, type, end } = question(query);
@@ -38,7 +42,8 @@ export async function nameServer(
     turns.set(`${name} ${type}`, turn + 1);
     const answers = answersOf(names[name] ?? "nothing");
     const answer = answers[Math.min(turn, answers.length - 1)] ?? "nothing";
-    if (answer === "silence" || (dropsAAAA && type === AAAA)) return;
+    const delayMs = type === AAAA ? delayOfAAAA : 0;
+    if (answer === "silence" || delayMs === Infinity) return;
     const addresses =
       typeof answer === "string"
         ? []
@@ -62,15 +67,15 @@ export async function nameServer(
       0,
       0,
     ]);
-    socket.send(
-      Buffer.concat([header, query.subarray(12, end), ...addresses.map(record)]),
-      from.port,
-      from.address,
-    );
+    const response = Buffer.concat([header, query.subarray(12, end), ...addresses.map(record)]);
+    setTimeout(() => {
+      if (!isClosed) socket.send(response, from.port, from.address);
+    }, delayMs);
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
   onTestFinished(() => {
+    isClosed = true;
     socket.close();
   });
   return { address: `127.0.0.1:${socket.address().port}`, asked };

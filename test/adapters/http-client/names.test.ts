@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { dnsFailure } from "../../../adapters/http-client/dns.ts";
+import { dnsFailure, nameResolver } from "../../../adapters/http-client/dns.ts";
 import { destinations } from "../../../src/ports/destinations.ts";
 import { type Answer, nameServer, type NameServerOptions } from "./name-server.ts";
 import { type Behaviour, receiver } from "./receiver.ts";
@@ -62,10 +62,18 @@ describe("a name", () => {
   ])(
     "whose DNS servers do not answer queries for IPv6 addresses %s",
     async (_, address, expected) => {
-      const { http, url } = await world(answering, [address], { dropsAAAA: true });
+      const { http, url } = await world(answering, [address], { delayOfAAAA: Infinity });
       expect(seen(await http.send(post(url, { deadline_ms: 5_000 })))).toEqual(expected);
     },
   );
+
+  test("has its IPv6 addresses too if they arrive later than its IPv4 addresses", async () => {
+    const told = ["192.0.2.1", "2001:db8::1"];
+    const names = await nameServer({ "receiver.test": told }, { delayOfAAAA: 300 });
+    const resolve = nameResolver([names.address]);
+    const { signal } = new AbortController();
+    expect(await resolve("receiver.test", nearby(), signal)).toEqual(told);
+  });
 
   test.each([
     ["that leads inside", ["10.0.0.7"]],
