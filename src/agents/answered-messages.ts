@@ -75,8 +75,8 @@ async function latestMessages(
 
 /**
  * Whether a message has been said to the contact, or will be. What the host application scheduled
- * has not been said yet. A scheduled message of a person or of an agent counts: it is an answer that
- * a policy deferred, or that a person has planned.
+ * has not been said yet. A scheduled message of a person or of an agent counts: it is an answer
+ * that a policy deferred, or that a person has planned.
  */
 export function isSaid({
   direction,

@@ -31,8 +31,8 @@ import { arm } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /**
- * Assigns a conversation to a person, an agent or nobody. A person who gives a conversation up hands
- * it off to the other people.
+ * Assigns a conversation to a person, an agent or nobody. A person who gives a conversation up
+ * hands it off to the other people.
  */
 export const assignConversation: Command<AssignConversation, Conversation> = {
   kind: "command",

@@ -44,8 +44,9 @@ export function replyOf(
 }
 
 /**
- * Returns what may be sent for a model's text: undefined if it leaks the instructions or guidelines.
- * In `canned_strict` it is the host application's text with the same words, or undefined.
+ * Returns what may be sent for a model's text: undefined if it leaks the instructions or
+ * guidelines. In `canned_strict` it is the host application's text with the same words, or
+ * undefined.
  */
 export function sendableText(agent: AgentDefinition, text: string): string | undefined {
   if (leaks(agent, text)) return undefined;

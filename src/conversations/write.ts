@@ -86,7 +86,8 @@ function sorted(value: unknown): string {
 /**
  * No other function updates conversations, so everything that depends on one is written with it:
  * its label rows, its derived columns, the jobs that wake it and time out its wait for people and,
- * when it closes, the time of the contact's last message. `role` is the role of the message that causes the change.
+ * when it closes, the time of the contact's last message. `role` is the role of the message that
+ * causes the change.
  */
 export async function writeConversation(
   tx: Tx,
