@@ -119,9 +119,9 @@ async function beginAttempt(
     return "not sent";
   }
   if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
-  // The job of an earlier message may have waited for another sender. It would count as one that
-  // uses that sender's throttle.
-  else await moveToUsualLane(tx, claim);
+  // An earlier message waited for another sender. In that sender's lane, the job would count as one
+  // that uses its throttle.
+  else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
   const sending = await moveMessage(tx, drawId, message, state);
   const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
   return { message: sending, attempt };

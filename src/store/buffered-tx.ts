@@ -57,8 +57,8 @@ export class BufferedTx implements BaseTx {
   readonly #planned: readonly PlannedRead<ScopedIndex>[];
   readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
-  /** The keys under which no row is stored, by index. */
-  readonly #none = new Map<Index, Set<string>>();
+  /** The keys under which no row is stored, by index. Most transactions have none. */
+  #none: Map<Index, Set<string>> | undefined;
   #hasEnded = false;
 
   constructor(options: BufferedTxOptions) {
@@ -214,6 +214,7 @@ export class BufferedTx implements BaseTx {
 
   promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void {
     this.#checkNotEnded();
+    this.#none ??= new Map<Index, Set<string>>();
     this.#none.set(index, (this.#none.get(index) ?? new Set()).add(encodeKey(key)));
   }
 
@@ -240,7 +241,7 @@ export class BufferedTx implements BaseTx {
   }
 
   #isPromised(index: Index, key: readonly KeyValue[]): boolean {
-    return this.#none.get(index)?.has(encodeKey(key)) ?? false;
+    return this.#none?.get(index)?.has(encodeKey(key)) ?? false;
   }
 
   /** Guards a row that is only read. */
