@@ -146,7 +146,13 @@ export const lastMessageTime: Invariant = {
         const times = readRows(database, messagesOfContact, [id]).map(
           ({ created_at }) => created_at,
         );
-        const last = times.length === 0 ? null : new Date(Math.max(...times)).toISOString();
+        // A command may begin before another engine opens the conversation that it then sends in.
+        // Its message counts from the opening.
+        const openings = readRows(database, conversationsOfContact, [id]).flatMap(
+          ({ created_at, message_count }) => (message_count > 0 ? [created_at] : []),
+        );
+        const latest = Math.max(...times, ...openings);
+        const last = times.length === 0 ? null : new Date(latest).toISOString();
         const answer = await clients.ask((engine) => engine.contacts.get(id));
         const found = answer.kind === "done" ? answer.value.last_message_at : answer.kind;
         if (found !== last) {
