@@ -97,7 +97,8 @@ function busy(): TidingsError {
 }
 
 function parsedTooSlowly(name: string): never {
-  const message = `The transport ${name} did not parse the callback within ${parseMs / 1_000} seconds.`;
+  const within = `${parseMs / 1_000} s`;
+  const message = `The transport ${name} did not parse the callback within ${within}.`;
   throw new TidingsError("internal", message);
 }
 

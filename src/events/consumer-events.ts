@@ -127,7 +127,9 @@ export async function failConsumerEvent(
 /** A bound above any real number of consumers. */
 const maxConsumers = 1_000;
 
-/** Erases the errors that consumers' handlers threw at these events, because they may quote them. */
+/**
+ * Erases the errors that consumers' handlers threw at these events, because they may quote them.
+ */
 export async function eraseConsumerErrors(
   tx: Tx,
   erased: readonly Pick<EventRow, "id">[],

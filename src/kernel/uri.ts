@@ -14,9 +14,9 @@ const unencoded = {
 } as const;
 
 /**
- * Returns an http or https URL as a URI (RFC 3986). It may have what browsers accept, such as spaces
- * and letters of any script: these are percent-encoded. A URI is returned as it is, and so is a
- * text that is no http or https URL.
+ * Returns an http or https URL as a URI (RFC 3986). It may have what browsers accept, such as
+ * spaces and letters of any script: these are percent-encoded. A URI is returned as it is, and so
+ * is a text that is no http or https URL.
  */
 export function toUri(url: string): string {
   const href = webUri.test(url) ? undefined : URL.parse(url)?.href;

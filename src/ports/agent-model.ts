@@ -171,9 +171,9 @@ export interface ModelAgent {
   /** What replies may look like. */
   readonly reply: {
     /**
-     * With `canned_strict`, the engine sends only pieces of the agent's knowledge, its fallback text
-     * and its hand-off message. It finds the one with the same words as the model's text and sends
-     * that one. If there is none, it holds the text back.
+     * With `canned_strict`, the engine sends only pieces of the agent's knowledge, its fallback
+     * text and its hand-off message. It finds the one with the same words as the model's text and
+     * sends that one. If there is none, it holds the text back.
      */
     readonly mode: "generated" | "canned_strict";
     /** The maximum characters of a reply, signature included. A longer reply is cut. */

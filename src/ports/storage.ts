@@ -214,9 +214,10 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    */
   transaction?<T>(work: (handle: Tx) => Promise<T>): Promise<T>;
   /**
-   * Whether the current call comes from inside the work of an open call of `transaction`. The engine
-   * refuses a command there that does not join it: the command would commit even if the transaction
-   * rolls back, or both would wait for each other. Without this method, the engine refuses none.
+   * Whether the current call comes from inside the work of an open call of `transaction`. The
+   * engine refuses a command there that does not join it: the command would commit even if the
+   * transaction rolls back, or both would wait for each other. Without this method, the engine
+   * refuses none.
    */
   isInsideTransaction?(): boolean;
   /**

@@ -62,8 +62,8 @@ const privacyRoutes: readonly ApiRoute[] = [
     operation: redactMessage,
     summary: "Redact a message",
     description:
-      "Permanently removes the body and media. The timeline stays. A playbook in progress that may " +
-      "contain the text ends.",
+      "Permanently removes the body and media. The timeline stays. A playbook in progress that " +
+      "may contain the text ends.",
   },
 ];
 

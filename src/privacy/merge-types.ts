@@ -25,8 +25,8 @@ export const mergePreviewSchema = z
     closes: z
       .array(conversationSchema)
       .describe(
-        "The conversations that the merge would close, as they are now. A contact has at most one " +
-          "active conversation on a medium, and each of the two may have one.",
+        "The conversations that the merge would close, as they are now. A contact has at most " +
+          "one active conversation on a medium, and each of the two may have one.",
       ),
   })
   .meta({

@@ -128,9 +128,9 @@ async function runsQuoting(tx: Tx, message: MessageRow): Promise<Seen<RunRow>[]>
 }
 
 /**
- * Removes the observations that models and rules made from a message. While a merge moves a history,
- * the message and its observations can belong to different contacts: the survivor and the contacts
- * that were merged into it.
+ * Removes the observations that models and rules made from a message. While a merge moves a
+ * history, the message and its observations can belong to different contacts: the survivor and the
+ * contacts that were merged into it.
  */
 async function removeObservations(tx: Tx, { id, contact_id }: MessageRow): Promise<void> {
   // Held: a merge that changes which contact is the survivor writes these rows.

@@ -237,8 +237,8 @@ export class Dispatcher {
   }
 
   /**
-   * Takes a job in the transaction that arms it, so that nobody needs to search for it. Does nothing
-   * if jobs that already wait need the slots. The next search then takes the new job.
+   * Takes a job in the transaction that arms it, so that nobody needs to search for it. Does
+   * nothing if jobs that already wait need the slots. The next search then takes the new job.
    */
   async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
     const { handlers } = this.#options;

@@ -143,8 +143,8 @@ export const assistant = {
     {
       title: "Delivery",
       text:
-        "We deliver within the city in two working days. It costs $6, and from $40 on delivery is " +
-        "free.",
+        "We deliver within the city in two working days. It costs $6, and from $40 on delivery " +
+        "is free.",
     },
     {
       title: "Returns",

@@ -109,10 +109,10 @@ export class HostTransactions {
     if (this.#options.port.isInsideTransaction?.() !== true) return;
     throw new TidingsError(
       "invalid_option",
-      "tx: this call comes from inside a transaction of the engine and does not join it. It would " +
-        "commit even if the transaction rolls back, or wait for it forever. Pass the " +
-        "transaction's handle to the command: { tx }. If the operation does not accept tx, call it " +
-        "before or after the transaction.",
+      "tx: this call comes from inside a transaction of the engine and does not join it. It " +
+        "would commit even if the transaction rolls back, or wait for it forever. Pass the " +
+        "transaction's handle to the command: { tx }. If the operation does not accept tx, call " +
+        "it before or after the transaction.",
     );
   }
 

@@ -139,8 +139,8 @@ interface Running {
 
 /**
  * Runs the bodies of commands and rejects a body that awaits anything but its transaction, because
- * it would block all other commands. When its reads have settled, a body makes its next read or ends
- * before the event loop continues. A body that has done neither awaits something else.
+ * it would block all other commands. When its reads have settled, a body makes its next read or
+ * ends before the event loop continues. A body that has done neither awaits something else.
  */
 export class BodyRunner {
   readonly #yieldToEventLoop: () => Promise<void>;

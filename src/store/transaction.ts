@@ -130,8 +130,9 @@ export interface Tx {
 
   /**
    * Adds reads that the command is going to make to the round trip of its next read. The reads of a
-   * round trip are made in any order, so leave out a read that must follow another. Otherwise
-   * changes no result. Does nothing, and does not call `plan`, if reads of the storage need no round trip.
+   * round trip have no order, so leave out a read that must follow another. Apart from that, this
+   * changes no result. Does nothing, and does not call `plan`, if reads of the storage need no
+   * round trip.
    */
   prefetch(plan: () => readonly PlannedRead<ScopedIndex>[]): void;
 
@@ -202,8 +203,8 @@ export interface UnscopedTx {
 }
 
 /**
- * The unscoped transaction that a scoped one delegates to. Reads that get a scope leave out the rows
- * of other scopes.
+ * The unscoped transaction that a scoped one delegates to. Reads that get a scope leave out the
+ * rows of other scopes.
  */
 export interface BaseTx extends UnscopedTx {
   /** Like `get`, with a key that is already encoded as `id`. */

@@ -81,9 +81,9 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: updateWebhook,
     summary: "Edit a webhook",
     description:
-      "Also pauses and enables the webhook. Pending deliveries go to the new URL, and a pause that " +
-      "the old URL asked for ends. With `fifo` ordering, the first pending delivery goes to the " +
-      "new URL at once. A new event filter applies to later events only.",
+      "Also pauses and enables the webhook. Pending deliveries go to the new URL, and a pause " +
+      "that the old URL asked for ends. With `fifo` ordering, the first pending delivery goes to " +
+      "the new URL at once. A new event filter applies to later events only.",
     response: webhookSchema,
   },
   {
@@ -141,10 +141,10 @@ const webhookRoutes: readonly ApiRoute[] = [
     operation: recoverWebhook,
     summary: "Redeliver failed deliveries",
     description:
-      "Makes one attempt for each failed delivery that was created since the given time. A second " +
-      "request while the first one is still being processed makes no second attempt, unless its " +
-      "time is earlier. For a delivery that fails while the first request is being processed, make " +
-      "another request after that.",
+      "Makes one attempt for each failed delivery that was created since the given time. A " +
+      "second request while the first one is still being processed makes no second attempt, " +
+      "unless its time is earlier. For a delivery that fails while the first request is being " +
+      "processed, make another request after that.",
     response: webhookSchema,
   },
 ];

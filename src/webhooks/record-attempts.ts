@@ -176,8 +176,8 @@ function deliveryAfterAttempt(
 }
 
 /**
- * Applies automatic attempts to the webhook. Manual attempts do not change its state, and neither do
- * attempts at a URL that it no longer has.
+ * Applies automatic attempts to the webhook. Manual attempts do not change its state, and neither
+ * do attempts at a URL that it no longer has.
  */
 function applyToWebhook(
   tx: Tx,

@@ -14,6 +14,7 @@ import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.t
 import type { TurnFacts } from "../../src/agents/turn-types.ts";
 import { type AgentDefinition, standard } from "../../src/agents/types.ts";
 import type { ModelMessage } from "../../src/ports/agent-model.ts";
+import { frame } from "./sample-frame.ts";
 
 const now = 1_000_000_000;
 
@@ -155,16 +156,6 @@ describe("a contact seems to be a machine", () => {
   });
 
   it("but not while it answers the questions of a playbook", () => {
-    const frame: Frame = {
-      playbook_id: "pb_1",
-      revision: 1,
-      step: "ask",
-      asked: true,
-      tries: 0,
-      turns: 0,
-      visited: [],
-      slots: {},
-    };
     const within = (frames: readonly Frame[], isPaused = false) =>
       isLoop({ ...times(3), session: { ...session, frames }, isPaused });
     expect(within([frame]), "Different questions can have the same answer.").toBe(false);

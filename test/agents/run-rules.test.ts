@@ -22,10 +22,10 @@ import {
   withCall,
   withinLastMinute,
 } from "../../src/agents/runs/rules.ts";
-import type { Frame } from "../../src/agents/playbooks/types.ts";
 import type { RunStep } from "../../src/agents/runs/step-types.ts";
 import type { ActionCall, EnterStep, ModelResult } from "../../src/agents/runs/types.ts";
 import { queueTimeoutJob } from "../../src/conversations/write.ts";
+import { frame } from "./sample-frame.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const minute = 60_000;
@@ -275,16 +275,6 @@ test("a run of a playbook may quote all messages before it ended", () => {
 });
 
 test("a playbook in progress may quote what the agent has read since it got the conversation", () => {
-  const frame: Frame = {
-    playbook_id: "pb_1",
-    revision: 1,
-    step: "ask",
-    asked: true,
-    tries: 0,
-    turns: 0,
-    visited: [],
-    slots: {},
-  };
   const session = { frames: [frame], guarded_from: 100, updated_at: now };
   const message = { sequence: 101, created_at: now };
   expect(maxUnanswered).toBe(50);

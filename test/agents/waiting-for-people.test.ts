@@ -98,8 +98,11 @@ describe("the queue timeout of 60 s", () => {
     return { ...made, id, told, own: made.engine.conversations };
   }
 
-  test("begins again when a person gives the conversation up after it", async () => {
-    const { own, id, pass, conversation } = await queued({ on_no_humans: "stay_ai" });
+  test.each([
+    ["again when a person gives the conversation up after it", {}],
+    ["when a person gives up a conversation that the agent has not handed off", { rules: [] }],
+  ])("begins %s", async (_, handoff) => {
+    const { own, id, pass, conversation } = await queued({ ...handoff, on_no_humans: "stay_ai" });
     await own.assign(id, eve);
     await pass(120_000);
     await own.assign(id, null);
@@ -178,15 +181,4 @@ describe("the queue timeout of 60 s", () => {
       expect(await told()).toBe(0);
     },
   );
-
-  test("begins when a person gives up a conversation that the agent has not handed off", async () => {
-    const { own, id, pass, conversation } = await queued({ rules: [], on_no_humans: "stay_ai" });
-    await own.assign(id, eve);
-    await pass(120_000);
-    await own.assign(id, null);
-    await pass(55_000);
-    expect(await conversation()).toMatchObject({ handler: "queue" });
-    await pass(10_000);
-    expect(await conversation()).toMatchObject({ handler: "ai" });
-  });
 });

@@ -1,8 +1,8 @@
 import type { Stored } from "../layout.ts";
 
 /**
- * Compares two values of a column that differ, as SQLite does: null, then numbers, then text by code
- * point. Returns a negative number if `a` comes first. Do not call it with equal values.
+ * Compares two values of a column that differ, as SQLite does: null, then numbers, then text by
+ * code point. Returns a negative number if `a` comes first. Do not call it with equal values.
  */
 export function compareValues(a: Stored, b: Stored): number {
   if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);

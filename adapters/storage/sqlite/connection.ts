@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** A prepared query whose rows are arrays of columns. The types of `node:sqlite` have only objects. */
+/**
+ * A prepared query whose rows are arrays of columns. The types of `node:sqlite` have only objects.
+ */
 export interface ArrayQuery extends Pick<StatementSync, "run"> {
   /** Returns the first row, or undefined. */
   get(...values: (string | number | null)[]): unknown;

@@ -12,8 +12,8 @@ import { SqliteStorage } from "./storage.ts";
 /** Options of `sqlite()`. */
 export interface SqliteOptions {
   /**
-   * The path of the database file, or its `file:` URI. A relative one is resolved when `sqlite()` is
-   * called. The file is created if it does not exist; its directory has to exist. A database in
+   * The path of the database file, or its `file:` URI. A relative one is resolved when `sqlite()`
+   * is called. The file is created if it does not exist; its directory has to exist. A database in
    * memory is not possible: use `memory()` for one.
    */
   readonly file: string;

@@ -7,9 +7,9 @@ import { type Address, ask, connectTo, type RawAnswer, type RawRequest } from ".
 
 /**
  * What a check can need of a mount. `raw_bytes`: it gets the original bytes of bodies,
- * because no earlier middleware parses them. `address`: the framework tells the client's address. `passes_on`: the mount
- * leaves other requests to the host application. `pipelining`: the mount gets the requests of a
- * connection itself, and not from a server that puts them in order.
+ * because no earlier middleware parses them. `address`: the framework tells the client's address.
+ * `passes_on`: the mount leaves other requests to the host application. `pipelining`: the mount
+ * gets the requests of a connection itself, and not from a server that puts them in order.
  */
 export type MountNeed = "raw_bytes" | "address" | "passes_on" | "pipelining";
 

@@ -210,9 +210,9 @@ export function mayQuote(
 }
 
 /**
- * Whether the slots of the playbooks in progress may contain words of a message. The playbooks began
- * after `guarded_from`, and each of their turns has written the session. It has read the messages
- * that it answered, and the latest messages of the conversation.
+ * Whether the slots of the playbooks in progress may contain words of a message. The playbooks
+ * began after `guarded_from`, and each of their turns has written the session. It has read the
+ * messages that it answered, and the latest messages of the conversation.
  */
 export function playMayQuote(
   {

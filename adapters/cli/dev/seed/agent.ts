@@ -2,7 +2,9 @@
 import type { CreateAgent, CreatePlaybook, MessagingEngine, Playbook } from "../../../entry.ts";
 import { appointment, assistant, complaint, openingHours } from "../../../../src/sandbox/index.ts";
 
-/** What the agent knows besides what every sandbox's assistant does. The demo page says the same. */
+/**
+ * What the agent knows besides what every sandbox's assistant does. The demo page says the same.
+ */
 const knowledge: NonNullable<CreateAgent["knowledge"]> = [
   {
     title: "Address of the shop",
@@ -11,8 +13,8 @@ const knowledge: NonNullable<CreateAgent["knowledge"]> = [
   {
     title: "Plants and prices: monstera, olive tree, orchid, Boston fern",
     text:
-      "This week we have the monstera for $38, the olive tree for $54, the orchid for $29 and the " +
-      "Boston fern for $22.",
+      "This week we have the monstera for $38, the olive tree for $54, the orchid for $29 and " +
+      "the Boston fern for $22.",
   },
   {
     title: "Watering",
@@ -34,7 +36,9 @@ const knowledge: NonNullable<CreateAgent["knowledge"]> = [
   },
   {
     title: "Repotting",
-    text: "Repotting takes half an hour, while you wait. It costs $12. Just ask for an appointment.",
+    text:
+      "Repotting takes half an hour, while you wait. It costs $12. Just ask for an " +
+      "appointment.",
   },
   {
     title: "What to bring to a repotting",
