@@ -82,11 +82,14 @@ async function storeUndelivered(
 ): Promise<Reported> {
   await recordCarrierOptOut(tx, services, reported, error);
   const { message, attempt } = reported;
+  // An attempt that the carrier refused may wait for its retry. As an accepted one, it would count as
+  // given up, and the receipts that follow would not count.
+  const outcome = attempt.outcome === "rejected" ? "rejected" : "accepted";
   // The timeline shows the error of the answer. An opt-out must show that it is recorded.
   const reason = attempt.error === null || isOptOut(error) ? error : attempt.error;
   return {
     message,
-    attempt: tx.update(attempts, attempt, { outcome: "accepted", error: reason }),
+    attempt: tx.update(attempts, attempt, { outcome, error: reason }),
   };
 }
 

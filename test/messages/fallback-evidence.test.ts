@@ -334,3 +334,21 @@ it("the timeline keeps the reason of a lost answer when a receipt reports anothe
   expect((await one.messages.get(id)).status).toBe("undelivered");
   expect(await reasons()).toEqual(before);
 });
+
+it("all receipts of an attempt count that was refused for now and waits for its retry", async () => {
+  const { clock, engine } = world();
+  const line = carrier({ send: () => busy(60_000) });
+  const one = engine(memory(), { transports: [line] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(10_000);
+  const attempt_id = line.calls[0]?.attempt.attempt_id ?? expect.fail("no call");
+  const subject = { attempt_id, provider_message_id: "p-1" };
+  const earlier = clock.now() - 5_000;
+  const error = { code: "unreachable", message: "The phone is off." } as const;
+  for (const at of [clock.now(), earlier]) {
+    await line.sink().receipt(subject, { status: "undelivered", at, error });
+  }
+  const sent_at = new Date(earlier).toISOString();
+  expect(await one.messages.get(id)).toMatchObject({ status: "undelivered", sent_at });
+});
