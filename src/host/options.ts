@@ -84,7 +84,7 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
   /**
    * How many jobs of one lane run at once, 1 to 1,000, such as the hand-overs of one account in one
    * mode over one transport. The default is 64. A slow lane gets a quarter. Batched and marketing
-   * messages leave an eighth free for single transactional ones.
+   * messages leave an eighth free for single transactional ones, and always have an eighth.
    */
   readonly laneConcurrency?: number;
   /** How long an idempotency key is kept, 1 to 720 hours. The default is 24. */

@@ -95,7 +95,8 @@ const maxGroups = 10_000;
  * Counts running jobs and returns how many more may run. When a remote hangs, its jobs run until
  * their deadline. So one remote gets at most three quarters of the work pool, and all remotes
  * together leave an eighth to jobs that call none. For the same reason, the lower classes of a
- * group leave an eighth of its slots to the best class.
+ * group leave an eighth of its slots free for the next jobs of the best class. An eighth of the
+ * slots is theirs, however many jobs of the best class run.
  */
 export class Slots {
   readonly #options: SlotsOptions;
@@ -144,9 +145,12 @@ export class Slots {
     if ("class" in lane) this.#turns.set(groupOf(lane), this.turnOf(lane) + 1);
   }
 
-  /** Counts a job of a lane as ended. */
-  release(lane: Lane): void {
+  /** Counts a job of a lane as ended. Returns whether another job may have waited for its slot. */
+  release(lane: Lane): boolean {
+    // The lower classes of a group have the least room.
+    const wasFull = this.freeInLane(lane) <= 0 || this.#freeInGroup(lane, true) <= 0;
     this.#count(lane, -1);
+    return wasFull;
   }
 
   /** Returns the number of the next turn in a lane's group. See `takeInTurns`. */
@@ -154,13 +158,15 @@ export class Slots {
     return this.#turns.get(groupOf(lane)) ?? 0;
   }
 
-  #freeInGroup(lane: Lane): number {
+  /** How many more jobs of the lane's group may run, of a lower class or of the best one. */
+  #freeInGroup(lane: Lane, ofLower = isLower(classOf(lane))): number {
     const { laneConcurrency } = this.#options;
     const max = lane.slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
     const free = max - this.#runningInGroup(lane);
-    if (!isLower(classOf(lane))) return free;
-    const maxLower = Math.max(1, max - Math.ceil(max / 8));
-    return Math.min(free, maxLower - (this.#lower.get(groupOf(lane)) ?? 0));
+    if (!ofLower) return free;
+    const eighth = Math.ceil(max / 8);
+    const lower = this.#lower.get(groupOf(lane)) ?? 0;
+    return Math.min(free, Math.max(free - eighth, eighth - lower));
   }
 
   #freeForRemote(remote: string): number {

@@ -3,6 +3,7 @@ import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from ".
 import { finish, type JobRow, jobs, pauseAfter, type StoredJobName, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import { background, type Begun, type Store, type UnscopedTx } from "../store/index.ts";
+import { Backlog } from "./backlog.ts";
 import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
 import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
@@ -28,8 +29,6 @@ const extraMs = 1_000;
  * milliseconds. It doubles while other engines take all jobs that are found.
  */
 const continueMs = 25;
-/** The maximum number of armed jobs of a pool. A search finds the others. */
-const maxArmed = 256;
 /** The pause after a failed search, or if no lease was stored, in milliseconds. */
 const pauseMs = 1_000;
 
@@ -38,15 +37,6 @@ const pauseMs = 1_000;
  * another engine leased it, or it was removed. `failed`: the storage failed.
  */
 type Outcome = "started" | "full" | "taken" | "failed";
-
-/** What is known of the jobs of one pool that wait for slots. */
-interface Backlog {
-  readonly due: DueJobs;
-  /** Jobs that became due by commits of this process since the last search of the pool. */
-  armed: DueJob[];
-  /** Jobs that the present search has taken or found, and that have no slots yet. */
-  inSearch: readonly DueJob[];
-}
 
 /** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
 export class Dispatcher {
@@ -64,20 +54,15 @@ export class Dispatcher {
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
-  /** Whether the last search failed or did not start a job that it chose. True before the first. */
-  #mayHaveLeft = true;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#slots = new Slots(options);
-    const emptyBacklog = (pool: Pool): Backlog => ({
-      due: new DueJobs(options.store.unscopedReads, pool),
-      armed: [],
-      inSearch: [],
-    });
-    this.#backlogs = new Map(options.pools.map((pool) => [pool, emptyBacklog(pool)]));
+    const backlogOf = (pool: Pool): Backlog =>
+      new Backlog(new DueJobs(options.store.unscopedReads, pool), pool, this.#slots);
+    this.#backlogs = new Map(options.pools.map((pool) => [pool, backlogOf(pool)]));
     this.#wake = new Signal(options.clock);
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
     this.#removeStarter = options.store.startWith({
@@ -130,14 +115,12 @@ export class Dispatcher {
           isPolling = false;
           const now = this.#options.clock.now();
           const outcomes = await this.#startDue(now);
-          this.#mayHaveLeft = outcomes.has("full") || outcomes.has("failed");
           if (outcomes.has("started")) {
             overtaken = 0;
             continue;
           }
-          const hasLeft = [...this.#backlogs.values()].some(({ due }) => due.leftLanes.length > 0);
-          const mayTakeOthers = outcomes.has("full") || hasLeft;
-          overtaken = outcomes.has("taken") && mayTakeOthers ? overtaken + 1 : 0;
+          const hasLeft = [...this.#backlogs.values()].some((backlog) => backlog.hasLeft);
+          overtaken = outcomes.has("taken") && hasLeft ? overtaken + 1 : 0;
           wait = await this.#untilNext(now);
           // The wait grows, since a transaction of the host application may hold jobs for long.
           if (overtaken > 0) wait = Math.min(wait, continueMs * 2 ** (overtaken - 1));
@@ -145,7 +128,7 @@ export class Dispatcher {
         }
       } catch (error) {
         this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
-        this.#mayHaveLeft = true;
+        for (const backlog of this.#backlogs.values()) backlog.forget();
         wait = pauseMs;
       }
       if (this.#stopping) break;
@@ -175,7 +158,7 @@ export class Dispatcher {
     for (const job of running) this.#dueAgain.add(nameOf(job));
     const leasing = startable.map((job) => this.#lease(job));
     // The jobs have their slots now, if there is room.
-    for (const backlog of this.#backlogs.values()) backlog.inSearch = [];
+    for (const backlog of this.#backlogs.values()) backlog.endSearch();
     const leases = await Promise.allSettled(leasing);
     const failed = leases.filter((each) => each.status === "rejected");
     const [first] = failed;
@@ -191,20 +174,9 @@ export class Dispatcher {
   /** Finds due jobs in the pools that have room. */
   async #find(now: number): Promise<readonly DueJob[]> {
     const open = [...this.#backlogs].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
-    const found = open.map(async ([pool, backlog]) => {
-      const { due, armed } = backlog;
-      backlog.inSearch = armed;
-      backlog.armed = [];
-      backlog.inSearch = await due.find({
-        now,
-        free: this.#slots.freeInPool(pool),
-        freeIn: (lane) => this.#slots.freeInLane(lane),
-        turnOf: (lane) => this.#slots.turnOf(lane),
-        waitForOthersMs: (lane) => this.#waitForOthersMs(lane),
-        armed,
-      });
-      return backlog.inSearch;
-    });
+    const found = open.map(([, backlog]) =>
+      backlog.search(now, (lane) => this.#waitForOthersMs(lane)),
+    );
     return (await Promise.all(found)).flat();
   }
 
@@ -214,8 +186,8 @@ export class Dispatcher {
     // The lane had room when the job was found. Other lanes of its group or of the same remote may
     // have used it up: they share limits.
     if (this.#slots.freeInLane(job.lane) <= 0) {
-      // Set now, so that no new job begins before this one while the leases of others commit.
-      this.#mayHaveLeft = true;
+      // Noted now, so that no new job begins before this one while the leases of others commit.
+      this.#backlogOf(job.lane)?.leave(job.lane);
       return "full";
     }
     this.#slots.take(job.lane);
@@ -228,7 +200,11 @@ export class Dispatcher {
         isBackground: true,
         claims: true,
       });
+    } catch (error) {
+      this.#backlogOf(job.lane)?.leave(job.lane);
+      throw error;
     } finally {
+      // No wake: the search itself goes on with the jobs that wait.
       if (taken === undefined) this.#slots.release(job.lane);
     }
     if (taken === undefined) return "taken";
@@ -243,9 +219,10 @@ export class Dispatcher {
   async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
     const { handlers } = this.#options;
     const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
-    if (row === undefined || row.due_at > tx.now || this.#mayHaveLeft) return undefined;
+    if (row === undefined || row.due_at > tx.now) return undefined;
     const lane = decodeLane(row.lane);
-    if (this.#waitForOthersMs(lane) > 0 || !this.#hasRoomBesideWaiting(lane)) return undefined;
+    const hasRoom = this.#backlogOf(lane)?.hasRoomFor(lane) === true;
+    if (!hasRoom || this.#waitForOthersMs(lane) > 0) return undefined;
     // The handler may still run though its last transaction has removed the job.
     if (this.#running.has(nameOf(row))) return undefined;
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
@@ -254,10 +231,8 @@ export class Dispatcher {
       settle();
     };
     const cancel = (): void => {
-      const wasFull = this.#slots.freeInLane(lane) <= 0;
-      this.#slots.release(lane);
+      this.#release(lane);
       end();
-      if (wasFull) this.#wake.raise();
     };
     this.#slots.take(lane);
     this.#beginning.add(settled);
@@ -275,24 +250,23 @@ export class Dispatcher {
     return { go, cancel };
   }
 
-  /** Whether a lane has a slot for one more job beside those that wait in its pool. */
-  #hasRoomBesideWaiting(lane: Lane): boolean {
-    const backlog = this.#backlogs.get(poolOf(lane));
-    if (backlog === undefined) return false;
-    const { due, armed, inSearch } = backlog;
-    if (!due.hasReadAllLanes || armed.length >= maxArmed) return false;
-    if (this.#slots.freeInLane(lane) <= armed.length + inSearch.length) return false;
-    return due.leftLanes.every((each) => this.#slots.freeInLane(each) <= 0);
+  /** Frees a slot, for another job if one waits for it. */
+  #release(lane: Lane): void {
+    if (this.#slots.release(lane)) this.#wake.raise();
+  }
+
+  #backlogOf(lane: Lane): Backlog | undefined {
+    return this.#backlogs.get(poolOf(lane));
   }
 
   /** Returns how long to wait before the next search, in milliseconds: at most `pollMs`. */
   async #untilNext(now: number): Promise<number> {
-    const waits = [...this.#backlogs].map(async ([pool, { due }]) => {
+    const waits = [...this.#backlogs].map(async ([pool, backlog]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
-      const next = (await due.next(now)) ?? Infinity;
+      const next = (await backlog.next(now)) ?? Infinity;
       const wait = Math.max(next - this.#options.clock.now(), 0);
-      return due.hasReadAllLanes ? wait : Math.min(wait, continueMs);
+      return backlog.hasReadAllLanes ? wait : Math.min(wait, continueMs);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
   }
@@ -303,17 +277,12 @@ export class Dispatcher {
     let slot = lane;
     const moveToSlowLane = (): void => {
       if (slot.slow) return;
-      this.#slots.release(slot);
+      this.#release(slot);
       slot = readyLane(slot, { slow: true });
       this.#slots.take(slot);
       this.#wake.raise();
     };
-    const run = this.#handle(job, moveToSlowLane).finally(() => {
-      const wasFull = this.#slots.freeInLane(slot) <= 0;
-      this.#slots.release(slot);
-      // Another job can wait for this slot only if the lane was full.
-      if (wasFull) this.#wake.raise();
-    });
+    const run = this.#handle(job, moveToSlowLane).finally(() => this.#release(slot));
     // An earlier run of the job may not have ended: its last transaction removed the job, and
     // another command armed it again.
     const running: Promise<void> = Promise.all([this.#running.get(name), run]).then(() => {
@@ -372,13 +341,11 @@ export class Dispatcher {
         JobRow,
         "due_at" | "leased" | "kind" | "key" | "lane" | "pool"
       >;
-      const armed = this.#backlogs.get(pool)?.armed;
+      const backlog = this.#backlogs.get(pool);
       // Other engines run the jobs of this pool.
-      if (armed === undefined) continue;
+      if (backlog === undefined) continue;
       const isDue = due_at <= now;
-      if (isDue && !leased && armed.length < maxArmed) {
-        armed.push({ kind, key, lane: decodeLane(lane) });
-      }
+      if (isDue && !leased) backlog.add({ kind, key, lane: decodeLane(lane) });
       if (isDue || due_at < wakesBy) this.#wake.raise();
     }
   }

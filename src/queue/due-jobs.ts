@@ -39,6 +39,14 @@ const page = 16;
  */
 const maxPages = 16;
 
+/** The due jobs that were read lane by lane. */
+interface RingJobs {
+  readonly found: readonly DueJob[];
+  /** The lanes that may have more due jobs than were read. */
+  readonly cutLanes: readonly Lane[];
+  readonly hasReadAllLanes: boolean;
+}
+
 /** What one engine can run. */
 export interface Runnable {
   /** The pools whose jobs run in this engine. */
@@ -124,8 +132,8 @@ export class DueJobs {
   readonly #pool: Pool;
   /** The lane of the ring that was read last, encoded. */
   #lastLane = "";
-  #hasReadAllLanes = true;
-  #leftLanes: readonly Lane[] = [];
+  #hasReadAllLanes = false;
+  readonly #leftLanes = new Map<string, Lane>();
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
@@ -137,9 +145,19 @@ export class DueJobs {
     return this.#hasReadAllLanes;
   }
 
-  /** The lanes in which the last search may have left due jobs, since there was no room. */
+  /** The lanes in which due jobs may wait that the last search left or that could not start. */
   get leftLanes(): readonly Lane[] {
-    return this.#leftLanes;
+    return [...this.#leftLanes.values()];
+  }
+
+  /** Notes that a job which the last search has found could not start. */
+  leave(lane: Lane): void {
+    this.#leftLanes.set(encodeLane(lane), lane);
+  }
+
+  /** Notes that it is unknown which jobs are due, because the storage failed. */
+  forget(): void {
+    this.#hasReadAllLanes = false;
   }
 
   async find({
@@ -156,23 +174,23 @@ export class DueJobs {
       const job = dueJob(row);
       return row.due_at <= now - waitForOthersMs(job.lane) ? [job] : [];
     });
-    this.#hasReadAllLanes = true;
-    // The window has all due jobs.
-    if (rows.length < limit) {
-      const fitting = roundRobin(due, { free, freeIn, turnOf });
-      const started = new Set(fitting);
-      this.#leftLanes = lanesOf(due.filter((job) => !started.has(job)));
-      return fitting;
+    let all: readonly DueJob[] = due;
+    let ring: RingJobs | undefined;
+    // A shorter window has all due jobs.
+    if (rows.length === limit) {
+      ring = await this.#readRing({ now, free, freeIn, waitForOthersMs });
+      const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
+      const jobs = [...ring.found, ...armedHere, ...due];
+      all = [...new Map(jobs.map((job) => [`${job.kind} ${job.key}`, job])).values()];
     }
-    const found = await this.#readRing({ now, free, freeIn, waitForOthersMs });
-    const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
-    const jobs = new Map(
-      [...found, ...armedHere, ...due].map((job) => [`${job.kind} ${job.key}`, job]),
-    );
-    const all = [...jobs.values()];
-    // Each lane may have more jobs than were read.
-    this.#leftLanes = lanesOf(all);
-    return roundRobin(all, { free, freeIn, turnOf });
+    const fitting = roundRobin(all, { free, freeIn, turnOf });
+    const starting = new Set(fitting);
+    // Until now, the knowledge of the last search holds.
+    this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
+    this.#leftLanes.clear();
+    for (const lane of ring?.cutLanes ?? []) this.leave(lane);
+    for (const job of all) if (!starting.has(job)) this.leave(job.lane);
+    return fitting;
   }
 
   /** Returns when the first job after `now` is due, or undefined if there is none. */
@@ -191,36 +209,38 @@ export class DueJobs {
     free,
     freeIn,
     waitForOthersMs,
-  }: Required<Omit<DueJobsSearch, "armed" | "turnOf">>): Promise<DueJob[]> {
+  }: Required<Omit<DueJobsSearch, "armed" | "turnOf">>): Promise<RingJobs> {
     const found: DueJob[] = [];
+    const cutLanes: Lane[] = [];
     const start = this.#lastLane;
     let group = "";
     /** Whether the search has begun again at the first lane. */
     let hasWrapped = false;
-    this.#hasReadAllLanes = false;
+    const ringJobs = (hasReadAllLanes: boolean): RingJobs => ({ found, cutLanes, hasReadAllLanes });
     for (let pages = 0; pages < maxPages; pages++) {
       const rows = await this.#readLanes(this.#lastLane);
       for (const { lane: text, due_at } of rows) {
         // The first row of a lane has its earliest due time. The lane's other rows are skipped.
         if (text === this.#lastLane) continue;
-        this.#hasReadAllLanes = hasWrapped && text > start;
-        if (this.#hasReadAllLanes) return found;
+        if (hasWrapped && text > start) return ringJobs(true);
         const lane = decodeLane(text);
-        if (found.length >= free && groupOf(lane) !== group) return found;
+        if (found.length >= free && groupOf(lane) !== group) return ringJobs(false);
         this.#lastLane = text;
         group = groupOf(lane);
         const until = now - waitForOthersMs(lane);
-        const limit = due_at > until ? 0 : Math.min(freeIn(lane), free);
-        if (limit > 0) found.push(...(await this.#readLane(text, until, limit)).map(dueJob));
+        if (due_at > until) continue;
+        const limit = Math.max(0, Math.min(freeIn(lane), free));
+        const inLane = limit > 0 ? await this.#readLane(text, until, limit) : [];
+        found.push(...inLane.map(dueJob));
+        if (inLane.length === limit) cutLanes.push(lane);
       }
       if (rows.length < page) {
-        this.#hasReadAllLanes = hasWrapped || start === "";
-        if (this.#hasReadAllLanes) return found;
+        if (hasWrapped || start === "") return ringJobs(true);
         hasWrapped = true;
         this.#lastLane = "";
       }
     }
-    return found;
+    return ringJobs(false);
   }
 
   async #readLane(lane: string, now: number, limit: number): Promise<readonly JobRow[]> {
@@ -243,11 +263,6 @@ export class DueJobs {
       limit: page,
     });
   }
-}
-
-/** Returns the lanes of some jobs, each once. */
-function lanesOf(found: readonly DueJob[]): readonly Lane[] {
-  return [...new Map(found.map(({ lane }) => [encodeLane(lane), lane])).values()];
 }
 
 const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });

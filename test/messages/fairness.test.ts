@@ -125,6 +125,46 @@ describe("the messages of one account", () => {
     expect(mailed).toBeLessThanOrEqual(Math.ceil(sent.length / 8));
   });
 
+  it("find free slots beside a mailing, however many single ones are under way", async () => {
+    const { clock, engine, line, callOf } = begin(memory, { laneConcurrency: 16 });
+    await engine.start();
+    await mail(engine, { size: 1_000 });
+    const waits: number[] = [];
+    for (let n = 0; n < 50; n++) {
+      const at = clock.now();
+      await engine.messages.send({ to: `+1500555${2_000 + n}`, body: `single ${n}` });
+      // Up to five are under way at once.
+      await clock.advance(callMs / 5);
+      // When the first ones come, the mailing has all slots but two, and keeps them for a second.
+      if (n >= 20) waits.push(callOf(`single ${n}`) - at);
+    }
+    expect(waits).toEqual(waits.map(() => 0));
+    expect(bodies(line).filter((body) => body === "mailing").length).toBeGreaterThan(80);
+  });
+
+  it("of a mailing leave as soon as single ones make room", async () => {
+    const isMailing = ({ body }: { readonly body: string }): boolean => body === "mailing";
+    const { clock, engine, line } = begin(memory, {
+      laneConcurrency: 16,
+      script: {
+        send: (message, attempt) =>
+          clock.sleep(isMailing(message) ? 60_000 : callMs).then(() => accepted(attempt)),
+      },
+    });
+    await engine.start();
+    const singles = Array.from({ length: 8 }, (_, n) =>
+      engine.messages.send({ to: `+1500555${2_000 + n}`, body: "single" }),
+    );
+    await Promise.all(singles);
+    await mail(engine, { size: 20 });
+    await clock.advance(callMs / 2);
+    const mailed = (): number => bodies(line).filter((body) => body === "mailing").length;
+    // An eighth of the slots stays free.
+    expect(mailed()).toBe(6);
+    await clock.advance(callMs / 2);
+    expect(mailed()).toBe(14);
+  });
+
   it("leave in the order of their classes, and those of one class in order of acceptance", async () => {
     const { clock, engine, line } = begin(memory, { laneConcurrency: 1 });
     await mail(engine, { size: 1, body: "marketing batch", category: "marketing" });

@@ -166,6 +166,34 @@ describe.each(storages)("a message that is due at once, on $name", ({ open }) =>
     expect(order.slice(6)).toEqual(["single 7", "mailing", "single 8"]);
   });
 
+  it.each([
+    { turn: 2, sequence: ["single 1", "single 2", "mailing"] },
+    // Every eighth turn belongs to the lower classes.
+    { turn: 8, sequence: ["single 7", "mailing", "single 8"] },
+  ])("is handed over before a waiting mailing unless it has the turn: $turn", async (expected) => {
+    const { turn, sequence } = expected;
+    const { clock, engine } = world();
+    const line = carrier({
+      send: (_, attempt) => clock.sleep(1_000).then(() => accepted(attempt)),
+    });
+    const { delay, storage } = slowSearches(open().connect(), clock);
+    const one = engine(storage, { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    for (let n = 1; n < turn; n++) {
+      await one.messages.send({ to: to(n), body: `single ${n}` });
+      await clock.advance(n < turn - 1 ? 1_500 : 500);
+    }
+    await one.messages.batch({ messages: [{ to: to(9), body: "mailing" }] });
+    await clock.advance(400);
+    delay.readMs = 2_000;
+    // The slot is free, and the engine searches for the mailing.
+    await clock.advance(600);
+    await one.messages.send({ to: to(turn), body: `single ${turn}` });
+    await clock.advance(20_000);
+    expect(line.calls.map(({ message }) => message.body).slice(turn - 2)).toEqual(sequence);
+  });
+
   it("reaches no carrier if its recipient opts out before the commit", async () => {
     const { clock, engine } = world();
     const ground = open();

@@ -69,9 +69,9 @@ export const order = inArea("order", [
   {
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
-    file: "src/queue/dispatcher.ts",
-    find: "freeInLane(lane) <= armed.length + inSearch.length",
-    replace: "freeInLane(lane) <= 0",
+    file: "src/queue/backlog.ts",
+    find: "if (this.#goesBefore(waiting.lane, lane)) free--;",
+    replace: "if (this.#goesBefore(waiting.lane, lane)) continue;",
     tests: ["test/queue/begin-at-once.test.ts"],
   },
 ]);

@@ -1,0 +1,101 @@
+import { classAt } from "./classes.ts";
+import type { Slots } from "./concurrency.ts";
+import type { DueJob, DueJobs } from "./due-jobs.ts";
+import { classOf, groupOf, type Lane, type Pool } from "./job.ts";
+
+/** The maximum number of armed jobs of a pool. A search finds the others. */
+const maxArmed = 256;
+
+/** The jobs of one pool that wait for slots, as far as this process knows them. */
+export class Backlog {
+  readonly #due: DueJobs;
+  readonly #pool: Pool;
+  readonly #slots: Slots;
+  /** Jobs that became due by commits of this process since the last search. */
+  #armed: DueJob[] = [];
+  /** Jobs that the present search has taken or found, and that have no slots yet. */
+  #inSearch: readonly DueJob[] = [];
+
+  /** `due` finds the jobs of `pool`. */
+  constructor(due: DueJobs, pool: Pool, slots: Slots) {
+    this.#due = due;
+    this.#pool = pool;
+    this.#slots = slots;
+  }
+
+  /** False if the last search did not read every lane. Another search may then find more jobs. */
+  get hasReadAllLanes(): boolean {
+    return this.#due.hasReadAllLanes;
+  }
+
+  /** Whether the last search left due jobs, or found some that could not start. */
+  get hasLeft(): boolean {
+    return this.#due.leftLanes.length > 0;
+  }
+
+  /** Adds a job that became due. */
+  add(job: DueJob): void {
+    if (this.#armed.length < maxArmed) this.#armed.push(job);
+  }
+
+  /** Finds due jobs that have room. Afterwards, call `endSearch` once they have their slots. */
+  async search(now: number, waitForOthersMs: (lane: Lane) => number): Promise<readonly DueJob[]> {
+    const armed = this.#armed;
+    this.#inSearch = armed;
+    this.#armed = [];
+    this.#inSearch = await this.#due.find({
+      now,
+      free: this.#slots.freeInPool(this.#pool),
+      freeIn: (lane) => this.#slots.freeInLane(lane),
+      turnOf: (lane) => this.#slots.turnOf(lane),
+      waitForOthersMs,
+      armed,
+    });
+    return this.#inSearch;
+  }
+
+  endSearch(): void {
+    this.#inSearch = [];
+  }
+
+  /** Notes that it is unknown which jobs wait, because the storage failed. */
+  forget(): void {
+    this.#due.forget();
+  }
+
+  /** Notes that a job which was found could not start. */
+  leave(lane: Lane): void {
+    this.#due.leave(lane);
+  }
+
+  /** Returns when the first job after `now` is due, or undefined if there is none. */
+  next(now: number): Promise<number | undefined> {
+    return this.#due.next(now);
+  }
+
+  /** Whether a lane has a slot for a new job beside the waiting jobs that go before it. */
+  hasRoomFor(lane: Lane): boolean {
+    const { hasReadAllLanes, leftLanes } = this.#due;
+    if (!hasReadAllLanes || this.#armed.length >= maxArmed) return false;
+    // It is not known how many jobs wait in a lane that the last search left.
+    if (leftLanes.some((left) => this.#goesBefore(left, lane))) return false;
+    let free = this.#slots.freeInLane(lane);
+    for (const waiting of [...this.#inSearch, ...this.#armed]) {
+      if (free <= 0) break;
+      if (this.#goesBefore(waiting.lane, lane)) free--;
+    }
+    return free > 0;
+  }
+
+  /**
+   * Whether a waiting job takes a slot before a new job of `lane`. In one group, the class that has
+   * the turn goes first.
+   */
+  #goesBefore(waiting: Lane, lane: Lane): boolean {
+    const classes = [classOf(waiting), classOf(lane)];
+    const isNext =
+      groupOf(waiting) !== groupOf(lane) ||
+      classAt(this.#slots.turnOf(lane), classes) === classOf(waiting);
+    return isNext && this.#slots.freeInLane(waiting) > 0;
+  }
+}

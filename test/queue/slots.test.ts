@@ -1,0 +1,118 @@
+/** Which jobs have room, whatever else runs. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AccountId } from "../../src/kernel/ids.ts";
+import { isLower, sendClasses } from "../../src/queue/classes.ts";
+import { Slots } from "../../src/queue/concurrency.ts";
+import { classOf, groupOf, type Lane } from "../../src/queue/job.ts";
+
+const accounts = ["acct_1", "acct_2"] as AccountId[];
+const lanes: readonly Lane[] = [
+  ...accounts.flatMap((account_id) =>
+    sendClasses.flatMap((sendClass) =>
+      [true, false].map((slow) => ({
+        kind: "send" as const,
+        slow,
+        remote: "carrier",
+        account_id,
+        mode: "live" as const,
+        waiting_for: null,
+        class: sendClass,
+      })),
+    ),
+  ),
+  ...accounts.map((account_id) => ({
+    kind: "turn" as const,
+    slow: false,
+    account_id,
+    mode: "live" as const,
+  })),
+  ...["billing", "search"].map((consumer) => ({ kind: "consume" as const, slow: false, consumer })),
+  { kind: "reap", slow: false },
+];
+
+const limits = fc.record({
+  concurrency: fc.integer({ min: 1, max: 40 }),
+  laneConcurrency: fc.integer({ min: 1, max: 20 }),
+  consumerConcurrency: fc.integer({ min: 1, max: 4 }),
+});
+
+/** Starts and ends of jobs. A job starts only if its lane has room, and ends only if it runs. */
+const history = fc.array(fc.record({ lane: fc.constantFrom(...lanes), starts: fc.boolean() }), {
+  maxLength: 200,
+  size: "max",
+});
+
+/** Plays a history, and calls `check` after each start and end. */
+function play(
+  slots: Slots,
+  steps: readonly { readonly lane: Lane; readonly starts: boolean }[],
+  step: {
+    readonly start?: (lane: Lane, running: readonly Lane[]) => void;
+    readonly end?: (lane: Lane) => void;
+  },
+): void {
+  const running: Lane[] = [];
+  for (const { lane, starts } of steps) {
+    if (starts && slots.freeInLane(lane) > 0) {
+      slots.take(lane);
+      running.push(lane);
+      step.start?.(lane, running);
+    } else if (!starts && running.includes(lane)) {
+      running.splice(running.indexOf(lane), 1);
+      if (step.end === undefined) slots.release(lane);
+      else step.end(lane);
+    }
+  }
+}
+
+describe("the slots of jobs", () => {
+  it("tell of an end that makes room for any lane that had none", () => {
+    fc.assert(
+      fc.property(limits, history, (options, steps) => {
+        const slots = new Slots(options);
+        play(slots, steps, {
+          end(lane) {
+            const full = lanes.filter((each) => slots.freeInLane(each) <= 0);
+            const told = slots.release(lane);
+            const open = full.filter((each) => slots.freeInLane(each) > 0);
+            expect(told || open.length === 0, `${JSON.stringify(open)} got room.`).toBe(true);
+          },
+        });
+      }),
+    );
+  });
+
+  it("are left free for the best class by the lower ones, which have an eighth of their own", () => {
+    fc.assert(
+      fc.property(limits, history, (options, steps) => {
+        // The lane's limit is what counts here.
+        const slots = new Slots({ ...options, concurrency: 1_000 });
+        const sends = steps.filter(({ lane }) => lane.kind === "send" && !lane.slow);
+        const eighth = Math.ceil(options.laneConcurrency / 8);
+        play(slots, sends, {
+          start(lane, running) {
+            const inGroup = running.filter((each) => groupOf(each) === groupOf(lane));
+            const lower = inGroup.filter((each) => isLower(classOf(each))).length;
+            const free = options.laneConcurrency - inGroup.length;
+            if (isLower(classOf(lane))) {
+              expect(free >= eighth || lower <= eighth, `${lower} run, ${free} are free.`).toBe(
+                true,
+              );
+            }
+            const batch = lanes.find((each) => isOf(each, lane)) ?? expect.fail("no lane");
+            if (free > 0 && lower < eighth) {
+              const room = slots.freeInLane(batch);
+              expect(room, "The lower classes may use an eighth.").toBeGreaterThan(0);
+            }
+          },
+        });
+      }),
+    );
+  });
+});
+
+/** Whether a lane has the batches of a group. */
+function isOf(lane: Lane, other: Lane): boolean {
+  return groupOf(lane) === groupOf(other) && classOf(lane) === "batch";
+}
