@@ -2,9 +2,10 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { drizzle as drizzleOnPg, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { drizzle as drizzleOnPostgresJs, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
+import { integer, sqliteTable, text as textColumn } from "drizzle-orm/sqlite-core";
 import { drizzle as drizzleOnProxy } from "drizzle-orm/sqlite-proxy";
 import knex from "knex";
 import {
@@ -140,10 +141,14 @@ const kyselyDatabase = (own: DatabaseSync): SqliteDatabase => ({
   },
 });
 
+/** As in docs/embedding.md. */
 const drizzleOver = (handle: DatabaseSync): ReturnType<typeof drizzleOnProxy> =>
-  drizzleOnProxy(async (text, values: SQLInputValue[]) => ({
-    rows: handle.prepare(text).all(...values),
-  }));
+  drizzleOnProxy(async (query, values: SQLInputValue[], method) => {
+    const statement = handle.prepare(query);
+    statement.setReturnArrays(true);
+    const rows: unknown = method === "get" ? statement.get(...values) : statement.all(...values);
+    return { rows: rows as unknown[] };
+  });
 
 const inEngineTransaction =
   (engine: MessagingEngine<DatabaseSync>): Run =>
@@ -335,6 +340,21 @@ it("transactions of Drizzle in engine.transaction run at the same time without m
     ["1", "3", "5"],
     ["1", "3", "5"],
   ]);
+});
+
+it("Drizzle in engine.transaction reads all rows, one row, and undefined for a missing row", async () => {
+  const { run } = await benchOnSqlite((_, engine) => inEngineTransaction(engine));
+  const notes = sqliteTable("notes", { id: integer(), text: textColumn() });
+  await run(async ({ tx, note }) => {
+    await note("first");
+    await note("second");
+    const orm = drizzleOver(tx as DatabaseSync);
+    const first = { id: 1, text: "first" };
+    const found = orm.select().from(notes);
+    expect(await found.all()).toEqual([first, { id: 2, text: "second" }]);
+    expect(await found.where(eq(notes.id, 1)).get()).toEqual(first);
+    expect(await orm.select().from(notes).where(eq(notes.id, 3)).get()).toBeUndefined();
+  });
 });
 
 it("a Kysely instance that is not a transaction is refused by its type", () => {
