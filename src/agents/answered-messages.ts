@@ -15,7 +15,7 @@ export async function findUnanswered(
   { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
   const rows = await latestMessages(tx, conversation, heard_through);
-  return questionsAfter(rows, ({ author_type }) => author_type === "human");
+  return questionsAfter(rows, (row) => isAnswer(row) && row.author_type === "human");
 }
 
 /**
@@ -30,29 +30,28 @@ export async function unansweredSince(
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return null;
   const rows = await latestMessages(tx, conversation, session.heard_through);
-  // The engine's own texts, such as the answer to a keyword, answer nobody's question.
-  const [first] = questionsAfter(rows, ({ author_type }) => author_type !== "system");
+  const [first] = questionsAfter(rows, isAnswer);
   return first?.created_at ?? null;
 }
 
-/** Returns the contact's messages after the last one that was said to it by one of the authors. */
-function questionsAfter(
-  rows: readonly MessageRow[],
-  isAnswer: (said: MessageRow) => boolean,
-): readonly MessageRow[] {
-  const last = rows.findLastIndex((row) => isSaid(row) && isAnswer(row));
-  return rows
-    .slice(last + 1)
-    .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
-}
-
 /**
- * Returns the sequence number of the last message after which the contact waits for an answer: the
- * last message to the contact, or a keyword message. Returns 0 if there is none.
+ * Returns the sequence number of the last message that was said to the contact by an agent, a
+ * person or the host application. Returns 0 if there is none.
  */
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
   const rows = await latestMessages(tx, conversation, 0);
-  return rows.findLast((row) => isSaid(row) || row.keyword !== null)?.sequence ?? 0;
+  return rows.findLast(isAnswer)?.sequence ?? 0;
+}
+
+/** Returns the contact's messages after the last one for which `ends` is true. */
+function questionsAfter(
+  rows: readonly MessageRow[],
+  ends: (row: MessageRow) => boolean,
+): readonly MessageRow[] {
+  const last = rows.findLastIndex(ends);
+  return rows
+    .slice(last + 1)
+    .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
 }
 
 /** Returns the messages after `sequence`, oldest first: at most the latest `maxUnanswered`. */
@@ -87,3 +86,9 @@ export function isSaid({
   if (status === "scheduled") return author_type === "agent" || author_type === "human";
   return status !== "canceled" && status !== "expired" && status !== "failed";
 }
+
+/**
+ * Whether a message answers what the contact wrote before it. The engine's own texts, such as the
+ * reply to a keyword, answer nobody's question.
+ */
+const isAnswer = (row: MessageRow): boolean => isSaid(row) && row.author_type !== "system";

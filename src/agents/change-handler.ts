@@ -129,7 +129,7 @@ async function agentOf(tx: Tx, conversation: ConversationRow): Promise<AgentRow 
 
 /**
  * Assigns a conversation to an agent. The agent answers what the contact has written since the last
- * message that was sent to the contact.
+ * answer.
  */
 export async function assignToAgent(
   tx: Tx,
@@ -162,9 +162,9 @@ interface Given {
 
 /**
  * Makes an agent the handler of a conversation. To a new session, what the contact has written
- * since the last message that was sent to the contact is unanswered. The same applies to an earlier
- * session of the agent if the conversation had no handler, because only the host application could
- * answer then.
+ * since the last answer of an agent, a person or the host application is unanswered. The same
+ * applies to an earlier session of the agent if the conversation had no handler, because only the
+ * host application could answer then.
  */
 export async function giveToAgent(
   tx: Tx,

@@ -301,4 +301,25 @@ describe("an agent that gets a conversation back from no handler", () => {
       expect((await runs()).at(-1)?.trigger.message_ids).toEqual([waiting]);
     },
   );
+
+  it.each(["the same agent", "another agent"] as const)(
+    "answers, as %s, a question after which the engine has only answered a keyword",
+    async (which) => {
+      const { engine, agent, ask, say, pass, replies, conversation } = await agency(memory());
+      expect(await ask("Hello")).toEqual(["You said: Hello"]);
+      const { id } = await conversation();
+      await engine.conversations.assign(id, null);
+      await engine.agents.update(agent.id, { enabled: false });
+      const { created_at } = await say("Do you sell red bicycles?");
+      await say("HELP");
+      expect((await conversation()).waiting_since).toBe(created_at);
+      const next =
+        which === "the same agent"
+          ? await engine.agents.update(agent.id, { enabled: true })
+          : await engine.agents.create({ name: "Bo", channels: ["sms"] });
+      await engine.conversations.assign(id, { type: "agent", id: next.id });
+      await pass();
+      expect((await replies()).slice(1)).toEqual(["You said: Do you sell red bicycles?"]);
+    },
+  );
 });
