@@ -106,8 +106,12 @@ async function waitForPeople(
 ): Promise<void> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return;
-  const isFinal = final.has(rule) || (from === "human" && session.queued_at === null);
-  tx.update(agentSessions, session, { queued_at: isFinal ? null : tx.now, updated_at: tx.now });
+  const isFinal = final.has(rule) || (from === "human" && session.handed_off_for_good === true);
+  tx.update(agentSessions, session, {
+    queued_at: isFinal ? null : tx.now,
+    handed_off_for_good: isFinal || null,
+    updated_at: tx.now,
+  });
   if (isFinal) return;
   const version = await tx.get(agentVersionOf, [session.agent_id, session.agent_revision]);
   const seconds = version?.definition.handoff.queue_timeout_seconds;
@@ -160,11 +164,7 @@ export async function timeOutQueue(
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.
     const guarded_from = conversation.message_count;
-    tx.update(agentSessions, session, {
-      ...initialState(tx.now),
-      guarded_from,
-      updated_at: tx.now,
-    });
+    tx.update(agentSessions, session, { ...initialState, guarded_from, updated_at: tx.now });
     await cancelAnswerRuns(tx, drawId, conversation);
   }
   const messages = await findUnanswered(tx, conversation, session);

@@ -1,5 +1,6 @@
 import type { AgentId, ConversationId, RunId } from "../kernel/index.ts";
 import {
+  added,
   boolean,
   integer,
   json,
@@ -112,12 +113,13 @@ export const agentSessions = scoped("agent_sessions", {
   failed_attempts: integer(),
   /** Times of the replies within the last minute. */
   replied_at: json<readonly number[]>(),
-  /**
-   * When the conversation last entered the queue, or when the agent got it if it has not been there
-   * since, in milliseconds. Null after a hand-off without a queue timeout, until the agent gets the
-   * conversation back.
-   */
+  /** When the conversation entered the queue. Null if no queue timeout applies. In milliseconds. */
   queued_at: nullable(time()),
+  /**
+   * True after a hand-off without a queue timeout, until the agent gets the conversation back.
+   * Otherwise null, also in what engines of earlier versions write.
+   */
+  handed_off_for_good: added(3, nullable(boolean<true>())),
   created_at: time(),
   updated_at: time(),
 });

@@ -69,14 +69,13 @@ interface OpenSession {
 }
 
 /** The initial state, to which a session returns when its agent gets the conversation back. */
-export const initialState = (
-  now: number,
-): Pick<AgentSessionRow, "frames" | "playing" | "paused_by" | "failed_attempts" | "queued_at"> => ({
+export const initialState = {
   ...frameColumns([]),
   paused_by: null,
   failed_attempts: 0,
-  queued_at: now,
-});
+  queued_at: null,
+  handed_off_for_good: null,
+} as const;
 
 /**
  * Returns the agent's session in a conversation, or opens one with the agent's current version. A
@@ -93,7 +92,7 @@ export async function openSession(
   const before = await tx.get(agentSessionOf, [conversation_id]);
   if (before?.agent_id === agent_id) {
     if (handler === "ai") return before;
-    const fresh = { ...initialState(tx.now), guarded_from, turns: 0, updated_at: tx.now };
+    const fresh = { ...initialState, guarded_from, turns: 0, updated_at: tx.now };
     return tx.update(agentSessions, before, fresh);
   }
   // The session of another agent is not reused.
@@ -102,7 +101,7 @@ export async function openSession(
     conversation_id,
     agent_id,
     agent_revision: revision,
-    ...initialState(tx.now),
+    ...initialState,
     heard_through,
     guarded_from: counts?.guarded_from ?? guarded_from,
     turns: counts?.turns ?? 0,
