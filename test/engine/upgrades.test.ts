@@ -1,4 +1,5 @@
 /** An engine opens a database that an earlier schema version made, and continues its work. */
+import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,11 +10,18 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { schema } from "../../src/modules.ts";
 import { columnsOf } from "../../src/ports/collection.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
+import type { Message } from "../../src/messages/types.ts";
+import { deliveries } from "../../src/webhooks/rows.ts";
 import { echo } from "../agents/world.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { carrier } from "../support/carrier.ts";
 import { database, migrated } from "../support/postgres.ts";
 import { realTimeStorage } from "../support/real-time-storage.ts";
-import { stopped, world } from "../support/world.ts";
+import { stopped, type World, world } from "../support/world.ts";
+import { receivers } from "../webhooks/receivers.ts";
+import { changeDeliveries, failed } from "../webhooks/rows.ts";
 
 /** A database of the present schema. */
 interface Made {
@@ -46,9 +54,10 @@ async function onPostgres(): Promise<Made> {
   };
 }
 
+const isLater = ({ since }: { readonly since: number }): boolean => since > 2;
+
 /** SQL that removes what schema version 3 added, and creates again what version 2 had instead. */
 function toVersion2(): string {
-  const isLater = ({ since }: { readonly since: number }): boolean => since > 2;
   const removals = schema.collections.flatMap((collection) => {
     const table = `tidings_${collection.name}`;
     const indexes = collection.indexes.filter(isLater);
@@ -66,12 +75,29 @@ function toVersion2(): string {
   ].join(";\n");
 }
 
+it("what schema version 2 had is unchanged, so migrations add everything newer", () => {
+  const parts = schema.collections.flatMap((collection) => [
+    ...columnsOf(collection)
+      .filter(([, column]) => !isLater(column))
+      .map(([name, { type, nullable }]) => [collection.name, name, type, nullable]),
+    ...[collection.primary, ...collection.indexes, ...collection.wordIndexes]
+      .filter((index) => !isLater(index))
+      .map(({ collection: _, since: __, ...index }) => [collection.name, index]),
+  ]);
+  const lines = parts.map((part) => JSON.stringify(part)).toSorted();
+  const digest = createHash("sha256").update(lines.join("\n")).digest("hex");
+  const advice = "Declare new columns with `added(version, …)`, and new indexes with `since`.";
+  expect(digest, advice).toBe("62b241a2333365e2f9a3635483a62eb8fcba0ab09cbb3dd400b0452ca057af92");
+});
+
 describe.each([
   ["SQLite", onSqlite],
   ["PostgreSQL", onPostgres],
 ])("on %s, an engine that opens a database of schema version 2", (_, make) => {
-  async function opened(options: Partial<EngineOptions> = {}) {
-    const here = world();
+  async function opened({
+    here = world(),
+    ...options
+  }: Partial<EngineOptions> & { readonly here?: World } = {}) {
     const made = await make();
     const storage = made.connect();
     const before = here.engine(storage, options);
@@ -89,6 +115,63 @@ describe.each([
       },
     };
   }
+
+  it("sends the messages that wait, and new ones", async () => {
+    const line = carrier();
+    const { clock, before, upgrade } = await opened({ transports: [line] });
+    const send = (engine: MessagingEngine, body: string): Promise<Message> =>
+      engine.messages.send({ to: "+15005550001", body }, { idempotencyKey: body });
+    const waiting = await send(before, "Before");
+    const after = await upgrade();
+    expect(await send(after, "Before"), "the key is still known").toMatchObject({ id: waiting.id });
+    const { id } = await send(after, "After");
+    await clock.advance(1_000);
+    expect(line.calls.map(({ message }) => message.body)).toEqual(["Before", "After"]);
+    for (const each of [waiting.id, id]) {
+      expect(await after.messages.get(each)).toMatchObject({ status: "sent" });
+    }
+  });
+
+  it.each(["none", "fifo"] as const)(
+    "continues the requested attempts and the recovery of a webhook with the ordering %s",
+    async (ordering) => {
+      const here = world();
+      const there = receivers(here.clock);
+      const { clock, storage, before, upgrade } = await opened({
+        here,
+        http: { client: there.client },
+      });
+      const since = new Date(clock.now()).toISOString();
+      const hook = await before.webhooks.create({
+        url: "https://hooks.example.com/in",
+        events: ["message.sent"],
+        ordering,
+      });
+      const tell = (engine: MessagingEngine) => engine.sandbox.event({ type: "message.sent" });
+      const told = [await tell(before), await tell(before), await tell(before)];
+      const ids = (await rowsOf(storage, deliveries)).map(({ id }) => id);
+      const [succeeded = "", ...others] = ids;
+      await changeDeliveries(storage, others, failed);
+      const succeeding = { status: "succeeded", attempts: 1, next_attempt_at: null } as const;
+      await changeDeliveries(storage, [succeeded], succeeding);
+      await before.webhooks.redeliver(hook.id, succeeded);
+      await before.webhooks.recover(hook.id, { since });
+
+      const after = await upgrade();
+      told.push(await tell(after));
+      await clock.advance(20_000);
+      const came = (): string[] => there.seen.map(({ id }) => id).toSorted();
+      expect(came()).toEqual(told.map(({ id }) => id).toSorted());
+      const { data } = await after.webhooks.deliveries(hook.id);
+      expect(data.map(({ status }) => status)).toEqual(told.map(() => "succeeded"));
+
+      there.seen.splice(0);
+      await after.webhooks.redeliver(hook.id, succeeded);
+      await after.webhooks.recover(hook.id, { since });
+      await clock.advance(20_000);
+      expect(came()).toEqual([told[0]?.id]);
+    },
+  );
 
   it("applies the queue timeout to the conversations of an agent", async () => {
     const { clock, before, upgrade } = await opened({ agents: { model: { respond: echo } } });
