@@ -103,10 +103,9 @@ export async function failConsumerEvent(
     return false;
   }
   const latest = await tx.get(eventsByPosition, [position]);
-  // If the event was erased or redacted during the call, the error is not stored: it may quote it.
-  // The data are compared, because failures of other consumers change the version too.
-  const isSame = JSON.stringify(latest?.data) === JSON.stringify(event.data);
-  const error = isSame ? thrown : "";
+  // If the event was erased or redacted during the call, the error is not stored: it may quote what
+  // was removed.
+  const error = latest?.rewrites === event.rewrites ? thrown : "";
   // An erasure or redaction under way has found no error. This write changes nothing, but it
   // conflicts with them. One of the two runs again after the other.
   if (latest !== undefined) tx.update(events, latest, {});

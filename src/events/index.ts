@@ -10,6 +10,7 @@ export {
   eventsOfContact,
   handoffEventId,
   receivedEventId,
+  rewriteEvent,
 } from "./rows.ts";
 export { EventBus } from "./bus.ts";
 export { LiveSignals } from "./live-signals.ts";

@@ -9,7 +9,18 @@ import {
   type RunId,
   ulidOf,
 } from "../kernel/index.ts";
-import { json, nullable, position, type RowOf, scoped, text, time } from "../ports/index.ts";
+import {
+  added,
+  integer,
+  json,
+  nullable,
+  position,
+  type RowOf,
+  scoped,
+  type Seen,
+  text,
+  time,
+} from "../ports/index.ts";
 import type { AnyEvent, EventDefinition, EventType } from "./types.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -26,6 +37,11 @@ export const events = scoped("events", {
   contact_id: nullable(text<ContactId>()),
   data: json<object>(),
   created_at: time(),
+  /**
+   * How often an erasure or a redaction has rewritten the event. The version of the row also counts
+   * other writes, and the data may have nothing to remove.
+   */
+  rewrites: added(3, integer(), 0),
 });
 export interface EventRow extends RowOf<typeof events> {}
 
@@ -106,5 +122,15 @@ export function appendEvent<D extends object>(
     contact_id: contact_id ?? null,
     data,
     created_at: tx.now,
+    rewrites: 0,
   });
+}
+
+/** Writes what an erasure or a redaction leaves of an event. */
+export function rewriteEvent(
+  tx: Tx,
+  event: Seen<EventRow>,
+  changes: Partial<Pick<EventRow, "data" | "contact_id">>,
+): Seen<EventRow> {
+  return tx.update(events, event, { ...changes, rewrites: event.rewrites + 1 });
 }

@@ -1,5 +1,10 @@
 import { agentSessionOf, agentSessions, runs, runsOfConversation } from "../agents/index.ts";
-import { eraseConsumerErrors, events, eventsOfContact, type EventType } from "../events/index.ts";
+import {
+  eraseConsumerErrors,
+  eventsOfContact,
+  type EventType,
+  rewriteEvent,
+} from "../events/index.ts";
 import {
   type Conversation,
   type ConversationRow,
@@ -173,7 +178,7 @@ async function eraseEvents(tx: Tx, id: string, chunks: HistoryChunks): Promise<b
     room -= emptied;
     // Deliveries and stored responses are found by the event, so the event is changed last.
     if (room <= 0 || !answersGone) return false;
-    tx.update(events, event, { data: erasedData(event), contact_id: null });
+    rewriteEvent(tx, event, { data: erasedData(event), contact_id: null });
   }
   return found.length === 0;
 }

@@ -3,9 +3,9 @@ import {
   eraseConsumerErrors,
   eventById,
   type EventRow,
-  events,
   handoffEventId,
   receivedEventId,
+  rewriteEvent,
 } from "../events/index.ts";
 import { type ById, byIdSchema, iso, notFound, TidingsError } from "../kernel/index.ts";
 import {
@@ -163,6 +163,6 @@ async function redactRun(tx: Tx, run: Seen<RunRow>): Promise<void> {
 async function rewrite(tx: Tx, event: Seen<EventRow> | undefined, data: object): Promise<void> {
   // An erasure has already rewritten the event.
   if (event === undefined || event.contact_id === null) return;
-  await rewriteDeliveries(tx, tx.update(events, event, { data }));
+  await rewriteDeliveries(tx, rewriteEvent(tx, event, { data }));
   await eraseConsumerErrors(tx, [event]);
 }

@@ -36,6 +36,7 @@ export function event(scope: Scope, type: EventType, conversation: string | null
     contact_id: null,
     data: {},
     created_at: 0,
+    rewrites: 0,
   };
 }
 

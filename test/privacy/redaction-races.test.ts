@@ -2,20 +2,15 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { consumerEvents } from "../../src/events/consumer-reader.ts";
 import type { Message } from "../../src/messages/types.ts";
 import { messages } from "../../src/messages/rows.ts";
 import type { StoragePort, Write } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
-import type { Event } from "../../src/webhooks/event-catalog.ts";
-import { rowsOf } from "../contacts/rows.ts";
-import { eventually } from "../events/consumers/storages-with-table.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { agency, visitor } from "../agents/world.ts";
-import { carrier, held } from "../support/carrier.ts";
-import { storages } from "../support/storages.ts";
+import { carrier } from "../support/carrier.ts";
 import { world } from "../support/world.ts";
 
 const pay = action({
@@ -123,52 +118,3 @@ it("a redaction that a new run overtakes is refused until the run has ended", as
   expect(stored).toHaveLength(1);
   expect(JSON.stringify([ended, stored])).not.toContain("swordfish");
 });
-
-it("a redaction removes the first error of a consumer that fails meanwhile", async () => {
-  const storage = memory();
-  const { clock, engine } = world();
-  const worker = engine(storage);
-  const quote = ({ data: { body } }: Event<"message.received">): never => {
-    throw new Error(`cannot store ${body}`);
-  };
-  worker.consume("quoting", ["message.received"], quote, { from: "beginning" });
-  const errors = async () => (await rowsOf(storage, consumerEvents)).map(({ error }) => error);
-  let isRedacting = false;
-  const front = engine(
-    beforeCommits(storage, async (writes) => {
-      if (!isRedacting || !redacts(writes)) return;
-      isRedacting = false;
-      await worker.start();
-      await clock.advance(500);
-      expect(await errors()).toEqual(["Error: cannot store swordfish"]);
-    }),
-  );
-  const { id } = await front.sandbox.inbound({ from: visitor, body: "swordfish" });
-  isRedacting = true;
-  await front.messages.redact(id);
-  expect(isRedacting).toBe(false);
-  expect(await errors()).toEqual([null]);
-});
-
-// On SQLite, every command waits for the transaction of a handler.
-it.each(storages.filter(({ name }) => name !== "SQLite"))(
-  "a redaction on $name does not wait for a consumer that handles the message's event again",
-  async ({ open }) => {
-    const { clock, engine } = world();
-    const one = engine(open().connect());
-    const hold = held<undefined>();
-    let calls = 0;
-    one.consume("slow", ["message.received"], async () => {
-      if (++calls === 1) throw new Error("cannot store swordfish");
-      await hold.promise;
-    });
-    await one.start();
-    const { id } = await one.sandbox.inbound({ from: visitor, body: "swordfish" });
-    await eventually(clock, () => calls === 2, 500);
-
-    expect(await one.messages.redact(id)).toMatchObject({ body: null });
-
-    hold.answer(undefined);
-    await clock.settle();
-  },
-);

@@ -16,6 +16,7 @@ const event = (id: `evt_${string}`): EventRow => ({
   contact_id: null,
   data: {},
   created_at: 0,
+  rewrites: 0,
 });
 
 test("rows and events of a failed attempt are discarded", async () => {

@@ -1,0 +1,125 @@
+/** The errors of consumers whose handlers quote what is erased or redacted meanwhile. */
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { consumerEvents } from "../../src/events/consumer-reader.ts";
+import { messages } from "../../src/messages/rows.ts";
+import type { StoragePort, Write } from "../../src/ports/storage.ts";
+import type { Event } from "../../src/webhooks/event-catalog.ts";
+import { agency, visitor } from "../agents/world.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { eventually } from "../events/consumers/storages-with-table.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { held } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+/** Whether a commit writes the row of a message: a redaction, and nothing else in these tests. */
+const redacts = (writes: readonly Write[]): boolean =>
+  writes.some(({ kind, collection }) => kind === "update" && collection === messages);
+
+const errorsIn = async (storage: StoragePort) =>
+  (await rowsOf(storage, consumerEvents)).map(({ error }) => error);
+
+it("a redaction removes the first error of a consumer that fails meanwhile", async () => {
+  const storage = memory();
+  const { clock, engine } = world();
+  const worker = engine(storage);
+  const quote = ({ data: { body } }: Event<"message.received">): never => {
+    throw new Error(`cannot store ${body}`);
+  };
+  worker.consume("quoting", ["message.received"], quote, { from: "beginning" });
+  let isRedacting = false;
+  const front = engine(
+    beforeCommits(storage, async (writes) => {
+      if (!isRedacting || !redacts(writes)) return;
+      isRedacting = false;
+      await worker.start();
+      await clock.advance(500);
+      expect(await errorsIn(storage)).toEqual(["Error: cannot store swordfish"]);
+    }),
+  );
+  const { id } = await front.sandbox.inbound({ from: visitor, body: "swordfish" });
+  isRedacting = true;
+  await front.messages.redact(id);
+  expect(isRedacting).toBe(false);
+  expect(await errorsIn(storage)).toEqual([null]);
+});
+
+interface Subject {
+  readonly contact_id: string;
+  readonly message_id: string;
+}
+
+interface Removal {
+  /** What the handler reads and quotes. */
+  readonly read: (engine: MessagingEngine, subject: Subject) => Promise<string | null>;
+  readonly remove: (engine: MessagingEngine, subject: Subject) => Promise<unknown>;
+}
+
+const removals: Readonly<Record<string, Removal>> = {
+  "an erasure": {
+    read: async ({ contacts }, { contact_id }) => (await contacts.get(contact_id)).phone,
+    remove: ({ contacts }, { contact_id }) => contacts.erase(contact_id),
+  },
+  "a redaction": {
+    read: async ({ messages }, { message_id }) => (await messages.get(message_id)).body,
+    remove: ({ messages }, { message_id }) => messages.redact(message_id),
+  },
+};
+
+// The event of this run contains nothing that an erasure or a redaction removes.
+it.each(Object.entries(removals))(
+  "no error is stored of a consumer that handles the event of a canceled run during %s",
+  async (_, { read, remove }) => {
+    const storage = memory();
+    const answer = held<{ readonly text: string }>();
+    const [isSaid, isRead, isRemoved] = [held<Subject>(), held<string | null>(), held<undefined>()];
+    const { engine, say, pass, conversation } = await agency(storage, {
+      model: () => answer.promise,
+    });
+    engine.consume("quoting", ["agent.run.completed"], async () => {
+      const text = await read(engine, await isSaid.promise);
+      isRead.answer(text);
+      await isRemoved.promise;
+      throw new Error(`cannot store ${text}`);
+    });
+    const { id: message_id, contact_id } = await say("swordfish");
+    const subject = { message_id, contact_id };
+    isSaid.answer(subject);
+    await pass();
+    await engine.conversations.assign((await conversation()).id, { type: "human", id: "eve" });
+    answer.answer({ text: "Hi" });
+    await pass(1_000);
+    expect([visitor, "swordfish"]).toContain(await isRead.promise);
+
+    await remove(engine, subject);
+    await pass(1_000);
+    isRemoved.answer(undefined);
+    await pass(500);
+    expect(await errorsIn(storage)).toEqual([""]);
+  },
+);
+
+// On SQLite, every command waits for the transaction of a handler.
+it.each(storages.filter(({ name }) => name !== "SQLite"))(
+  "a redaction on $name does not wait for a consumer that handles the message's event again",
+  async ({ open }) => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const hold = held<undefined>();
+    let calls = 0;
+    one.consume("slow", ["message.received"], async () => {
+      if (++calls === 1) throw new Error("cannot store swordfish");
+      await hold.promise;
+    });
+    await one.start();
+    const { id } = await one.sandbox.inbound({ from: visitor, body: "swordfish" });
+    await eventually(clock, () => calls === 2, 500);
+
+    expect(await one.messages.redact(id)).toMatchObject({ body: null });
+
+    hold.answer(undefined);
+    await clock.settle();
+  },
+);
