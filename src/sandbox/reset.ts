@@ -8,12 +8,16 @@ import {
   runs,
 } from "../agents/index.ts";
 import {
+  addressHash,
+  consentByAddress,
   consentEvidence,
+  consentEvidenceById,
   consents,
   contactById,
   contactLabels,
   contacts,
   identities,
+  type IdentityRow,
 } from "../contacts/index.ts";
 import { conversationLabels, conversations, notes } from "../conversations/index.ts";
 import { eventsOfAccount } from "../events/index.ts";
@@ -39,6 +43,7 @@ import {
   type Procedure,
   type Steps,
 } from "../operations/index.ts";
+import type { KeyObject } from "node:crypto";
 import { type KeyValue, scopedKeyOf, type ScopedIndex, type Seen } from "../ports/index.ts";
 import type { ContactId, MessageId, Scope } from "../kernel/index.ts";
 import { scan, type Tx } from "../store/index.ts";
@@ -53,7 +58,7 @@ const chunk = 200;
  * them. Other idempotency keys can be used again. Jobs of removed rows find nothing to do and end.
  * Agents are removed first, so that a turn under way sends nothing. Agents and playbooks that are
  * created during the reset stay. A message that is created meanwhile stays with its contact and
- * its idempotency key, or is removed with both.
+ * its idempotency key, or is removed with both. So does an opt-out, with its evidence.
  */
 export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> = {
   kind: "procedure",
@@ -64,7 +69,8 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   survivesReset: true,
   async run(steps, _input, { scope, services }) {
     requireSandbox(scope);
-    const { drawId } = services;
+    const { drawId, secret } = services;
+    const removeAddress = (tx: Tx, row: Seen<IdentityRow>) => removeIdentity(tx, secret, row);
     const [agentsEnd, playbooksEnd, messagesEnd] = [drawId("agt"), drawId("pb"), drawId("msg")];
     let removed = await removeAll(steps, agents.primary, { end: agentsEnd });
     removed += await removeAll(steps, agentVersions.primary, { end: agentsEnd });
@@ -89,20 +95,21 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
       conversationLabels,
       notes,
       conversations,
-      identities,
-      observations,
-      contactLabels,
-      contacts,
-      consents,
-      consentEvidence,
     ]) {
+      removed += await removeAll<Scope>(steps, primary);
+    }
+    removed += await removeAll(steps, identities.primary, { remove: removeAddress });
+    // The other consents go before the contacts. A contact that has taken one over is then removed.
+    for (const { primary } of [consents, consentEvidence, observations, contactLabels, contacts]) {
       removed += await removeAll<Scope>(steps, primary);
     }
     // What came during the reset and belongs to a contact that it removed. The addresses go first,
     // because a message to one of them would make more.
-    for (const { primary } of [identities, conversations]) {
-      removed += await removeAll<OfContact>(steps, primary, { isKept: hasContact });
-    }
+    removed += await removeAll(steps, identities.primary, {
+      isKept: hasContact,
+      remove: removeAddress,
+    });
+    removed += await removeAll(steps, conversations.primary, { isKept: hasContact });
     removed += await removeAll(steps, messages.primary, {
       isKept: hasContact,
       remove: removeMessage,
@@ -139,6 +146,26 @@ async function hasLastingEffect(
 ): Promise<boolean> {
   if (survives_reset === true) return true;
   return subject_id !== null && (await tx.get(messageById, [subject_id])) !== undefined;
+}
+
+/**
+ * Removes an address with its consent and the evidence in one transaction. Otherwise a contact that
+ * gets the address meanwhile would copy a consent that is removed later.
+ */
+async function removeIdentity(
+  tx: Tx,
+  secret: KeyObject,
+  identity: Seen<IdentityRow>,
+): Promise<void> {
+  const { medium, address } = identity;
+  const key = [medium, addressHash(secret, identity, medium, address)] as const;
+  const [consent, evidence] = await Promise.all([
+    tx.get(consentByAddress, key),
+    tx.list(consentEvidenceById, key, chunk),
+  ]);
+  if (consent !== undefined) tx.remove(consents, consent);
+  for (const row of evidence) tx.remove(consentEvidence, row);
+  tx.remove(identities, identity);
 }
 
 async function removeMessage(tx: Tx, message: Seen<MessageRow>): Promise<void> {
@@ -183,10 +210,8 @@ async function removeAll<R extends Scope>(
       const there = latest.filter((row) => row !== undefined);
       const kept = await Promise.all(there.map(async (row) => isKept?.(tx, row)));
       const gone = there.filter((_, i) => kept[i] !== true);
-      for (const row of gone) {
-        if (remove === undefined) tx.remove(collection, row);
-        else await remove(tx, row);
-      }
+      if (remove === undefined) for (const row of gone) tx.remove(collection, row);
+      else await Promise.all(gone.map((row) => remove(tx, row)));
       return gone.length;
     });
     if (!more) return removed;

@@ -1,9 +1,11 @@
 /** Resets of a sandbox that is in use meanwhile. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { consentEvidence, consents } from "../../src/contacts/rows.ts";
 import type { Message } from "../../src/messages/types.ts";
 import type { SandboxResetResult } from "../../src/sandbox/types.ts";
 import type { Write } from "../../src/ports/storage.ts";
+import { rowsOf } from "../contacts/rows.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { world } from "../support/world.ts";
 
@@ -60,6 +62,41 @@ it.each([
     expect(again.id === message.id).toBe(kept === 1);
     expect((await one.messages.list()).data).toHaveLength(1);
     expect((await one.contacts.list()).data.map(({ id }) => id)).toEqual([again.contact_id]);
+  },
+);
+
+it.each([
+  { removed: "conversations", body: "STOP", kept: 0, optedOut: 0 },
+  { removed: "contact_identities", body: "STOP", kept: 0, optedOut: 0 },
+  { removed: "contacts", body: "STOP", kept: 1, optedOut: 1 },
+  { removed: "contacts", body: "Hello", kept: 1, optedOut: 0 },
+])(
+  "a contact that writes $body during the removal of $removed has the consent of that time only",
+  async ({ removed, body, kept, optedOut }) => {
+    const { engine } = world();
+    const from = "+15005550001";
+    let received: Promise<Message> | undefined;
+    const storage = memory();
+    const one = engine(
+      beforeCommits(storage, (writes) => {
+        if (removesFrom(writes, removed)) received ??= one.sandbox.inbound({ from, body });
+        return Promise.resolve();
+      }),
+    );
+    await one.sandbox.inbound({ from, body: "STOP" });
+    await one.sandbox.reset();
+    const { id } = await (received ?? expect.fail("nothing was received"));
+
+    const { data } = await one.contacts.list();
+    expect(data).toHaveLength(kept);
+    for (const contact of data) {
+      expect(contact.opted_out).toBe(optedOut === 1);
+      const { data: shown } = await one.contacts.consents(contact.id);
+      const evidence = shown.flatMap((consent) => consent.evidence);
+      expect(evidence.map(({ message_id }) => message_id)).toEqual(optedOut === 1 ? [id] : []);
+    }
+    expect(await rowsOf(storage, consents)).toHaveLength(optedOut);
+    expect(await rowsOf(storage, consentEvidence)).toHaveLength(optedOut);
   },
 );
 
