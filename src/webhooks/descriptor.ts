@@ -83,7 +83,8 @@ const webhookRoutes: readonly ApiRoute[] = [
     description:
       "Also pauses and enables the webhook. Pending deliveries go to the new URL, and a pause " +
       "that the old URL asked for ends. With `fifo` ordering, the first pending delivery goes to " +
-      "the new URL at once. A new event filter applies to later events only.",
+      "the new URL at once, or when an attempt at the old URL that is under way has failed. A " +
+      "new event filter applies to later events only.",
     response: webhookSchema,
   },
   {

@@ -18,7 +18,7 @@ import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { nextDeliveryAt, releaseWebhookJob } from "./due-deliveries.ts";
 import { missedDeadline } from "./post-delivery.ts";
-import { isSuccess, nextAttempt } from "./schedule.ts";
+import { isSuccess, maxAttempts, nextAttempt } from "./schedule.ts";
 
 /** An attempt that has ended and whose outcome only this process knows. */
 export interface UnrecordedAttempt {
@@ -80,7 +80,7 @@ export async function recordAttempts(
   for (const attempt of newAttempts) {
     const delivery = latest.get(attempt.delivery_id);
     if (delivery === undefined) continue;
-    latest.set(delivery.id, recordAttempt(tx, delivery, attempt, webhook?.url));
+    latest.set(delivery.id, recordAttempt(tx, delivery, attempt, webhook));
   }
   const after = webhook && applyToWebhook(tx, webhook, newAttempts, drawId);
   if (!hasLease || !mayEnd || after === undefined) return hasLease;
@@ -115,7 +115,7 @@ function recordAttempt(
   tx: Tx,
   delivery: Seen<DeliveryRow>,
   attempt: UnrecordedAttempt,
-  currentUrl: string | undefined,
+  webhook: WebhookRow | undefined,
 ): Seen<DeliveryRow> {
   const { id: delivery_id } = delivery;
   const { id, body, requested_at, started_at, duration_ms, outcome } = attempt;
@@ -131,7 +131,7 @@ function recordAttempt(
   });
   return tx.update(deliveries, delivery, {
     attempts: number,
-    ...deliveryAfterAttempt(delivery, attempt, currentUrl),
+    ...deliveryAfterAttempt(delivery, attempt, webhook),
   });
 }
 
@@ -143,7 +143,7 @@ function recordAttempt(
 function deliveryAfterAttempt(
   delivery: DeliveryRow,
   attempt: UnrecordedAttempt,
-  currentUrl: string | undefined,
+  webhook: WebhookRow | undefined,
 ): Partial<DeliveryRow> {
   const { url, requested_at, automatic_before, ended_at, duration_ms, outcome, jitter } = attempt;
   const { status, history, next_attempt_at, wait_ms, manual_at } = delivery;
@@ -167,7 +167,13 @@ function deliveryAfterAttempt(
     return isOver ? { status: "failed", manual_at: null } : { manual_at: pendingRequest };
   }
   // The retry goes to the current URL. A 410 or a `Retry-After` of another URL does not concern it.
-  const response = url === currentUrl ? outcome : missedDeadline;
+  const isOtherUrl = url !== webhook?.url;
+  if (isOtherUrl && webhook?.ordering === "fifo" && newHistory.length <= maxAttempts) {
+    // All others wait for this delivery, so the current URL gets it at once, also if this attempt
+    // was the last one. The schedule gets one attempt more at most.
+    return { history: newHistory, wait_ms: 0, next_attempt_at: ended_at };
+  }
+  const response = isOtherUrl ? missedDeadline : outcome;
   const next = nextAttempt(newHistory, response, ended_at, jitter);
   if (next.status !== "pending") {
     return { status: next.status, history: newHistory, next_attempt_at: null };

@@ -13,7 +13,10 @@ import type { HttpOutcome } from "../ports/index.ts";
 
 export const delays: readonly number[] = [minuteMs, 10 * minuteMs, 2 * hourMs, 16 * hourMs];
 
-/** The maximum number of automatic attempts of a delivery. */
+/**
+ * The maximum number of automatic attempts of a delivery. With `fifo` ordering, a new URL gets one
+ * more if it was set during the last one.
+ */
 export const maxAttempts = delays.length + 1;
 
 /** The maximum jitter, as a fraction of the delay. */
@@ -36,7 +39,10 @@ const maxPauseMs = hourMs;
 
 /** An automatic attempt that has ended. */
 export interface PastAttempt {
-  /** The planned wait from the end of the previous attempt, in milliseconds. 0 for the first. */
+  /**
+   * The planned wait from the end of the previous attempt, in milliseconds. 0 for the first. Only
+   * the time until then if a new URL ended the wait.
+   */
   readonly waited_ms: number;
   readonly duration_ms: number;
 }

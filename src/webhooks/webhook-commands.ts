@@ -94,7 +94,8 @@ export const createWebhook: Command<CreateWebhook, CreatedWebhook> = {
  * Changes a webhook. Pending deliveries are kept and go to the new URL. A new filter applies to
  * later events. A webhook that is enabled again or gets a new URL starts with one request at a time
  * until an attempt succeeds. What its receiver answered before no longer counts. With `fifo`
- * ordering, a new URL gets the first pending delivery at once, because all others wait for it.
+ * ordering, a new URL gets the first pending delivery at once, because all others wait for it, or
+ * as soon as an attempt at the old URL that is under way has failed.
  */
 export const updateWebhook: Command<UpdateWebhook, Webhook> = {
   kind: "command",
@@ -206,11 +207,18 @@ function endpointUrl(text: string, { scope, services }: Call): string {
   return checked.url.href;
 }
 
-/** Makes the first pending delivery of a `fifo` webhook due. */
+/**
+ * Makes the first pending delivery of a `fifo` webhook due. If an attempt of it is under way, the
+ * delivery is due already, and becomes due again when the attempt has failed
+ * (`deliveryAfterAttempt`).
+ */
 async function endWaitOfFirst(tx: Tx, { id }: WebhookRow): Promise<void> {
   const [first] = await tx.list(deliveriesInOrder, [id], 1);
-  if (first === undefined || (first.next_attempt_at ?? 0) <= tx.now) return;
-  tx.update(deliveries, first, { next_attempt_at: tx.now });
+  const restMs = (first?.next_attempt_at ?? 0) - tx.now;
+  if (first === undefined || restMs <= 0) return;
+  // Only the time that it has waited counts. A clock that was set back makes the rest longer.
+  const wait_ms = Math.max(0, first.wait_ms - restMs);
+  tx.update(deliveries, first, { wait_ms, next_attempt_at: tx.now });
 }
 
 /** Updates the pattern rows of a webhook when its filter changes. */

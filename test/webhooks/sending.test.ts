@@ -145,62 +145,6 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
     expect([await world.deliveries(), await world.attempts()]).toEqual([[], []]);
   });
 
-  it("with a new URL is not disabled by a 410 of the old one, and gets that delivery, too", async () => {
-    const world = await webhookWorld(open());
-    const { clock, receivers, desk } = world;
-    const { id } = await world.hook("a", () => ({ status: 410, after: 10_000 }));
-    const url = "https://b.example/hook";
-    await world.start();
-    const [event] = await world.tell();
-    await clock.advanceUntil(() => receivers.seen.length === 1);
-    await desk.webhooks.update(id, { url });
-    await clock.advance(80_000);
-    expect(await desk.webhooks.get(id)).toMatchObject({ url, status: "enabled" });
-    expect(await disabledEvents(world)).toEqual([]);
-    expect(receivers.seen.slice(1)).toMatchObject([{ url, id: event }]);
-    expect(await statuses(world)).toEqual(["succeeded"]);
-  });
-
-  it.each([
-    ["none", "what does not wait for its own retry", [2, 3]],
-    ["fifo", "all events in order", [1, 2, 3]],
-  ] as const)(
-    "with a new URL and %s order gets %s at once, although the old one asked for an hour's pause",
-    async (ordering, _, expected) => {
-      const world = await webhookWorld(open());
-      const { clock, receivers, desk } = world;
-      const refusal = { status: 503, headers: { "retry-after": "3600" } };
-      const { id } = await world.hook("a", (_, n) => (n === 0 ? {} : refusal), { ordering });
-      const url = "https://b.example/hook";
-      await world.start();
-      const events = await world.tell();
-      await clock.advance(soonMs);
-      events.push(...(await world.tell()));
-      await clock.advance(soonMs);
-      events.push(...(await world.tell()));
-      await desk.webhooks.update(id, { url });
-      expect(await world.webhooks()).toMatchObject([
-        { proven: false, streak: null, paused_until: null },
-      ]);
-      events.push(...(await world.tell()));
-      await clock.advance(soonMs);
-      expect(receivers.seen.slice(2)).toMatchObject(expected.map((n) => ({ url, id: events[n] })));
-    },
-  );
-
-  it("with a new URL is not proven by a success of the old one", async () => {
-    const world = await webhookWorld(open());
-    const { clock, receivers, desk } = world;
-    const { id } = await world.hook("a", () => ({ after: 10_000 }));
-    await world.start();
-    await world.tell();
-    await clock.advanceUntil(() => receivers.seen.length === 1);
-    await desk.webhooks.update(id, { url: "https://b.example/hook" });
-    await clock.advance(12_000);
-    expect(await statuses(world)).toEqual(["succeeded"]);
-    expect(await world.webhooks()).toMatchObject([{ proven: false, streak: null }]);
-  });
-
   it("that is paused keeps its backlog, and gets it slowly at first once enabled", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers, desk } = world;
