@@ -65,10 +65,10 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        await expireWaiting(tx, claim, options);
+        await settleWaiting(tx, claim, options);
         continue;
       case "wait": {
-        const firstExpiry = await expireWaiting(tx, claim, options);
+        const firstExpiry = await settleWaiting(tx, claim, options);
         await finish(tx, claim, { againAt: Math.min(decision.until, firstExpiry) });
         return undefined;
       }
@@ -102,7 +102,7 @@ async function beginAttempt(
   const { leaseMs, services, hostVerdicts, factsByTransport } = options;
   const { drawId, secret } = services;
   const [throttle, addressee] = await Promise.all([
-    checkThrottle(tx, claim, message.from, () => expireWaiting(tx, claim, options)),
+    checkThrottle(tx, claim, message.from, () => settleWaiting(tx, claim, options)),
     holdAddressee(tx, secret, mediumOf(message.channel), message.to),
   ]);
   if (throttle === "wait") return "throttled";
@@ -128,16 +128,23 @@ async function beginAttempt(
 }
 
 /**
- * Ends the expired ones among the first messages that wait in a conversation, also those behind
- * one that waits longer. Returns when the next of the others expires, or Infinity.
+ * Settles those among the first messages of a conversation that need no carrier: ends the expired
+ * ones and records lost answers, also behind a message that waits longer. A message that was
+ * scheduled can be released before one that is being sent, and a crash then leaves that one behind
+ * it. Returns when the next of the others expires, or Infinity.
  */
-async function expireWaiting(
+async function settleWaiting(
   tx: Tx,
   { key: { conversation_id } }: Claim<"send">,
-  { services: { drawId }, factsByTransport }: HandOverOptions,
+  { services, factsByTransport }: HandOverOptions,
 ): Promise<number> {
+  const { drawId } = services;
   let firstExpiry = Infinity;
-  for (const message of await tx.list(outbox, [conversation_id], maxScanned)) {
+  for (const listed of await tx.list(outbox, [conversation_id], maxScanned)) {
+    const isLost = listed.status === "sending" && !needsOther(listed, factsByTransport, tx.now);
+    const message = isLost
+      ? await recordLostAnswer(tx, drawId, listed, services, factsByTransport)
+      : listed;
     if (expire(stateOf(message), tx.now).decision === "expired") {
       await expireQueued(tx, drawId, factsByTransport, message);
     } else if (message.status === "queued") {
@@ -167,7 +174,7 @@ async function recordLostAnswer(
   message: Seen<MessageRow>,
   services: Services,
   factsByTransport: FactsByTransport,
-): Promise<void> {
+): Promise<Seen<MessageRow>> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   // The reads of a command may be from different moments, and an erasure removes both rows.
   if (attempt === undefined) {
@@ -183,7 +190,17 @@ async function recordLostAnswer(
   const next = await findNext(tx, services, message, attempt, lost);
   const retry = next?.next === "on" ? next : undefined;
   const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
-  await settleAttempt(tx, drawId, factsByTransport, message, attempt, state, lost, retry);
+  const settled = await settleAttempt(
+    tx,
+    drawId,
+    factsByTransport,
+    message,
+    attempt,
+    state,
+    lost,
+    retry,
+  );
+  return settled.message;
 }
 
 function attemptOf(
@@ -236,6 +253,6 @@ async function waitForTransport(
   claim: Claim<"send">,
   options: HandOverOptions,
 ): Promise<void> {
-  const firstExpiry = await expireWaiting(tx, claim, options);
+  const firstExpiry = await settleWaiting(tx, claim, options);
   await finish(tx, claim, { againAt: Math.min(tx.now + waitForTransportMs, firstExpiry) });
 }

@@ -9,7 +9,7 @@ import type { SendAnswer } from "../../src/ports/transport.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
-import { accepted, carrier, held } from "../support/carrier.ts";
+import { accepted, busy, carrier, held, providerId } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
@@ -205,6 +205,44 @@ describe.each(storages)("the work of a crashed engine on $name", ({ open }) => {
     await clock.advance(20_000);
     expect(line.lookups.length).toBeGreaterThan(0);
   });
+
+  it.each([
+    ["the carrier's Retry-After", {}, () => busy(2 * 3_600_000)],
+    ["its sender's throttle", { daily_cap: 1 }, accepted],
+  ] as const)(
+    "looks up a lost answer behind a message that waits for %s",
+    async (_, limit, send) => {
+      const { clock, engine } = world();
+      const ground = open();
+      const first = mortal(ground.connect());
+      const one = engine(first.storage, {
+        transports: [carrier({ send: () => held<SendAnswer>().promise })],
+      });
+      await one.start();
+      const { data: senders } = await one.senders.list();
+      const sender = senders.find(({ channels }) => channels.includes("sms"));
+      await one.senders.update(sender?.id ?? "", limit);
+      const send_at = new Date(clock.now() + 3_000).toISOString();
+      // Released behind the code that is being sent, but before it in the conversation's order.
+      const reminder = await one.messages.send({ ...hello, body: "reminder", send_at });
+      const code = await one.messages.send({ ...hello, body: "code" });
+      await clock.advance(5_000);
+      await first.crash();
+      const line = carrier({
+        send: (__, attempt) => send(attempt),
+        lookup: (__, attempt) => ({
+          outcome: "sent",
+          provider_message_id: providerId(attempt),
+          receipts: [{ status: "delivered", at: clock.now() }],
+        }),
+      });
+      const two = engine(ground.connect(), { transports: [line] });
+      await two.start();
+      await clock.advance(150_000);
+      const both = await Promise.all([reminder, code].map(({ id }) => two.messages.get(id)));
+      expect(both.map(({ status }) => status)).toEqual(["queued", "delivered"]);
+    },
+  );
 
   it("posts deliveries that were not attempted, and those under way again", async () => {
     const { clock, engine } = world();
