@@ -20,6 +20,17 @@ const afterLostAnswerMs = 5_000;
 const lookupDelays = [10_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000] as const;
 
 /**
+ * How long after its hand-over an attempt is followed up if no engine has its transport any more,
+ * in milliseconds. As long as the included carriers take to report.
+ */
+export const maxAbsenceMs = 72 * 3_600_000;
+
+/** Whether a message with this status may need a look-up or the end of its wait for receipts. */
+export function needsFollowUp(status: MessageRow["status"]): boolean {
+  return status === "ambiguous" || status === "sent";
+}
+
+/**
  * Returns when the follow-up job of an attempt runs first, in milliseconds since the epoch: for a
  * look-up, or when the wait for receipts ends. Undefined if neither is needed, or if a lost answer
  * belongs to a transport that cannot look up attempts. If this engine lacks the transport, the job

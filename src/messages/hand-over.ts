@@ -147,7 +147,7 @@ async function settleWaiting(
       : listed;
     if (expire(stateOf(message), tx.now).decision === "expired") {
       await expireQueued(tx, drawId, factsByTransport, message);
-    } else if (message.status === "queued") {
+    } else if (message.status === "queued" || message.status === "sending") {
       firstExpiry = Math.min(firstExpiry, message.expires_at ?? Infinity);
     }
   }
@@ -231,14 +231,17 @@ function attemptOf(
   };
 }
 
-/** Whether a message that has not expired needs a transport that this engine does not have. */
+/**
+ * Whether a message needs a transport that this engine does not have. After its expiry it needs
+ * none: it is not sent again, so any engine can expire it or record that its answer is lost.
+ */
 function needsOther(
-  { status, transport, expires_at }: MessageRow,
+  { transport, expires_at }: MessageRow,
   factsByTransport: FactsByTransport,
   now: number,
 ): boolean {
   if (transport === null || factsByTransport.has(transport)) return false;
-  return status === "sending" || (expires_at ?? Infinity) > now;
+  return (expires_at ?? Infinity) > now;
 }
 
 /** How long a job is left to engines that have its transport, in milliseconds. */
@@ -246,7 +249,7 @@ export const waitForTransportMs = 30_000;
 
 /**
  * Leaves a conversation to other engines, because this one lacks the transport of its next message.
- * No attempt begins, and none counts as lost. Messages that are past `expires_at` expire.
+ * No attempt begins. An attempt counts as lost, and a message expires, only past `expires_at`.
  */
 async function waitForTransport(
   tx: Tx,

@@ -11,7 +11,7 @@ import {
 } from "./rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { currentConversation } from "../conversations/index.ts";
-import { nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
+import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { waitForTransportMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
@@ -33,12 +33,7 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
     const message = attempt && (await reads.get(messageById, [attempt.message_id]));
     const transport = attempt && transportFor(transports, attempt);
     if (attempt !== undefined && transport === undefined) {
-      // Only an engine that has the transport can look the attempt up.
-      return store.commit(
-        claim,
-        (tx) => finish(tx, claim, { againAt: tx.now + waitForTransportMs }),
-        background,
-      );
+      return store.commit(claim, (tx) => leaveToOthers(tx, claim, services.drawId), background);
     }
     const answer =
       attempt === undefined || message === undefined || transport?.lookup === undefined
@@ -122,7 +117,12 @@ async function recordLookup(
     const told = await applyReceipts(tx, services, reported, answer.receipts);
     ({ message: updated } = await applyEarlyReceipts(tx, services, told));
   }
-  updated = await endReceiptWait(tx, drawId, updated, attemptAfter, factsByTransport);
+  updated = await endReceiptWait(
+    tx,
+    drawId,
+    updated,
+    receiptsEndAt(attemptAfter, factsByTransport),
+  );
 
   const again = nextFollowUpAt(attemptAfter, updated.status, factsByTransport, tx.now);
   await finish(tx, claim, again === undefined ? {} : { againAt: Math.max(again, tx.now + 1) });
@@ -179,15 +179,28 @@ async function applyFinding(
   return updated;
 }
 
-/** Marks the message `unconfirmed` if the wait for receipts is over. */
+/**
+ * Leaves the follow-up of an attempt to an engine that has its transport: only that one can look
+ * the attempt up. If none has it any more, the wait for receipts and look-ups ends.
+ */
+async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
+  const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
+  const message = attempt && (await tx.get(messageById, [attempt.message_id]));
+  if (attempt === undefined || message === undefined) return finish(tx, claim);
+  const endsAt = attempt.started_at + maxAbsenceMs;
+  const { status } = await endReceiptWait(tx, drawId, message, endsAt);
+  const isOver = tx.now >= endsAt || !needsFollowUp(status);
+  await finish(tx, claim, isOver ? {} : { againAt: tx.now + waitForTransportMs });
+}
+
+/** Marks the message `unconfirmed` if the wait for receipts, which ends at `endsAt`, is over. */
 async function endReceiptWait(
   tx: Tx,
   drawId: GenerateId,
   message: Seen<MessageRow>,
-  attempt: AttemptRow,
-  factsByTransport: FactsByTransport,
+  endsAt: number,
 ): Promise<Seen<MessageRow>> {
-  if (tx.now < receiptsEndAt(attempt, factsByTransport)) return message;
+  if (tx.now < endsAt) return message;
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
   return moveAndRecord(tx, drawId, message, decision.state);

@@ -2,10 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";
+import { jobs } from "../../src/queue/rows.ts";
 import { accepted, busy, carrier, held, lost, providerId, refused } from "../support/carrier.ts";
 import { runs } from "../support/runs.ts";
 import { fastForward } from "../support/fast-forward.ts";
 import { storages } from "../support/storages.ts";
+import { rowsOf } from "../contacts/rows.ts";
 import { stopped, world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -159,6 +161,64 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     await last.start();
     await clock.advance(60_000);
     expect(await outcome(last, id)).toBe("unconfirmed");
+  });
+
+  it("over a transport that no engine has any more block their conversation only until they expire", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const first = engine(ground.connect(), {
+      transports: [carrier({ send: () => held<SendAnswer>().promise })],
+    });
+    await first.start();
+    const { id } = await first.messages.send({ ...hello, ttl_seconds: 600 });
+    await clock.settle();
+    await stopped(first, clock);
+    const storage = ground.connect();
+    const bare = engine(storage, { transports: [carrier({ name: "other" })] });
+    await bare.start();
+    const from = "+15005550909";
+    await bare.senders.create({ address: from, channels: ["sms"], transport: "other" });
+    const next = await bare.messages.send({ ...hello, from });
+    await fastForward(clock, storage, 500_000);
+    expect([await outcome(bare, id), await outcome(bare, next.id)]).toEqual(["sending", "queued"]);
+    await fastForward(clock, storage, 120_000);
+    expect([await outcome(bare, id), await outcome(bare, next.id)]).toEqual([
+      ["ambiguous", "answer_lost"],
+      "sent",
+    ]);
+  });
+
+  it("over a transport that no engine has any more are followed up for 72 hours", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const first = engine(ground.connect(), {
+      transports: [
+        carrier({
+          send: ({ body }, attempt) => (body === "lost" ? lost : accepted(attempt)),
+          lookup: () => ({ outcome: "unknown" }),
+        }),
+      ],
+    });
+    await first.start();
+    const sent = await first.messages.send({ ...hello, body: "sent" });
+    const unknown = await first.messages.send({ ...hello, body: "lost" });
+    await clock.settle();
+    await stopped(first, clock);
+    clock.step(72 * longMs - 60_000);
+    const storage = ground.connect();
+    const bare = engine(storage, { transports: [carrier({ name: "other" })] });
+    await bare.start();
+    await clock.advance(45_000);
+    expect([await outcome(bare, sent.id), await outcome(bare, unknown.id)]).toEqual([
+      "sent",
+      ["ambiguous", "unknown"],
+    ]);
+    await clock.advance(45_000);
+    expect([await outcome(bare, sent.id), await outcome(bare, unknown.id)]).toEqual([
+      "unconfirmed",
+      ["ambiguous", "unknown"],
+    ]);
+    expect((await rowsOf(storage, jobs)).filter(({ kind }) => kind === "follow-up")).toEqual([]);
   });
 
   it("that throw leave the message ambiguous, and it is not sent again", async () => {
