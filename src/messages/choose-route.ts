@@ -71,12 +71,15 @@ export async function findNext(
   const { outcome, error, not_before } = failure;
   if (outcome === "ambiguous" && !route.fallBackAfter.includes("ambiguous")) return undefined;
   if (outcome === "accepted" && !route.fallBackAfter.includes("undelivered")) return undefined;
-  const isForGood = outcome === "accepted" || error?.permanent === true;
-  if (isForGood && error !== null && !isTransportError(error.code)) return { next: "nowhere" };
   const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
   const earlier = before.filter(({ number }) => number < attempt.number);
-  const last = triedOf({ ...attempt, answered_at: at, outcome, error, not_before });
-  const next = nextAfter(route, [...earlier.map(triedOf), last], tx.now);
+  const tried = [...earlier, { ...attempt, answered_at: at, outcome, error, not_before }];
+  const keeper = tried.findLast(isMessageRefused)?.transport;
+  const next = nextAfter(
+    keeper === undefined ? route : { transports: [keeper] },
+    tried.map(triedOf),
+    tx.now,
+  );
   // A message that may have been sent must not expire because another attempt would be too late.
   const isLate = next.next === "on" && next.at >= (message.expires_at ?? Infinity);
   return isLate && outcome !== "rejected" ? undefined : next;
@@ -105,6 +108,14 @@ export async function isLastOpen(
   if (number === made || !isOpen) return number === made;
   const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
   return all.every((each) => each.number <= number || each.outcome === "rejected");
+}
+
+/**
+ * Whether a carrier refused an attempt because of the recipient or the message, for good or for
+ * now. No other transport gets the message after that.
+ */
+function isMessageRefused({ outcome, error }: AttemptFailure): boolean {
+  return outcome !== "ambiguous" && error !== null && !isTransportError(error.code);
 }
 
 /**

@@ -40,8 +40,8 @@ export const retry = inArea("retry", [
     name: "refused-by-the-message-goes-around",
     sentence: "A message that one carrier's filter stopped is sent around the filter.",
     file: "src/messages/choose-route.ts",
-    find: 'if (isForGood && error !== null && !isTransportError(error.code)) return { next: "nowhere" };',
-    replace: 'if (isForGood && error === null) return { next: "nowhere" };',
+    find: 'return outcome !== "ambiguous" && error !== null && !isTransportError(error.code);',
+    replace: 'return outcome === "accepted" && error !== null && !isTransportError(error.code);',
     tests: ["test/messages/routes.test.ts"],
   },
   {

@@ -1,0 +1,54 @@
+/** Messages over two transports that the first refuses for now. */
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { Route } from "../../src/ports/route.ts";
+import type { CarrierErrorCode, SendAnswer, SendContext } from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, lost } from "../support/carrier.ts";
+import { world } from "../support/world.ts";
+
+const no = (code: CarrierErrorCode): SendAnswer => ({
+  outcome: "rejected",
+  error: { code, message: "No." },
+  permanent: false,
+});
+
+/** Sends a message, and returns its status and the times of the calls after `ms`. */
+async function sent(
+  answer: (attempt: SendContext) => SendAnswer,
+  fallBackAfter: NonNullable<Route["fallBackAfter"]>,
+  ms: number,
+) {
+  const { clock, engine } = world();
+  const first = carrier({ send: (_, attempt) => answer(attempt) });
+  const second = carrier({ name: "second" });
+  const one = engine(memory(), {
+    transports: [first, second],
+    routes: [{ transports: ["sandbox", "second"], fallBackAfter }],
+  });
+  await one.start();
+  const begun = clock.now();
+  const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
+  await clock.advance(ms);
+  const [times, others] = [first, second].map(({ calls }) => calls.map(({ at }) => at - begun));
+  return { status: (await one.messages.get(id)).status, times, others };
+}
+
+describe.each(["unreachable", "filtered"] as const)("a message that is %s for now", (code) => {
+  it("is retried over the same transport only", async () => {
+    expect(
+      await sent((attempt) => (attempt.number < 3 ? no(code) : accepted(attempt)), [], 60_000),
+    ).toEqual({ status: "sent", times: [0, 1_000, 6_000], others: [] });
+  });
+
+  it("stays with that transport, whatever its later attempts end with", async () => {
+    const later = [busy(), lost];
+    expect(
+      await sent(({ number }) => later[number - 2] ?? no(code), ["ambiguous"], 600_000),
+    ).toEqual({ status: "ambiguous", times: [0, 1_000, 6_000], others: [] });
+  });
+
+  it("fails after six attempts over that transport", async () => {
+    const { status, times, others } = await sent(() => no(code), [], 1_000_000);
+    expect([status, times?.length, others]).toEqual(["failed", 6, []]);
+  });
+});
