@@ -90,8 +90,8 @@ export interface Messages {
   timeline(id: string): Promise<Timeline>;
   /**
    * Changes the content or the time of a scheduled message. Absent fields keep their value.
-   * @throws TidingsError `not_editable` when the message is not scheduled; `recipient_opted_out`;
-   *   `policy_denied`
+   * @throws TidingsError `not_editable` when the message is not scheduled or an attempt may have
+   *   sent it; `recipient_opted_out`; `policy_denied`
    */
   edit(id: string, changes: Changes<EditMessage>, options?: CommandOptions): Promise<Message>;
   /**

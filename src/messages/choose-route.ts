@@ -96,6 +96,16 @@ export async function findLostAttempts(
   return all.filter(({ id, outcome }) => id !== except?.id && outcome === "ambiguous");
 }
 
+/** Whether a carrier may have the message: not every attempt was refused. */
+export async function mayBeWithCarrier(
+  tx: Tx,
+  { id: message_id, attempts: made }: MessageRow,
+): Promise<boolean> {
+  if (made === 0) return false;
+  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
+  return all.some(({ outcome }) => outcome !== "rejected");
+}
+
 /**
  * Whether an attempt is the last one that may have sent the message: the later ones were refused.
  */

@@ -99,7 +99,9 @@ const messageRoutes: readonly ApiRoute[] = [
     path: "/v1/messages/:id",
     operation: editMessage,
     summary: "Edit a message",
-    description: "Only a scheduled message can be edited. Any other status returns `not_editable`.",
+    description:
+      "Only a scheduled message can be edited. Any other status returns `not_editable`, and so does " +
+      "a message that a policy deferred after an attempt that may have sent it.",
   },
   {
     ...write,

@@ -23,10 +23,11 @@ import { checkPolicies, throwIfDenied, decisionOf } from "../consents/index.ts";
 import { type Command, showsOutput } from "../operations/index.ts";
 import { findAddressee } from "../contacts/index.ts";
 import { factsOf } from "./check-queued.ts";
+import { mayBeWithCarrier } from "./choose-route.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
 import type { Tx } from "../store/index.ts";
 
-/** Changes a scheduled message, unless a policy denies the result. */
+/** Changes a scheduled message that no carrier has, unless a policy denies the result. */
 export const editMessage: Command<EditMessage, Message> = {
   kind: "command",
   name: "messages.edit",
@@ -53,6 +54,11 @@ export const editMessage: Command<EditMessage, Message> = {
       throw new TidingsError("not_editable", `The message is ${decision.status}.`);
     }
     if (decision.decision === "invalid") throw invalid([decision.error]);
+    // A policy can defer a message between two attempts. A receipt that says that the first one
+    // arrived would then show a text that the contact did not get.
+    if (await mayBeWithCarrier(tx, message)) {
+      throw new TidingsError("not_editable", "A carrier may have sent the message already.");
+    }
 
     const body = change.body ?? message.body ?? "";
     const media = change.media ?? message.media;

@@ -1,0 +1,60 @@
+/** Whether a scheduled message can be edited after quiet hours deferred it. */
+import { expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { Route } from "../../src/ports/route.ts";
+import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
+import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
+import { world } from "../support/world.ts";
+
+const hour = 3_600_000;
+const routes: Route[] = [
+  { transports: ["sandbox", "second"], fallBackAfter: ["ambiguous", "undelivered"] },
+];
+
+/** Defers a message between the first carrier's answer and the call of the second carrier. */
+async function deferred(answerOf: (attempt: SendContext) => SendAnswer) {
+  const { clock, engine } = world();
+  const answer = held<SendAnswer>();
+  const first = carrier({ send: () => answer.promise });
+  const one = engine(memory(), {
+    transports: [first, carrier({ name: "second" })],
+    routes,
+    quietHours: { from: "21:00", to: "09:00" },
+  });
+  await one.start();
+  await clock.advance(21 * hour - 2_000);
+  const input = { to: "+15005550001", body: "Hello", category: "marketing" } as const;
+  const { id } = await one.messages.send(input);
+  await clock.advance(5_000);
+  const { attempt } = first.calls[0] ?? expect.fail("not called");
+  answer.answer(answerOf(attempt));
+  await clock.settle();
+  const { attempt_id } = attempt;
+  const tell = async (status: "undelivered" | "delivered"): Promise<void> => {
+    const error = { code: "carrier_unavailable", message: "Down." } as const;
+    const reason = status === "undelivered" ? { error } : {};
+    await first.sink().receipt({ attempt_id }, { status, at: clock.now(), ...reason });
+    await clock.settle();
+  };
+  return { engine: one, id, tell };
+}
+
+it.each([
+  ["may have it, because its answer is lost", () => lost, false],
+  ["accepted it and then gave it up", accepted, true],
+] as const)("a message is not editable once a carrier %s", async (_, answerOf, isGivenUp) => {
+  const { engine, id, tell } = await deferred(answerOf);
+  if (isGivenUp) await tell("undelivered");
+  expect((await engine.messages.get(id)).status).toBe("scheduled");
+  await expect(engine.messages.edit(id, { body: "Changed" })).rejects.toMatchObject({
+    code: "not_editable",
+  });
+  await tell("delivered");
+  expect(await engine.messages.get(id)).toMatchObject({ status: "delivered", body: "Hello" });
+});
+
+it("a message is editable if carriers have only refused it", async () => {
+  const { engine, id } = await deferred(() => busy());
+  expect((await engine.messages.get(id)).status).toBe("scheduled");
+  expect((await engine.messages.edit(id, { body: "Changed" })).body).toBe("Changed");
+});
