@@ -1,4 +1,4 @@
-import { withDeadline, type GenerateId, iso, mediumOf } from "../kernel/index.ts";
+import { withDeadline, type GenerateId, iso } from "../kernel/index.ts";
 import { finish, type JobHandler, arm, type Claim } from "../queue/index.ts";
 import {
   attemptById,
@@ -7,10 +7,10 @@ import {
   type MessageRow,
   attempts,
   attemptByProviderId,
-  outbox,
+  attemptsOfMessage,
+  messagesOfContact,
 } from "./rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
-import { currentConversation } from "../conversations/index.ts";
 import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { waitForTransportMs } from "./hand-over.ts";
@@ -19,7 +19,7 @@ import { decideAfterNotSent } from "./record-answer.ts";
 import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
-import { background, type Tx, unscoped } from "../store/index.ts";
+import { background, type Reads, scan, type Tx, unscoped } from "../store/index.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { isGivenUp, transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
@@ -38,7 +38,7 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
     const answer =
       attempt === undefined || message === undefined || transport?.lookup === undefined
         ? unknown
-        : await lookUp(runtime, transport, message, attempt, abort);
+        : await lookUp(runtime, reads, transport, message, attempt, abort);
     // The job runs again after its lease ends.
     if (answer === "aborted") return;
     await store.commit(
@@ -51,7 +51,21 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
 
 const unknown: LookupAnswer = { outcome: "unknown" };
 
+/** Looks up an attempt. The result is `unknown` if another attempt may own what the carrier lists. */
 async function lookUp(
+  runtime: TransportRuntime,
+  reads: Reads,
+  transport: Transport,
+  message: MessageRow,
+  attempt: AttemptRow,
+  abort: AbortSignal,
+): Promise<LookupAnswer | "aborted"> {
+  const answer = await askCarrier(runtime, transport, message, attempt, abort);
+  if (answer === "aborted" || answer.outcome !== "alike") return answer;
+  return (await hasRival(reads, message, attempt)) ? unknown : answer;
+}
+
+async function askCarrier(
   { clock, logger }: TransportRuntime,
   transport: Transport,
   message: MessageRow,
@@ -95,7 +109,7 @@ async function recordLookup(
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
   const { drawId } = services;
-  const answer = await identify(tx, message, attempt, found);
+  const answer = await identify(tx, attempt, found);
   const provider_message_id =
     answer.outcome === "sent"
       ? await providerIdFor(tx, attempt, answer.provider_message_id)
@@ -206,30 +220,80 @@ async function endReceiptWait(
   return moveAndRecord(tx, drawId, message, decision.state);
 }
 
+/** The maximum number of other messages and attempts that are read to identify an attempt. */
+const maxOthers = 100;
+/**
+ * A carrier's message belongs to an attempt of about the same time. Attempts this far apart, in
+ * milliseconds, do not own each other's messages.
+ */
+const apartMs = 3_600_000;
+
+/**
+ * Whether another attempt of about the same time may own a message that the carrier lists: its
+ * provider id is unknown, and it sends another message to the recipient now, or has lost its answer
+ * to a message with the same content. Attempts that begin after the carrier listed its messages own
+ * none of them, so this is read after the look-up.
+ */
+async function hasRival(
+  reads: Reads,
+  message: MessageRow,
+  { transport, started_at }: AttemptRow,
+): Promise<boolean> {
+  const { rows } = await scan(reads, {
+    index: messagesOfContact,
+    prefix: [message.contact_id],
+    order: "descending",
+    where: { direction: "outbound", to: message.to, status: [...openStatuses] },
+    limit: maxOthers,
+  });
+  const others = rows.filter(
+    (each) => each.id !== message.id && (each.status === "sending" || isAlike(each, message)),
+  );
+  const made = await reads.lists(
+    attemptsOfMessage,
+    others.map(({ id }) => [id]),
+    maxOthers,
+  );
+  return made
+    .flat()
+    .some(
+      (each) =>
+        each.transport === transport &&
+        each.provider_message_id === null &&
+        (each.outcome === "pending" || each.outcome === "ambiguous") &&
+        Math.abs(each.started_at - started_at) < apartMs,
+    );
+}
+
+/** The statuses of messages with attempts that may have sent them, or are under way. */
+const openStatuses: readonly MessageRow["status"][] = [
+  "scheduled",
+  "queued",
+  "sending",
+  "ambiguous",
+];
+
+/** Whether two messages have the same content. That of a redacted message is unknown. */
+function isAlike(a: MessageRow, b: MessageRow): boolean {
+  if (a.body === null || b.body === null) return true;
+  return a.body === b.body && JSON.stringify(a.media) === JSON.stringify(b.media);
+}
+
 /** The maximum number of candidates. With more, the attempt cannot be identified. */
 const maxAlike = 100;
 
 /**
  * Identifies the attempt among the carrier's messages that look the same: it is the only one that
- * no other attempt owns. The result is `unknown` if no candidate or more than one is left, or if
- * another message to the recipient is being sent: a candidate may belong to that message. It is in
- * the same conversation, or in the contact's current one if that is closed.
+ * no other attempt owns. The result is `unknown` if no candidate or more than one is left.
  */
 async function identify(
   tx: Tx,
-  { conversation_id, contact_id, channel }: MessageRow,
   { id, transport }: AttemptRow,
   answer: LookupAnswer,
 ): Promise<Exclude<LookupAnswer, { outcome: "alike" }>> {
   if (answer.outcome !== "alike") return answer;
   const { messages } = answer;
-  const current = await tx.get(currentConversation, [contact_id, mediumOf(channel)]);
-  const conversations = new Set([conversation_id, current?.id ?? conversation_id]);
-  const waiting = await Promise.all(
-    Array.from(conversations, (each) => tx.list(outbox, [each], 1)),
-  );
-  const isSending = waiting.flat().some(({ status }) => status === "sending");
-  if (messages.length > maxAlike || isSending) return { outcome: "unknown" };
+  if (messages.length > maxAlike) return { outcome: "unknown" };
   const owners = await Promise.all(
     messages.map(({ provider_message_id }) =>
       unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]),

@@ -192,7 +192,8 @@ export interface FoundMessage extends CarriedMessage {
 
 /**
  * The carrier cannot tell attempts apart, and these messages match. The message counts as sent if
- * exactly one of them belongs to no other attempt. Otherwise its state stays unknown.
+ * exactly one of them belongs to no other attempt, and none may belong to an attempt of the same
+ * hour whose provider id is unknown. Otherwise its state stays unknown.
  */
 export interface SimilarMessages {
   /** `alike`: several attempts look the same to the carrier. */

@@ -1,9 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { ReceiptSubject, SendAnswer, SendContext } from "../../src/ports/transport.ts";
+import type {
+  LookupAnswer,
+  ReceiptSubject,
+  SendAnswer,
+  SendContext,
+} from "../../src/ports/transport.ts";
 import type { Write } from "../../src/ports/storage.ts";
 import { beforeCommits } from "../support/before-commits.ts";
-import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
+import {
+  accepted,
+  busy,
+  carrier,
+  held,
+  lost,
+  providerId,
+  type Script,
+} from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
 import { fastForward } from "../support/fast-forward.ts";
 import { world } from "../support/world.ts";
@@ -197,6 +210,79 @@ it("of a look-up is not taken from a message that is being sent in the contact's
   expect(await one.messages.get(second.id)).toMatchObject({
     status: "sent",
     provider_message_id: listed,
+  });
+});
+
+describe.each(storages)("what a look-up lists on $name", ({ open }) => {
+  const list = (...ids: readonly string[]): LookupAnswer => ({
+    outcome: "alike",
+    messages: ids.map((id) => ({ provider_message_id: id, receipts: [] })),
+  });
+  /** A carrier whose answers are lost, and which has one message, `p-second`. */
+  const started = async (script: Script = {}) => {
+    const { clock, engine } = world();
+    const line = carrier({ send: () => lost, lookup: () => list("p-second"), ...script });
+    const storage = open().connect();
+    const one = engine(storage, { transports: [line] });
+    await one.start();
+    return { clock, storage, one, line };
+  };
+
+  it("is not taken from a message that is being sent behind a released one", async () => {
+    const slow = held<SendAnswer>();
+    const { clock, one, line } = await started({
+      send: () => (line.calls.length === 1 ? lost : slow.promise),
+    });
+    const send_at = new Date(clock.now() + 3_000).toISOString();
+    const first = await one.messages.send(hello);
+    await clock.settle();
+    // Released behind the second one, but before it in the conversation's order.
+    await one.messages.send({ ...hello, body: "reminder", send_at });
+    const second = await one.messages.send(hello);
+    await clock.advance(10_000);
+    expect([line.lookups.length > 0, line.calls.length]).toEqual([true, 2]);
+    slow.answer({ outcome: "accepted", provider_message_id: "p-second" });
+    await clock.settle();
+    expect((await one.messages.get(first.id)).status).toBe("ambiguous");
+    expect(await one.messages.get(second.id)).toMatchObject({
+      status: "sent",
+      provider_message_id: "p-second",
+    });
+  });
+
+  it("is given to neither of two lost messages until a receipt names one", async () => {
+    const { clock, one, line } = await started();
+    const first = await one.messages.send(hello);
+    const second = await one.messages.send(hello);
+    const statuses = () =>
+      Promise.all([first, second].map(async ({ id }) => (await one.messages.get(id)).status));
+    await clock.advance(minute);
+    expect(line.lookups.length).toBeGreaterThan(2);
+    expect(await statuses()).toEqual(["ambiguous", "ambiguous"]);
+    const { attempt_id } = line.calls[1]?.attempt ?? expect.fail("not called");
+    const subject = { attempt_id, provider_message_id: "p-second" };
+    await line.sink().receipt(subject, { status: "delivered", at: clock.now() });
+    await clock.advance(10 * minute);
+    expect(await statuses()).toEqual(["ambiguous", "delivered"]);
+  });
+
+  it("counts although other messages were lost, long before or with another text", async () => {
+    let isListed = false;
+    const { clock, storage, one } = await started({
+      lookup: ({ body }) => (isListed && body === hello.body ? list("p-second") : list()),
+    });
+    const earlier = await one.messages.send(hello);
+    await fastForward(clock, storage, 120 * minute);
+    isListed = true;
+    const other = await one.messages.send({ ...hello, body: "Another text" });
+    const { id } = await one.messages.send(hello);
+    await clock.advance(minute);
+    expect(await one.messages.get(id)).toMatchObject({
+      status: "sent",
+      provider_message_id: "p-second",
+    });
+    const others = await Promise.all([earlier, other].map((each) => one.messages.get(each.id)));
+    expect(others.map(({ status }) => status)).toEqual(["ambiguous", "ambiguous"]);
   });
 });
 
