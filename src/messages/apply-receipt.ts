@@ -18,12 +18,13 @@ import type { Receipt } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 import {
   carrierColumns,
-  fallBack,
+  goOn,
+  isBasis,
   isGivenUp,
-  isHandedOn,
   isLastOpen,
+  isProved,
   type Reported,
-} from "./choose-route.ts";
+} from "./standing.ts";
 import { followUpJob } from "./send-jobs.ts";
 import { setConsent } from "../contacts/index.ts";
 import type { MessageError } from "./types.ts";
@@ -51,9 +52,9 @@ async function applyReceipt(
 ): Promise<Reported> {
   const { drawId } = services;
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
-  const { ignored_reason, ...joined } = await joinEvidence(tx, services, reported, evidence);
-  const updated =
-    evidence.error === null ? joined : await storeUndelivered(tx, services, joined, evidence.error);
+  const known = await storeEvidence(tx, services, reported, evidence);
+  const before = reported.attempt;
+  const { ignored_reason, ...updated } = await joinEvidence(tx, services, known, evidence, before);
   const { message, attempt } = updated;
   writeTimeline(tx, drawId, reported.message, message, {
     type: "receipt",
@@ -71,49 +72,59 @@ async function applyReceipt(
 }
 
 /**
- * Stores with an attempt why the carrier did not deliver the message, whether or not the receipt
- * counts for the message. An attempt that was lost can then no longer have sent it.
+ * Stores with an attempt what a receipt proves of it, whether or not the receipt counts for the
+ * message. It outranks the answer to the attempt: the carrier had the message.
  */
-async function storeUndelivered(
+async function storeEvidence(
   tx: Tx,
   services: Services,
   reported: Reported,
-  error: MessageError,
+  { error }: Evidence,
 ): Promise<Reported> {
-  await recordCarrierOptOut(tx, services, reported, error);
   const { message, attempt } = reported;
-  // An attempt that the carrier refused may wait for its retry. As an accepted one, it would count as
-  // given up, and the receipts that follow would not count.
-  const outcome = attempt.outcome === "rejected" ? "rejected" : "accepted";
+  await recordCarrierOptOut(tx, services, reported, error);
+  if (error === null) {
+    const isNews = !isProved(attempt);
+    return isNews ? { message, attempt: tx.update(attempts, attempt, accepted) } : reported;
+  }
   // The timeline shows the error of the answer. An opt-out must show that it is recorded.
   const reason = attempt.error === null || isOptOut(error) ? error : attempt.error;
-  return {
-    message,
-    attempt: tx.update(attempts, attempt, { outcome, error: reason }),
-  };
+  const undelivered = { outcome: "undelivered", error: reason } as const;
+  return { message, attempt: tx.update(attempts, attempt, undelivered) };
 }
+
+const accepted = { outcome: "accepted" } as const;
 
 interface Applied extends Reported {
   readonly ignored_reason: IgnoredReason | null;
 }
 
-/** Adds evidence of an attempt to the state of its message, unless it no longer counts. */
+/**
+ * Adds evidence of an attempt to the state of its message, unless it no longer counts. `before` is
+ * the attempt without the evidence.
+ */
 export async function joinEvidence(
   tx: Tx,
   services: Services,
-  { message, attempt }: Reported,
+  reported: Reported,
   evidence: Evidence,
+  before: AttemptRow = reported.attempt,
 ): Promise<Applied> {
-  const isLast = (await isLastOpen(tx, message, attempt)) && !isHandedOn(message, attempt);
-  if (isSuperseded(evidence, { isLast, isGivenUp: isGivenUp(attempt) })) {
-    return { message, attempt, ignored_reason: "superseded" };
+  const { message, attempt } = reported;
+  const isSent = message.status === "sent" || message.status === "unconfirmed";
+  const isLast = await isLastOpen(tx, message, attempt);
+  const facts = { isLast, isGivenUp: isGivenUp(message, before) };
+  if (isSuperseded(evidence, facts)) {
+    // The message is sent only because of what this carrier reported before.
+    const mustGoOn = evidence.error !== null && !isLast && isSent && isBasis(message, before);
+    const wentOn = mustGoOn ? await goOn(tx, services, reported, evidence.error) : undefined;
+    const isChanged = wentOn !== undefined && wentOn.message.status !== message.status;
+    return { ...(wentOn ?? reported), ignored_reason: isChanged ? null : "superseded" };
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
   if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };
   const isChanged = state.status === "undelivered" && message.status !== "undelivered";
-  const wentOn = isChanged
-    ? await fallBack(tx, services, { message, attempt }, state.error)
-    : undefined;
+  const wentOn = isChanged ? await goOn(tx, services, reported, state.error) : undefined;
   if (wentOn !== undefined) return { ...wentOn, ignored_reason: null };
   const columns = carrierColumns(message, attempt, state.status);
   const moved = await moveMessage(tx, services.drawId, message, state, columns);
@@ -130,7 +141,7 @@ export async function applyPushedReceipts(
   const updated = await applyReceipts(tx, services, reported, receipts);
   const { message, attempt } = updated;
   // The answer to the attempt may never come, so its follow-up is scheduled here.
-  if (message.status === "sent" && attempt.outcome !== "accepted") {
+  if (message.status === "sent" && reported.attempt.outcome !== "accepted") {
     await arm(tx, followUpJob(attempt, attempt.leased_until));
   }
   return updated;

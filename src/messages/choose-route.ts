@@ -1,4 +1,4 @@
-import { type AttemptRow, attemptsOfMessage, type MessageRow, attempts } from "./rows.ts";
+import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
 import {
   isTransportError,
   nextAfter,
@@ -11,15 +11,9 @@ import {
 import type { Services } from "../operations/index.ts";
 import type { Mode } from "../kernel/index.ts";
 import type { Tx } from "../store/index.ts";
-import { arm, disarm } from "../queue/index.ts";
-import { sendAgain } from "./attempt-rules.ts";
-import type { MessageError, MessageStatus } from "./types.ts";
-import type { Seen } from "../ports/index.ts";
-import { moveMessage } from "./move.ts";
-import { sendJob } from "./send-jobs.ts";
 
 /** Higher than the number of attempts of any message. */
-const maxTried = 100;
+export const maxTried = 100;
 
 type Routing = Pick<Services, "routes" | "transports">;
 
@@ -69,8 +63,8 @@ export async function findNext(
   const [first, ...others] = route.transports;
   if (others.length === 0 && first === attempt.transport) return undefined;
   const { outcome, error, not_before } = failure;
-  if (outcome === "ambiguous" && !route.fallBackAfter.includes("ambiguous")) return undefined;
-  if (outcome === "accepted" && !route.fallBackAfter.includes("undelivered")) return undefined;
+  const isRisky = outcome === "ambiguous" || outcome === "undelivered";
+  if (isRisky && !route.fallBackAfter.includes(outcome)) return undefined;
   const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
   const earlier = before.filter(({ number }) => number < attempt.number);
   const tried = [...earlier, { ...attempt, answered_at: at, outcome, error, not_before }];
@@ -107,25 +101,12 @@ export async function mayBeWithCarrier(
 }
 
 /**
- * Whether an attempt is the last one that may have sent the message: the later ones were refused.
- */
-export async function isLastOpen(
-  tx: Tx,
-  { id: message_id, attempts: made, status }: MessageRow,
-  { number }: AttemptRow,
-): Promise<boolean> {
-  const isOpen = status === "ambiguous" || status === "sent" || status === "unconfirmed";
-  if (number === made || !isOpen) return number === made;
-  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
-  return all.every((each) => each.number <= number || each.outcome === "rejected");
-}
-
-/**
- * Whether a carrier refused an attempt because of the recipient or the message, for good or for
- * now. No other transport gets the message after that.
+ * Whether a carrier refused an attempt, or gave it up, because of the recipient or the message, for
+ * good or for now. No other transport gets the message after that.
  */
 function isMessageRefused({ outcome, error }: AttemptFailure): boolean {
-  return outcome !== "ambiguous" && error !== null && !isTransportError(error.code);
+  const isRefused = outcome === "rejected" || outcome === "undelivered";
+  return isRefused && error !== null && !isTransportError(error.code);
 }
 
 /**
@@ -152,83 +133,4 @@ export function transportPatch(message: MessageRow, next: Next | undefined): Par
     return {};
   }
   return { transport: next.transport, provider_message_id: null };
-}
-
-/**
- * Returns the columns that name the carrier of a message after evidence of an attempt led to
- * `status`. They belong to the attempt that the status is based on, so they change with the status.
- * They also change if the evidence is the first to tell the provider id.
- */
-export function carrierColumns(
-  message: MessageRow,
-  { transport, provider_message_id }: Pick<AttemptRow, "transport" | "provider_message_id">,
-  status: MessageStatus,
-): Partial<MessageRow> {
-  const isFirstId = transport === message.transport && message.provider_message_id === null;
-  return status !== message.status || isFirstId ? { transport, provider_message_id } : {};
-}
-
-/** The columns that clear the evidence of an attempt that a later one replaces. */
-const noCarrierState = {
-  carrier_state: null,
-  sent_at: null,
-  delivered_at: null,
-  read_at: null,
-} as const;
-
-/**
- * Returns whether a receipt gave up an attempt that the carrier had accepted, and a retry followed.
- */
-export function isGivenUp({ outcome, next_attempt_at }: AttemptRow): boolean {
-  return outcome === "accepted" && next_attempt_at !== null;
-}
-
-/** Returns whether the message waits to be sent over another transport than that of the attempt. */
-export function isHandedOn({ status, transport }: MessageRow, attempt: AttemptRow): boolean {
-  return (status === "queued" || status === "scheduled") && transport !== attempt.transport;
-}
-
-/** An attempt on which a carrier reports, and its message. */
-export interface Reported {
-  readonly message: Seen<MessageRow>;
-  readonly attempt: Seen<AttemptRow>;
-}
-
-/**
- * Queues a message for the next transport of its route after the carrier gave up its last attempt.
- * Returns undefined if the message has ended, has expired, was redacted or has a later attempt, or
- * if the route does not fall back after `undelivered` or has no other transport.
- */
-export async function fallBack(
-  tx: Tx,
-  services: Services,
-  { message, attempt }: Reported,
-  error: MessageError,
-): Promise<Reported | undefined> {
-  const { status, expires_at, attempts: made, body } = message;
-  const isUnderway =
-    status === "sending" || status === "ambiguous" || status === "sent" || status === "unconfirmed";
-  if (
-    !isUnderway ||
-    body === null ||
-    expires_at === null ||
-    expires_at <= tx.now ||
-    attempt.number !== made
-  ) {
-    return undefined;
-  }
-  const next = await findNext(tx, services, message, attempt, {
-    outcome: "accepted",
-    error,
-    not_before: null,
-  });
-  if (next?.next !== "on") return undefined;
-  await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
-  const { state } = sendAgain({ attempts: made, expires_at }, next.at);
-  const updated = await moveMessage(tx, services.drawId, message, state, {
-    ...noCarrierState,
-    ...transportPatch(message, next),
-  });
-  await arm(tx, sendJob(updated, next.at));
-  return { message: updated, attempt: tx.update(attempts, attempt, { next_attempt_at: next.at }) };
 }

@@ -21,7 +21,7 @@ import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Reads, scan, type Tx, unscoped } from "../store/index.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
-import { isGivenUp, transportPatch } from "./choose-route.ts";
+import { transportPatch } from "./choose-route.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
@@ -120,7 +120,7 @@ async function recordLookup(
     outcome,
     provider_message_id,
     // An accepted attempt leads to another one only if the carrier gave it up.
-    ...(outcome === "accepted" && !isGivenUp(attempt) ? { next_attempt_at: null } : {}),
+    ...(outcome === "accepted" ? { next_attempt_at: null } : {}),
   });
   let updated = await applyFinding(tx, drawId, message, attemptAfter, answer, {
     services,
@@ -150,7 +150,7 @@ function outcomeOf(
   { outcome }: AttemptRow,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
 ): AttemptRow["outcome"] {
-  if (answer.outcome === "sent") return "accepted";
+  if (answer.outcome === "sent") return outcome === "undelivered" ? outcome : "accepted";
   return answer.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
 }
 

@@ -31,15 +31,8 @@ import {
 } from "./apply-receipt.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
-import {
-  carrierColumns,
-  isGivenUp,
-  findLostAttempts,
-  findNext,
-  type AttemptFailure,
-  type Reported,
-  transportPatch,
-} from "./choose-route.ts";
+import { findLostAttempts, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
+import { carrierColumns, isGivenUp, isProved, type Reported } from "./standing.ts";
 import { sendJob, followUpJob, updateClass } from "./send-jobs.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { Next } from "./route-rules.ts";
@@ -140,13 +133,13 @@ async function decide(
   attempt: AttemptRow,
   { answer, outcome, accepted }: Answered,
 ): Promise<Decided> {
-  if (isGivenUp(attempt)) return { decision: noChange, next: undefined };
+  if (isGivenUp(message, attempt)) return { decision: noChange, next: undefined };
   const state = stateOf(message);
   if (outcome.outcome === "rejected" && attempt.number < message.attempts) {
     return decideAfterNotSent(tx, services, message, attempt);
   }
   const next =
-    outcome.outcome === "accepted"
+    answer.outcome === "accepted"
       ? undefined
       : await findNext(tx, services, message, attempt, outcome);
   const decision = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
@@ -246,12 +239,12 @@ async function outcomeOf(
     const not_before = attempt.not_before ?? notBeforeOf(answer.retry_after_ms, tx.now);
     return { ...noId, outcome, error, not_before };
   }
-  // A receipt may have said already why the carrier did not deliver the message.
-  const error = attempt.outcome === "accepted" ? attempt.error : null;
+  // A receipt may have said already that the carrier did not deliver the message, and why.
+  const isUndelivered = attempt.outcome === "undelivered";
   return {
     ...noId,
-    outcome,
-    error,
+    outcome: isUndelivered ? "undelivered" : outcome,
+    error: isUndelivered ? attempt.error : null,
     provider_message_id: await providerIdFor(tx, attempt, answer.provider_message_id),
   };
 }
@@ -276,9 +269,9 @@ export async function settleAttempt(
   answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>,
   next?: Next,
 ): Promise<Reported> {
-  // A look-up may have proved acceptance already. Proof outranks a lost or negative answer.
-  const isKnown = attempt.outcome === "accepted" && answer.outcome !== "accepted";
-  if (isKnown) return { message, attempt };
+  // A look-up or a receipt may have proved acceptance already. Proof outranks a lost or negative
+  // answer.
+  if (isProved(attempt) && !isProved(answer)) return { message, attempt };
   const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
   const { transport } = attempt;
   const columns =
@@ -305,7 +298,7 @@ export async function settleAttempt(
           answer_version: updated.version,
           led_to,
         }),
-    next_attempt_at: isGivenUp(attempt) ? attempt.next_attempt_at : nextAt,
+    next_attempt_at: attempt.outcome === "undelivered" ? attempt.next_attempt_at : nextAt,
   });
   const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
   if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));

@@ -123,7 +123,11 @@ export const attempts = scoped("message_attempts", {
   started_at: time(),
   /** When the caller's lease ends. An attempt without an answer by then has lost its answer. */
   leased_until: time(),
-  outcome: text<"pending" | "accepted" | "rejected" | "ambiguous">(),
+  /**
+   * What is known of the call. Receipts and look-ups outrank the answer. `undelivered`: the carrier
+   * had the message and reported that it gave it up.
+   */
+  outcome: text<"pending" | "accepted" | "rejected" | "ambiguous" | "undelivered">(),
   answered_at: nullable(time()),
   /** The position of the answer in the timeline. */
   answer_id: nullable(text<EntryId>()),
@@ -131,10 +135,7 @@ export const attempts = scoped("message_attempts", {
   error: nullable(json<MessageError>()),
   /** The carrier asked not to be called with this message before this time. */
   not_before: nullable(time()),
-  /**
-   * When the next attempt is due. Set on an accepted attempt only if a later receipt reported that
-   * the carrier gave the message up.
-   */
+  /** When the next attempt is due. Null if the attempt led to no other. */
   next_attempt_at: nullable(time()),
   /** The status that the answer led to. */
   led_to: nullable(text<MessageStatus>()),

@@ -8,8 +8,8 @@
  * `expired` or `failed`.
  *
  * Proof that the carrier has the message outranks all of these states. From then on receipts decide
- * its state, the `CarrierState`, and it is not sent again, unless a route falls back after
- * `undelivered`.
+ * its state, the `CarrierState`, and it is not sent again, unless the carrier gives it up and later
+ * attempts or a route's `fallBackAfter` let it go on.
  *
  * Canceling needs the status `scheduled` or `queued`, and sending needs `queued`. Both leave that
  * status, so a canceled message is not sent afterwards.
@@ -231,7 +231,7 @@ export function applyEvidence(
 /**
  * Returns whether evidence of an attempt no longer counts. Proof of delivery always counts.
  * `undelivered` counts for the last attempt only. No other evidence counts after the carrier gave
- * up the attempt and the message was queued again.
+ * the attempt up, unless the message's status is based on that.
  */
 export function isSuperseded(
   { status }: Evidence,

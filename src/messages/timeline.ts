@@ -1,6 +1,7 @@
 /** Puts the records of a message in the order of its timeline. */
 import { iso, isoOrNull, ulidOf } from "../kernel/index.ts";
-import type { TimelineAttempt, TimelineEntry } from "./timeline-types.ts";
+import type { AttemptRow } from "./rows.ts";
+import type { TimelineEntry } from "./timeline-types.ts";
 import type { MessageError, MessageStatus } from "./types.ts";
 
 /** A timeline entry before ordering, and the status that it led to. */
@@ -50,11 +51,11 @@ function inOrder(a: TimelineRecord, b: TimelineRecord): number {
 }
 
 interface AttemptFacts {
-  readonly id: TimelineAttempt["id"];
+  readonly id: AttemptRow["id"];
   readonly number: number;
   readonly transport: string;
   readonly started_at: number;
-  readonly outcome: TimelineAttempt["outcome"];
+  readonly outcome: AttemptRow["outcome"];
   readonly answered_at: number | null;
   readonly answer_id: string | null;
   readonly message_version: number;
@@ -85,7 +86,7 @@ export function attemptRecords(attempt: AttemptFacts): TimelineRecord[] {
     id,
     number,
     transport,
-    outcome,
+    outcome: outcome === "undelivered" ? "accepted" : outcome,
     provider_message_id,
     error,
     answered_at: isoOrNull(answered_at),

@@ -1,58 +1,12 @@
 /** What carriers report about a message that falls back from one to the other. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { EngineOptions } from "../../src/host/options.ts";
-import type { Route } from "../../src/ports/route.ts";
 import type { LookupAnswer, Receipt, SendAnswer } from "../../src/ports/transport.ts";
-import {
-  accepted,
-  busy,
-  carrier,
-  held,
-  lost,
-  providerId,
-  type Script,
-} from "../support/carrier.ts";
+import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
+import { hello, overTwo, unavailable } from "../support/over-two.ts";
 import { world } from "../support/world.ts";
 
-const hello = { to: "+15005550001", body: "Hello" };
 const hour = 3_600_000;
-const unavailable = { code: "carrier_unavailable", message: "" } as const;
-
-async function overTwo(
-  fallBackAfter: NonNullable<Route["fallBackAfter"]>,
-  first: Script,
-  second: Script = {},
-  options: Partial<EngineOptions<undefined>> = {},
-) {
-  const { clock, engine } = world();
-  const lines = [carrier(first), carrier({ name: "second", ...second })] as const;
-  const one = engine(memory(), {
-    transports: [...lines],
-    routes: [{ transports: ["sandbox", "second"], fallBackAfter }],
-    ...options,
-  });
-  await one.start();
-  return {
-    clock,
-    engine: one,
-    lines,
-    /** Delivers a receipt for the carrier's first attempt. */
-    tell: async (
-      line: (typeof lines)[number],
-      status: Receipt["status"],
-      error?: Receipt["error"],
-    ) => {
-      const { attempt } = line.calls[0] ?? expect.fail("the carrier was not called");
-      await line
-        .sink()
-        .receipt(
-          { attempt_id: attempt.attempt_id, provider_message_id: providerId(attempt) },
-          { status, at: clock.now(), ...(error && { error }) },
-        );
-    },
-  };
-}
 
 it.each(["before the answer", "after the answer", "in a look-up"])(
   "a fallback after `undelivered` goes ahead although a receipt `sent` follows: %s",
@@ -351,4 +305,23 @@ it("all receipts of an attempt count that was refused for now and waits for its 
   }
   const sent_at = new Date(earlier).toISOString();
   expect(await one.messages.get(id)).toMatchObject({ status: "undelivered", sent_at });
+});
+
+describe("a carrier that refused an attempt for now and then reports `undelivered`", () => {
+  it("is not called again, although it reports `sent` again before the fallback", async () => {
+    const { clock, engine, lines, tell } = await overTwo(
+      ["undelivered"],
+      { send: (_, attempt) => (attempt.number === 1 ? busy(120_000) : accepted(attempt)) },
+      { send: () => busy(60_000) },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    const [first, second] = lines;
+    await tell(second, "sent");
+    await tell(second, "undelivered", unavailable);
+    await tell(second, "sent");
+    await clock.advance(150_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+    expect([first.calls.length, second.calls.length]).toEqual([2, 1]);
+  });
 });

@@ -103,6 +103,25 @@ describe("a message that the first carrier may have and the second refuses", () 
     },
   );
 
+  it.each([
+    ["sent", "undelivered"],
+    ["undelivered", "sent"],
+  ] as const)(
+    "fails when the first carrier reports %s and then %s before the refusal",
+    async (...statuses) => {
+      const answer = held<SendAnswer>();
+      const { clock, engine, message, tell } = await sent(() => answer.promise);
+      for (const status of statuses) await tell(status);
+      answer.answer(no("invalid_sender"));
+      await clock.advance(7_200_000);
+      expect(await message()).toMatchObject({
+        status: "failed",
+        error: { code: "invalid_sender" },
+      });
+      expect((await engine.events.list({ type: "message.failed" })).data).toHaveLength(1);
+    },
+  );
+
   it("is delivered when the first carrier reports this after `undelivered`", async () => {
     const answer = held<SendAnswer>();
     const { clock, message, tell } = await sent(() => answer.promise);

@@ -1,0 +1,233 @@
+/**
+ * What the attempts of a message mean for it together.
+ *
+ * An attempt may still arrive unless its carrier refused it (`rejected`) or gave it up
+ * (`undelivered`). While a later attempt may arrive or is planned, the carrier's `undelivered` of an
+ * earlier one does not end the message.
+ */
+import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
+import { type AttemptFailure, findNext, maxTried } from "./choose-route.ts";
+import { join } from "./carrier-state.ts";
+import { firstFollowUpAt } from "./follow-up-times.ts";
+import { moveMessage } from "./move.ts";
+import type { Services } from "../operations/index.ts";
+import { arm, disarm } from "../queue/index.ts";
+import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow } from "./rows.ts";
+import { followUpJob, sendJob } from "./send-jobs.ts";
+import type { Next } from "./route-rules.ts";
+import type { MessageState } from "./rules.ts";
+import type { MessageError, MessageStatus } from "./types.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+import { readTransportFacts } from "./transport-facts.ts";
+
+/** An attempt on which a carrier reports, and its message. */
+export interface Reported {
+  readonly message: Seen<MessageRow>;
+  readonly attempt: Seen<AttemptRow>;
+}
+
+/**
+ * Returns the columns that name the carrier of a message after evidence of an attempt led to
+ * `status`. They belong to the attempt that the status is based on, so they change with the status.
+ * They also change if the evidence is the first to tell the provider id.
+ */
+export function carrierColumns(
+  message: MessageRow,
+  { transport, provider_message_id }: Pick<AttemptRow, "transport" | "provider_message_id">,
+  status: MessageStatus,
+): Partial<MessageRow> {
+  const isFirstId = transport === message.transport && message.provider_message_id === null;
+  return status !== message.status || isFirstId ? { transport, provider_message_id } : {};
+}
+
+/** Whether the status of a message that a carrier has is based on the attempt. */
+export function isBasis(
+  { carrier_state, transport, provider_message_id }: MessageRow,
+  attempt: AttemptRow,
+): boolean {
+  return (
+    carrier_state !== null &&
+    transport === attempt.transport &&
+    (provider_message_id ?? attempt.provider_message_id) === attempt.provider_message_id
+  );
+}
+
+/** Whether it is certain that the carrier had the message. */
+export function isProved({ outcome }: Pick<AttemptRow, "outcome">): boolean {
+  return outcome === "accepted" || outcome === "undelivered";
+}
+
+/**
+ * Whether the carrier has given the attempt up and the message does not depend on it any more.
+ */
+export function isGivenUp(message: MessageRow, attempt: AttemptRow): boolean {
+  const hasEnded = message.status !== "sent" && message.status !== "unconfirmed";
+  return attempt.outcome === "undelivered" && !(hasEnded && isBasis(message, attempt));
+}
+
+/** Whether no later attempt may arrive and none is planned over another transport. */
+export async function isLastOpen(
+  tx: Tx,
+  message: MessageRow,
+  attempt: AttemptRow,
+): Promise<boolean> {
+  const isWaiting = message.status === "queued" || message.status === "scheduled";
+  if (isWaiting && message.transport !== attempt.transport) return false;
+  if (attempt.number === message.attempts) return true;
+  return !isWaiting && !(await laterAttempts(tx, message, attempt)).some(mayArrive);
+}
+
+function mayArrive({ outcome }: AttemptRow): boolean {
+  return outcome !== "rejected" && outcome !== "undelivered";
+}
+
+async function laterAttempts(
+  tx: Tx,
+  { id, attempts: made }: MessageRow,
+  { number }: AttemptRow,
+): Promise<readonly Seen<AttemptRow>[]> {
+  if (number === made) return [];
+  const all = await tx.list(attemptsOfMessage, [id], maxTried);
+  return all.filter((each) => each.number > number);
+}
+
+/** The columns that clear the evidence of an attempt that the message no longer depends on. */
+const noCarrierState = {
+  carrier_state: null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+} as const;
+
+/** A next attempt. */
+type Planned = Extract<Next, { next: "on" }>;
+
+/**
+ * Lets a message go on after the carrier gave up the attempt that its status depends on. The later
+ * attempts decide, as they would if that attempt had been given up before them. If all of them
+ * failed, too, what follows the last one is planned. Returns undefined if nothing follows, or if
+ * the message has ended.
+ */
+export async function goOn(
+  tx: Tx,
+  services: Services,
+  { message, attempt }: Reported,
+  error: MessageError,
+): Promise<Reported | undefined> {
+  if (!isUnderway(message)) return undefined;
+  const later = await laterAttempts(tx, message, attempt);
+  const open = later.filter(mayArrive);
+  const sent = open.findLast(({ outcome }) => outcome === "accepted");
+  const last = later.at(-1);
+  let next: Planned | undefined;
+  if (last === undefined) {
+    const failure = { outcome: "undelivered", error, not_before: null } as const;
+    next = await nextAfterFailure(tx, services, message, attempt, failure, tx.now);
+  } else if (sent === undefined && !mayArrive(last)) {
+    next = await nextAfterFailure(tx, services, message, last, last, last.answered_at ?? tx.now);
+  }
+  const holder = sent ?? open.at(-1);
+  const state = next === undefined ? stateOver(message, holder) : queuedFor(message, next);
+  if (state === undefined) return undefined;
+
+  await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
+  const { transport, provider_message_id } =
+    next === undefined ? (holder ?? attempt) : { ...next, provider_message_id: null };
+  const columns = { ...noCarrierState, transport, provider_message_id };
+  const updated = await moveMessage(tx, services.drawId, message, state, columns);
+  if (next !== undefined) {
+    await arm(tx, sendJob(updated, next.at));
+    const changes = { next_attempt_at: next.at };
+    if (last !== undefined) tx.update(attempts, last, changes);
+    else return { message: updated, attempt: tx.update(attempts, attempt, changes) };
+  } else if (updated.status === "sending") {
+    // The engine that made the call may have stopped. The job then records the lost answer.
+    await arm(tx, sendJob(updated, tx.now));
+  }
+  await followUpAll(tx, services, updated, open);
+  return { message: updated, attempt };
+}
+
+/** Whether the message waits, is being sent, or depends on what happens to an attempt. */
+function isUnderway({ status }: MessageRow): boolean {
+  return (
+    status === "scheduled" ||
+    status === "queued" ||
+    status === "sending" ||
+    status === "ambiguous" ||
+    status === "sent" ||
+    status === "unconfirmed"
+  );
+}
+
+/** Returns what follows an attempt that failed, if it can follow within the time to live. */
+async function nextAfterFailure(
+  tx: Tx,
+  services: Services,
+  message: MessageRow,
+  last: AttemptRow,
+  failure: AttemptFailure,
+  at: number,
+): Promise<Planned | undefined> {
+  const { body, expires_at } = message;
+  if (body === null || expires_at === null) return undefined;
+  const next = await findNext(tx, services, message, last, failure, at);
+  const again = next ?? retryOver(last, failure, at, tx.now);
+  return again?.next === "on" && again.at < expires_at ? again : undefined;
+}
+
+/** Returns the next attempt over the same transport after a refusal. */
+function retryOver(
+  { number, transport }: AttemptRow,
+  { outcome, error, not_before }: AttemptFailure,
+  at: number,
+  now: number,
+): Planned | undefined {
+  if (outcome !== "rejected" || error?.permanent === true) return undefined;
+  const due = not_before ?? retryAt(number, undefined, at);
+  return due === null ? undefined : { next: "on", transport, at: Math.max(due, now) };
+}
+
+function queuedFor({ attempts: made, expires_at }: MessageRow, { at }: Planned): MessageState {
+  return sendAgain({ attempts: made, expires_at: expires_at ?? Infinity }, at).state;
+}
+
+/** Returns the state of a message that depends on the attempt `holder`, if there is one. */
+function stateOver(
+  { attempts: made, expires_at: ends_at }: MessageRow,
+  holder: AttemptRow | undefined,
+): MessageState | undefined {
+  const expires_at = ends_at ?? Infinity;
+  switch (holder?.outcome) {
+    case "accepted": {
+      const at = holder.answered_at ?? holder.started_at;
+      return join(null, { status: "sent", at, error: null }).state;
+    }
+    case "pending":
+      return { status: "sending", expires_at, attempts: made };
+    case "ambiguous":
+      return {
+        status: "ambiguous",
+        expires_at,
+        attempts: made,
+        error: holder.error ?? answerLost,
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** Schedules the follow-ups that the attempts need with the present status of their message. */
+async function followUpAll(
+  tx: Tx,
+  services: Services,
+  message: MessageRow,
+  open: readonly AttemptRow[],
+): Promise<void> {
+  const facts = readTransportFacts(services.transports);
+  for (const each of open) {
+    const at = firstFollowUpAt(each, message, facts, tx.now);
+    if (at !== undefined) await arm(tx, followUpJob(each, at));
+  }
+}

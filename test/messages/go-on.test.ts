@@ -1,0 +1,70 @@
+/** Messages that go on after a carrier gave up the attempt that their status was based on. */
+import { describe, expect, it } from "vitest";
+import type { SendAnswer } from "../../src/ports/transport.ts";
+import { accepted, busy, held, lost, providerId } from "../support/carrier.ts";
+import { hello, overTwo, unavailable } from "../support/over-two.ts";
+
+describe("a message that is `sent` because of a first carrier's receipt goes on when that carrier reports `undelivered`", () => {
+  const onceLost = (second: SendAnswer | Promise<SendAnswer>) =>
+    overTwo(
+      ["ambiguous", "undelivered"],
+      { send: () => lost },
+      { send: (_, attempt) => (attempt.number === 2 ? second : accepted(attempt)) },
+    );
+
+  it.each([
+    ["sent", "undelivered"],
+    ["undelivered", "sent"],
+  ] as const)("with the retry that it waited for: %s, %s", async (...statuses) => {
+    const { clock, engine, lines, tell } = await onceLost(busy(10_000));
+    const { id } = await engine.messages.send(hello);
+    const begun = clock.now();
+    await clock.settle();
+    for (const status of statuses) await tell(lines[0], status, unavailable);
+    await clock.advance(60_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+    expect(lines[1].calls.map(({ at }) => at - begun)).toEqual([0, 10_000]);
+  });
+
+  it("with the retry that follows the answer of the second carrier, which is being called", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, engine, lines, tell } = await onceLost(answer.promise);
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    for (const status of ["sent", "undelivered"] as const) await tell(lines[0], status);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sending", sent_at: null });
+    answer.answer(busy());
+    await clock.advance(60_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+    expect(lines[1].calls).toHaveLength(2);
+  });
+
+  it.each([
+    ["sent", () => accepted],
+    ["ambiguous", () => () => lost],
+  ] as const)("as %s, with the second carrier's provider id", async (status, answerOf) => {
+    const answer = held<SendAnswer>();
+    const { clock, engine, lines, tell } = await onceLost(answer.promise);
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[0], "sent");
+    const { attempt } = lines[1].calls[0] ?? expect.fail("the carrier was not called");
+    answer.answer(answerOf()(attempt));
+    await clock.advance(1_000);
+    await tell(lines[0], "undelivered", unavailable);
+    const provider_message_id = status === "sent" ? providerId(attempt) : null;
+    const expected = { status, transport: "second", provider_message_id };
+    expect(await engine.messages.get(id)).toMatchObject(expected);
+  });
+
+  it("as ambiguous if the engine that called the second carrier has stopped", async () => {
+    const { clock, engine, lines, tell } = await onceLost(new Promise(() => {}));
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[0], "sent");
+    await clock.advance(30_000);
+    await tell(lines[0], "undelivered", unavailable);
+    await clock.advance(60_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "ambiguous" });
+  });
+});
