@@ -141,7 +141,8 @@ export async function applyPushedReceipts(
   const updated = await applyReceipts(tx, services, reported, receipts);
   const { message, attempt } = updated;
   // The answer to the attempt may never come, so its follow-up is scheduled here.
-  if (message.status === "sent" && reported.attempt.outcome !== "accepted") {
+  const isNews = message.status === "sent" && reported.message.status !== "sent";
+  if (isNews && isBasis(message, attempt)) {
     await arm(tx, followUpJob(attempt, attempt.leased_until));
   }
   return updated;

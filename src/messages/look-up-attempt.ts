@@ -22,6 +22,7 @@ import type { Services } from "../operations/index.ts";
 import { background, type Reads, scan, type Tx, unscoped } from "../store/index.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
+import { isBasis } from "./standing.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
@@ -131,6 +132,7 @@ async function recordLookup(
     const told = await applyReceipts(tx, services, reported, answer.receipts);
     ({ message: updated } = await applyEarlyReceipts(tx, services, told));
   }
+  if (waitsForOther(updated, attemptAfter)) return finish(tx, claim);
   updated = await endReceiptWait(
     tx,
     drawId,
@@ -200,11 +202,18 @@ async function applyFinding(
 async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
   const message = attempt && (await tx.get(messageById, [attempt.message_id]));
-  if (attempt === undefined || message === undefined) return finish(tx, claim);
+  if (attempt === undefined || message === undefined || waitsForOther(message, attempt)) {
+    return finish(tx, claim);
+  }
   const endsAt = attempt.started_at + maxAbsenceMs;
   const { status } = await endReceiptWait(tx, drawId, message, endsAt);
   const isOver = tx.now >= endsAt || !needsFollowUp(status);
   await finish(tx, claim, isOver ? {} : { againAt: tx.now + waitForTransportMs });
+}
+
+/** A sent message waits only for the receipts of the attempt that its status is based on. */
+function waitsForOther(message: MessageRow, attempt: AttemptRow): boolean {
+  return message.status === "sent" && !isBasis(message, attempt);
 }
 
 /** Marks the message `unconfirmed` if the wait for receipts, which ends at `endsAt`, is over. */

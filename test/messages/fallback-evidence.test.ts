@@ -325,3 +325,37 @@ describe("a carrier that refused an attempt for now and then reports `undelivere
     expect([first.calls.length, second.calls.length]).toEqual([2, 1]);
   });
 });
+
+describe("the wait for the receipts of the next carrier does not end early", () => {
+  const short = { receipts: { timeout_ms: 60_000, lookups_ms: [] } };
+
+  it.each([
+    ["refused the message for now and reports `undelivered`", "undelivered", busy(600_000)],
+    ["lost its answer and reports `sent`", "sent", lost],
+  ] as const)("if a carrier with a shorter wait %s", async (_, status, answer) => {
+    const { clock, engine, lines, tell } = await overTwo(["ambiguous"], {
+      ...short,
+      send: () => answer,
+    });
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[0], status);
+    await clock.advance(120_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+    await clock.advance(3_600_000);
+    expect((await engine.messages.get(id)).status).toBe("unconfirmed");
+  });
+
+  it("if it ends for an earlier attempt that was accepted late", async () => {
+    const answer = held<SendAnswer>();
+    const { clock, engine, lines } = await overTwo(["ambiguous"], {
+      ...short,
+      send: () => answer.promise,
+    });
+    const { id } = await engine.messages.send(hello);
+    await clock.advance(26_000);
+    answer.answer(accepted(lines[0].calls[0]?.attempt ?? expect.fail("not called")));
+    await clock.advance(120_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+  });
+});
