@@ -123,13 +123,17 @@ interface MessageStateData {
   readonly error: MessageError | null;
 }
 
-/** A message failed, expired or was not delivered. A later receipt can still deliver it. */
+/**
+ * A message failed, expired or was not delivered. Published once for each message. A later receipt
+ * can still deliver it.
+ */
 export interface MessageFailedData extends MessageStateData {}
 
 export const messageFailedDataSchema = z
   .strictObject(messageState)
   .describe(
-    "A message failed, expired or was not delivered. A later receipt can still deliver it.",
+    "A message failed, expired or was not delivered. Published once for each message. A later " +
+      "receipt can still deliver it.",
   );
 
 export const messageFailed: EventDefinition<"message.failed", MessageFailedData> = defineEvent(

@@ -3,12 +3,12 @@ import { type GenerateId, iso } from "../kernel/index.ts";
 import { contactById, contactReference } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
-import { eventsFor, type MessageState, isWithCarrier } from "./rules.ts";
+import { endOf, eventsFor, type MessageState, isWithCarrier } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { appendEvent } from "../events/index.ts";
 import { sendJob } from "./send-jobs.ts";
-import type { MessageError, MessageStatus } from "./types.ts";
+import type { MessageError } from "./types.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 import { countHourly, type CountedChange, usage } from "../accounts/index.ts";
 
@@ -20,8 +20,13 @@ export async function moveMessage(
   state: MessageState,
   patch: Partial<MessageRow> = {},
 ): Promise<Seen<MessageRow>> {
-  const updated = tx.update(messages, message, { ...patch, ...patchOf(state), updated_at: tx.now });
-  if (updated.status !== message.status) countMessage(tx, updated, message.status);
+  const updated = tx.update(messages, message, {
+    ...patch,
+    ...patchOf(state),
+    ended_as: endOf(state.status, endOf(message.status, message.ended_as)),
+    updated_at: tx.now,
+  });
+  if (updated.status !== message.status) countMessage(tx, updated, message);
   // A message that waits for a retry blocks its conversation. This one no longer waits, so later
   // messages may go.
   if (message.retry_at !== null && updated.retry_at === null && updated.status !== "sending") {
@@ -29,7 +34,7 @@ export async function moveMessage(
   }
   const { id: message_id, contact_id, conversation_id, to, channel, status, error } = updated;
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
-  for (const type of eventsFor(message.status, status)) {
+  for (const type of eventsFor(message.status, status, message.ended_as)) {
     if (type === "message.updated") {
       appendEvent(
         tx,
@@ -158,9 +163,9 @@ export function writeTimeline(
 
 /**
  * Counts the message in the usage of today, under its status, and what happened in this hour.
- * `before` is the status before the change. Null means that the message is new.
+ * `before` is the message before the change. Null means that the message is new.
  */
-export function countMessage(tx: Tx, message: MessageRow, before: MessageStatus | null): void {
+export function countMessage(tx: Tx, message: MessageRow, before: MessageRow | null): void {
   const { channel, status, segments } = message;
   const day = iso(tx.now).slice(0, 10);
   tx.add(usage, { day, channel, status, messages: 1, segments: segments ?? 0 });
@@ -170,13 +175,13 @@ export function countMessage(tx: Tx, message: MessageRow, before: MessageStatus 
 
 function countedChange(
   { direction, status, created_at, send_at, delivered_at, from, error }: MessageRow,
-  before: MessageStatus | null,
+  before: MessageRow | null,
   now: number,
 ): CountedChange | undefined {
   if (before === null) return direction === "inbound" ? received : accepted;
   // Most changes of status are neither a delivery nor a failure.
   if (status === "sending" || status === "sent") return undefined;
-  const published = eventsFor(before, status);
+  const published = eventsFor(before.status, status, before.ended_as);
   if (published.includes("message.sent")) {
     const since = Math.max(created_at, send_at ?? 0);
     return { what: "delivered", afterMs: (delivered_at ?? now) - since };

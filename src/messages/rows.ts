@@ -8,6 +8,7 @@ import type {
   MessageId,
 } from "../kernel/index.ts";
 import {
+  added,
   boolean,
   collection,
   integer,
@@ -23,6 +24,7 @@ import {
 import type { Keyword } from "../contacts/index.ts";
 import type { TimelineEntry } from "./timeline-types.ts";
 import type { CarrierState } from "./carrier-state.ts";
+import type { EndStatus } from "./rules.ts";
 import type { Category, MessageError, MessageStatus, Segments } from "./types.ts";
 
 export const messages = scoped("messages", {
@@ -63,6 +65,11 @@ export const messages = scoped("messages", {
   attempts: integer(),
   /** The earliest time of the next attempt. Null unless the message waits for a retry. */
   retry_at: nullable(time()),
+  /**
+   * The first status in which the message had ended without arriving. Null if it never had, and in
+   * rows of earlier versions. A receipt may change the status later.
+   */
+  ended_as: added(4, nullable(text<EndStatus>())),
   /** The state that all evidence from the carrier gives. Null until there is evidence. */
   carrier_state: nullable(json<CarrierState>()),
   created_at: time(),
@@ -94,6 +101,7 @@ export const initialColumns = {
   keyword: null,
   attempts: 0,
   retry_at: null,
+  ended_as: null,
   carrier_state: null,
   sent_at: null,
   delivered_at: null,

@@ -251,19 +251,39 @@ export function applyReceiptTimeout(
     : noChange;
 }
 
-/** Returns the events to publish for a change of status. */
-export function eventsFor(from: MessageStatus | null, to: MessageStatus): EventType[] {
+/** A status in which a message has ended without arriving. */
+export type EndStatus = "failed" | "expired" | "undelivered" | "canceled";
+
+/** Returns the first status in which a message has ended. Null if it has never ended. */
+export function endOf(status: MessageStatus, ended_as: EndStatus | null = null): EndStatus | null {
+  if (ended_as !== null) return ended_as;
+  return status === "canceled" || isFailure(status) ? status : null;
+}
+
+/**
+ * Returns the events to publish for a change of status. `ended_as` is how the message has ended
+ * before. A failure is reported once, also if a receipt contradicts it in between.
+ */
+export function eventsFor(
+  from: MessageStatus | null,
+  to: MessageStatus,
+  ended_as: EndStatus | null = null,
+): EventType[] {
   if (from === to) return [];
   if (isArrived(to) && (from === null || !isArrived(from))) {
     return ["message.updated", "message.sent"];
   }
-  if (to === "failed" || to === "undelivered" || to === "expired") {
+  const before = from === null ? null : endOf(from, ended_as);
+  if (isFailure(to) && (before === null || before === "canceled")) {
     return ["message.updated", "message.failed"];
   }
   return ["message.updated"];
 }
 
 const isArrived = (status: MessageStatus): boolean => status === "delivered" || status === "read";
+
+const isFailure = (status: MessageStatus): status is "failed" | "expired" | "undelivered" =>
+  status === "failed" || status === "expired" || status === "undelivered";
 
 function isWaiting(state: MessageState): state is Scheduled | Queued {
   return state.status === "scheduled" || state.status === "queued";

@@ -15,7 +15,7 @@ import { arm, disarm } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow } from "./rows.ts";
 import { followUpJob, sendJob } from "./send-jobs.ts";
 import type { Next } from "./route-rules.ts";
-import type { MessageState } from "./rules.ts";
+import { endOf, type MessageState } from "./rules.ts";
 import type { MessageError, MessageStatus } from "./types.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -105,9 +105,9 @@ type Planned = Extract<Next, { next: "on" }>;
 
 /**
  * Lets a message go on after the carrier gave up the attempt that its status depends on. The later
- * attempts decide, as they would if that attempt had been given up before them. If all of them
- * failed, too, what follows the last one is planned. Returns undefined if nothing follows, or if
- * the message has ended.
+ * attempts decide, as they would if that attempt had been given up before them. If none of them was
+ * accepted or is under way, what follows the last one is planned. Returns undefined if nothing
+ * follows, or if the message has ended before.
  */
 export async function goOn(
   tx: Tx,
@@ -115,7 +115,8 @@ export async function goOn(
   { message, attempt }: Reported,
   error: MessageError,
 ): Promise<Reported | undefined> {
-  if (!isUnderway(message)) return undefined;
+  // The host application may have sent the message anew, or it was canceled.
+  if (endOf(message.status, message.ended_as) !== null) return undefined;
   const later = await laterAttempts(tx, message, attempt);
   const open = later.filter(mayArrive);
   const sent = open.findLast(({ outcome }) => outcome === "accepted");
@@ -147,18 +148,6 @@ export async function goOn(
   }
   await followUpAll(tx, services, updated, open);
   return { message: updated, attempt };
-}
-
-/** Whether the message waits, is being sent, or depends on what happens to an attempt. */
-function isUnderway({ status }: MessageRow): boolean {
-  return (
-    status === "scheduled" ||
-    status === "queued" ||
-    status === "sending" ||
-    status === "ambiguous" ||
-    status === "sent" ||
-    status === "unconfirmed"
-  );
 }
 
 /** Returns what follows an attempt that failed, if it can follow within the time to live. */

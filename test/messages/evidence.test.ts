@@ -15,6 +15,7 @@ import {
   held,
   lost,
   providerId,
+  refused,
   type Script,
 } from "../support/carrier.ts";
 import { storages } from "../support/storages.ts";
@@ -309,6 +310,28 @@ it("is applied although another engine got it while the answer was recorded", as
   expect([races, (await one.messages.get(id)).status]).toEqual([1, "sent"]);
   await clock.advance(2 * minute);
   expect((await one.messages.get(id)).status).toBe("delivered");
+});
+
+it.each([
+  ["undelivered", "sent"],
+  ["sent", "undelivered"],
+] as const)("of a message that has failed reports no second failure: %s, %s", async (...told) => {
+  const { clock, engine } = world();
+  const line = carrier({
+    send: (_, attempt) => (attempt.number === 1 ? busy(1_000) : refused),
+  });
+  const one = engine(memory(), { transports: [line] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(5_000);
+  expect((await one.messages.get(id)).status).toBe("failed");
+  const { attempt } = line.calls[0] ?? expect.fail("the carrier was not called");
+  const subject = { attempt_id: attempt.attempt_id, provider_message_id: providerId(attempt) };
+  for (const status of told) await line.sink().receipt(subject, { status, at: clock.now() });
+  expect((await one.messages.get(id)).status).toBe("undelivered");
+  const failures = (await one.events.list({ type: "message.failed" })).data;
+  expect(failures.map(({ data }) => data)).toMatchObject([{ message_id: id, status: "failed" }]);
+  expect((await one.account().usageByHour()).data).toMatchObject([{ accepted: 1, failed: 1 }]);
 });
 
 describe.each(storages)("idempotency keys on $name", ({ open }) => {

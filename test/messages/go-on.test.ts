@@ -68,3 +68,18 @@ describe("a message that is `sent` because of a first carrier's receipt goes on 
     expect(await engine.messages.get(id)).toMatchObject({ status: "ambiguous" });
   });
 });
+
+it("a canceled message is not sent over another carrier, whatever the one that refused it reports", async () => {
+  const { clock, engine, lines, tell } = await overTwo(
+    ["undelivered"],
+    { send: () => busy(60_000) },
+    { send: () => busy(60_000) },
+  );
+  const { id } = await engine.messages.send(hello);
+  await clock.settle();
+  await engine.messages.cancel(id);
+  for (const status of ["sent", "undelivered"] as const) await tell(lines[1], status, unavailable);
+  await clock.advance(120_000);
+  expect((await engine.messages.get(id)).status).toBe("undelivered");
+  expect(lines.map(({ calls }) => calls.length)).toEqual([1, 1]);
+});

@@ -49,6 +49,7 @@ function row(scope: Scope, n: number): MessageRow {
     idempotency_key: null,
     attempts: 0,
     retry_at: null,
+    ended_as: null,
     carrier_state: null,
     created_at: n,
     updated_at: n,

@@ -435,7 +435,7 @@ describe("once the carrier proves that it has the message", () => {
 });
 
 describe("the events of a change", () => {
-  it("report each change once, the first delivery, and every kind of failure", () => {
+  it("report each change once, the first delivery, and the first failure of every kind", () => {
     expect(eventsFor("queued", "sending")).toEqual(["message.updated"]);
     expect(eventsFor("sent", "delivered")).toEqual(["message.updated", "message.sent"]);
     expect(eventsFor("sent", "read")).toEqual(["message.updated", "message.sent"]);
@@ -443,6 +443,9 @@ describe("the events of a change", () => {
     for (const to of ["failed", "undelivered", "expired"] as const) {
       expect(eventsFor("sent", to)).toEqual(["message.updated", "message.failed"]);
     }
+    expect(eventsFor("failed", "undelivered")).toEqual(["message.updated"]);
+    expect(eventsFor("sent", "undelivered", "failed")).toEqual(["message.updated"]);
+    expect(eventsFor("sent", "undelivered", "canceled")).toContain("message.failed");
     for (const status of messageStatuses) expect(eventsFor(status, status)).toEqual([]);
   });
 });
