@@ -118,17 +118,21 @@ export async function joinEvidence(
     // The message is sent only because of what this carrier reported before.
     const mustGoOn = evidence.error !== null && !isLast && isSent && isBasis(message, before);
     const wentOn = mustGoOn ? await goOn(tx, services, reported, evidence.error) : undefined;
-    const isChanged = wentOn !== undefined && wentOn.message.status !== message.status;
-    return { ...(wentOn ?? reported), ignored_reason: isChanged ? null : "superseded" };
+    return wentOnFrom(message, wentOn ?? reported);
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
   if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };
   const isChanged = state.status === "undelivered" && message.status !== "undelivered";
   const wentOn = isChanged ? await goOn(tx, services, reported, state.error) : undefined;
-  if (wentOn !== undefined) return { ...wentOn, ignored_reason: null };
+  if (wentOn !== undefined) return wentOnFrom(message, wentOn);
   const columns = carrierColumns(message, attempt, state.status);
   const moved = await moveMessage(tx, services.drawId, message, state, columns);
   return { message: moved, attempt, ignored_reason: null };
+}
+
+/** The receipt did not count for a message that keeps its status. */
+function wentOnFrom({ status }: MessageRow, reported: Reported): Applied {
+  return { ...reported, ignored_reason: reported.message.status === status ? "superseded" : null };
 }
 
 /** Applies receipts that the carrier pushed. */

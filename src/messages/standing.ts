@@ -74,8 +74,7 @@ export async function isLastOpen(
 ): Promise<boolean> {
   const isWaiting = message.status === "queued" || message.status === "scheduled";
   if (isWaiting && message.transport !== attempt.transport) return false;
-  if (attempt.number === message.attempts) return true;
-  return !isWaiting && !(await laterAttempts(tx, message, attempt)).some(mayArrive);
+  return !(await laterAttempts(tx, message, attempt)).some(mayArrive);
 }
 
 function mayArrive({ outcome }: AttemptRow): boolean {
@@ -125,7 +124,7 @@ export async function goOn(
   if (last === undefined) {
     const failure = { outcome: "undelivered", error, not_before: null } as const;
     next = await nextAfterFailure(tx, services, message, attempt, failure, tx.now);
-  } else if (sent === undefined && !mayArrive(last)) {
+  } else if (sent === undefined && last.outcome !== "pending") {
     next = await nextAfterFailure(tx, services, message, last, last, last.answered_at ?? tx.now);
   }
   const holder = sent ?? open.at(-1);

@@ -83,3 +83,18 @@ it("a canceled message is not sent over another carrier, whatever the one that r
   expect((await engine.messages.get(id)).status).toBe("undelivered");
   expect(lines.map(({ calls }) => calls.length)).toEqual([1, 1]);
 });
+
+it("a message that waits for a retry over a carrier goes to another one if that carrier gives it up", async () => {
+  const { clock, engine, lines, tell } = await overTwo(
+    [],
+    { send: () => busy(20_000) },
+    { send: (_, attempt) => (attempt.number === 2 ? busy(20_000) : accepted(attempt)) },
+  );
+  const { id } = await engine.messages.send(hello);
+  await clock.settle();
+  expect(await engine.messages.get(id)).toMatchObject({ status: "queued", transport: "sandbox" });
+  await tell(lines[0], "undelivered", unavailable);
+  await clock.advance(60_000);
+  expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
+  expect(lines.map(({ calls }) => calls.length)).toEqual([1, 2]);
+});
