@@ -19,6 +19,7 @@ import { type Tx, unscoped } from "../store/index.ts";
 import {
   carrierColumns,
   goOn,
+  dependsOn,
   isBasis,
   isGivenUp,
   isLastOpen,
@@ -111,12 +112,10 @@ export async function joinEvidence(
   before: AttemptRow = reported.attempt,
 ): Promise<Applied> {
   const { message, attempt } = reported;
-  const isSent = message.status === "sent" || message.status === "unconfirmed";
   const isLast = await isLastOpen(tx, message, attempt);
   const facts = { isLast, isGivenUp: isGivenUp(message, before) };
   if (isSuperseded(evidence, facts)) {
-    // The message is sent only because of what this carrier reported before.
-    const mustGoOn = evidence.error !== null && !isLast && isSent && isBasis(message, before);
+    const mustGoOn = !facts.isGivenUp && evidence.error !== null && dependsOn(message, before);
     const wentOn = mustGoOn ? await goOn(tx, services, reported, evidence.error) : undefined;
     return wentOnFrom(message, wentOn ?? reported);
   }

@@ -53,6 +53,20 @@ export function isBasis(
   );
 }
 
+/**
+ * Whether the message is sent only because of the attempt, or waits for a retry over the attempt's
+ * transport.
+ */
+export function dependsOn(message: MessageRow, attempt: AttemptRow): boolean {
+  const { status, transport } = message;
+  if (isWaiting(message)) return transport === attempt.transport;
+  return (status === "sent" || status === "unconfirmed") && isBasis(message, attempt);
+}
+
+function isWaiting({ status }: MessageRow): boolean {
+  return status === "queued" || status === "scheduled";
+}
+
 /** Whether it is certain that the carrier had the message. */
 export function isProved({ outcome }: Pick<AttemptRow, "outcome">): boolean {
   return outcome === "accepted" || outcome === "undelivered";
@@ -72,23 +86,23 @@ export async function isLastOpen(
   message: MessageRow,
   attempt: AttemptRow,
 ): Promise<boolean> {
-  const isWaiting = message.status === "queued" || message.status === "scheduled";
-  if (isWaiting && message.transport !== attempt.transport) return false;
-  return !(await laterAttempts(tx, message, attempt)).some(mayArrive);
+  if (isWaiting(message) && message.transport !== attempt.transport) return false;
+  const others = await otherAttempts(tx, message, attempt);
+  return !others.some((each) => each.number > attempt.number && mayArrive(each));
 }
 
 function mayArrive({ outcome }: AttemptRow): boolean {
   return outcome !== "rejected" && outcome !== "undelivered";
 }
 
-async function laterAttempts(
+async function otherAttempts(
   tx: Tx,
   { id, attempts: made }: MessageRow,
   { number }: AttemptRow,
 ): Promise<readonly Seen<AttemptRow>[]> {
-  if (number === made) return [];
+  if (made === 1) return [];
   const all = await tx.list(attemptsOfMessage, [id], maxTried);
-  return all.filter((each) => each.number > number);
+  return all.filter((each) => each.number !== number);
 }
 
 /** The columns that clear the evidence of an attempt that the message no longer depends on. */
@@ -116,7 +130,8 @@ export async function goOn(
 ): Promise<Reported | undefined> {
   // The host application may have sent the message anew, or it was canceled.
   if (endOf(message.status, message.ended_as) !== null) return undefined;
-  const later = await laterAttempts(tx, message, attempt);
+  const others = await otherAttempts(tx, message, attempt);
+  const later = others.filter(({ number }) => number > attempt.number);
   const open = later.filter(mayArrive);
   const sent = open.findLast(({ outcome }) => outcome === "accepted");
   const last = later.at(-1);
@@ -127,7 +142,11 @@ export async function goOn(
   } else if (sent === undefined && last.outcome !== "pending") {
     next = await nextAfterFailure(tx, services, message, last, last, last.answered_at ?? tx.now);
   }
-  const holder = sent ?? open.at(-1);
+  // A message that an earlier attempt has sent is not sent again.
+  const known =
+    next === undefined ? undefined : others.findLast(({ outcome }) => outcome === "accepted");
+  if (known !== undefined) next = undefined;
+  const holder = known ?? sent ?? open.at(-1);
   const state = next === undefined ? stateOver(message, holder) : queuedFor(message, next);
   if (state === undefined) return undefined;
 
@@ -145,7 +164,7 @@ export async function goOn(
     // The engine that made the call may have stopped. The job then records the lost answer.
     await arm(tx, sendJob(updated, tx.now));
   }
-  await followUpAll(tx, services, updated, open);
+  await followUpAll(tx, services, updated, others);
   return { message: updated, attempt };
 }
 
@@ -211,10 +230,10 @@ async function followUpAll(
   tx: Tx,
   services: Services,
   message: MessageRow,
-  open: readonly AttemptRow[],
+  made: readonly AttemptRow[],
 ): Promise<void> {
   const facts = readTransportFacts(services.transports);
-  for (const each of open) {
+  for (const each of made) {
     const at = firstFollowUpAt(each, message, facts, tx.now);
     if (at !== undefined) await arm(tx, followUpJob(each, at));
   }

@@ -1,8 +1,10 @@
 /** Messages that go on after a carrier gave up the attempt that their status was based on. */
 import { describe, expect, it } from "vitest";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import { accepted, busy, held, lost, providerId } from "../support/carrier.ts";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { accepted, busy, carrier, held, lost, providerId } from "../support/carrier.ts";
 import { hello, overTwo, unavailable } from "../support/over-two.ts";
+import { world } from "../support/world.ts";
 
 describe("a message that is `sent` because of a first carrier's receipt goes on when that carrier reports `undelivered`", () => {
   const onceLost = (second: SendAnswer | Promise<SendAnswer>) =>
@@ -97,4 +99,35 @@ it("a message that waits for a retry over a carrier goes to another one if that 
   await clock.advance(60_000);
   expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "second" });
   expect(lines.map(({ calls }) => calls.length)).toEqual([1, 2]);
+});
+
+it("a message that the first of three carriers has sent does not go to the third when the second gives it up", async () => {
+  const { clock, engine } = world();
+  const answer = held<SendAnswer>();
+  const lines = [
+    carrier({ send: () => lost }),
+    carrier({ name: "second", send: () => answer.promise }),
+    carrier({ name: "third" }),
+  ];
+  const names = lines.map(({ name }) => name);
+  const one = engine(memory(), {
+    transports: lines,
+    routes: [{ transports: names, fallBackAfter: ["ambiguous", "undelivered"] }],
+  });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.settle();
+  for (const [which, status] of [
+    [0, "sent"],
+    [1, "undelivered"],
+  ] as const) {
+    const { attempt_id } = lines[which]?.calls[0]?.attempt ?? expect.fail("not called");
+    const error = { code: "carrier_unavailable", message: "" } as const;
+    const receipt = { status, at: clock.now(), ...(status === "undelivered" && { error }) };
+    await lines[which]?.sink().receipt({ attempt_id }, receipt);
+  }
+  answer.answer(lost);
+  await clock.advance(10_000);
+  expect(await one.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+  expect(lines.map(({ calls }) => calls.length)).toEqual([1, 1, 0]);
 });
