@@ -75,6 +75,7 @@ export function consentResource(
       detail,
       at: iso(at),
     })),
-    updated_at: row === undefined ? null : iso(row.updated_at),
+    // A contact's address has a row from the start.
+    updated_at: row === undefined || evidence.length === 0 ? null : iso(row.updated_at),
   };
 }

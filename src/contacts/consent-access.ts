@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import {
   consentByAddress,
   consentEvidence,
+  consentEvidenceById,
   type ConsentEvidenceRow,
   type ConsentRow,
   consents,
@@ -20,7 +21,7 @@ import {
   noConsent,
 } from "./consent.ts";
 import type { GenerateId, Medium, MessageId } from "../kernel/index.ts";
-import type { ReadOptions, Tx } from "../store/index.ts";
+import type { Tx } from "../store/index.ts";
 import { contactOptedIn, contactOptedOut } from "./events.ts";
 import { contactReference } from "./reads.ts";
 import { appendEvent } from "../events/index.ts";
@@ -34,6 +35,32 @@ export async function findConsent(
 ): Promise<ConsentState> {
   const key = [medium, addressHash(secret, tx.scope, medium, address)] as const;
   return (await tx.get(consentByAddress, key, { hold: true })) ?? noConsent;
+}
+
+/**
+ * Like `findConsent`, but no other transaction can change the consent until this one commits. An
+ * unknown address has no row to lock, so this inserts one without consent. An opt-out that commits
+ * meanwhile then conflicts with it, even if its contact has been erased since.
+ */
+export async function holdConsent(
+  tx: Tx,
+  secret: KeyObject,
+  medium: Medium,
+  address: string,
+): Promise<ConsentState> {
+  const address_hash = addressHash(secret, tx.scope, medium, address);
+  const known = await tx.get(consentByAddress, [medium, address_hash], { hold: true });
+  const none = { medium, address_hash, ...noConsent, updated_at: tx.now };
+  return known ?? tx.insert(consents, none);
+}
+
+/** Removes the row of an address that nobody has given or withdrawn consent for. */
+export async function removeNoConsent(tx: Tx, medium: Medium, address_hash: string): Promise<void> {
+  const [row, evidence] = await Promise.all([
+    tx.get(consentByAddress, [medium, address_hash]),
+    tx.list(consentEvidenceById, [medium, address_hash], 1),
+  ]);
+  if (row !== undefined && evidence.length === 0) tx.remove(consents, row);
 }
 
 /** Prefetches the consent of an address that may become that of a new contact. */
@@ -59,33 +86,24 @@ export async function findAddressee(
   secret: KeyObject,
   medium: Medium,
   address: string,
-  options?: ReadOptions,
 ): Promise<Addressee> {
-  const identity = await tx.get(identityByAddress, [medium, address], options);
+  const identity = await tx.get(identityByAddress, [medium, address]);
   if (identity === undefined) {
     return { ...(await findConsent(tx, secret, medium, address)), contact_id: null };
   }
   return { ...stateOf(identity), contact_id: identity.contact_id };
 }
 
-/**
- * Like `findAddressee`, but locks the result until the transaction commits. An unknown address has
- * no row to lock, so this inserts one without consent. A concurrent opt-out then conflicts with it.
- */
+/** Like `findAddressee`, but locks the result until the transaction commits. See `holdConsent`. */
 export async function holdAddressee(
   tx: Tx,
   secret: KeyObject,
   medium: Medium,
   address: string,
 ): Promise<Addressee> {
-  const addressee = await findAddressee(tx, secret, medium, address, { hold: true });
-  if (addressee.contact_id !== null) return addressee;
-  const address_hash = addressHash(secret, tx.scope, medium, address);
-  const known = await tx.get(consentByAddress, [medium, address_hash]);
-  if (known === undefined) {
-    tx.insert(consents, { medium, address_hash, ...noConsent, updated_at: tx.now });
-  }
-  return addressee;
+  const identity = await tx.get(identityByAddress, [medium, address], { hold: true });
+  if (identity !== undefined) return { ...stateOf(identity), contact_id: identity.contact_id };
+  return { ...(await holdConsent(tx, secret, medium, address)), contact_id: null };
 }
 
 /** A change of an address's consent, with its source. */

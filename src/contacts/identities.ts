@@ -25,7 +25,7 @@ import { contactCreated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import { contactResource } from "./reads.ts";
 import { appendEvent } from "../events/index.ts";
-import { findConsent } from "./consent-access.ts";
+import { holdConsent, removeNoConsent } from "./consent-access.ts";
 import { addressHash } from "./consent.ts";
 import { eraseStoredResponses } from "../operations/index.ts";
 
@@ -140,7 +140,7 @@ export async function insertIdentity(
   secret: KeyObject,
   { contact_id, medium, address, last_sender_id = null }: NewIdentity,
 ): Promise<Seen<IdentityRow>> {
-  const { status, opted_out_of, opted_in_to } = await findConsent(tx, secret, medium, address);
+  const { status, opted_out_of, opted_in_to } = await holdConsent(tx, secret, medium, address);
   return tx.insert(identities, {
     medium,
     address,
@@ -198,8 +198,8 @@ export async function forgetAddress(
 }
 
 /**
- * Removes an address from its contact. Its consent and evidence stay under a keyed hash of the
- * address. The free text of the evidence is removed, because it must not be shown with the next
+ * Removes an address from its contact. Its consent and evidence, if any, stay under a keyed hash of
+ * the address. The free text of the evidence is removed, because it must not be shown with the next
  * owner. Returns the hash, under which stored responses may still show the address.
  */
 export async function releaseAddress(
@@ -216,6 +216,7 @@ export async function releaseAddress(
     for (const row of worded) tx.update(consentEvidence, row, { detail: null });
     if (worded.length < chunk) break;
   }
+  await removeNoConsent(tx, medium, hash);
   tx.remove(identities, identity);
   return hash;
 }

@@ -8,8 +8,8 @@ export const race = inArea("race", [
       "The hand-over does not lock the recipient's consent, so that a text follows a STOP which " +
       "was committed at the same time.",
     file: "src/contacts/consent-access.ts",
-    find: "const addressee = await findAddressee(tx, secret, medium, address, { hold: true });",
-    replace: "const addressee = await findAddressee(tx, secret, medium, address);",
+    find: "await tx.get(identityByAddress, [medium, address], { hold: true });",
+    replace: "await tx.get(identityByAddress, [medium, address]);",
     tests: ["test/consents/hand-over-races.test.ts"],
   },
   {

@@ -40,8 +40,8 @@ export const retry = inArea("retry", [
     name: "refused-by-the-message-goes-around",
     sentence: "A message that one carrier's filter stopped is sent around the filter.",
     file: "src/messages/choose-route.ts",
-    find: 'return outcome !== "ambiguous" && error !== null && !isTransportError(error.code);',
-    replace: 'return outcome === "accepted" && error !== null && !isTransportError(error.code);',
+    find: 'const isRefused = outcome === "rejected" || outcome === "undelivered";',
+    replace: 'const isRefused = outcome === "undelivered";',
     tests: ["test/messages/routes.test.ts"],
   },
   {
