@@ -119,7 +119,7 @@ export const agentSessions = scoped("agent_sessions", {
    * True after a hand-off without a queue timeout, until the agent gets the conversation back.
    * Otherwise null, also in what engines of earlier versions write.
    */
-  handed_off_for_good: added(3, nullable(boolean<true>())),
+  handed_off_for_good: added(4, nullable(boolean<true>())),
   created_at: time(),
   updated_at: time(),
 });

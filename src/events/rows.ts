@@ -41,7 +41,7 @@ export const events = scoped("events", {
    * How often an erasure or a redaction has rewritten the event. The version of the row also counts
    * other writes, and the data may have nothing to remove.
    */
-  rewrites: added(3, integer(), 0),
+  rewrites: added(4, integer(), 0),
 });
 export interface EventRow extends RowOf<typeof events> {}
 

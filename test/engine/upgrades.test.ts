@@ -56,7 +56,7 @@ async function onPostgres(): Promise<Made> {
 
 const isLater = ({ since }: { readonly since: number }): boolean => since > 2;
 
-/** SQL that removes what schema version 3 added, and creates again what version 2 had instead. */
+/** SQL that removes what later schema versions added, and creates again what version 2 had instead. */
 function toVersion2(): string {
   const removals = schema.collections.flatMap((collection) => {
     const table = `tidings_${collection.name}`;
