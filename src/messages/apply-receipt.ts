@@ -90,7 +90,7 @@ async function storeEvidence(
   }
   // The timeline shows the error of the answer. An opt-out must show that it is recorded.
   const reason = attempt.error === null || isOptOut(error) ? error : attempt.error;
-  const undelivered = { outcome: "undelivered", error: reason } as const;
+  const undelivered = { outcome: "undelivered", error: reason, reported_error: error } as const;
   return { message, attempt: tx.update(attempts, attempt, undelivered) };
 }
 

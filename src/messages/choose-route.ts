@@ -64,7 +64,9 @@ export async function findNext(
   if (others.length === 0 && first === attempt.transport) return undefined;
   const { outcome, error, not_before } = failure;
   const isRisky = outcome === "ambiguous" || outcome === "undelivered";
-  if (isRisky && !route.fallBackAfter.includes(outcome)) return undefined;
+  // An earlier failure of the attempt, such as a lost answer, may already have led to another one.
+  const isPlanned = attempt.next_attempt_at !== null;
+  if (isRisky && !isPlanned && !route.fallBackAfter.includes(outcome)) return undefined;
   const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
   const earlier = before.filter(({ number }) => number < attempt.number);
   const tried = [...earlier, { ...attempt, answered_at: at, outcome, error, not_before }];
@@ -104,9 +106,14 @@ export async function mayBeWithCarrier(
  * Whether a carrier refused an attempt, or gave it up, because of the recipient or the message, for
  * good or for now. No other transport gets the message after that.
  */
-function isMessageRefused({ outcome, error }: AttemptFailure): boolean {
+export function isMessageRefused({
+  outcome,
+  error,
+  reported_error,
+}: Pick<AttemptRow, "outcome" | "error" | "reported_error">): boolean {
+  const reason = outcome === "undelivered" ? (reported_error ?? error) : error;
   const isRefused = outcome === "rejected" || outcome === "undelivered";
-  return isRefused && error !== null && !isTransportError(error.code);
+  return isRefused && reason !== null && !isTransportError(reason.code);
 }
 
 /**

@@ -224,6 +224,7 @@ function attemptOf(
     answer_version: null,
     provider_message_id: null,
     error: null,
+    reported_error: null,
     not_before: null,
     next_attempt_at: null,
     led_to: null,

@@ -141,6 +141,8 @@ export const attempts = scoped("message_attempts", {
   answer_id: nullable(text<EntryId>()),
   provider_message_id: nullable(text()),
   error: nullable(json<MessageError>()),
+  /** Why the carrier gave the attempt up, as its receipt said. */
+  reported_error: added(4, nullable(json<MessageError>())),
   /** The carrier asked not to be called with this message before this time. */
   not_before: nullable(time()),
   /** When the next attempt is due. Null if the attempt led to no other. */

@@ -6,7 +6,7 @@
  * earlier one does not end the message.
  */
 import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
-import { type AttemptFailure, findNext, maxTried } from "./choose-route.ts";
+import { type AttemptFailure, findNext, isMessageRefused, maxTried } from "./choose-route.ts";
 import { join } from "./carrier-state.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import { moveMessage } from "./move.ts";
@@ -76,17 +76,21 @@ export function isProved({ outcome }: Pick<AttemptRow, "outcome">): boolean {
  * Whether the carrier has given the attempt up and the message does not depend on it any more.
  */
 export function isGivenUp(message: MessageRow, attempt: AttemptRow): boolean {
-  const hasEnded = message.status !== "sent" && message.status !== "unconfirmed";
-  return attempt.outcome === "undelivered" && !(hasEnded && isBasis(message, attempt));
+  const isSent = message.status === "sent" || message.status === "unconfirmed";
+  return attempt.outcome === "undelivered" && (isSent || !isBasis(message, attempt));
 }
 
-/** Whether no later attempt may arrive and none is planned over another transport. */
+/**
+ * Whether no later attempt may arrive and none is planned over another transport. No other
+ * transport gets a message that the attempt's carrier has refused itself.
+ */
 export async function isLastOpen(
   tx: Tx,
   message: MessageRow,
   attempt: AttemptRow,
 ): Promise<boolean> {
-  if (isWaiting(message) && message.transport !== attempt.transport) return false;
+  const isPlannedOver = isWaiting(message) && message.transport !== attempt.transport;
+  if (isPlannedOver && !isMessageRefused(attempt)) return false;
   const others = await otherAttempts(tx, message, attempt);
   return !others.some((each) => each.number > attempt.number && mayArrive(each));
 }

@@ -131,3 +131,104 @@ it("a message that the first of three carriers has sent does not go to the third
   expect(await one.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
   expect(lines.map(({ calls }) => calls.length)).toEqual([1, 1, 0]);
 });
+
+describe("a message whose retry was planned before the last carrier gave its attempt up", () => {
+  const orders = [
+    ["sent", "undelivered"],
+    ["undelivered", "sent"],
+  ] as const;
+
+  it.each(orders)("is sent by the other carrier: %s, %s", async (...statuses) => {
+    const { clock, engine, lines, tell } = await overTwo(
+      ["ambiguous"],
+      { send: (_, attempt) => (attempt.number === 1 ? busy(20_000) : accepted(attempt)) },
+      { send: () => lost },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    for (const status of statuses) await tell(lines[1], status, unavailable);
+    await clock.advance(60_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+    expect(lines.map(({ calls }) => calls.length)).toEqual([2, 1]);
+  });
+
+  it.each(orders)(
+    "is sent if an earlier carrier has sent it: %s of the first, %s of the third",
+    async (first) => {
+      const { clock, engine } = world();
+      const [one, two, three] = [
+        carrier({ send: () => lost }),
+        carrier({ name: "second", send: () => busy(20_000) }),
+        carrier({ name: "third", send: () => lost }),
+      ] as const;
+      const host = engine(memory(), {
+        transports: [one, two, three],
+        routes: [{ transports: ["sandbox", "second", "third"], fallBackAfter: ["ambiguous"] }],
+      });
+      await host.start();
+      let failures = 0;
+      host.on("message.failed", () => void failures++);
+      const { id } = await host.messages.send(hello);
+      await clock.settle();
+      const report = async (line: typeof one, status: "sent" | "undelivered"): Promise<void> => {
+        const { attempt } = line.calls[0] ?? expect.fail("the carrier was not called");
+        const subject = {
+          attempt_id: attempt.attempt_id,
+          provider_message_id: providerId(attempt),
+        };
+        const error = status === "undelivered" ? { error: unavailable } : {};
+        await line.sink().receipt(subject, { status, at: clock.now(), ...error });
+      };
+      const reports = [() => report(one, "sent"), () => report(three, "undelivered")];
+      for (const each of first === "sent" ? reports : reports.toReversed()) await each();
+      await clock.advance(10_000);
+      expect(await host.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+      expect(failures).toBe(0);
+    },
+  );
+});
+
+describe("a message that a carrier gave up because of its content", () => {
+  const filtered = { code: "filtered", message: "" } as const;
+
+  it("does not go to a third carrier after the second has given it up, too", async () => {
+    const third = carrier({ name: "third" });
+    const { clock, engine } = world();
+    const lines = [carrier({ send: () => lost }), carrier({ name: "second" })] as const;
+    const host = engine(memory(), {
+      transports: [...lines, third],
+      routes: [
+        {
+          transports: ["sandbox", "second", "third"],
+          fallBackAfter: ["ambiguous", "undelivered"],
+        },
+      ],
+    });
+    await host.start();
+    const { id } = await host.messages.send(hello);
+    await clock.settle();
+    for (const [i, error] of [filtered, unavailable].entries()) {
+      const line = lines[i] ?? expect.fail("no carrier");
+      const { attempt } = line.calls[0] ?? expect.fail("the carrier was not called");
+      const subject = { attempt_id: attempt.attempt_id, provider_message_id: providerId(attempt) };
+      await line.sink().receipt(subject, { status: "undelivered", at: clock.now(), error });
+    }
+    await clock.advance(60_000);
+    expect(third.calls).toEqual([]);
+    expect((await host.messages.get(id)).status).toBe("undelivered");
+  });
+
+  it("is not sent again over the second, for which it waits", async () => {
+    const { clock, engine, lines, tell } = await overTwo(
+      ["ambiguous", "undelivered"],
+      { send: () => lost },
+      { send: () => busy(10_000) },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[0], "undelivered", filtered);
+    await clock.advance(60_000);
+    expect(lines[1].calls).toHaveLength(1);
+    expect((await engine.messages.get(id)).status).toBe("undelivered");
+  });
+});
