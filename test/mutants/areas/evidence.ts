@@ -50,12 +50,12 @@ export const evidence = inArea("evidence", [
   {
     name: "receipt-of-an-abandoned-attempt",
     sentence:
-      "A receipt `undelivered` of an attempt that was given up fails the message while another " +
-      "carrier delivers it.",
+      "After `undelivered`, a later report about the same attempt takes the message back from the " +
+      "next carrier.",
     file: "src/messages/rules.ts",
     find: 'return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);',
     replace: 'return attempt.isGivenUp && status !== "undelivered" && !attempt.isLast;',
-    tests: ["test/messages/routes.test.ts"],
+    tests: ["test/messages/fallback-evidence.test.ts"],
   },
   {
     name: "receipt-of-another-transport",
