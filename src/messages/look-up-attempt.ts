@@ -229,7 +229,7 @@ async function endReceiptWait(
   return moveAndRecord(tx, drawId, message, decision.state);
 }
 
-/** The maximum number of other messages and attempts that are read to identify an attempt. */
+/** The maximum number of messages, and of attempts of each, that are compared with an attempt. */
 const maxOthers = 100;
 /**
  * A carrier's message belongs to an attempt of about the same time. Attempts this far apart, in
@@ -240,8 +240,9 @@ const apartMs = 3_600_000;
 /**
  * Whether another attempt of about the same time may own a message that the carrier lists: its
  * provider id is unknown, and it sends another message to the recipient now, or has lost its answer
- * to a message with the same content. Attempts that begin after the carrier listed its messages own
- * none of them, so this is read after the look-up.
+ * to a message with the same content. The status of that message does not matter: it may be sent
+ * over another carrier or canceled after the answer was lost. Attempts that begin after the carrier
+ * listed its messages own none of them, so this is read after the look-up.
  */
 async function hasRival(
   reads: Reads,
@@ -252,15 +253,18 @@ async function hasRival(
     index: messagesOfContact,
     prefix: [message.contact_id],
     order: "descending",
-    where: { direction: "outbound", to: message.to, status: [...openStatuses] },
+    where: { direction: "outbound", to: message.to },
+    // A message changes when its attempt begins, so one that last changed earlier has no rival.
+    keep: (each) =>
+      each.id !== message.id &&
+      each.attempts > 0 &&
+      each.updated_at > started_at - apartMs &&
+      (each.status === "sending" || isAlike(each, message)),
     limit: maxOthers,
   });
-  const others = rows.filter(
-    (each) => each.id !== message.id && (each.status === "sending" || isAlike(each, message)),
-  );
   const made = await reads.lists(
     attemptsOfMessage,
-    others.map(({ id }) => [id]),
+    rows.map(({ id }) => [id]),
     maxOthers,
   );
   return made
@@ -273,14 +277,6 @@ async function hasRival(
         Math.abs(each.started_at - started_at) < apartMs,
     );
 }
-
-/** The statuses of messages with attempts that may have sent them, or are under way. */
-const openStatuses: readonly MessageRow["status"][] = [
-  "scheduled",
-  "queued",
-  "sending",
-  "ambiguous",
-];
 
 /** Whether two messages have the same content. That of a redacted message is unknown. */
 function isAlike(a: MessageRow, b: MessageRow): boolean {

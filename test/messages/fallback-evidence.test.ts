@@ -147,6 +147,32 @@ describe("a message shows the carrier and the provider id of the attempt that it
   });
 });
 
+it.each(["sent", "delivered", "unconfirmed", "canceled"] as const)(
+  "a lost message does not get the copy of an earlier one that the carrier lost, too, and that is %s",
+  async (status) => {
+    const copy = { provider_message_id: "p-earlier", receipts: [] };
+    const { clock, engine, lines, tell } = await overTwo(
+      ["ambiguous"],
+      { send: () => lost, lookup: () => ({ outcome: "alike", messages: [copy] }) },
+      {
+        receipts: { timeout_ms: 60_000, lookups_ms: [] },
+        send: (_, attempt) => answers.shift()?.(attempt) ?? lost,
+      },
+    );
+    const answers = [status === "canceled" ? () => busy(600_000) : accepted];
+    const earlier = await engine.messages.send(hello);
+    await clock.settle();
+    if (status === "delivered") await tell(lines[1], "delivered");
+    if (status === "unconfirmed") await clock.advance(90_000);
+    if (status === "canceled") await engine.messages.cancel(earlier.id);
+    expect((await engine.messages.get(earlier.id)).status).toBe(status);
+    const { id } = await engine.messages.send(hello);
+    await clock.advance(60_000);
+    expect(lines[0].lookups).not.toEqual([]);
+    expect((await engine.messages.get(id)).status).toBe("ambiguous");
+  },
+);
+
 it("a look-up does not take a message back to a carrier that reported `undelivered`", async () => {
   const { clock, engine, lines, tell } = await overTwo(
     ["ambiguous"],
