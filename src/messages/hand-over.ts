@@ -1,4 +1,4 @@
-import { type Claim, finish, moveToUsualLane, renew } from "../queue/index.ts";
+import { arm, type Claim, finish, moveToUsualLane, renew } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
@@ -16,6 +16,8 @@ import type { Tx } from "../store/index.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
+import { followUpJob } from "./send-jobs.ts";
+import { isProved } from "./standing.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
 import { endQueued, type HandedOver, settleAttempt } from "./record-answer.ts";
@@ -185,6 +187,12 @@ async function recordLostAnswer(
     throw new TypeError(
       `message ${message.id} has status ${message.status} and waits for no answer`,
     );
+  }
+  if (isProved(attempt)) {
+    // Proof outranks a lost answer, so the attempt stays as it is. The message must still leave its
+    // status: otherwise this job would record the lost answer again and again.
+    await arm(tx, followUpJob(attempt, tx.now));
+    return moveAndRecord(tx, drawId, message, decision.state);
   }
   const lost = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const next = await findNext(tx, services, message, attempt, lost);
