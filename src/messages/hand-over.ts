@@ -2,7 +2,7 @@ import { arm, type Claim, finish, moveToUsualLane, renew } from "../queue/index.
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
-import { expire, expired, handOver, type MessageState } from "./rules.ts";
+import { applyEvidence, expire, expired, handOver, type MessageState } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
@@ -12,6 +12,7 @@ import {
   type Seen,
   StorageConflict,
 } from "../ports/index.ts";
+import type { Evidence } from "./carrier-state.ts";
 import type { Tx } from "../store/index.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 import { holdAddressee } from "../contacts/index.ts";
@@ -191,8 +192,12 @@ async function recordLostAnswer(
   if (isProved(attempt)) {
     // Proof outranks a lost answer, so the attempt stays as it is. The message must still leave its
     // status: otherwise this job would record the lost answer again and again.
+    const { started_at: at, reported_error: error } = attempt;
+    const evidence: Evidence =
+      error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };
+    const { state } = applyEvidence(stateOf(message), evidence);
     await arm(tx, followUpJob(attempt, tx.now));
-    return moveAndRecord(tx, drawId, message, decision.state);
+    return moveAndRecord(tx, drawId, message, state);
   }
   const lost = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
   const next = await findNext(tx, services, message, attempt, lost);
