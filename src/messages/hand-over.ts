@@ -190,8 +190,8 @@ async function recordLostAnswer(
     );
   }
   if (isProved(attempt)) {
-    // Proof outranks a lost answer, so the attempt stays as it is. The message must still leave its
-    // status: otherwise this job would record the lost answer again and again.
+    // An engine of an earlier version could store the proof without changing the message. Proof
+    // outranks a lost answer, so the message gets the status that the proof gives it.
     const { started_at: at, reported_error: error } = attempt;
     const evidence: Evidence =
       error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };

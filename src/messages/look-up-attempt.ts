@@ -105,7 +105,7 @@ async function recordLookup(
   factsByTransport: FactsByTransport,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
-  const message = attempt && (await tx.get(messageById, [attempt.message_id]));
+  const message = attempt && (await tx.get(messageById, [attempt.message_id], { hold: true }));
   // The account's sandbox may have been reset meanwhile.
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
@@ -201,7 +201,7 @@ async function applyFinding(
  */
 async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: GenerateId): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
-  const message = attempt && (await tx.get(messageById, [attempt.message_id]));
+  const message = attempt && (await tx.get(messageById, [attempt.message_id], { hold: true }));
   if (attempt === undefined || message === undefined || waitsForOther(message, attempt)) {
     return finish(tx, claim);
   }

@@ -49,7 +49,9 @@ export async function recordReceipt(
   }
   const tx = all.in(attempt);
   prefetchJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
-  const message = await tx.get(messageById, [attempt.message_id]);
+  // Held, because a receipt may change only the attempt. This engine may know an older state of the
+  // message than of the attempt, and would judge the receipt by it.
+  const message = await tx.get(messageById, [attempt.message_id], { hold: true });
   // A transport can report only on its own attempts.
   if (message === undefined || attempt.transport !== transport) return "unknown";
   const attemptWithId = await learnProviderId(tx, attempt, subject);
@@ -112,7 +114,7 @@ export async function retryEarlyReceipts(
   const { transport, provider_message_id } = claim.key;
   const attempt = await all.get(attemptByProviderId, [transport, provider_message_id]);
   const tx = attempt && all.in(attempt);
-  const message = attempt && (await tx?.get(messageById, [attempt.message_id]));
+  const message = attempt && (await tx?.get(messageById, [attempt.message_id], { hold: true }));
   if (attempt !== undefined && tx !== undefined && message !== undefined) {
     await applyEarlyReceipts(tx, services, { message, attempt });
   }
