@@ -18,14 +18,14 @@ import type { Receipt } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 import {
   carrierColumns,
-  goOn,
+  continueMessage,
   dependsOn,
   isBasis,
   isGivenUp,
   isLastOpen,
   isProved,
   type Reported,
-} from "./standing.ts";
+} from "./deciding-attempt.ts";
 import { followUpJob } from "./send-jobs.ts";
 import { setConsent } from "../contacts/index.ts";
 import type { MessageError } from "./types.ts";
@@ -115,22 +115,26 @@ export async function joinEvidence(
   const isLast = await isLastOpen(tx, message, attempt);
   const facts = { isLast, isGivenUp: isGivenUp(message, before) };
   if (isSuperseded(evidence, facts)) {
-    const mustGoOn = !facts.isGivenUp && evidence.error !== null && dependsOn(message, before);
-    const wentOn = mustGoOn ? await goOn(tx, services, reported, evidence.error) : undefined;
-    return wentOnFrom(message, wentOn ?? reported);
+    const mustContinue = !facts.isGivenUp && evidence.error !== null && dependsOn(message, before);
+    const continued = mustContinue
+      ? await continueMessage(tx, services, reported, evidence.error)
+      : undefined;
+    return continuedFrom(message, continued ?? reported);
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
   if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };
   const isChanged = state.status === "undelivered" && message.status !== "undelivered";
-  const wentOn = isChanged ? await goOn(tx, services, reported, state.error) : undefined;
-  if (wentOn !== undefined) return wentOnFrom(message, wentOn);
+  const continued = isChanged
+    ? await continueMessage(tx, services, reported, state.error)
+    : undefined;
+  if (continued !== undefined) return continuedFrom(message, continued);
   const columns = carrierColumns(message, attempt, state.status);
   const moved = await moveMessage(tx, services.drawId, message, state, columns);
   return { message: moved, attempt, ignored_reason: null };
 }
 
 /** The receipt did not count for a message that keeps its status. */
-function wentOnFrom({ status }: MessageRow, reported: Reported): Applied {
+function continuedFrom({ status }: MessageRow, reported: Reported): Applied {
   return { ...reported, ignored_reason: reported.message.status === status ? "superseded" : null };
 }
 

@@ -18,7 +18,7 @@ import type { FactsByTransport } from "./transport-facts.ts";
 import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
 import { followUpJob } from "./send-jobs.ts";
-import { isProved } from "./standing.ts";
+import { isProved } from "./deciding-attempt.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
 import { endQueued, type HandedOver, settleAttempt } from "./record-answer.ts";

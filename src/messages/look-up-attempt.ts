@@ -22,7 +22,7 @@ import type { Services } from "../operations/index.ts";
 import { background, type Reads, scan, type Tx, unscoped } from "../store/index.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
-import { isBasis } from "./standing.ts";
+import { isBasis } from "./deciding-attempt.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */

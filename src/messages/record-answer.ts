@@ -32,7 +32,7 @@ import {
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 import { findLostAttempts, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
-import { carrierColumns, isGivenUp, isProved, type Reported } from "./standing.ts";
+import { carrierColumns, isGivenUp, isProved, type Reported } from "./deciding-attempt.ts";
 import { sendJob, followUpJob, updateClass } from "./send-jobs.ts";
 import type { GenerateId } from "../kernel/index.ts";
 import type { Next } from "./route-rules.ts";

@@ -185,7 +185,7 @@ export class DueJobs {
     }
     const fitting = roundRobin(all, { free, freeIn, turnOf });
     const starting = new Set(fitting);
-    // Until now, the knowledge of the last search holds.
+    // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
     this.#leftLanes.clear();
     for (const lane of ring?.cutLanes ?? []) this.leave(lane);

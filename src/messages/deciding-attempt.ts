@@ -1,5 +1,5 @@
 /**
- * What the attempts of a message mean for it together.
+ * Which of a message's attempts decides its status.
  *
  * An attempt may still arrive unless its carrier refused it (`rejected`) or gave it up
  * (`undelivered`). While a later attempt may arrive or is planned, the carrier's `undelivered` of an
@@ -121,12 +121,12 @@ const noCarrierState = {
 type Planned = Extract<Next, { next: "on" }>;
 
 /**
- * Lets a message go on after the carrier gave up the attempt that its status depends on. The later
- * attempts decide, as they would if that attempt had been given up before them. If none of them was
- * accepted or is under way, what follows the last one is planned. Returns undefined if nothing
- * follows, or if the message has ended before.
+ * Continues a message whose carrier has given up the attempt that the status depends on. The later
+ * attempts decide the status now, as if that attempt had been given up before they began. If none
+ * of them was accepted or is under way, the next attempt is planned. Returns undefined if there is
+ * no next attempt, or if the message had ended before.
  */
-export async function goOn(
+export async function continueMessage(
   tx: Tx,
   services: Services,
   { message, attempt }: Reported,
