@@ -64,6 +64,7 @@ export interface VirtualClock extends Clock {
    * Advances the time by `ms`. Sleepers wake when they are due. Those due at the same time wake in
    * the order of their calls. Each wakes when the work that the previous one started has settled.
    * Resolves when the work of the last one has settled.
+   * @throws Error when work does not settle: something repeats without waiting for time
    * @throws TidingsError `invalid_option` when `ms` is not a number
    */
   advance(ms: number): Promise<void>;
@@ -76,7 +77,10 @@ export interface VirtualClock extends Clock {
    * @throws TidingsError `invalid_option` when `withinMs` is not a number
    */
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
-  /** Resolves when all work is done that does not need the time to advance. */
+  /**
+   * Resolves when all work is done that does not need the time to advance.
+   * @throws Error when work does not settle in 1,000,000 turns of the event loop
+   */
   settle(): Promise<void>;
   /**
    * Sets the clock forward by `ms`, or back if negative, like an operator or NTP. `now()` jumps,
@@ -230,8 +234,23 @@ function yieldToEventLoop(): Promise<void> {
 /** How many clocks of this thread yield right now. They must not wait for each other. */
 let yieldingClocks = 0;
 
+/**
+ * The maximum number of turns of the event loop in which work may settle. A hundred thousand
+ * messages that follow each other at one time need fewer.
+ */
+const maxTurns = 1_000_000;
+
 async function settle(): Promise<void> {
+  let turns = 0;
   do {
+    turns += 1;
+    if (turns > maxTurns) {
+      const count = maxTurns.toLocaleString("en-US");
+      throw new Error(
+        `Work did not settle in ${count} turns of the event loop: ` +
+          "something repeats without waiting for time.",
+      );
+    }
     while (holds > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     yieldingClocks += 1;
     await yieldToEventLoop();

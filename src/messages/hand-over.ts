@@ -51,12 +51,18 @@ export async function handOverMessage(
   const { conversation_id } = claim.key;
   tx.prefetch(() => [{ index: outbox, key: [conversation_id] }]);
   if (!(await renew(tx, claim, leaseMs))) return undefined;
+  let last: Seen<MessageRow> | undefined;
   for (let scanned = 0; !isOver && scanned < maxScanned; scanned++) {
     const [message] = await tx.list(outbox, [conversation_id], 1);
     if (message === undefined) {
       await finish(tx, claim);
       return undefined;
     }
+    // Otherwise the job would run again at once, forever.
+    if (message.id === last?.id && message.status === last.status) {
+      throw new TypeError(`message ${message.id} still has status ${message.status}`);
+    }
+    last = message;
     if (needsOther(message, factsByTransport, tx.now)) {
       await waitForTransport(tx, claim, options);
       return undefined;

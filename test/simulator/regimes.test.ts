@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { coverageTable, neverMet, wronglyExcluded } from "./met-faults/table.ts";
-import { nothingDone, type Progress, runSeeds } from "./run-seeds.ts";
+import { laws } from "./invariant.ts";
+import { nothingDone, type Progress, runSeeds, Thread } from "./run-seeds.ts";
 import { loadProgress, progressFile, saveProgress, versionOf } from "./saved-progress.ts";
 import { type Result, simulate } from "./simulate.ts";
 
@@ -48,6 +49,34 @@ test("a run that was stopped continues where it was, and ends as if it had not b
   const whole = await run(3);
   expect(whole.done).toEqual([[1, 3]]);
   expect(await run(3, loaded)).toEqual(whole);
+});
+
+test.each([
+  ["repeats something forever", "for (;;);", "did not end within 2 s"],
+  ["fails", "throw new Error('no dice')", "no dice"],
+])("a history that %s is a violation, and the others run", async (_, breaks, why) => {
+  const breaksAt2 = `
+    import { parentPort } from "node:worker_threads";
+    parentPort.on("message", ({ seed }) => {
+      if (seed === 2) { ${breaks} }
+      parentPort.postMessage({ seed, messages: 1, calls: 1, coverage: {} });
+    });`;
+  const program = new URL(`data:text/javascript,${encodeURIComponent(breaksAt2)}`);
+  const { done, messages, failed } = await runSeeds({
+    first: 1,
+    count: 3,
+    steps,
+    jobs: 1,
+    keep: true,
+    before: nothingDone,
+    signal: new AbortController().signal,
+    start: () => new Thread(program, () => 2_000),
+    onProgress: () => undefined,
+  });
+  expect(done).toEqual([[1, 3]]);
+  expect(messages).toBe(2);
+  const failure = expect.stringContaining(why);
+  expect(failed).toEqual([{ seed: 2, invariant: laws.historyEnds, failure }]);
 });
 
 test("other settings have another file, and a damaged file is not continued", () => {

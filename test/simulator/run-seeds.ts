@@ -1,6 +1,7 @@
 /** Runs many seeds in several threads, and can be stopped and resumed. */
 import { Worker } from "node:worker_threads";
 import { addCounts, type Counts } from "./met-faults/coverage.ts";
+import { laws } from "./invariant.ts";
 import type { Result } from "./simulate.ts";
 
 /** A seed that broke an invariant. */
@@ -32,7 +33,12 @@ export function hasRun({ done }: Progress, seed: number): boolean {
   return done.some(([from, to]) => from <= seed && seed <= to);
 }
 
-export function addResult(before: Progress, { seed, ...result }: Result): Progress {
+type SeedResult = Pick<
+  Result,
+  "seed" | "messages" | "calls" | "coverage" | "failure" | "invariant"
+>;
+
+function addResult(before: Progress, { seed, ...result }: SeedResult): Progress {
   const { failure, invariant } = result;
   const failed =
     failure === undefined || invariant === undefined ? [] : [{ seed, invariant, failure }];
@@ -78,6 +84,7 @@ export interface Task {
 }
 
 export interface Simulator {
+  /** Rejects when the history does not end, or ends with an error. It simulates no other then. */
   simulate(task: Task): Promise<Result>;
   end(): Promise<void>;
 }
@@ -94,10 +101,14 @@ export async function runSeeds(options: RunOptions): Promise<Progress> {
     return isOver || next >= first + count ? undefined : next++;
   };
   const run = async (): Promise<void> => {
-    const simulator = start();
+    let simulator = start();
     try {
       for (let seed = takeSeed(); seed !== undefined; seed = takeSeed()) {
-        const result = await simulator.simulate({ seed, steps });
+        const result = await simulator.simulate({ seed, steps }).catch(async (error: unknown) => {
+          await simulator.end();
+          simulator = start();
+          return unended({ seed, steps }, error);
+        });
         // Read after the wait: other simulators have added theirs meanwhile.
         progress = addResult(progress, result);
         onProgress(progress);
@@ -110,19 +121,52 @@ export async function runSeeds(options: RunOptions): Promise<Progress> {
   return progress;
 }
 
-/** A thread that simulates one seed after another. */
-class Thread implements Simulator {
-  readonly #worker = new Worker(new URL("./simulate-in-thread.ts", import.meta.url));
+function unended({ seed, steps }: Task, error: unknown): SeedResult {
+  const why = error instanceof Error ? error.message : String(error);
+  const replay = `npm run simulate -- --seed ${seed} --steps ${steps}`;
+  return {
+    seed,
+    messages: 0,
+    calls: 0,
+    coverage: {},
+    invariant: laws.historyEnds,
+    failure: `seed ${seed} violates "${laws.historyEnds}"\n  ${why}\nReplay: ${replay}`,
+  };
+}
 
-  simulate(task: Task): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#worker.removeAllListeners();
-      this.#worker.once("message", resolve);
-      this.#worker.once("error", (error) => {
-        reject(new Error(`seed ${task.seed} ended with an error`, { cause: error }));
-      });
-      this.#worker.postMessage(task);
-    });
+/**
+ * How long a history may take, in milliseconds: many times what it takes on a busy machine. Only a
+ * history that repeats something forever takes longer.
+ */
+const historyLimitMs = (steps: number): number => 60_000 + 1_000 * steps;
+
+const simulateInThread = new URL("./simulate-in-thread.ts", import.meta.url);
+
+/** A thread that simulates one seed after another. */
+export class Thread implements Simulator {
+  readonly #worker: Worker;
+  readonly #limitMs: typeof historyLimitMs;
+
+  constructor(program = simulateInThread, limitMs = historyLimitMs) {
+    this.#worker = new Worker(program);
+    this.#limitMs = limitMs;
+  }
+
+  async simulate(task: Task): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const limitMs = this.#limitMs(task.steps);
+    const limit = setTimeout(() => {
+      reject(new Error(`The history did not end within ${limitMs / 1_000} s.`));
+    }, limitMs);
+    this.#worker.removeAllListeners();
+    this.#worker.once("message", resolve);
+    this.#worker.once("error", reject);
+    this.#worker.postMessage(task);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(limit);
+    }
   }
 
   async end(): Promise<void> {

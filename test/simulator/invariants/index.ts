@@ -61,10 +61,14 @@ import { mailboxMatchesMessages, visitorSeesOnce } from "./webchat-mailboxes.ts"
 import { deliveriesOnSchedule, deliveriesProgress, pausesKept } from "./webhook-deliveries.ts";
 import { oneRequestAtATime, requestsDueAndInOrder, requestsSigned } from "./webhook-requests.ts";
 
-/** Checked where they can be observed: by clients, by engine processes, and at the end of a run. */
+/**
+ * Checked where they can be observed: by clients, by engine processes, at the end of a run, and by
+ * what runs the seeds.
+ */
 const checkedElsewhere = [
   laws.sameAnswerPerKey,
   laws.redactedAfterwards,
+  laws.historyEnds,
   laws.allWorkCompletes,
   laws.noUnexpectedErrors,
   laws.cleanStop,
