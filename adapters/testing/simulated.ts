@@ -234,10 +234,7 @@ function yieldToEventLoop(): Promise<void> {
 /** How many clocks of this thread yield right now. They must not wait for each other. */
 let yieldingClocks = 0;
 
-/**
- * The maximum number of turns of the event loop in which work may settle. A hundred thousand
- * messages that follow each other at one time need fewer.
- */
+/** The maximum number of turns of the event loop in which work settles. Usually it needs few. */
 const maxTurns = 1_000_000;
 
 async function settle(): Promise<void> {

@@ -49,6 +49,17 @@ test("a sleeper reads its due time, even if time advances further at once", asyn
   expect(log).toEqual(["a +10", "b +7200000"]);
 });
 
+test("work that repeats without waiting for time is an error", async () => {
+  const clock = virtualClock();
+  let isOver = false;
+  const repeating = (async () => {
+    while (!isOver) await clock.sleep(0);
+  })();
+  await expect(clock.advance(1_000)).rejects.toThrow("something repeats without waiting for time");
+  isOver = true;
+  await repeating;
+});
+
 test("time does not advance while promises and event-loop callbacks are pending", async () => {
   const clock = virtualClock();
   const times: number[] = [];
