@@ -165,7 +165,10 @@ const staleMs = 120_000;
 export const senderChosen: Invariant = {
   name: "A contact keeps the sender it last had, and a new contact gets its sender of the pool.",
   check: ({ database, clients, clock }) => {
-    /** For each address, the last senders in order, and until when each was the last. */
+    /**
+     * For each address, the last senders in order, and until when each was the last. Empty while a
+     * new contact of an old address has none.
+     */
     const lastSenders = new Map<string, { readonly sender: string; until: number }[]>();
     const addressOf = (id: string | null): string =>
       allRows(database, senders).find((each) => each.id === id)?.address ?? "";
@@ -226,11 +229,12 @@ export const senderChosen: Invariant = {
             ({ until }) => until > clock.now() - staleMs,
           );
           // One commit can erase a contact and create another one with the same address.
-          const isNew = recent.length === 0 || newOwners.includes(to);
+          const hasNone = recent.length === 0 || recent.at(-1)?.sender === "";
+          const isNew = hasNone || newOwners.includes(to);
           // A command that read the address before it was removed writes for its old contact.
           const removed = removedSenders.get(contact_id) ?? [];
           const expected = [
-            ...recent.map(({ sender }) => sender),
+            ...recent.flatMap(({ sender }) => (sender === "" ? [] : [sender])),
             ...removed
               .filter(({ until }) => until > clock.now() - staleMs)
               .map((each) => each.sender),
@@ -252,8 +256,9 @@ export const senderChosen: Invariant = {
           const isSame = latest?.sender === sender && !hasNewOwner;
           if (isSame || (sender === "" && !hasNewOwner)) continue;
           if (latest !== undefined) latest.until = Math.min(latest.until, clock.now());
-          if (sender === "") continue;
-          lastSenders.set(address, [...before, { sender, until: Infinity }]);
+          else if (sender === "") continue;
+          const earlier = before.filter((each) => each.sender !== "");
+          lastSenders.set(address, [...earlier, { sender, until: Infinity }]);
         }
         for (const address of removedAddresses(writes)) lastSenders.delete(address);
       },
