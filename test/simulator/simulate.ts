@@ -39,10 +39,11 @@ export interface Result {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /**
- * How long, in virtual time, all work may take to complete once the faults have stopped: longer
- * than a webchat message waits for the visitor's mark, which is 72 hours.
+ * How long, in virtual time, all work may take to complete once the faults have stopped. A reply
+ * can wait for several approvals, each for up to 24 hours. Then the webchat message waits up to 72
+ * hours for the visitor's mark.
  */
-const completesWithinMs = 96 * hourMs;
+const completesWithinMs = 7 * 24 * hourMs;
 /** Enough time for every live stream to poll the storage once. */
 const streamPollMs = 30_000;
 
