@@ -4,6 +4,7 @@ import {
   type AttemptRow,
   attempts,
   type MessageRow,
+  messages,
   earlyReceipts,
   earlyReceiptsOf,
   attemptByProviderId,
@@ -14,7 +15,7 @@ import { applyEvidence, isSuperseded } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import type { IgnoredReason } from "./timeline-types.ts";
 import type { Services } from "../operations/index.ts";
-import type { Receipt } from "../ports/index.ts";
+import type { Receipt, Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
 import {
   carrierColumns,
@@ -27,6 +28,8 @@ import {
   type Reported,
 } from "./deciding-attempt.ts";
 import { followUpJob } from "./send-jobs.ts";
+import { isMessageRefused } from "./choose-route.ts";
+import { isTransportError } from "./route-rules.ts";
 import { setConsent } from "../contacts/index.ts";
 import type { MessageError } from "./types.ts";
 
@@ -55,7 +58,8 @@ async function applyReceipt(
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
   const known = await storeEvidence(tx, services, reported, evidence);
   const before = reported.attempt;
-  const { ignored_reason, ...updated } = await joinEvidence(tx, services, known, evidence, before);
+  const { ignored_reason, ...joined } = await joinEvidence(tx, services, known, evidence, before);
+  const updated = { ...joined, message: touched(tx, reported, joined) };
   const { message, attempt } = updated;
   writeTimeline(tx, drawId, reported.message, message, {
     type: "receipt",
@@ -70,6 +74,15 @@ async function applyReceipt(
   // Later receipts still count as evidence, but no look-up needs to wait for them.
   if (isFinal(message)) await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   return updated;
+}
+
+/**
+ * Writes the message if a receipt changed only its attempt. A command that chooses the next attempt
+ * has read this one, and writes the message too. So one of the two runs again and sees the other.
+ */
+function touched(tx: Tx, before: Reported, after: Reported): Seen<MessageRow> {
+  const isOnlyAttempt = after.message === before.message && after.attempt !== before.attempt;
+  return isOnlyAttempt ? tx.update(messages, after.message, {}) : after.message;
 }
 
 /**
@@ -90,7 +103,10 @@ async function storeEvidence(
   }
   // The timeline shows the error of the answer. An opt-out must show that it is recorded.
   const reason = attempt.error === null || isOptOut(error) ? error : attempt.error;
-  const undelivered = { outcome: "undelivered", error: reason, reported_error: error } as const;
+  // Once a carrier has refused the message itself, no later report takes that back.
+  const known = isMessageRefused(attempt) ? (attempt.reported_error ?? attempt.error) : null;
+  const reported_error = known !== null && isTransportError(error.code) ? known : error;
+  const undelivered = { outcome: "undelivered", error: reason, reported_error } as const;
   return { message, attempt: tx.update(attempts, attempt, undelivered) };
 }
 

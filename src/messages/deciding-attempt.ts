@@ -34,20 +34,25 @@ export interface Reported {
  */
 export function carrierColumns(
   message: MessageRow,
-  { transport, provider_message_id }: Pick<AttemptRow, "transport" | "provider_message_id">,
+  attempt: Pick<AttemptRow, "number" | "transport" | "provider_message_id">,
   status: MessageStatus,
 ): Partial<MessageRow> {
-  const isFirstId = transport === message.transport && message.provider_message_id === null;
-  return status !== message.status || isFirstId ? { transport, provider_message_id } : {};
+  const { number: basis, transport, provider_message_id } = attempt;
+  if (status !== message.status) return { transport, provider_message_id, basis };
+  const isOwn =
+    message.carrier_state === null ? transport === message.transport : isBasis(message, attempt);
+  return isOwn && message.provider_message_id === null ? { provider_message_id } : {};
 }
 
 /** Whether the status of a message that a carrier has is based on the attempt. */
 export function isBasis(
-  { carrier_state, transport, provider_message_id }: MessageRow,
-  attempt: AttemptRow,
+  { carrier_state, basis, transport, provider_message_id }: MessageRow,
+  attempt: Pick<AttemptRow, "number" | "transport" | "provider_message_id">,
 ): boolean {
+  if (carrier_state === null) return false;
+  if (basis !== null) return basis === attempt.number;
+  // Rows of earlier versions name only the carrier and its id.
   return (
-    carrier_state !== null &&
     transport === attempt.transport &&
     (provider_message_id ?? attempt.provider_message_id) === attempt.provider_message_id
   );
@@ -157,7 +162,8 @@ export async function continueMessage(
   await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   const { transport, provider_message_id } =
     next === undefined ? (holder ?? attempt) : { ...next, provider_message_id: null };
-  const columns = { ...noCarrierState, transport, provider_message_id };
+  const basis = next === undefined ? (holder?.number ?? null) : null;
+  const columns = { ...noCarrierState, transport, provider_message_id, basis };
   const updated = await moveMessage(tx, services.drawId, message, state, columns);
   if (next !== undefined) {
     await arm(tx, sendJob(updated, next.at));

@@ -52,7 +52,9 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
 
 const unknown: LookupAnswer = { outcome: "unknown" };
 
-/** Looks up an attempt. The result is `unknown` if another attempt may own what the carrier lists. */
+/**
+ * Looks up an attempt. The result is `unknown` if another attempt may own what the carrier lists.
+ */
 async function lookUp(
   runtime: TransportRuntime,
   reads: Reads,
@@ -120,8 +122,6 @@ async function recordLookup(
     lookups: attempt.lookups + 1,
     outcome,
     provider_message_id,
-    // An accepted attempt leads to another one only if the carrier gave it up.
-    ...(outcome === "accepted" ? { next_attempt_at: null } : {}),
   });
   let updated = await applyFinding(tx, drawId, message, attemptAfter, answer, {
     services,
@@ -231,6 +231,8 @@ async function endReceiptWait(
 
 /** The maximum number of messages, and of attempts of each, that are compared with an attempt. */
 const maxOthers = 100;
+/** The maximum number of the contact's messages that are searched for these. */
+const maxSearched = 10_000;
 /**
  * A carrier's message belongs to an attempt of about the same time. Attempts this far apart, in
  * milliseconds, do not own each other's messages.
@@ -242,26 +244,29 @@ const apartMs = 3_600_000;
  * provider id is unknown, and it sends another message to the recipient now, or has lost its answer
  * to a message with the same content. The status of that message does not matter: it may be sent
  * over another carrier or canceled after the answer was lost. Attempts that begin after the carrier
- * listed its messages own none of them, so this is read after the look-up.
+ * listed its messages own none of them, so this is read after the look-up. If the search does not
+ * end within its limits, there may be such an attempt.
  */
 async function hasRival(
   reads: Reads,
   message: MessageRow,
   { transport, started_at }: AttemptRow,
 ): Promise<boolean> {
-  const { rows } = await scan(reads, {
+  const search = {
     index: messagesOfContact,
     prefix: [message.contact_id],
     order: "descending",
     where: { direction: "outbound", to: message.to },
     // A message changes when its attempt begins, so one that last changed earlier has no rival.
-    keep: (each) =>
+    keep: (each: MessageRow) =>
       each.id !== message.id &&
       each.attempts > 0 &&
       each.updated_at > started_at - apartMs &&
       (each.status === "sending" || isAlike(each, message)),
     limit: maxOthers,
-  });
+  } as const;
+  const { rows, more } = await scan(reads, search, maxSearched);
+  if (more) return true;
   const made = await reads.lists(
     attemptsOfMessage,
     rows.map(({ id }) => [id]),

@@ -273,11 +273,10 @@ export async function settleAttempt(
   // answer.
   if (isProved(attempt) && !isProved(answer)) return { message, attempt };
   const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
-  const { transport } = attempt;
-  const columns =
-    provider_message_id === null
-      ? {}
-      : carrierColumns(message, { transport, provider_message_id }, state.status);
+  const isEvidence = provider_message_id !== null || answer.outcome === "accepted";
+  const columns = isEvidence
+    ? carrierColumns(message, { ...attempt, provider_message_id }, state.status)
+    : {};
   const updated = await moveMessage(tx, drawId, message, state, {
     ...columns,
     ...transportPatch(message, next),

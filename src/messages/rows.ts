@@ -70,6 +70,11 @@ export const messages = scoped("messages", {
    * rows of earlier versions. A receipt may change the status later.
    */
   ended_as: added(4, nullable(text<EndStatus>())),
+  /**
+   * The number of the attempt whose evidence the status is based on. Null in rows of earlier
+   * versions.
+   */
+  basis: added(5, nullable(integer())),
   /** The state that all evidence from the carrier gives. Null until there is evidence. */
   carrier_state: nullable(json<CarrierState>()),
   created_at: time(),
@@ -102,6 +107,7 @@ export const initialColumns = {
   attempts: 0,
   retry_at: null,
   ended_as: null,
+  basis: null,
   carrier_state: null,
   sent_at: null,
   delivered_at: null,

@@ -90,7 +90,8 @@ export function attemptRecords(attempt: AttemptFacts): TimelineRecord[] {
     provider_message_id,
     error,
     answered_at: isoOrNull(answered_at),
-    next_attempt_at: isoOrNull(attempt.next_attempt_at),
+    // The retry may be planned still. It goes on if the carrier gives the attempt up.
+    next_attempt_at: attempt.outcome === "accepted" ? null : isoOrNull(attempt.next_attempt_at),
   };
   const ulid = ulidOf(id);
   const began: TimelineRecord = {

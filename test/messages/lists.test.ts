@@ -50,6 +50,7 @@ function row(scope: Scope, n: number): MessageRow {
     attempts: 0,
     retry_at: null,
     ended_as: null,
+    basis: null,
     carrier_state: null,
     created_at: n,
     updated_at: n,

@@ -34,8 +34,8 @@ export const lease = inArea("lease", [
     name: "hand-over-without-lease",
     sentence: "An engine that has lost a conversation to another one still hands a message over.",
     file: "src/messages/hand-over.ts",
-    find: "if (!(await renew(tx, claim, leaseMs))) return undefined;\n  for",
-    replace: "await renew(tx, claim, leaseMs);\n  for",
+    find: "if (!(await renew(tx, claim, leaseMs))) return undefined;\n  let last",
+    replace: "await renew(tx, claim, leaseMs);\n  let last",
     tests: ["test/queue/leases.test.ts"],
   },
   {

@@ -1,0 +1,149 @@
+/** Receipts that come late, twice or without an id, about messages with several attempts. */
+import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { attempts } from "../../src/messages/rows.ts";
+import type { Route } from "../../src/ports/route.ts";
+import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { accepted, busy, carrier, lost, type Carrier } from "../support/carrier.ts";
+import { hello, overTwo, unavailable } from "../support/over-two.ts";
+import { world } from "../support/world.ts";
+
+const minute = 60_000;
+
+/** Delivers a receipt for one of a carrier's attempts. */
+async function report(
+  line: Carrier,
+  call: number,
+  receipt: Receipt,
+  provider_message_id?: string,
+): Promise<void> {
+  const { attempt } = line.calls[call] ?? expect.fail("the carrier was not called");
+  const { attempt_id } = attempt;
+  await line
+    .sink()
+    .receipt({ attempt_id, ...(provider_message_id && { provider_message_id }) }, receipt);
+}
+
+it.each([10_000, 70_000])(
+  "a planned retry that a receipt sent interrupted goes on after undelivered, %d ms later",
+  async (between) => {
+    const { clock, engine, lines, tell } = await overTwo(
+      ["ambiguous"],
+      { send: (_, attempt) => (attempt.number === 1 ? busy(120_000) : accepted(attempt)) },
+      { send: () => lost },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[1], "sent");
+    await clock.advance(between);
+    const { data: timeline } = await engine.messages.timeline(id);
+    const second = timeline.find((entry) => entry.type === "attempt" && entry.number === 2);
+    expect(second).toMatchObject({ outcome: "accepted", next_attempt_at: null });
+    await tell(lines[1], "undelivered", unavailable);
+    await clock.advance(200_000);
+    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
+  },
+);
+
+describe("of two attempts over one carrier that reports without ids", () => {
+  /** The first attempt was not sent, says a look-up, and the answers of both are lost. */
+  async function sentByTheSecond() {
+    const { clock, engine } = world();
+    const line = carrier({
+      send: () => lost,
+      lookup: (_, { number }) => ({ outcome: number === 1 ? "not_sent" : "unknown" }),
+      receipts: { timeout_ms: 10 * minute, lookups_ms: [] },
+    });
+    const one = engine(memory(), { transports: [line] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(20_000);
+    await report(line, 1, { status: "sent", at: clock.now() - 3_000 });
+    return { clock, line, one, id };
+  }
+
+  it("the second keeps its wait for receipts when the first tells its id", async () => {
+    const { clock, line, one, id } = await sentByTheSecond();
+    await report(line, 0, { status: "sent", at: clock.now() }, "p-first");
+    expect((await one.messages.get(id)).provider_message_id).toBeNull();
+    await clock.advance(60 * minute);
+    expect((await one.messages.get(id)).status).toBe("unconfirmed");
+  });
+
+  it("the second keeps its status when the first is given up", async () => {
+    const { clock, line, one, id } = await sentByTheSecond();
+    await clock.advance(60 * minute);
+    const before = await one.messages.get(id);
+    expect(before.status).toBe("unconfirmed");
+    await report(line, 0, { status: "undelivered", at: clock.now() });
+    const { status, sent_at } = await one.messages.get(id);
+    expect({ status, sent_at }).toEqual({ status: "unconfirmed", sent_at: before.sent_at });
+  });
+});
+
+describe("a carrier's report that it filtered the message", () => {
+  const routes: readonly Route[] = [
+    {
+      transports: ["sandbox", "second", "third"],
+      fallBackAfter: ["ambiguous", "undelivered"],
+    },
+  ];
+  const undelivered = (code: "filtered" | "unknown" | "carrier_unavailable", at: number) =>
+    ({ status: "undelivered", at, error: { code, message: "" } }) as const;
+
+  it("counts though the carrier then gives another reason", async () => {
+    const { clock, engine } = world();
+    const first = carrier({ send: () => lost });
+    const second = carrier({ name: "second" });
+    const third = carrier({ name: "third" });
+    const one = engine(memory(), { transports: [first, second, third], routes });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.settle();
+    await report(first, 0, undelivered("filtered", clock.now()));
+    await report(first, 0, undelivered("unknown", clock.now()));
+    await report(second, 0, undelivered("carrier_unavailable", clock.now()));
+    await clock.advance(minute);
+    expect(third.calls).toEqual([]);
+    expect((await one.messages.get(id)).status).toBe("undelivered");
+  });
+
+  it("counts though another engine records the second carrier's answer", async () => {
+    const { clock, engine } = world();
+    const storage = memory();
+    const answer = Promise.withResolvers<SendAnswer>();
+    const lines = () => ({
+      first: carrier({ send: () => lost }),
+      second: carrier({ name: "second", send: () => answer.promise }),
+      third: carrier({ name: "third" }),
+    });
+    const [mine, others] = [lines(), lines()];
+    let races = 0;
+    const overtaken = beforeCommits(storage, async (writes) => {
+      const isAnswer = writes.some(
+        (write) =>
+          write.kind === "update" &&
+          write.collection === attempts &&
+          Reflect.get(write.row, "outcome") === "rejected",
+      );
+      if (!isAnswer || races > 0) return;
+      races += 1;
+      const { attempt } = mine.first.calls[0] ?? expect.fail("the carrier was not called");
+      const { attempt_id } = attempt;
+      await others.first.sink().receipt({ attempt_id }, undelivered("filtered", clock.now()));
+    });
+    const one = engine(overtaken, { transports: Object.values(mine), routes });
+    const two = engine(storage, { transports: Object.values(others), routes });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.settle();
+    await two.start();
+    await clock.settle();
+    answer.resolve(busy(20_000));
+    await clock.advance(minute);
+    expect(races).toBe(1);
+    expect([...mine.third.calls, ...others.third.calls]).toEqual([]);
+    expect((await one.messages.get(id)).status).not.toBe("sent");
+  });
+});
