@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Mountable } from "../../src/api/index.ts";
 import { checkMount, isOwnPath, type MountOptions, originForm, stripBasePath } from "./mount.ts";
-import { NodeRequest, send } from "./node-http.ts";
+import { closesTooEarly, NodeRequest, send } from "./node-http.ts";
 import { earlierResponsesSent, mustWait } from "./pipelining.ts";
 
 /** The parts of a Koa context that the handler uses (Koa 2 or 3). */
@@ -64,19 +64,17 @@ export function koaHandler(
       original: context,
     });
     const response = await engine.api.handle(request);
-    if (
-      typeof response.body === "string" ||
-      response.body instanceof Uint8Array ||
-      response.body === null
-    ) {
+    const { body: sent } = response;
+    const isWhole = typeof sent === "string" || sent instanceof Uint8Array || sent === null;
+    if (isWhole && !closesTooEarly(context.res)) {
       // The body comes first, because setting it also sets a status and a content type.
-      const { body: sent } = response;
       context.body = sent instanceof Uint8Array ? bufferOf(sent) : sent;
       context.status = response.status;
       context.set({ ...response.headers });
       return;
     }
-    // Koa would read ahead of a slow client, and leave the socket open after a failure.
+    // Koa would read ahead of a slow client, leave the socket open after a failure, and close it
+    // before the client has sent all of its request.
     context.respond = false;
     await send(response, context.res).catch(() => context.res.destroy());
   };

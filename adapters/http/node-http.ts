@@ -206,13 +206,37 @@ export async function send(
   const destroy = (): unknown => response.destroy();
   cutOff?.addEventListener("abort", destroy, { once: true });
   if (body === null) {
-    response.writeHead(status, headers).end();
+    await end(response.writeHead(status, headers));
   } else if (typeof body === "string" || body instanceof Uint8Array) {
-    response.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(body) }).end(body);
+    const length = { "Content-Length": Buffer.byteLength(body) };
+    await end(response.writeHead(status, { ...headers, ...length }), body);
   } else {
     response.writeHead(status, headers).flushHeaders();
     await writeChunks(body, response);
   }
+}
+
+/**
+ * Ends a response. If the connection would close too early, the rest of the request is read first.
+ * The client gets the response before that. `requestTimeout` of the server limits the wait.
+ */
+async function end(response: ServerResponse, body?: string | Uint8Array): Promise<void> {
+  if (!closesTooEarly(response)) {
+    response.end(body);
+    return;
+  }
+  if (body === undefined) response.flushHeaders();
+  else response.write(body);
+  await discardRest(response.req);
+  response.end();
+}
+
+/**
+ * Whether the end of a response closes the connection while the client still sends its request. The
+ * client would then lose what it has not received of the response (RFC 9112, section 9.6).
+ */
+export function closesTooEarly({ shouldKeepAlive, req }: ServerResponse): boolean {
+  return !shouldKeepAlive && !req.complete;
 }
 
 async function writeChunks(chunks: AsyncIterable<string>, response: ServerResponse): Promise<void> {
@@ -220,7 +244,7 @@ async function writeChunks(chunks: AsyncIterable<string>, response: ServerRespon
     if (response.destroyed) return;
     if (!response.write(chunk)) await drain(response);
   }
-  response.end();
+  await end(response);
 }
 
 /** Resolves when the response can take more data, or is closed. */

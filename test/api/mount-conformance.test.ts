@@ -14,6 +14,7 @@ function unableOf({ name, before }: Mounting): Partial<Record<MountNeed, string>
     ...(before === "Request" && {
       address: "a Request has no address",
       pipelining: "the server calls the function in any order",
+      closing: "the server ends the response",
     }),
     ...(/^(?:node:http|fetch)/.test(name) && { passes_on: "the mount answers every request" }),
   };

@@ -10,8 +10,9 @@ import { type Address, ask, connectTo, type RawAnswer, type RawRequest } from ".
  * because no earlier middleware parses them. `address`: the framework tells the client's address.
  * `passes_on`: the mount leaves other requests to the host application. `pipelining`: the mount
  * gets the requests of a connection itself, and not from a server that puts them in order.
+ * `closing`: the mount ends responses itself, and so decides when a connection closes.
  */
-export type MountNeed = "raw_bytes" | "address" | "passes_on" | "pipelining";
+export type MountNeed = "raw_bytes" | "address" | "passes_on" | "pipelining" | "closing";
 
 /** A server with an engine. */
 export interface MountUnderTest {

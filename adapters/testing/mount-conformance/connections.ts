@@ -91,4 +91,24 @@ export const connectionChecks: MountChecks = {
       holds(before < 400, "another connection's request before the 400th of the first", before);
     },
   },
+  "that close deliver the whole response, though the request's body comes later": {
+    needs: ["closing"],
+    async run(bench) {
+      const mounted = await bench.mount(() => text(large));
+      const client = mounted.connect();
+      client.socket.pause();
+      const path = `${mounted.prefix}/v1/notes`;
+      const headers = [
+        ["Connection", "close"],
+        ["Content-Length", "5"],
+      ] as const;
+      client.socket.write(headOf({ path, headers }));
+      await mounted.request();
+      await settled(() => client.socket.bytesRead);
+      client.socket.write("false");
+      client.socket.resume();
+      await client.isClosed();
+      same(bodies(client)[0]?.length, large.length, "the length of the response");
+    },
+  },
 };

@@ -56,9 +56,11 @@ export function parseAnswers(bytes: Buffer): RawAnswer[] {
       const parts: Buffer[] = [];
       for (;;) {
         const end = bytes.indexOf("\r\n", at);
+        // The connection closed within the response.
+        if (end === -1) return answers;
         const size = Number.parseInt(bytes.subarray(at, end).toString(), 16);
         at = end + 2;
-        if (end === -1 || !(size > 0)) break;
+        if (!(size > 0)) break;
         parts.push(bytes.subarray(at, at + size));
         at += size + 2;
       }
