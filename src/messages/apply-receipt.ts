@@ -59,7 +59,7 @@ async function applyReceipt(
   const known = await storeEvidence(tx, services, reported, evidence);
   const before = reported.attempt;
   const { ignored_reason, ...joined } = await joinEvidence(tx, services, known, evidence, before);
-  const updated = { ...joined, message: touched(tx, reported, joined) };
+  const updated = { ...joined, message: withMessageWritten(tx, reported, joined) };
   const { message, attempt } = updated;
   writeTimeline(tx, drawId, reported.message, message, {
     type: "receipt",
@@ -78,9 +78,10 @@ async function applyReceipt(
 
 /**
  * Writes the message if a receipt changed only its attempt. A command that chooses the next attempt
- * has read this one, and writes the message too. So one of the two runs again and sees the other.
+ * reads the earlier ones and writes the message. So the two conflict: one of them runs again, and
+ * sees what the other has written.
  */
-function touched(tx: Tx, before: Reported, after: Reported): Seen<MessageRow> {
+function withMessageWritten(tx: Tx, before: Reported, after: Reported): Seen<MessageRow> {
   const isOnlyAttempt = after.message === before.message && after.attempt !== before.attempt;
   return isOnlyAttempt ? tx.update(messages, after.message, {}) : after.message;
 }

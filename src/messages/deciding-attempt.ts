@@ -30,7 +30,7 @@ export interface Reported {
 /**
  * Returns the columns that name the carrier of a message after evidence of an attempt led to
  * `status`. They belong to the attempt that the status is based on, so they change with the status.
- * They also change if the evidence is the first to tell the provider id.
+ * If the evidence is the first to tell that attempt's provider id, the id is added.
  */
 export function carrierColumns(
   message: MessageRow,

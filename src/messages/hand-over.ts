@@ -58,9 +58,10 @@ export async function handOverMessage(
       await finish(tx, claim);
       return undefined;
     }
-    // Otherwise the job would run again at once, forever.
+    // Each round changes the first message or its status. Without this check, a mistake there would
+    // let the job run again at once, without end.
     if (message.id === last?.id && message.status === last.status) {
-      throw new TypeError(`message ${message.id} still has status ${message.status}`);
+      throw new TypeError(`message ${message.id} keeps status ${message.status} in the outbox`);
     }
     last = message;
     if (needsOther(message, factsByTransport, tx.now)) {

@@ -138,18 +138,37 @@ describe("a message whose retry was planned before the last carrier gave its att
     ["undelivered", "sent"],
   ] as const;
 
-  it.each(orders)("is sent by the other carrier: %s, %s", async (...statuses) => {
+  // After 60 s, the follow-up of the second attempt has run.
+  const timed = orders.flatMap((order) => [0, 70_000].map((ms) => [...order, ms] as const));
+
+  it.each(timed)("is sent by the other carrier: %s, %s, %d ms apart", async (first, then, ms) => {
     const { clock, engine, lines, tell } = await overTwo(
       ["ambiguous"],
-      { send: (_, attempt) => (attempt.number === 1 ? busy(20_000) : accepted(attempt)) },
+      { send: (_, attempt) => (attempt.number === 1 ? busy(120_000) : accepted(attempt)) },
       { send: () => lost },
     );
     const { id } = await engine.messages.send(hello);
     await clock.settle();
-    for (const status of statuses) await tell(lines[1], status, unavailable);
-    await clock.advance(60_000);
+    await tell(lines[1], first, unavailable);
+    await clock.advance(ms);
+    await tell(lines[1], then, unavailable);
+    await clock.advance(120_000);
     expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
     expect(lines.map(({ calls }) => calls.length)).toEqual([2, 1]);
+  });
+
+  it("has no next attempt in its timeline while proof of the last one interrupts it", async () => {
+    const { clock, engine, lines, tell } = await overTwo(
+      ["ambiguous"],
+      { send: () => busy(120_000) },
+      { send: () => lost },
+    );
+    const { id } = await engine.messages.send(hello);
+    await clock.settle();
+    await tell(lines[1], "sent");
+    const { data } = await engine.messages.timeline(id);
+    const second = data.find((entry) => entry.type === "attempt" && entry.number === 2);
+    expect(second).toMatchObject({ outcome: "accepted", next_attempt_at: null });
   });
 
   it.each(orders)(

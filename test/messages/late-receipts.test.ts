@@ -5,8 +5,8 @@ import { attempts } from "../../src/messages/rows.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { Receipt, SendAnswer } from "../../src/ports/transport.ts";
 import { beforeCommits } from "../support/before-commits.ts";
-import { accepted, busy, carrier, lost, type Carrier } from "../support/carrier.ts";
-import { hello, overTwo, unavailable } from "../support/over-two.ts";
+import { busy, type Carrier, carrier, lost } from "../support/carrier.ts";
+import { hello } from "../support/over-two.ts";
 import { world } from "../support/world.ts";
 
 const minute = 60_000;
@@ -24,27 +24,6 @@ async function report(
     .sink()
     .receipt({ attempt_id, ...(provider_message_id && { provider_message_id }) }, receipt);
 }
-
-it.each([10_000, 70_000])(
-  "a planned retry that a receipt sent interrupted goes on after undelivered, %d ms later",
-  async (between) => {
-    const { clock, engine, lines, tell } = await overTwo(
-      ["ambiguous"],
-      { send: (_, attempt) => (attempt.number === 1 ? busy(120_000) : accepted(attempt)) },
-      { send: () => lost },
-    );
-    const { id } = await engine.messages.send(hello);
-    await clock.settle();
-    await tell(lines[1], "sent");
-    await clock.advance(between);
-    const { data: timeline } = await engine.messages.timeline(id);
-    const second = timeline.find((entry) => entry.type === "attempt" && entry.number === 2);
-    expect(second).toMatchObject({ outcome: "accepted", next_attempt_at: null });
-    await tell(lines[1], "undelivered", unavailable);
-    await clock.advance(200_000);
-    expect(await engine.messages.get(id)).toMatchObject({ status: "sent", transport: "sandbox" });
-  },
-);
 
 describe("of two attempts over one carrier that reports without ids", () => {
   /** The first attempt was not sent, says a look-up, and the answers of both are lost. */

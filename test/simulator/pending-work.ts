@@ -46,6 +46,10 @@ export function pendingWork({
   return "";
 }
 
+export function waitsForApproval({ database }: World): boolean {
+  return allRows(database, runs).some(({ status }) => status === "awaiting_approval");
+}
+
 /** Partitions are left out: their end is not known. None is left when the faults have stopped. */
 function isStalled(engines: World["engines"], now: number): boolean {
   return engines.engines.some((name) =>

@@ -12,7 +12,7 @@ import { actors } from "./actors/index.ts";
 import { closeMostConversations } from "./actors/inbox-operators.ts";
 import { type Finding, type Invariant, laws } from "./invariant.ts";
 import { invariants } from "./invariants/index.ts";
-import { pendingWork, skipIdleTime } from "./pending-work.ts";
+import { pendingWork, skipIdleTime, waitsForApproval } from "./pending-work.ts";
 import { primaryTransport, reopenHours, senderAddresses } from "./settings.ts";
 import { World } from "./world.ts";
 
@@ -39,11 +39,13 @@ export interface Result {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /**
- * How long, in virtual time, all work may take to complete once the faults have stopped. A reply
- * can wait for several approvals, each for up to 24 hours. Then the webchat message waits up to 72
- * hours for the visitor's mark.
+ * How long, in virtual time, all work may take to complete once the faults have stopped and no run
+ * waits for an approval: longer than a webchat message waits for the visitor's mark, which is 72
+ * hours.
  */
-const completesWithinMs = 7 * 24 * hourMs;
+const completesWithinMs = 96 * hourMs;
+/** The same, with the waits for approvals. Each of them ends after 24 hours. */
+const completesAfterApprovalsMs = 7 * 24 * hourMs;
 /** Enough time for every live stream to poll the storage once. */
 const streamPollMs = 30_000;
 
@@ -101,13 +103,17 @@ function weightedActors({ workload }: World): readonly Actor[] {
 /** Lets time pass until nothing is left to do. */
 async function completeWork(world: World): Promise<void> {
   const { clock, dice } = world;
-  const deadline = clock.now() + completesWithinMs;
+  const lastDeadline = clock.now() + completesAfterApprovalsMs;
+  let deadline = clock.now() + completesWithinMs;
   // In 1 % of the histories nobody decides on approvals until the first of them have expired.
   const decidesFrom = clock.now() + (dice.chance(0.99) ? 0 : approvalMs);
   for (let pending = "not checked yet"; world.finding === undefined && pending !== "";) {
     const isUndecided = clock.now() < decidesFrom;
     void decideApprovals(world, isUndecided ? 0 : 0.5);
     await skipIdleTime(world);
+    if (waitsForApproval(world)) {
+      deadline = Math.min(clock.now() + completesWithinMs, lastDeadline);
+    }
     await clock.advance(20_000);
     await world.checkStep();
     pending = pendingWork(world);

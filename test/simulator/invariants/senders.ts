@@ -166,8 +166,8 @@ export const senderChosen: Invariant = {
   name: "A contact keeps the sender it last had, and a new contact gets its sender of the pool.",
   check: ({ database, clients, clock }) => {
     /**
-     * For each address, the last senders in order, and until when each was the last. Empty while a
-     * new contact of an old address has none.
+     * For each address, the last senders in order, and until when each was the last. The sender is
+     * empty while an address has a new contact, which has none yet.
      */
     const lastSenders = new Map<string, { readonly sender: string; until: number }[]>();
     const addressOf = (id: string | null): string =>
@@ -234,7 +234,7 @@ export const senderChosen: Invariant = {
           // A command that read the address before it was removed writes for its old contact.
           const removed = removedSenders.get(contact_id) ?? [];
           const expected = [
-            ...recent.flatMap(({ sender }) => (sender === "" ? [] : [sender])),
+            ...recent.map(({ sender }) => sender).filter((sender) => sender !== ""),
             ...removed
               .filter(({ until }) => until > clock.now() - staleMs)
               .map((each) => each.sender),
