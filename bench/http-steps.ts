@@ -21,7 +21,7 @@ const steps: readonly (readonly [string, RegExp])[] = [
   ],
   ["validation", /\/kernel\/validation\.ts|\/zod\/|\/inputs\.ts/],
   ["fingerprint", /^(?:fingerprint|canonicalJson|withoutKey) /],
-  ["response", /^send .*\/node-http\.ts/],
+  ["response", /^(?:send|end|closesTooEarly) .*\/node-http\.ts/],
   ["routing", /\/api\/router\.ts|\/adapters\/http\//],
   ["handler", /\/src\/api\//],
   ["transaction and storage", /\/src\/store\/|\/adapters\/storage\//],

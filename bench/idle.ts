@@ -1,5 +1,7 @@
-import { createServer } from "node:http";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
 import { DatabaseSync } from "node:sqlite";
 import { nodeHandler } from "../adapters/http/node.ts";
 import { memory } from "../adapters/storage/memory/index.ts";
@@ -18,15 +20,16 @@ const warmUp = scaled(200);
 interface Times {
   /** From the request to the carrier's call. */
   readonly send: number;
-  /** The same request for a page that needs one read: the cost of HTTP and of the engine's API. */
-  readonly http: number;
+  /** The same request to a bare handler of `node:http`, until it has parsed the body. */
+  readonly bare: number;
   /** A transaction that inserts one row. Memory has none. */
   readonly commit: number;
 }
 
 /**
  * The time from a POST of a message to the carrier's call, in an engine with nothing else to do,
- * and that of one bare commit on the same storage. Both take turns.
+ * that of the same request to a bare handler, and that of one bare commit on the same storage. They
+ * take turns.
  */
 export async function idle(): Promise<string> {
   await using server = await startPostgres();
@@ -51,11 +54,11 @@ export async function idle(): Promise<string> {
   const inCommits = ({ send, commit }: Times): string => ratio(send / commit);
   console.log(
     table(
-      ["storage", "to the carrier's call", "a GET", "one bare commit", "in commits"],
+      ["storage", "to the carrier's call", "to a bare handler", "one bare commit", "in commits"],
       rows.map(([name, times]) => [
         name,
         times.send.toFixed(2),
-        times.http.toFixed(2),
+        times.bare.toFixed(2),
         name === "memory" ? "" : times.commit.toFixed(2),
         name === "memory" ? "" : inCommits(times),
       ]),
@@ -90,35 +93,38 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
       const plan = { name: "benchmark", requests_per_second: 100_000 };
       const { key } = await engine.accounts.create({ name: "Bench", plan });
       await engine.start();
-      const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
-      const url = await new Promise<string>((resolve) =>
-        server.once("listening", () =>
-          resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/messages`),
-        ),
-      );
+      const api = await listen(nodeHandler(engine));
+      let parsed = (_at: number): void => {};
+      const bare = await listen((request, response) => {
+        void readText(request).then((body) => {
+          JSON.parse(body);
+          parsed(performance.now());
+          response.end();
+        });
+      });
       const headers = {
         authorization: `Bearer ${key.secret ?? ""}`,
         "content-type": "application/json",
       };
-      const times = { send: [] as number[], http: [] as number[], commit: [] as number[] };
+      const post = async (url: string, body: string): Promise<string> => {
+        const response = await fetch(`${url}/v1/messages`, { method: "POST", headers, body });
+        if (!response.ok) throw new Error(`the POST was answered with ${response.status}`);
+        return response.text();
+      };
+      const times = { send: [] as number[], bare: [] as number[], commit: [] as number[] };
       for (let i = 0; i < warmUp + requests; i++) {
-        const handedOver = new Promise<number>((resolve) => {
-          called = resolve;
-        });
         const body = JSON.stringify({ to: recipient("new", i), body: text });
-        const [send, http, committed] = [
+        const [send, bareTime, committed] = [
           await since(async () => {
-            const posted = fetch(url, { method: "POST", headers, body }).then((response) => {
-              if (!response.ok) throw new Error(`the POST was answered with ${response.status}`);
-              return response.text();
-            });
+            const handedOver = new Promise<number>((resolve) => (called = resolve));
+            const posted = post(api.url, body);
             const at = await Promise.race([handedOver, posted.then(() => handedOver)]);
             return { at, rest: posted };
           }),
           await since(async () => {
-            const response = await fetch(`${url}?limit=1`, { headers });
-            const at = performance.now();
-            return { at, rest: response.text() };
+            const arrived = new Promise<number>((resolve) => (parsed = resolve));
+            const posted = post(bare.url, body);
+            return { at: await arrived, rest: posted };
           }),
           await since(async () => {
             await commit();
@@ -127,19 +133,35 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
         ];
         if (i < warmUp) continue;
         times.send.push(send);
-        times.http.push(http);
+        times.bare.push(bareTime);
         times.commit.push(committed);
       }
-      server.close();
-      server.closeAllConnections();
+      api.close();
+      bare.close();
       return {
         send: median(times.send),
-        http: median(times.http),
+        bare: median(times.bare),
         commit: median(times.commit),
       };
     },
     { transports: [transport] },
   );
+}
+
+interface Listening {
+  readonly url: string;
+  readonly close: () => void;
+}
+
+async function listen(handler: RequestListener): Promise<Listening> {
+  const server = createServer(handler).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
 }
 
 /** Returns the milliseconds until `work` says that the measured part was over. */
