@@ -20,7 +20,8 @@ export async function tearLog(file: string, dice: Dice): Promise<boolean> {
   const frameBytes = frameHeaderBytes + log.readUInt32BE(8);
   const { afterCommits, afterFrames } = endsOf(log, frameBytes);
   const torn = Buffer.alloc(frameBytes, dice.whole(0, 256));
-  torn.writeUInt32BE(dice.whole(1, 100), 0);
+  // No page of a small database has such a number, so even one byte changes a frame that is there.
+  torn.writeUInt32BE(dice.whole(0x01_00_00_00, 0xff_ff_ff_ff), 0);
   // It claims to be a commit of this log. Only its checksum is wrong.
   torn.writeUInt32BE(dice.whole(1, 100), 4);
   log.copy(torn, 8, 16, 24);
