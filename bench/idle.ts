@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { DatabaseSync } from "node:sqlite";
 import { nodeHandler } from "../adapters/http/node.ts";
@@ -10,6 +7,7 @@ import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import type { StoragePort } from "../src/ports/storage.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { instantCarrier, recipient, text, withEngineOn, withTempFile } from "./engines.ts";
+import { listen } from "./listen.ts";
 import { median, ratio, scaled, table } from "./measure.ts";
 import { poolSize, withDatabase } from "./postgres-databases.ts";
 
@@ -136,8 +134,7 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
         times.bare.push(bareTime);
         times.commit.push(committed);
       }
-      api.close();
-      bare.close();
+      await Promise.all([api.close(), bare.close()]);
       return {
         send: median(times.send),
         bare: median(times.bare),
@@ -146,22 +143,6 @@ function measure(storage: StoragePort, commit: () => Promise<unknown>): Promise<
     },
     { transports: [transport] },
   );
-}
-
-interface Listening {
-  readonly url: string;
-  readonly close: () => void;
-}
-
-async function listen(handler: RequestListener): Promise<Listening> {
-  const server = createServer(handler).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const close = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { url: `http://127.0.0.1:${port}`, close };
 }
 
 /** Returns the milliseconds until `work` says that the measured part was over. */

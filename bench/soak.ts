@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
@@ -12,6 +9,7 @@ import { postgres } from "../adapters/storage/postgres/index.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { startPostgres } from "../test/support/postgres-server.ts";
 import { createContacts, recipient, text, withEngineOn, withTempFile } from "./engines.ts";
+import { listen, type Listening } from "./listen.ts";
 import { count, table } from "./measure.ts";
 import { poolSize, withDatabase } from "./postgres-databases.ts";
 import { localHttp, startReceiver } from "./webhook-fixtures.ts";
@@ -209,11 +207,9 @@ async function readStream(
   }
 }
 
-interface Served {
+interface Served extends Listening {
   readonly id: string;
-  readonly url: string;
   readonly secret: string | null;
-  close(): Promise<void>;
 }
 
 /** Makes an account with a webhook, and serves it over HTTP. */
@@ -222,16 +218,5 @@ async function serve(engine: MessagingEngine, receiver: string): Promise<Served>
   const { account, key } = await engine.accounts.create({ name: "Bench", plan });
   const { id } = account;
   await engine.account(id).webhooks.create({ url: receiver, events: ["message.*"] });
-  const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    id,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    secret: key.secret,
-    async close() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
-  };
+  return { id, secret: key.secret, ...(await listen(nodeHandler(engine))) };
 }
