@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { faultsOf, show } from "./faults.ts";
 import { fullConversation, openInbox } from "./inbox-shop.ts";
-import { kim } from "./shop-pages.ts";
+import { kim, waitForQuota } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -172,6 +172,7 @@ test("what a person does to a conversation and its contact is done, and what fai
   await inContact("Save").click();
   await contact.getByText("The engine is stopping.").waitFor();
   await contact.getByLabel("What you learned").fill("Has a cat");
+  await waitForQuota(page, url);
   await page.reload();
   expect(await contact.getByLabel("Name", { exact: true }).first().inputValue()).toBe(
     "Ann K. Keller",
@@ -184,6 +185,7 @@ test("what a person does to a conversation and its contact is done, and what fai
     .poll(() => shop.contacts.get(ann))
     .toMatchObject({ name: "Ann K. Keller", attributes: { plan: "Gold" } });
   await inContact("Edit").waitFor();
+  await waitForQuota(page, url);
 
   await inContact("Merge with another contact").click();
   await page.getByLabel("Find the other contact").fill("A. Keller");

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { BrowserContext, Page } from "playwright-core";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { type Action, action, type EngineOptions, MessagingEngine } from "../../adapters/entry.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
@@ -125,6 +125,20 @@ export async function newTab(
     }
   });
   return { page, faults };
+}
+
+/**
+ * Waits until the person at a page may send 40 of the 50 requests of a second. A page that opens
+ * sends some 20, and a test acts faster than people.
+ */
+export async function waitForQuota(page: Page, url: string): Promise<void> {
+  const remaining = async (): Promise<number> => {
+    const headers = { "Tidings-Page": "1" };
+    const response = await page.request.get(`${url}v1/conversations?limit=1`, { headers });
+    return Number(/r=(\d+)/.exec(response.headers()["ratelimit"] ?? "")?.[1]);
+  };
+  // The question counts as a request, too.
+  await expect.poll(remaining, { interval: 200 }).toBeGreaterThanOrEqual(40);
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
