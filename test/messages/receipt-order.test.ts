@@ -70,6 +70,27 @@ const stories: fc.Arbitrary<Story> = fc.record({
   ),
 });
 
+/**
+ * Whether a receipt can come too late to prevent a call. After `undelivered`, the engine calls the
+ * third carrier at once. If it had known that an earlier attempt, whose answer was lost, was sent,
+ * it would not have called. What follows is then about other attempts.
+ */
+function canComeTooLate({ fallBackAfter, carriers, steps }: Story): boolean {
+  return (
+    fallBackAfter.length === 2 &&
+    carriers === 3 &&
+    steps.some(({ told }) =>
+      told.some(
+        ({ attempt, status }) =>
+          status === "undelivered" &&
+          told.some((other) => other.status === "sent" && other.attempt < attempt),
+      ),
+    )
+  );
+}
+
+const inTime = stories.filter((story) => !canComeTooLate(story));
+
 /** Returns what a user sees of a message at the end. */
 async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly Told[]) {
   const { clock, engine } = world();
@@ -98,10 +119,11 @@ async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly
   await one.start();
   const { id } = await one.messages.send({ to: "+15005550001", body: "Hello" });
   await clock.settle();
+  const isOne =
+    new Set(story.steps.flatMap(({ told }) => told.map((each) => each.attempt))).size === 1;
   for (const { wait, told } of story.steps) {
     await clock.advance(wait);
     const known = [...made];
-    const isOne = new Set(told.map(({ attempt }) => attempt)).size === 1;
     for (const { attempt: index, status } of inOrder(told)) {
       const { attempt, line } = known[index] ?? {};
       if (attempt === undefined || line === undefined) continue;
@@ -125,7 +147,7 @@ async function ending(story: Story, inOrder: (told: readonly Told[]) => readonly
 
 it("does not change how a message ends, whom the engine calls, or how often it reports a failure", async () => {
   await fc.assert(
-    fc.asyncProperty(stories, async (story) => {
+    fc.asyncProperty(inTime, async (story) => {
       const first = await ending(story, (told) => told);
       const second = await ending(story, (told) => told.toReversed());
       expect(second).toEqual(first);
