@@ -11,6 +11,7 @@ import { nodeHandler } from "../adapters/http/node.ts";
 import { MessagingEngine } from "../adapters/entry.ts";
 import type { Mountable } from "../src/api/index.ts";
 import { instantCarrier } from "./engines.ts";
+import { listen } from "./listen.ts";
 
 /** What the requests cost the server. */
 export interface ServerCost {
@@ -36,14 +37,10 @@ const counted: Mountable = {
 
 /** Sends bytes that it has in memory. */
 async function bare(): Promise<RequestListener> {
-  const server = createServer(nodeHandler(engine)).listen(0, "127.0.0.1");
-  const address = await new Promise((resolve) =>
-    server.once("listening", () => resolve(server.address())),
-  );
-  const { port } = address as { readonly port: number };
-  const document = await fetch(`http://127.0.0.1:${port}${path}`);
+  const { url, close } = await listen(nodeHandler(engine));
+  const document = await fetch(url + path);
   const bytes = Buffer.from(await document.arrayBuffer());
-  server.close();
+  await close();
   return (request, response) => {
     if (request.url === path) handled++;
     const body = request.url === path ? bytes : '{"status":"ok"}';
