@@ -71,9 +71,9 @@ const stories: fc.Arbitrary<Story> = fc.record({
 });
 
 /**
- * Whether a receipt can come too late to prevent a call. After `undelivered`, the engine calls the
- * third carrier at once. If it had known that an earlier attempt, whose answer was lost, was sent,
- * it would not have called. What follows is then about other attempts.
+ * Whether a step has a receipt that can come too late to prevent a call. An attempt whose answer was
+ * lost is followed by another attempt. If that one is `undelivered`, the engine calls the third
+ * carrier at once. Had it known that the earlier attempt was `sent`, it would not have called.
  */
 function canComeTooLate({ fallBackAfter, carriers, steps }: Story): boolean {
   return (
