@@ -3,7 +3,15 @@
  * disk. No test cuts the machine's power, so none needs its files to be on a disk.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 const memory = "/dev/shm";
@@ -48,14 +56,33 @@ function runsPrograms(folder: string): boolean {
   }
 }
 
-/** Removes the folders of test runs that were killed. */
+/**
+ * Removes the folders of test runs that were killed. A test may have mounted a small disk in one. If
+ * a folder cannot be removed, it stays.
+ */
 function sweep(): void {
   for (const name of readdirSync(memory)) {
     const [, pid] = /^tidings-(\d+)-/.exec(name) ?? [];
-    if (pid !== undefined && !isAlive(Number(pid))) {
-      rmSync(join(memory, name), { recursive: true, force: true });
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    const folder = join(memory, name);
+    try {
+      for (const disk of mountedIn(folder)) {
+        execFileSync("umount", ["-l", disk], { stdio: "ignore" });
+      }
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      continue;
     }
   }
+}
+
+/** Returns the mount points inside a folder. The innermost ones come first. */
+function mountedIn(folder: string): string[] {
+  const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
+  return mounts
+    .map((line) => line.split(" ")[1] ?? "")
+    .filter((point) => point.startsWith(`${folder}/`))
+    .toReversed();
 }
 
 function isAlive(pid: number): boolean {
