@@ -177,6 +177,7 @@ export function prefetchReceipts(tx: Tx, transport: string, provider_message_id:
   const key = [transport, provider_message_id];
   unscoped(tx).prefetch(() => [
     { index: attemptByProviderId, key },
+    { index: earlyReceiptsOf, key: [transport] },
     { index: earlyReceiptsOf, key },
   ]);
 }
@@ -190,6 +191,9 @@ export async function applyEarlyReceipts(
   const { transport, provider_message_id } = reported.attempt;
   if (provider_message_id === null) return reported;
   const all = unscoped(tx);
+  // Most transports have none. All commands that commit together share this read.
+  const some = await all.list(earlyReceiptsOf, [transport], 1);
+  if (some.length === 0) return reported;
   const early = await all.get(earlyReceiptsOf, [transport, provider_message_id]);
   if (early === undefined) return reported;
   all.remove(earlyReceipts, early);

@@ -18,7 +18,7 @@ import type { FactsByTransport } from "./transport-facts.ts";
 import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
 import { followUpJob } from "./send-jobs.ts";
-import { isProved } from "./deciding-attempt.ts";
+import { isProved, type Reported } from "./deciding-attempt.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
 import { endQueued, type HandedOver, settleAttempt } from "./record-answer.ts";
@@ -49,11 +49,11 @@ export async function handOverMessage(
   const { leaseMs, services, factsByTransport, isOver } = options;
   const { drawId } = services;
   const { conversation_id } = claim.key;
-  tx.prefetch(() => [{ index: outbox, key: [conversation_id] }]);
+  tx.prefetch(() => [{ index: outbox, key: [conversation_id], limit: 2 }]);
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   let last: Seen<MessageRow> | undefined;
   for (let scanned = 0; !isOver && scanned < maxScanned; scanned++) {
-    const [message] = await tx.list(outbox, [conversation_id], 1);
+    const [message, behind] = await tx.list(outbox, [conversation_id], 2);
     if (message === undefined) {
       await finish(tx, claim);
       return undefined;
@@ -86,7 +86,8 @@ export async function handOverMessage(
         const begun = await beginAttempt(tx, claim, message, decision.state, options);
         if (begun === "not sent") continue;
         // If the sender is throttled, `checkThrottle` has finished the job.
-        return begun === "throttled" ? undefined : begun;
+        if (begun === "throttled") return undefined;
+        return { ...begun, isLast: behind === undefined };
       }
       case "none":
         throw new TypeError(
@@ -108,7 +109,7 @@ async function beginAttempt(
   message: Seen<MessageRow>,
   state: MessageState,
   options: HandOverOptions,
-): Promise<HandedOver | "throttled" | "not sent"> {
+): Promise<Reported | "throttled" | "not sent"> {
   const { leaseMs, services, hostVerdicts, factsByTransport } = options;
   const { drawId, secret } = services;
   const [throttle, addressee] = await Promise.all([

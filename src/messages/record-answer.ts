@@ -1,4 +1,4 @@
-import { arm, type Claim, finish, prefetchJob } from "../queue/index.ts";
+import { arm, type Claim, finish, isRearmed, prefetchJob } from "../queue/index.ts";
 import {
   attemptById,
   type AttemptRow,
@@ -52,8 +52,8 @@ export async function recordAnswer(
 ): Promise<boolean> {
   prefetchOutcome(tx, claim, handed, answer, factsByTransport);
   const [message, attempt] = await Promise.all([
-    tx.get(messageById, [handed.message.id]),
-    tx.get(attemptById, [handed.attempt.id]),
+    tx.get(messageById, [handed.message.id], { recent: true }),
+    tx.get(attemptById, [handed.attempt.id], { recent: true }),
   ]);
   // The account's sandbox may have been reset during the call.
   if (message === undefined || attempt === undefined) {
@@ -87,22 +87,40 @@ export async function recordAnswer(
   await recordCarrierOptOut(tx, services, { message: settled, attempt }, outcome.error);
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
   if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
-  const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
+  const waiting = await findWaiting(tx, claim, handed, settled);
   if (waiting === undefined) await finish(tx, claim);
   else await updateClass(tx, claim, waiting);
   return waiting !== undefined;
+}
+
+/**
+ * Returns the first message that waits in the conversation. A message that was queued since the
+ * hand-over has armed the job. So if none waited then, nothing need be read now.
+ */
+async function findWaiting(
+  tx: Tx,
+  claim: Claim<"send">,
+  { isLast }: HandedOver,
+  { status }: MessageRow,
+): Promise<MessageRow | undefined> {
+  const mayBeQueued = status === "queued" || status === "sending";
+  if (isLast && !mayBeQueued && !(await isRearmed(tx, claim))) return undefined;
+  const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
+  return waiting;
 }
 
 /** Prefetches what `recordAnswer` reads, as far as the keys are known at its start. */
 function prefetchOutcome(
   tx: Tx,
   claim: Claim<"send">,
-  { message, attempt: { id: attempt_id, transport } }: HandedOver,
+  { message, attempt: { id: attempt_id, transport }, isLast }: HandedOver,
   answer: SendAnswer,
   factsByTransport: FactsByTransport,
 ): void {
   // The message itself is the first in the outbox. The command looks for the one behind it.
-  tx.prefetch(() => [{ index: outbox, key: [claim.key.conversation_id], limit: 2 }]);
+  if (!isLast) {
+    tx.prefetch(() => [{ index: outbox, key: [claim.key.conversation_id], limit: 2 }]);
+  }
   prefetchJob(tx, claim);
   if (answer.outcome !== "accepted") return;
   prefetchReceipts(tx, transport, answer.provider_message_id);
@@ -250,9 +268,9 @@ async function outcomeOf(
 }
 
 /** A message and its committed attempt, for which the carrier is called next. */
-export interface HandedOver {
-  readonly message: Seen<MessageRow>;
-  readonly attempt: Seen<AttemptRow>;
+export interface HandedOver extends Reported {
+  /** Whether no other message of the conversation waited at the hand-over. */
+  readonly isLast: boolean;
 }
 
 /**

@@ -27,6 +27,7 @@ export {
   armNew,
   disarm,
   findJob,
+  isRearmed,
   finish,
   type JobRow,
   jobs,

@@ -16,7 +16,13 @@ import {
   time,
 } from "../ports/index.ts";
 import type { AccountId, Mode } from "../kernel/index.ts";
-import { type PlannedRead, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
+import {
+  type PlannedRead,
+  type ReadOptions,
+  type Tx,
+  unscoped,
+  type UnscopedTx,
+} from "../store/index.ts";
 import { bestOf, type SendClass } from "./classes.ts";
 import {
   type AnyJobName,
@@ -87,7 +93,7 @@ export function storedName(name: AnyJobName): StoredJobName {
 export function findJob(
   within: AnyTx,
   name: AnyJobName,
-  options?: { readonly hold?: boolean },
+  options?: ReadOptions,
 ): Promise<Seen<JobRow> | undefined> {
   return unscoped(within).get(jobByName, [name.kind, encodeJobKey(name)], options);
 }
@@ -121,7 +127,7 @@ export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   checkOwner(within, order);
   const tx = unscoped(within);
   // Guards the job even if nothing is written, so that no dispatcher finishes it at the same time.
-  const job = await findJob(within, order, { hold: true });
+  const job = await findJob(within, order, { recent: true });
   if (job === undefined) return armNew(within, order);
   const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));
   const change = { ...dueBy(job, order.due_at), ...inClass(job, better) };
@@ -190,7 +196,7 @@ export async function lease(
   { kind, key }: StoredJobName,
   { leaseMs, fence, leasedBy }: LeaseOrder,
 ): Promise<Claim | undefined> {
-  const job = await tx.get(jobByName, [kind, key], { claim: true });
+  const job = await tx.get(jobByName, [kind, key], { claim: true, recent: true });
   if (job === undefined || job.due_at > tx.now) return undefined;
   const due_at = tx.now + leaseMs;
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at, leased_by: leasedBy }));
@@ -256,6 +262,12 @@ export async function finish(
   });
 }
 
+/** Whether the job was armed again since it was claimed. False if the lease was lost. */
+export async function isRearmed(within: AnyTx, claim: HeldJob): Promise<boolean> {
+  const job = await leasedJob(within, claim);
+  return job !== undefined && job.rearmed_at !== null;
+}
+
 /** Returns the lane of the job. The job may have been moved since it was claimed. */
 export async function presentLane(within: AnyTx, claim: Claim): Promise<Lane> {
   return decodeLane((await renewedJob(within, claim)).lane);
@@ -313,7 +325,7 @@ function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
 
 /** Returns the job of a claim, or undefined if the lease was lost. */
 async function leasedJob(within: AnyTx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
-  const job = await findJob(within, claim, { hold: true });
+  const job = await findJob(within, claim, { recent: true });
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }
 

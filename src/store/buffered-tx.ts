@@ -107,6 +107,12 @@ export class BufferedTx implements BaseTx {
     const primary = index === collection.primary;
     const touched = primary ? this.#overlay.find(collection, id) : undefined;
     if (touched !== undefined) return rowIn<R>(scope, touched.row);
+    const { recent = false, hold = recent } = options ?? {};
+    const known = primary && recent ? this.#snapshot.recent(collection, id) : undefined;
+    if (known !== undefined) {
+      this.#hold(collection, id, known);
+      return rowIn<R>(scope, known);
+    }
     const lookup: Lookup =
       options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
     // The overlay has no row with this primary key.
@@ -114,7 +120,9 @@ export class BufferedTx implements BaseTx {
     const [found] = rows instanceof Promise ? await rows : rows;
     this.#checkNotEnded();
     const row = rowIn<R>(scope, found);
-    if (row !== undefined && options?.hold === true) this.#hold(collection, row);
+    if (row !== undefined && hold) {
+      this.#hold(collection, primary ? id : encodeKey(keyOf(collection, row)), row);
+    }
     return row;
   }
 
@@ -245,10 +253,9 @@ export class BufferedTx implements BaseTx {
   }
 
   /** Guards a row that is only read. */
-  #hold(collection: Collection, row: AnySeen): void {
-    const key = keyOf(collection, row);
-    const id = encodeKey(key);
+  #hold(collection: Collection, id: string, row: AnySeen): void {
     if (this.#overlay.find(collection, id) !== undefined) return;
+    const key = keyOf(collection, row);
     this.#overlay.put(collection, id, { key, base: row, row, changed: noColumns });
   }
 

@@ -11,8 +11,9 @@ import {
 import { BufferedTx } from "./buffered-tx.ts";
 import type { CommandQueue, Member } from "./command-queue.ts";
 import { Overlay } from "./overlay.ts";
+import type { RecentRows } from "./recent-rows.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
-import { BodyRunner, GroupSnapshot } from "./snapshot.ts";
+import { type BodyReads, BodyRunner, GroupSnapshot } from "./snapshot.ts";
 import type { Projection, Starter } from "./transaction.ts";
 
 interface CommitterOptions {
@@ -23,6 +24,8 @@ interface CommitterOptions {
   readonly projection: Projection | undefined;
   /** Undefined if reads of the storage need no round trip. */
   readonly remembered: RememberedReads | undefined;
+  /** Undefined if rows that this process has written are read again. */
+  readonly recent?: RecentRows | undefined;
   /** Returns the starter that is set now, if any. */
   readonly starter?: () => Starter | undefined;
   /** Called with the writes of each commit, before the commands resolve. */
@@ -50,11 +53,11 @@ interface GroupRun {
   readonly overlay: Overlay;
 }
 
-/** The result of one body, the overlay that it wrote into, and the lookups that it made. */
+/** The result of one body, the overlay that it wrote into, and what it read. */
 interface BodyRun {
   readonly result: Result;
   readonly overlay: Overlay;
-  readonly lookups: readonly Lookup[];
+  readonly reads: BodyReads;
 }
 
 /**
@@ -102,7 +105,9 @@ export class Committer {
     let group: Group | undefined;
     try {
       group = port.begin(exclusive ? "exclusive" : "shared");
-      const snapshot = new GroupSnapshot({ group, previous: previous?.overlay, port });
+      // A command that runs again reads everything from the storage.
+      const recent = exclusive ? undefined : this.#options.recent;
+      const snapshot = new GroupSnapshot({ group, previous: previous?.overlay, recent, port });
       if (exclusive) await snapshot.readAll(this.#takeKnownLookups());
       const groupRun = await this.#runBodies(queue, members, snapshot, lookups);
       if (previous !== undefined && !(await previous.committed)) {
@@ -164,7 +169,7 @@ export class Committer {
       const soloRuns = await Promise.all(
         members.map((member) => this.#body(member, snapshot, new Overlay())),
       );
-      lookups.push(...soloRuns.flatMap((soloRun) => soloRun.lookups));
+      lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
       for (const soloRun of soloRuns) throwIfUnavailable(soloRun.result);
       for (const [i, member] of members.entries()) {
         const soloRun = soloRuns[i];
@@ -190,11 +195,15 @@ export class Committer {
   async #run(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Result> {
     for (let isSecondRun = false; ; isSecondRun = true) {
       const mark = overlay.mark();
-      const { result } = await this.#body(member, snapshot, overlay);
+      const { result, reads } = await this.#body(member, snapshot, overlay, !isSecondRun);
       if (result.ok) return result;
       overlay.rollBack(mark);
       throwIfUnavailable(result);
-      if (!(result.error instanceof StorageConflict)) return result;
+      if (!(result.error instanceof StorageConflict)) {
+        // An outdated row may have caused the error. No commit checks the rows of a failed body.
+        if (reads.hasTakenRecent) continue;
+        return result;
+      }
       if (++member.conflicts >= maxConflicts) return { ok: false, error: contended(result.error) };
       // A second run helps if an earlier member of this group inserted the row: it sees that row.
       // It does not help if another process committed between two reads, because the group reads
@@ -203,30 +212,40 @@ export class Committer {
     }
   }
 
-  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
+  async #body(
+    member: Member,
+    snapshot: GroupSnapshot,
+    overlay: Overlay,
+    takesRecent = false,
+  ): Promise<BodyRun> {
     const { clock, firstVersion, projection, remembered, starter } = this.#options;
     const now = clock.now();
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
     cancelBegun([member]);
-    let lookups: readonly Lookup[] = [];
-    let tx: BufferedTx | undefined;
+    const reads = this.#bodies.readsOf(snapshot, takesRecent);
+    const planned = projection?.reads;
+    const planning = { planned, remembered };
+    const tx = new BufferedTx({
+      now,
+      snapshot: reads,
+      overlay,
+      firstVersion,
+      recorded,
+      ...planning,
+    });
     try {
-      const value = await this.#bodies.run(snapshot, async (reads) => {
-        lookups = reads.lookups;
-        const planned = projection?.reads;
-        const planning = { planned, remembered };
-        tx = new BufferedTx({ now, snapshot: reads, overlay, firstVersion, recorded, ...planning });
+      const value = await this.#bodies.run(reads, async () => {
         const value = await member.work(tx);
         await this.#finishBody(member, tx);
         return value;
       });
-      return { result: { ok: true, value }, overlay, lookups };
+      return { result: { ok: true, value }, overlay, reads };
     } catch (error) {
       cancelBegun([member]);
-      return { result: { ok: false, error }, overlay, lookups };
+      return { result: { ok: false, error }, overlay, reads };
     } finally {
-      tx?.end();
+      tx.end();
     }
   }
 
@@ -283,6 +302,7 @@ export class Committer {
   #runAgain(members: readonly Member[], error: unknown, lookups: readonly Lookup[]): void {
     cancelBegun(members);
     if (error instanceof StorageConflict) {
+      this.#options.recent?.drop();
       this.#knownLookups = lookups;
       for (const member of members) {
         if (++member.conflicts >= maxConflicts) member.reject(contended(error));
@@ -303,9 +323,9 @@ export class Committer {
  * Merges the run of a body into its group. Returns undefined if the body must run again on top of
  * the group's writes: it met a conflict, or an earlier member wrote what it read.
  */
-function mergeInto({ result, overlay, lookups }: BodyRun, group: Overlay): Result | undefined {
+function mergeInto({ result, overlay, reads }: BodyRun, group: Overlay): Result | undefined {
   if (!result.ok && result.error instanceof StorageConflict) return undefined;
-  if (lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
+  if (reads.lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
   return !result.ok || group.merge(overlay) ? result : undefined;
 }
 

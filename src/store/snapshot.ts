@@ -1,6 +1,7 @@
-import type { Group, Index, Lookup, Row, StoragePort } from "../ports/index.ts";
+import type { Collection, Group, Index, Lookup, Row, StoragePort } from "../ports/index.ts";
 import { encodeKey } from "./keys.ts";
 import { type AnySeen, isPrimaryKey, withOverlay, rowsToRead, type Overlay } from "./overlay.ts";
+import type { RecentRows } from "./recent-rows.ts";
 
 export type Rows = readonly AnySeen[];
 
@@ -11,6 +12,11 @@ export interface Snapshot {
    * than most reads. `id` is the encoded key.
    */
   read(lookup: Lookup, id: string): Rows | Promise<Rows>;
+  /**
+   * Returns a row as this process has written it last, if that is known without a read. `id` is its
+   * encoded primary key.
+   */
+  recent(collection: Collection, id: string): AnySeen | undefined;
   /** Adds reads to the next batch, so that `read` returns them later. */
   prefetch(plan: () => readonly Lookup[]): void;
 }
@@ -19,6 +25,8 @@ interface GroupSnapshotOptions {
   readonly group: Group;
   /** The writes of the previous group, whose commit is in progress. */
   readonly previous: Overlay | undefined;
+  /** Undefined if the group must read everything from the storage. */
+  readonly recent: RecentRows | undefined;
   readonly port: Pick<StoragePort, "capabilities" | "yieldToEventLoop">;
 }
 
@@ -67,6 +75,13 @@ export class GroupSnapshot implements Snapshot {
         throw error;
       },
     );
+  }
+
+  recent(collection: Collection, id: string): AnySeen | undefined {
+    const { previous, recent } = this.#options;
+    // Rows that the previous group writes are not committed yet. A normal read returns them.
+    if (recent === undefined || previous?.find(collection, id) !== undefined) return undefined;
+    return recent.find(collection, id);
   }
 
   prefetch(plan: () => readonly Lookup[]): void {
@@ -126,15 +141,51 @@ export class GroupSnapshot implements Snapshot {
 
 const first = ([rows = []]: readonly (readonly Row[])[]): Rows => rows as Rows;
 
-/** A snapshot that records a body's lookups, since its result depends on them. */
-interface RecordedReads extends Snapshot {
-  readonly lookups: readonly Lookup[];
-}
+/** What one body reads, since its result depends on it. */
+export class BodyReads implements Snapshot {
+  readonly lookups: Lookup[] = [];
+  /** Whether the body has taken a row from memory that another process may have changed. */
+  hasTakenRecent = false;
+  /** How many reads of the storage the body waits for. */
+  waits = 0;
+  readonly #snapshot: Snapshot;
+  readonly #takesRecent: boolean;
+  readonly #onSettled: () => void;
 
-interface Running {
-  /** Reads of the storage that the body waits for. */
-  waits: number;
-  readonly reject: (error: Error) => void;
+  /** `onSettled` is called when a read that the body waited for has settled. */
+  constructor(snapshot: Snapshot, takesRecent: boolean, onSettled: () => void) {
+    this.#snapshot = snapshot;
+    this.#takesRecent = takesRecent;
+    this.#onSettled = onSettled;
+  }
+
+  read(lookup: Lookup, id: string): Rows | Promise<Rows> {
+    this.lookups.push(lookup);
+    const rows = this.#snapshot.read(lookup, id);
+    return rows instanceof Promise ? this.#waitFor(rows) : rows;
+  }
+
+  /** A recent row is held, so it needs no entry in `lookups`. */
+  recent(collection: Collection, id: string): AnySeen | undefined {
+    const row = this.#takesRecent ? this.#snapshot.recent(collection, id) : undefined;
+    if (row !== undefined) this.hasTakenRecent = true;
+    return row;
+  }
+
+  /** The body's result depends on what it reads, not on what it plans to read. */
+  prefetch(plan: () => readonly Lookup[]): void {
+    this.#snapshot.prefetch(plan);
+  }
+
+  async #waitFor(rows: Promise<Rows>): Promise<Rows> {
+    this.waits++;
+    try {
+      return await rows;
+    } finally {
+      this.waits--;
+      this.#onSettled();
+    }
+  }
 }
 
 /**
@@ -144,24 +195,29 @@ interface Running {
  */
 export class BodyRunner {
   readonly #yieldToEventLoop: () => Promise<void>;
-  readonly #running = new Set<Running>();
+  /** The bodies that run, and the function that rejects each. */
+  readonly #running = new Map<BodyReads, (error: Error) => void>();
   #watching = false;
 
   constructor(yieldToEventLoop: () => Promise<void>) {
     this.#yieldToEventLoop = yieldToEventLoop;
   }
 
-  run<T>(snapshot: Snapshot, body: (reads: RecordedReads) => Promise<T>): Promise<T> {
+  /** Returns the reads of a body, for `run`. */
+  readsOf(snapshot: Snapshot, takesRecent: boolean): BodyReads {
+    return new BodyReads(snapshot, takesRecent, () => this.#watch());
+  }
+
+  run<T>(reads: BodyReads, body: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const running: Running = { waits: 0, reject };
-      this.#running.add(running);
-      body(this.#recording(snapshot, running)).then(
+      this.#running.set(reads, reject);
+      body().then(
         (value) => {
-          this.#running.delete(running);
+          this.#running.delete(reads);
           resolve(value);
         },
         (error: unknown) => {
-          this.#running.delete(running);
+          this.#running.delete(reads);
           reject(error);
         },
       );
@@ -169,39 +225,15 @@ export class BodyRunner {
     });
   }
 
-  #recording(snapshot: Snapshot, running: Running): RecordedReads {
-    const lookups: Lookup[] = [];
-    return {
-      lookups,
-      read: (lookup, id) => {
-        lookups.push(lookup);
-        const rows = snapshot.read(lookup, id);
-        return rows instanceof Promise ? this.#waitFor(running, rows) : rows;
-      },
-      // The body's result depends on what it reads, not on what it plans to read.
-      prefetch: (plan) => snapshot.prefetch(plan),
-    };
-  }
-
-  async #waitFor(running: Running, rows: Promise<Rows>): Promise<Rows> {
-    running.waits++;
-    try {
-      return await rows;
-    } finally {
-      running.waits--;
-      this.#watch();
-    }
-  }
-
   #watch(): void {
     if (this.#watching) return;
-    const watched = [...this.#running].filter(({ waits }) => waits === 0);
+    const watched = [...this.#running].filter(([{ waits }]) => waits === 0);
     if (watched.length === 0) return;
     this.#watching = true;
     void this.#yieldToEventLoop().then(() => {
       this.#watching = false;
-      for (const running of watched) {
-        if (running.waits === 0 && this.#running.delete(running)) running.reject(foreignAwait());
+      for (const [reads, reject] of watched) {
+        if (reads.waits === 0 && this.#running.delete(reads)) reject(foreignAwait());
       }
       this.#watch();
     });

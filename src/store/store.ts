@@ -4,6 +4,7 @@ import { HostTransactions } from "./host-transactions.ts";
 import { CommandQueue, type Member } from "./command-queue.ts";
 import { Committer, maxConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
+import { RecentRows } from "./recent-rows.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 import type { Projection, Starter, Tx, UnscopedTx } from "./transaction.ts";
 
@@ -51,6 +52,8 @@ export class Store {
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
   readonly #remembered: RememberedReads | undefined;
+  /** Undefined if the reads of commands share round trips, so that one more costs little. */
+  readonly #recent: RecentRows | undefined;
   readonly #listeners = new Set<(writes: readonly Write[]) => void>();
   #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
@@ -73,13 +76,16 @@ export class Store {
       onCommit: (writes) => this.#publish(writes),
     });
     this.#firstVersion = firstVersions(clock, random);
-    this.#remembered = port.capabilities.synchronous ? undefined : new RememberedReads();
+    const { synchronous } = port.capabilities;
+    this.#remembered = synchronous ? undefined : new RememberedReads();
+    this.#recent = synchronous ? new RecentRows(clock) : undefined;
     this.#committer = new Committer({
       port,
       clock,
       firstVersion: this.#firstVersion,
       projection,
       remembered: this.#remembered,
+      recent: this.#recent,
       starter: () => this.#starter,
       onCommit: (writes) => {
         this.#lastCommit = { at: clock.now() };
@@ -336,6 +342,7 @@ export class Store {
   }
 
   #publish(writes: readonly Write[]): void {
+    this.#recent?.apply(writes);
     for (const listener of this.#listeners) {
       try {
         listener(writes);

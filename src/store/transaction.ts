@@ -19,6 +19,13 @@ export interface ReadOptions {
    */
   readonly hold?: boolean;
   /**
+   * Holds the row, too, and may take it from memory if this process has written it: the first run of
+   * the command sees it as the last commit of this process left it. If another process has changed
+   * it since, the command runs again and reads the storage. Use it for rows that one transaction
+   * leaves to the next.
+   */
+  readonly recent?: boolean;
+  /**
    * Locks the row until this command's commit, so that no other command writes it. The read also
    * returns undefined if another process locks or writes the row at this moment, so that a
    * dispatcher takes another job instead. Requires a commit with the option `claims`.

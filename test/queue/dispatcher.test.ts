@@ -382,26 +382,26 @@ it("rarely looks for a job that a transaction holds, beside others that wait for
   const [memory] = storages;
   const { clock, engine } = world();
   const storage = memory?.open().connect() ?? expect.fail("no storage");
-  let claims = 0;
-  let isHeld = false;
+  let [claims, isHeld] = [0, false];
   const port = over(storage, {
+    capabilities: { ...storage.capabilities, synchronous: false }, // others lock no rows
     begin(how) {
       const group = storage.begin(how);
       return over(group, {
         read(lookups) {
-          const isClaim = lookups.some(({ claim }) => claim === true);
-          if (isClaim) claims++;
-          return isClaim && isHeld ? lookups.map(() => []) : group.read(lookups);
+          if (!lookups.some(({ claim }) => claim === true)) return group.read(lookups);
+          claims++;
+          return isHeld ? lookups.map(() => []) : group.read(lookups);
         },
       });
     },
   });
-  const send = () => new Promise<never>(() => {});
-  const transports = ["hung", "other"].map((name) => carrier({ name, send }));
+  const names = ["hung", "other"];
+  const transports = names.map((name) => carrier({ name, send: () => new Promise(() => {}) }));
   const one = engine(port, { transports, laneConcurrency: 1 });
-  const sender = { channels: ["sms" as const] };
-  await one.senders.create({ ...sender, address: "+17770001000", transport: "hung" });
-  await one.senders.create({ ...sender, address: "+17770001001", transport: "other" });
+  for (const [i, transport] of names.entries()) {
+    await one.senders.create({ channels: ["sms"], address: `+1777000100${i}`, transport });
+  }
   await one.start();
   const hung = { from: "+17770001000", body: "Hi" };
   for (const to of ["+15005550001", "+15005550002"]) await one.messages.send({ ...hung, to });

@@ -1,0 +1,55 @@
+import type { LRUCache } from "lru-cache";
+import { boundedCache } from "../kernel/index.ts";
+import { type Clock, type Collection, keyOf, type Write } from "../ports/index.ts";
+import { encodeKey } from "./keys.ts";
+import type { AnySeen } from "./overlay.ts";
+
+/** The maximum number of rows of one collection. The least recently used one is dropped first. */
+const maxRows = 5_000;
+/** How long no row is kept after one of them turned out to be outdated, in milliseconds. */
+const distrustMs = 10_000;
+
+/**
+ * Rows as the last commits of this process left them, so that a command need not read what another
+ * one has just written. Only reads with the option `recent` use them. Such a read holds its row. So
+ * if another process has changed the row, the commit meets a conflict. Then all rows are dropped,
+ * and none is kept for a while: the other process may go on.
+ *
+ * Only collections that were read with that option have rows here.
+ */
+export class RecentRows {
+  readonly #clock: Clock;
+  readonly #byCollection = new Map<Collection, LRUCache<string, AnySeen>>();
+  #keepsAfter = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns the row with an encoded primary key, if it is kept. */
+  find(collection: Collection, id: string): AnySeen | undefined {
+    const rows = this.#byCollection.get(collection);
+    if (rows !== undefined) return rows.get(id);
+    this.#byCollection.set(collection, boundedCache(maxRows));
+    return undefined;
+  }
+
+  /** Keeps the rows of a commit, and drops those that it removed. */
+  apply(writes: readonly Write[]): void {
+    if (this.#clock.now() < this.#keepsAfter) return;
+    for (const write of writes) {
+      const rows = this.#byCollection.get(write.collection);
+      if (rows === undefined) continue;
+      if (write.kind === "remove") rows.delete(encodeKey(write.key));
+      else if (write.kind === "insert" || write.kind === "update") {
+        rows.set(encodeKey(keyOf(write.collection, write.row)), write.row as AnySeen);
+      }
+    }
+  }
+
+  /** Drops all rows, because a commit met a conflict. */
+  drop(): void {
+    this.#keepsAfter = this.#clock.now() + distrustMs;
+    for (const rows of this.#byCollection.values()) rows.clear();
+  }
+}
