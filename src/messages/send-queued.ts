@@ -52,6 +52,7 @@ async function goOn(
     if (called.unfinishedCall !== undefined) {
       return recordMissedDeadline(runtime, claim, run, handed, called);
     }
+    if (handed.isLast) run.freeSlot();
     if (!(await record(runtime, claim, run, handed, called.answer))) return;
     handed = await handOver(runtime, claim, i >= maxInARow || run.isStopping());
   }
@@ -84,8 +85,9 @@ function handOverNext(
 }
 
 /**
- * Records the answer and returns whether more messages wait. Only this process knows the answer, so
- * the commit is retried.
+ * Records the answer and returns whether this run goes on with the next message. A run that has
+ * freed its slot must not, so its job is due again if a message was queued meanwhile. Only this
+ * process knows the answer, so the commit is retried.
  */
 function record(
   { store, clock, services, factsByTransport }: TransportRuntime,
@@ -97,7 +99,11 @@ function record(
   return retry(clock, abort, () =>
     store.commit(
       claim,
-      (tx) => recordAnswer(tx, claim, handed, answer, services, factsByTransport),
+      async (tx) => {
+        const waits = await recordAnswer(tx, claim, handed, answer, services, factsByTransport);
+        if (waits && handed.isLast) await finish(tx, claim, { againAt: tx.now });
+        return waits && !handed.isLast;
+      },
       background,
     ),
   );

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/index.ts";
 import { boundedCache } from "../kernel/index.ts";
 import { isLower } from "./classes.ts";
-import { classOf, groupOf, type Lane, type Pool, poolOf, remoteOf } from "./job.ts";
+import { classOf, groupOf, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./job.ts";
 
 /** The reason of aborts. Without one, each abort creates an exception with a stack trace. */
 const woken = "woken";
@@ -110,6 +110,8 @@ export class Slots {
   readonly #perRemote = new Map<string, number>();
   #callingRemotes = 0;
   #consuming = 0;
+  /** Jobs that have freed their slots before their end. */
+  #endingEarly = 0;
 
   constructor(options: SlotsOptions) {
     this.#options = options;
@@ -151,6 +153,20 @@ export class Slots {
     const wasFull = this.freeInLane(lane) <= 0 || this.#freeInGroup(lane, true) <= 0;
     this.#count(lane, -1);
     return wasFull;
+  }
+
+  /**
+   * Counts a job that frees its slot before its end. Returns false if as many jobs do so already as
+   * may run: this one must keep its slot then. Otherwise, call `endEarly` at its end.
+   */
+  beginEarlyEnd(): boolean {
+    if (this.#endingEarly >= this.#options.concurrency) return false;
+    this.#endingEarly++;
+    return true;
+  }
+
+  endEarly(): void {
+    this.#endingEarly--;
   }
 
   /** Returns the number of the next turn in a lane's group. See `takeInTurns`. */
@@ -195,6 +211,53 @@ export class Slots {
     if (remote === undefined) return;
     this.#callingRemotes += by;
     add(this.#perRemote, remote, by);
+  }
+}
+
+/** The slot of a running job. */
+export class Slot {
+  readonly #slots: Slots;
+  readonly #onFree: () => void;
+  /** Undefined once the slot is free. */
+  #lane: Lane | undefined;
+  #endsEarly = false;
+
+  /** `lane` has been taken. `onFree` is called when another job may take the slot. */
+  constructor(slots: Slots, lane: Lane, onFree: () => void) {
+    this.#slots = slots;
+    this.#lane = lane;
+    this.#onFree = onFree;
+  }
+
+  /** Takes a slot in the slow lane instead, whether or not one is free there. */
+  moveToSlowLane(): void {
+    const lane = this.#lane;
+    if (lane === undefined || lane.slow) return;
+    this.#free();
+    this.#lane = readyLane(lane, { slow: true });
+    this.#slots.take(this.#lane);
+    this.#onFree();
+  }
+
+  /** Frees the slot before the end of the job, unless too many jobs do so at once. */
+  freeEarly(): void {
+    if (this.#lane === undefined || !this.#slots.beginEarlyEnd()) return;
+    this.#endsEarly = true;
+    this.#free();
+  }
+
+  /** Ends the job, which frees the slot. */
+  end(): void {
+    this.#free();
+    if (this.#endsEarly) this.#slots.endEarly();
+    this.#endsEarly = false;
+  }
+
+  #free(): void {
+    const lane = this.#lane;
+    if (lane === undefined) return;
+    this.#lane = undefined;
+    if (this.#slots.release(lane)) this.#onFree();
   }
 }
 

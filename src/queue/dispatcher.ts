@@ -1,10 +1,10 @@
 import { withDeadline } from "../kernel/index.ts";
-import { decodeLane, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./job.ts";
+import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./job.ts";
 import { finish, type JobRow, jobs, pauseAfter, type StoredJobName, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import { background, type Begun, type Store, type UnscopedTx } from "../store/index.ts";
 import { Backlog } from "./backlog.ts";
-import { Signal, Slots, type SlotsOptions } from "./concurrency.ts";
+import { Signal, Slot, Slots, type SlotsOptions } from "./concurrency.ts";
 import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
@@ -274,15 +274,8 @@ export class Dispatcher {
   /** Runs a job that holds a slot of `lane`. */
   #start(job: TakenJob, lane: Lane): void {
     const name = nameOf(storedName(job.claim));
-    let slot = lane;
-    const moveToSlowLane = (): void => {
-      if (slot.slow) return;
-      this.#release(slot);
-      slot = readyLane(slot, { slow: true });
-      this.#slots.take(slot);
-      this.#wake.raise();
-    };
-    const run = this.#handle(job, moveToSlowLane).finally(() => this.#release(slot));
+    const slot = new Slot(this.#slots, lane, () => this.#wake.raise());
+    const run = this.#handle(job, slot).finally(() => slot.end());
     // An earlier run of the job may not have ended: its last transaction removed the job, and
     // another command armed it again.
     const running: Promise<void> = Promise.all([this.#running.get(name), run]).then(() => {
@@ -294,12 +287,16 @@ export class Dispatcher {
   }
 
   /** Calls the job's handler. If it throws, schedules the job again after a pause. */
-  async #handle(taken: TakenJob, moveToSlowLane: () => void): Promise<void> {
+  async #handle(taken: TakenJob, slot: Slot): Promise<void> {
     const { store, clock, logger, handlers } = this.#options;
     const { claim } = taken;
-    const isStopping = (): boolean => this.#stopping;
     try {
-      await runJob(handlers, taken, { abort: this.#abort.signal, isStopping, moveToSlowLane });
+      await runJob(handlers, taken, {
+        abort: this.#abort.signal,
+        isStopping: () => this.#stopping,
+        moveToSlowLane: () => slot.moveToSlowLane(),
+        freeSlot: () => slot.freeEarly(),
+      });
     } catch (error) {
       const job = nameOf(storedName(claim));
       logger.error({ err: error, job }, "a job failed; retrying");

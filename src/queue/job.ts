@@ -272,6 +272,11 @@ export interface JobRun {
    * for another job.
    */
   readonly moveToSlowLane: () => void;
+  /**
+   * Frees the slot for another job. Call it when this one has made its last call to a remote and
+   * only records the result. It must not call a remote again.
+   */
+  readonly freeSlot: () => void;
 }
 
 /**
