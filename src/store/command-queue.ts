@@ -10,9 +10,9 @@ export interface Member {
   /** Whether it is the engine's own work, such as a job. */
   readonly isBackground: boolean;
   /**
-   * Whether the command claims rows. If groups write concurrently, such a command shares a group
-   * only with others of its kind. Claims lock rows in no fixed order, so a group that also waited
-   * for other rows could deadlock.
+   * Whether the command claims rows. If claims lock rows, such a command shares a group only with
+   * others of its kind. Claims lock rows in no fixed order, so a group that also waited for other
+   * rows could deadlock.
    */
   readonly claims: boolean;
   /** How many runs of the command met a conflict. */
@@ -29,43 +29,46 @@ export interface Member {
 /** While callers' commands wait, this many commands of the engine run before each of them. */
 const backgroundTurns = 3;
 
+interface CommandQueueOptions {
+  /** Whether commands that claim rows must not share a group with others. */
+  readonly separatesClaims: boolean;
+}
+
 /**
- * The commands that wait. Those that must run again come first. If commands take turns, the
- * engine's own work comes before callers' commands, since it completes what they began: under load,
- * messages are delivered before more are accepted, so few are under way at a time. Every fourth
- * turn belongs to the callers. Otherwise all commands run in the order of their arrival. Commands
- * that claim rows share no group with others, so turns would make the groups tiny.
+ * The commands that wait. Those that must run again come first. The engine's own work comes before
+ * callers' commands, since it completes what they began: under load, messages are delivered before
+ * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers.
+ * Commands that must not share a group with others have every second group while others wait.
  */
 export class CommandQueue {
-  readonly #takesTurns: boolean;
+  readonly #separatesClaims: boolean;
   readonly #again: Member[] = [];
+  readonly #claiming: Member[] = [];
   readonly #background: Member[] = [];
   readonly #callers: Member[] = [];
   /** How many of the engine's commands were taken since the last one of a caller. */
   #sinceCaller = 0;
+  /** Whether the last group began with a command that claims rows. */
+  #hasClaimed = false;
 
-  constructor({ takesTurns }: { readonly takesTurns: boolean }) {
-    this.#takesTurns = takesTurns;
+  constructor({ separatesClaims }: CommandQueueOptions) {
+    this.#separatesClaims = separatesClaims;
   }
 
   get size(): number {
-    return this.#again.length + this.#background.length + this.#callers.length;
+    const { length } = this.#again;
+    return length + this.#claiming.length + this.#background.length + this.#callers.length;
   }
 
-  /** The command that `take` returns. */
+  /** The first command of the next group. */
   get first(): Member | undefined {
-    return this.#next[0];
+    return this.#first[0];
   }
 
   add(member: Member): void {
-    (member.isBackground ? this.#background : this.#callers).push(member);
-  }
-
-  take(): Member | undefined {
-    const from = this.#next;
-    if (from === this.#background) this.#sinceCaller++;
-    else if (from === this.#callers) this.#sinceCaller = 0;
-    return from.shift();
+    if (this.#separatesClaims && member.claims) this.#claiming.push(member);
+    else if (member.isBackground) this.#background.push(member);
+    else this.#callers.push(member);
   }
 
   /** Adds commands that run again, in the order of arrival, so that a caller's stay in order. */
@@ -74,15 +77,36 @@ export class CommandQueue {
     this.#again.sort((a, b) => a.place - b.place);
   }
 
-  get #next(): Member[] {
+  /** Takes up to `max` commands that may share a commit, each when the iterator asks for it. */
+  *takeGroup(max: number): Generator<Member> {
+    const { first } = this;
+    if (first === undefined) return;
+    this.#hasClaimed = first.claims;
+    for (let taken = 0; taken < max; taken++) {
+      const from = this.#next(first.claims);
+      const [member] = from;
+      if (member === undefined || (member.alone && taken > 0)) return;
+      if (this.#separatesClaims && member.claims !== first.claims) return;
+      from.shift();
+      if (from === this.#background) this.#sinceCaller++;
+      else if (from === this.#callers) this.#sinceCaller = 0;
+      yield member;
+      if (member.alone) return;
+    }
+  }
+
+  get #first(): Member[] {
+    const others = this.#next(false);
+    if (this.#again.length > 0 || this.#claiming.length === 0) return others;
+    return this.#hasClaimed && others.length > 0 ? others : this.#claiming;
+  }
+
+  /** Returns the list whose first command is the next of a group, which claims rows or does not. */
+  #next(claims: boolean): Member[] {
     if (this.#again.length > 0) return this.#again;
-    const [background] = this.#background;
-    const [caller] = this.#callers;
-    if (background === undefined) return this.#callers;
-    if (caller === undefined) return this.#background;
-    const isCallersTurn = this.#takesTurns
-      ? this.#sinceCaller >= backgroundTurns
-      : caller.place < background.place;
+    if (this.#separatesClaims && claims) return this.#claiming;
+    if (this.#background.length === 0) return this.#callers;
+    const isCallersTurn = this.#callers.length > 0 && this.#sinceCaller >= backgroundTurns;
     return isCallersTurn ? this.#callers : this.#background;
   }
 }

@@ -128,7 +128,7 @@ export class Committer {
       await previous?.committed;
       if (members.length === 0) {
         // The group failed before it took members. The first commands of the queue fail with it.
-        members.push(...takeGroup(queue, port.capabilities.synchronous, groupSize));
+        members.push(...queue.takeGroup(groupSize));
       }
       this.#runAgain(members, error, lookups);
     }
@@ -158,13 +158,13 @@ export class Committer {
     const { synchronous } = port.capabilities;
     if (synchronous) {
       const start = clock.now();
-      for (const member of takeGroup(queue, synchronous, this.#maxMembers(queue.size))) {
+      for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
         members.push(member);
         results.push(await this.#run(member, snapshot, overlay));
         if (clock.now() - start >= groupMs) break;
       }
     } else {
-      members.push(...takeGroup(queue, synchronous, groupSize));
+      members.push(...queue.takeGroup(groupSize));
       // The bodies run at the same time, each without the writes of the others.
       const soloRuns = await Promise.all(
         members.map((member) => this.#body(member, snapshot, new Overlay())),
@@ -348,27 +348,6 @@ export function isStorageFailure(error: unknown): error is TidingsError {
 /** Throws if the storage could not be read: the whole group fails then. */
 function throwIfUnavailable(result: Result): void {
   if (!result.ok && isStorageFailure(result.error)) throw result.error;
-}
-
-/**
- * Takes members of the queue that may share a commit. `mixed` says whether commands that claim rows
- * may share one with other commands.
- */
-function* takeGroup(queue: CommandQueue, mixed: boolean, max: number): Generator<Member> {
-  const claims = queue.first?.claims;
-  for (let taken = 0; taken < max; taken++) {
-    const member = queue.first;
-    if (
-      member === undefined ||
-      (member.alone && taken > 0) ||
-      (!mixed && member.claims !== claims)
-    ) {
-      return;
-    }
-    queue.take();
-    yield member;
-    if (member.alone) return;
-  }
 }
 
 function contended(cause: unknown): TidingsError {

@@ -67,7 +67,7 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
-    this.#queue = new CommandQueue({ takesTurns: this.runsInTurn });
+    this.#queue = new CommandQueue({ separatesClaims: !this.runsInTurn });
     this.#reads = unscopedReads(port.reader);
     this.#hosts = new HostTransactions({
       port,
@@ -246,7 +246,7 @@ export class Store {
       });
       const resolveAs = (value: unknown): void => resolve(value as T);
       // Counts as the last try, so a conflict is not retried here.
-      const queue = new CommandQueue({ takesTurns: false });
+      const queue = new CommandQueue({ separatesClaims: false });
       queue.add({
         work,
         resolve: resolveAs,
