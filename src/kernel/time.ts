@@ -5,19 +5,26 @@ export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
-// Times that are shown together are mostly equal, so the last one is cached.
-let last = Number.NaN;
-let lastText = "";
+/** A time that was formatted. */
+interface Formatted {
+  readonly ms: number;
+  readonly text: string;
+}
+
+// A new message shows two times: now, and when it expires. Both are mostly those of the message
+// before. So the last two are kept.
+let last: Formatted = { ms: Number.NaN, text: "" };
+let secondLast = last;
 
 /**
  * Formats milliseconds since the epoch as resources show them: ISO 8601 in UTC with milliseconds.
  */
 export function iso(ms: number): string {
-  if (ms !== last) {
-    lastText = new Date(ms).toISOString();
-    last = ms;
-  }
-  return lastText;
+  if (ms === last.ms) return last.text;
+  const found = ms === secondLast.ms ? secondLast : { ms, text: new Date(ms).toISOString() };
+  secondLast = last;
+  last = found;
+  return found.text;
 }
 
 export function isoOrNull(ms: number | null): string | null {

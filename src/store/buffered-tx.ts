@@ -73,7 +73,7 @@ export class BufferedTx implements BaseTx {
 
   /** Returns the rows that were inserted into a recorded collection, in order. */
   insertionsInto(collection: Collection): readonly object[] {
-    return this.#insertions.flatMap((each) => (each.collection === collection ? [each.row] : []));
+    return this.#insertions.filter((each) => each.collection === collection).map(({ row }) => row);
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
