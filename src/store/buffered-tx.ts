@@ -57,6 +57,12 @@ export class BufferedTx implements BaseTx {
   readonly #planned: readonly PlannedRead<ScopedIndex>[];
   readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
+  /** The rows that were taken from memory. They stay guarded when an attempt is rolled back. */
+  readonly #taken: {
+    readonly collection: Collection;
+    readonly id: string;
+    readonly row: AnySeen;
+  }[] = [];
   /** The keys under which no row is stored, by index. Most transactions have none. */
   #none: Map<Index, Set<string>> | undefined;
   #hasEnded = false;
@@ -110,6 +116,7 @@ export class BufferedTx implements BaseTx {
     const { recent = false, hold = recent } = options ?? {};
     const known = primary && recent ? this.#snapshot.recent(collection, id) : undefined;
     if (known !== undefined) {
+      this.#taken.push({ collection, id, row: known });
       this.#hold(collection, id, known);
       return rowIn<R>(scope, known);
     }
@@ -203,6 +210,8 @@ export class BufferedTx implements BaseTx {
       this.#checkNotEnded();
       this.#overlay.rollBack(mark);
       this.#insertions.length = length;
+      // What the command does next may depend on these rows, and they may be outdated.
+      for (const { collection, id, row } of this.#taken) this.#hold(collection, id, row);
       throw error;
     }
   }
