@@ -47,6 +47,17 @@ export class RecentRows {
     }
   }
 
+  /**
+   * Drops the rows that a transaction of the host application wrote. It may have rolled back to a
+   * savepoint. Then these writes were not committed, and the next versions have their numbers.
+   */
+  forget(writes: readonly Write[]): void {
+    for (const write of writes) {
+      const rows = this.#byCollection.get(write.collection);
+      rows?.delete(encodeKey("key" in write ? write.key : keyOf(write.collection, write.row)));
+    }
+  }
+
   /** Drops all rows, because a commit met a conflict. */
   drop(): void {
     this.#keepsAfter = this.#clock.now() + distrustMs;

@@ -73,7 +73,10 @@ export class Store {
       port,
       join: (handle, work, onWrites) => this.#join(handle, work, onWrites),
       logger,
-      onCommit: (writes) => this.#publish(writes),
+      onCommit: (writes) => {
+        this.#recent?.forget(writes);
+        this.#publish(writes);
+      },
     });
     this.#firstVersion = firstVersions(clock, random);
     const { synchronous } = port.capabilities;
@@ -89,6 +92,7 @@ export class Store {
       starter: () => this.#starter,
       onCommit: (writes) => {
         this.#lastCommit = { at: clock.now() };
+        this.#recent?.apply(writes);
         this.#publish(writes);
       },
       onFailure: (error) => {
@@ -342,7 +346,6 @@ export class Store {
   }
 
   #publish(writes: readonly Write[]): void {
-    this.#recent?.apply(writes);
     for (const listener of this.#listeners) {
       try {
         listener(writes);
