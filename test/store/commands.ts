@@ -50,14 +50,15 @@ export const schema: Schema = schemaOf([items, sums, log]);
 
 /** A step holds or writes every row that it reads, as every decision on a row requires. */
 export type Step =
-  | { readonly does: "put" | "remove" | "hold"; readonly id: string }
+  /** `recent`: the row may come from memory, if this process has written it. */
+  | { readonly does: "put" | "remove" | "hold"; readonly id: string; readonly recent: boolean }
   | { readonly does: "claim" | "free"; readonly label: string }
   | { readonly does: "label"; readonly id: string; readonly label: string }
   | { readonly does: "move"; readonly id: string; readonly owner: string }
   | { readonly does: "list" | "stamp"; readonly owner: string; readonly limit: number }
   | { readonly does: "add" }
   /** Writes and rolls back. */
-  | { readonly does: "waver"; readonly id: string };
+  | { readonly does: "waver"; readonly id: string; readonly recent: boolean };
 
 export interface Command {
   /** A prefix of all its keys, so that tests can share a storage. */
@@ -108,7 +109,7 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
   switch (step.does) {
     case "put":
     case "remove": {
-      const row = await tx.get(itemById, [own(step.id)]);
+      const row = await tx.get(itemById, [own(step.id)], { recent: step.recent });
       if (row === undefined) {
         tx.insert(items, { id: own(step.id), owner: own("nobody"), label: null, token });
       } else if (step.does === "remove" && mayUndo(row)) tx.remove(items, row);
@@ -116,7 +117,8 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
       return noted(row);
     }
     case "hold": {
-      const row = await tx.get(itemById, [own(step.id)], { hold: true });
+      const options = step.recent ? { recent: true } : { hold: true };
+      const row = await tx.get(itemById, [own(step.id)], options);
       return row && noted(row);
     }
     case "claim":
@@ -159,7 +161,7 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
       return undefined;
     case "waver": {
       const wavered = tx.attempt(async () => {
-        await take(tx, { does: "put", id: step.id }, command, number);
+        await take(tx, { ...step, does: "put" }, command, number);
         throw new Error("on second thoughts");
       });
       await wavered.catch(() => {});

@@ -5,9 +5,10 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import { dayMs } from "../../src/kernel/index.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
-import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
+import { seededRandom, type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
 import {
@@ -31,6 +32,7 @@ import {
   writerOf,
 } from "./commands.ts";
 import { type Answered, serialOrder } from "./serial-order.ts";
+import { distrustMs } from "./two-processes.ts";
 
 const ids = ["a", "b"];
 const labels = ["k", "l"];
@@ -40,7 +42,11 @@ const oneOf = (values: readonly string[]) => fc.constantFrom(...values);
 const step = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ does: fc.constantFrom("put", "remove", "hold"), id: oneOf(ids) }),
+    arbitrary: fc.record({
+      does: fc.constantFrom("put", "remove", "hold"),
+      id: oneOf(ids),
+      recent: fc.boolean(),
+    }),
   },
   {
     weight: 3,
@@ -63,7 +69,10 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ does: fc.constant("add") }) },
-  { weight: 1, arbitrary: fc.record({ does: fc.constant("waver"), id: oneOf(ids) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ does: fc.constant("waver"), id: oneOf(ids), recent: fc.boolean() }),
+  },
 ) as fc.Arbitrary<Step>;
 
 const command = fc.record({
@@ -73,14 +82,19 @@ const command = fc.record({
 });
 /** Clients that each run commands in sequence on one of the processes. */
 const clients = fc.array(
-  fc.record({ process: fc.nat(2), commands: fc.array(command, { minLength: 1, maxLength: 4 }) }),
+  fc.record({
+    process: fc.nat(2),
+    /** Whether the process may keep the rows of its commits again (see `RecentRows`). */
+    keepsRows: fc.boolean(),
+    commands: fc.array(command, { minLength: 1, maxLength: 4 }),
+  }),
   { minLength: 2, maxLength: 8 },
 );
 /** The initial rows. */
 const first: Pick<Command, "steps" | "fails" | "logs"> = {
   steps: [
-    { does: "put", id: "a" },
-    { does: "put", id: "b" },
+    { does: "put", id: "a", recent: true },
+    { does: "put", id: "b", recent: false },
     { does: "claim", label: "k" },
   ],
   fails: false,
@@ -89,29 +103,32 @@ const first: Pick<Command, "steps" | "fails" | "logs"> = {
 
 type Clients = typeof clients extends fc.Arbitrary<infer T> ? T : never;
 
+interface Process {
+  readonly store: Store;
+  readonly clock: VirtualClock;
+}
+
 /** Processes on one storage. */
-async function opened(ports: readonly StoragePort[]): Promise<readonly [Store, ...Store[]]> {
-  // Clocks differ, because first versions of rows must not repeat across processes.
-  const stores = ports.map(
-    (port, n) =>
-      new Store({
-        port,
-        schema,
-        clock: virtualClock(n * 3_600_000),
-        random: seededRandom(n),
-        logger: silent,
-      }),
-  );
-  for (const store of stores) await store.open();
-  onTestFinished(async () => {
-    for (const store of stores) await store.close();
+async function opened(ports: readonly StoragePort[]): Promise<readonly [Process, ...Process[]]> {
+  const processes = ports.map((port, n) => {
+    // Clocks differ, because first versions of rows must not repeat across processes.
+    const clock = virtualClock(n * 30 * dayMs);
+    const random = seededRandom(n);
+    return { clock, store: new Store({ port, schema, clock, random, logger: silent }) };
   });
-  return stores as [Store, ...Store[]];
+  for (const { store } of processes) await store.open();
+  onTestFinished(async () => {
+    for (const { store } of processes) await store.close();
+  });
+  return processes as [Process, ...Process[]];
 }
 
 let worlds = 0;
 
-async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients): Promise<void> {
+async function expectSerial(
+  processes: readonly [Process, ...Process[]],
+  given: Clients,
+): Promise<void> {
   const world = `world${++worlds}`;
   const done: Omit<Answered, "position">[] = [];
   const failed: Pick<Answered, "command" | "facts">[] = [];
@@ -128,15 +145,16 @@ async function expectSerial(stores: readonly [Store, ...Store[]], given: Clients
       failed.push({ command, facts: error.facts });
     }
   };
-  await give(stores[0], "first", first);
+  await give(processes[0].store, "first", first);
   await Promise.all(
-    given.map(async ({ process, commands }, client) => {
-      const store = stores[process % stores.length] ?? stores[0];
+    given.map(async ({ process, keepsRows, commands }, client) => {
+      const { store, clock } = processes[process % processes.length] ?? processes[0];
+      if (keepsRows) clock.step(distrustMs);
       for (const [i, each] of commands.entries()) await give(store, `${client}-${i}`, each);
     }),
   );
 
-  const { left, log, sum } = await found(stores[0], world);
+  const { left, log, sum } = await found(processes[0].store, world);
   const logged = done.filter(({ command }) => command.logs).map(({ command }) => command.name);
   expect(
     log.toSorted(),
@@ -190,9 +208,9 @@ test.each(storages)(
   "concurrent commands of several processes on $name are serializable",
   async ({ open }) => {
     const ground = open({ empty: true });
-    const stores = await opened([ground.connect(), ground.connect(), ground.connect()]);
+    const processes = await opened([ground.connect(), ground.connect(), ground.connect()]);
     await fc.assert(
-      fc.asyncProperty(clients, (given) => expectSerial(stores, given)),
+      fc.asyncProperty(clients, (given) => expectSerial(processes, given)),
       { numRuns: runs(150) },
     );
   },
@@ -219,7 +237,7 @@ type OnTheWay = ConnectionOptions["onTheWay"];
 async function slowWorld(rows: readonly (readonly [id: string, owner: string])[]) {
   const storage = new SharedStorage(memory());
   const slow: { onTheWay: OnTheWay } = { onTheWay: () => Promise.resolve() };
-  const [one, two = one] = await opened([
+  const [{ store: one }, { store: two } = { store: one }] = await opened([
     storage.connect({ onTheWay: (...what) => slow.onTheWay(...what) }),
     storage.connect({ onTheWay: () => Promise.resolve() }),
   ]);
