@@ -34,9 +34,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   readonly #places: readonly number[];
   /** The places of the columns in a list of values that are in their order: 0, 1, 2, … */
   readonly #ownPlaces: readonly number[];
-  /** The place after the row that was inserted last. The next row often belongs there. */
-  #nextChunk = 0;
-  #nextPlace = 0;
+  /** The array and the place in it that were found last. */
+  #at = 0;
+  #place = 0;
 
   constructor(places: readonly number[]) {
     this.#places = places;
@@ -49,39 +49,28 @@ export class SortedList<E extends { readonly row: StoredRow }> {
    */
   insert(entry: E, columns = this.#places.length): boolean {
     const point = this.#beforeRow(entry.row, columns);
-    let at = this.#nextChunk;
-    let place = this.#nextPlace;
-    if (!this.#isBetween(this.#chunks[at]?.[place - 1], point, this.#entryAt(at, place))) {
-      at = this.#chunkOf(point);
-      place = this.#placeIn(this.#chunks[at], point);
-      const found = this.#chunks[at]?.[place];
-      if (found && this.#compare(found.row, point) === 0) return false;
-    }
-    const chunk = this.#chunks[at] ?? [];
-    if (place === chunk.length) chunk.push(entry);
-    else chunk.splice(place, 0, entry);
-    if (chunk.length > maxChunkSize) this.#split(at, place);
-    this.#nextChunk = at;
-    this.#nextPlace = place + 1;
+    const found = this.#seek(point);
+    if (found && this.#compare(found.row, point) === 0) return false;
+    const chunk = this.#chunks[this.#at] ?? [];
+    if (this.#place === chunk.length) chunk.push(entry);
+    else chunk.splice(this.#place, 0, entry);
+    if (chunk.length > maxChunkSize) this.#split();
     return true;
   }
 
   delete({ row }: E): void {
     const point = this.#beforeRow(row, this.#places.length);
-    const at = this.#chunkOf(point);
-    const chunk = this.#chunks[at] ?? [];
-    const place = this.#placeIn(chunk, point);
-    const found = chunk[place];
+    const found = this.#seek(point);
     if (!found || this.#compare(found.row, point) !== 0) return;
-    chunk.splice(place, 1);
-    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(at, 1);
+    const chunk = this.#chunks[this.#at] ?? [];
+    chunk.splice(this.#place, 1);
+    if (chunk.length === 0 && this.#chunks.length > 1) this.#chunks.splice(this.#at, 1);
   }
 
   /** Returns the first entry whose first columns equal `key`. */
   first(key: StoredRow): E | undefined {
     const point = this.#atKey(key, "before");
-    const chunk = this.#chunks[this.#chunkOf(point)] ?? [];
-    const entry = chunk[this.#placeIn(chunk, point)];
+    const entry = this.#seek(point);
     return entry && this.#compare(entry.row, point) === 0 ? entry : undefined;
   }
 
@@ -92,8 +81,9 @@ export class SortedList<E extends { readonly row: StoredRow }> {
   *from(key: StoredRow, order: "ascending" | "descending", inclusive: boolean): Generator<E> {
     const ascending = order === "ascending";
     const point = this.#atKey(key, ascending === inclusive ? "before" : "beyond");
-    let at = this.#chunkOf(point);
-    let place = this.#placeIn(this.#chunks[at], point);
+    this.#seek(point);
+    let at = this.#at;
+    let place = this.#place;
     if (ascending) {
       for (; at < this.#chunks.length; at++, place = 0) {
         const chunk = this.#chunks[at] ?? [];
@@ -126,25 +116,43 @@ export class SortedList<E extends { readonly row: StoredRow }> {
     return { values, places: this.#ownPlaces, columns: values.length, side };
   }
 
-  /** Returns the entry at a place, which may be the end of an array. */
-  #entryAt(at: number, place: number): E | undefined {
-    return this.#chunks[at]?.[place] ?? this.#chunks[at + 1]?.[0];
+  /**
+   * Moves to the first entry that is not before a point, and returns it. Rows are usually read and
+   * written in the order of their keys, or the same row several times in a row. So the place is
+   * often the last one or the next, and is searched for only if it is not.
+   */
+  #seek(point: Point): E | undefined {
+    if (!this.#isNear(point)) {
+      this.#at = this.#chunkOf(point);
+      this.#place = this.#placeIn(this.#chunks[this.#at], point);
+    }
+    return this.#chunks[this.#at]?.[this.#place];
   }
 
-  /** Whether a point is between two neighbors. The upper one may be missing. */
-  #isBetween(lower: E | undefined, point: Point, upper: E | undefined): boolean {
-    if (!lower || this.#compare(lower.row, point) >= 0) return false;
-    return !upper || this.#compare(upper.row, point) > 0;
+  /** Moves to the place of a point if that is the last place or the next. Returns whether it is. */
+  #isNear(point: Point): boolean {
+    const chunk = this.#chunks[this.#at] ?? [];
+    const isLast = this.#at === this.#chunks.length - 1;
+    const entry = chunk[this.#place];
+    if (entry && this.#isBefore(entry.row, point)) {
+      const next = chunk[this.#place + 1];
+      if (next ? this.#isBefore(next.row, point) : !isLast) return false;
+      this.#place++;
+      return true;
+    }
+    if (!entry && !isLast) return false;
+    const previous = chunk[this.#place - 1];
+    return previous ? this.#isBefore(previous.row, point) : this.#at === 0;
   }
 
   /**
-   * Splits an array that is too long. Appending in order leaves full arrays behind. Inserting
-   * anywhere else splits an array in half.
+   * Splits the last array that was found, which is too long. Appending in order leaves full arrays
+   * behind. Inserting anywhere else splits an array in half.
    */
-  #split(at: number, place: number): void {
-    const isAppended = at === this.#chunks.length - 1 && place === maxChunkSize;
+  #split(): void {
+    const isAppended = this.#at === this.#chunks.length - 1 && this.#place === maxChunkSize;
     const kept = isAppended ? maxChunkSize : maxChunkSize / 2;
-    this.#chunks.splice(at + 1, 0, this.#chunks[at]?.splice(kept) ?? []);
+    this.#chunks.splice(this.#at + 1, 0, this.#chunks[this.#at]?.splice(kept) ?? []);
   }
 
   /** Returns the place of the first array that does not end before the point, or of the last. */
