@@ -95,8 +95,9 @@ function createLayout(collection: Collection): Layout {
       const row: Record<string, unknown> = { ...blank };
       for (let place = 0; place < columns.length; place++) {
         const value = values[place] ?? null;
+        if (value === null) continue;
         const decode = decoders[place];
-        row[columns[place] ?? ""] = decode === undefined || value === null ? value : decode(value);
+        row[columns[place] ?? ""] = decode === undefined ? value : decode(value);
       }
       return row;
     },
