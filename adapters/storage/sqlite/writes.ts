@@ -16,40 +16,27 @@ export function stepsOf(
   const steps: Step[] = [];
   for (const write of writes) {
     const table = tableNamed(write.collection.name);
-    const { sql, row, ...rest } = stepOf(write, table);
+    const { sql, guard, row } = stepOf(write, table);
     const last = steps.at(-1);
     if (last?.sql === sql) last.rows.push(row);
     else {
-      steps.push({
-        sql,
-        collection: write.collection.name,
-        position: undefined,
-        ...rest,
-        rows: [row],
-      });
+      const collection = write.collection.name;
+      steps.push({ sql, collection, guard, position: positionOf(write, table), rows: [row] });
     }
   }
   return steps;
 }
 
-type SingleRowStep = Pick<Step, "sql" | "guard"> &
-  Partial<Pick<Step, "position">> & { readonly row: Stored[] };
+interface SingleRowStep extends Pick<Step, "sql" | "guard"> {
+  readonly row: Stored[];
+}
 
 function stepOf(write: Write, table: Table): SingleRowStep {
   const { layout } = table;
   switch (write.kind) {
-    case "insert": {
-      if (layout.position === undefined) {
-        return { sql: table.insert, guard: "none", row: layout.encode(write.row) };
-      }
-      const position = layout.place(layout.position);
-      return {
-        sql: table.insert,
-        guard: "none",
-        position,
-        row: layout.encode(write.row, 0),
-      };
-    }
+    case "insert":
+      // A position is assigned when the step runs.
+      return { sql: table.insert, guard: "none", row: layout.encode(write.row, 0) };
     case "update": {
       const { sql, places } = table.update(write.changed);
       const values: Stored[] = places.map((place) => layout.encodeAt(place, write.row));
@@ -62,6 +49,12 @@ function stepOf(write: Write, table: Table): SingleRowStep {
     case "add":
       return { sql: table.add, guard: "none", row: layout.encode(write.row) };
   }
+}
+
+/** Returns the place of the position among the values of a log's new row. */
+function positionOf(write: Write, { layout }: Table): number | undefined {
+  if (write.kind !== "insert" || layout.position === undefined) return undefined;
+  return layout.place(layout.position);
 }
 
 function guarded(
