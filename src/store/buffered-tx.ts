@@ -65,6 +65,7 @@ export class BufferedTx implements BaseTx {
   }[] = [];
   /** The keys under which no row is stored, by index. Most transactions have none. */
   #none: Map<Index, Set<string>> | undefined;
+  #scoped: ScopedTx | undefined;
   #hasEnded = false;
 
   constructor(options: BufferedTxOptions) {
@@ -88,8 +89,12 @@ export class BufferedTx implements BaseTx {
   }
 
   in(scope: Scope): Tx {
+    const last = this.#scoped;
+    // The commands, the projection and the starter of a transaction mostly share a scope.
+    if (last !== undefined && isIn(last.scope, scope)) return last;
     const tx = new ScopedTx(this, scope);
     tx.prefetch(() => this.#planned);
+    this.#scoped = tx;
     return tx;
   }
 

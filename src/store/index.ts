@@ -14,9 +14,11 @@ export { background, Store } from "./store.ts";
 export {
   backdated,
   type Begun,
+  isIn,
   type PlannedRead,
   type Projection,
   type ReadOptions,
+  rowsInScope,
   type Starter,
   type Tx,
   unscoped,

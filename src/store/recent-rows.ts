@@ -1,10 +1,8 @@
-import type { LRUCache } from "lru-cache";
-import { boundedCache } from "../kernel/index.ts";
 import { type Clock, type Collection, keyOf, type Write } from "../ports/index.ts";
 import { encodeKey } from "./keys.ts";
 import type { AnySeen } from "./overlay.ts";
 
-/** The maximum number of rows of one collection. The least recently used one is dropped first. */
+/** The maximum number of rows of one collection. The one that was kept first is dropped first. */
 const maxRows = 5_000;
 /** How long no row is kept after one of them turned out to be outdated, in milliseconds. */
 const distrustMs = 10_000;
@@ -19,7 +17,7 @@ const distrustMs = 10_000;
  */
 export class RecentRows {
   readonly #clock: Clock;
-  readonly #byCollection = new Map<Collection, LRUCache<string, AnySeen>>();
+  readonly #byCollection = new Map<Collection, Map<string, AnySeen>>();
   #keepsAfter = -Infinity;
 
   constructor(clock: Clock) {
@@ -30,7 +28,7 @@ export class RecentRows {
   find(collection: Collection, id: string): AnySeen | undefined {
     const rows = this.#byCollection.get(collection);
     if (rows !== undefined) return rows.get(id);
-    this.#byCollection.set(collection, boundedCache(maxRows));
+    this.#byCollection.set(collection, new Map<string, AnySeen>());
     return undefined;
   }
 
@@ -43,6 +41,7 @@ export class RecentRows {
       if (write.kind === "remove") rows.delete(encodeKey(write.key));
       else if (write.kind === "insert" || write.kind === "update") {
         rows.set(encodeKey(keyOf(write.collection, write.row)), write.row as AnySeen);
+        if (rows.size > maxRows) dropFirst(rows);
       }
     }
   }
@@ -62,5 +61,12 @@ export class RecentRows {
   drop(): void {
     this.#keepsAfter = this.#clock.now() + distrustMs;
     for (const rows of this.#byCollection.values()) rows.clear();
+  }
+}
+
+function dropFirst(rows: Map<string, AnySeen>): void {
+  for (const first of rows.keys()) {
+    rows.delete(first);
+    return;
   }
 }

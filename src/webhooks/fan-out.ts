@@ -8,7 +8,7 @@ import {
 } from "./rows.ts";
 import { maxWebhooks } from "./rules.ts";
 import type { GenerateId } from "../kernel/index.ts";
-import type { Projection, Tx } from "../store/index.ts";
+import { isIn, type Projection, rowsInScope, type Tx } from "../store/index.ts";
 import type { Seen } from "../ports/index.ts";
 
 /** One read returns all patterns of an account and mode that has fewer than this. Most do. */
@@ -26,15 +26,16 @@ export function fanOut(drawId: GenerateId): Projection {
     of: events,
     reads: [{ index: webhookPatternByName, key: [], limit: fewPatterns }],
     async project(tx, rows) {
-      const byScope = Map.groupBy(rows as readonly EventRow[], scopeName);
-      for (const [first, ...others] of byScope.values()) {
-        if (first !== undefined) await deliver(tx.in(first), drawId, [first, ...others]);
+      let left = rows as readonly EventRow[];
+      // Mostly, all events of a transaction belong to one scope.
+      for (let [first] = left; first !== undefined; [first] = left) {
+        const scoped = tx.in(first);
+        await deliver(scoped, drawId, rowsInScope(scoped.scope, left));
+        left = left.filter((row) => !isIn(scoped.scope, row));
       }
     },
   };
 }
-
-const scopeName = ({ account_id, mode }: EventRow): string => `${account_id} ${mode}`;
 
 /** Creates the deliveries of events of one scope. */
 async function deliver(tx: Tx, drawId: GenerateId, rows: readonly EventRow[]): Promise<void> {
