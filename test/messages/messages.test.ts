@@ -226,6 +226,36 @@ describe.each(storages)("messages on $name", ({ name, open }) => {
     },
   );
 
+  it("apply the receipts that came before the answers which commit together, each its own", async () => {
+    const { clock, engine } = world();
+    const { promise: isAnswered, answer } = held<void>();
+    const line = carrier({
+      async send({ body }) {
+        await isAnswered;
+        return { outcome: "accepted", provider_message_id: `p-${body}` };
+      },
+    });
+    const one = engine(open().connect(), { transports: [line] });
+    await one.start();
+    for (const n of [1, 2, 3]) await one.messages.send({ to: `+1500555000${n}`, body: `${n}` });
+    await clock.settle();
+    const at = clock.now();
+    const error = { code: "unreachable", message: "Switched off." } as const;
+    await Promise.all([
+      line.sink().receipt({ provider_message_id: "p-1" }, { status: "delivered", at }),
+      line.sink().receipt({ provider_message_id: "p-3" }, { status: "undelivered", at, error }),
+      line.sink().receipt({ provider_message_id: "p-9" }, { status: "delivered", at }),
+    ]);
+    answer();
+    await clock.settle();
+    const { data } = await one.messages.list();
+    expect(Object.fromEntries(data.map(({ body, status }) => [body, status]))).toEqual({
+      1: "delivered",
+      2: "sent",
+      3: "undelivered",
+    });
+  });
+
   it.each(["by the carrier", "by the sandbox's bench"])(
     "with a lost answer that are reported as on their way, %s, become unconfirmed",
     async (by) => {

@@ -1,6 +1,10 @@
-/** How many round trips a message takes on a storage that is a network away. */
+/**
+ * How many round trips a message takes on a storage that is a network away, and how many reads on
+ * one that is not.
+ */
 import { expect, it } from "vitest";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import type { Lookup, StoragePort } from "../../src/ports/storage.ts";
+import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -124,3 +128,65 @@ it("a started engine reads twice to send a message and record its answer, and co
     commits: 2,
   });
 });
+
+const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
+const receipts = { timeout_ms: 3_600_000, lookups_ms: [] };
+
+it.each(
+  inTurn.flatMap((storage) => [
+    {
+      ...storage,
+      when: "no receipt follows",
+      has: { receipts: "none" } as const,
+      read: "contacts by account_id,mode,id",
+    },
+    { ...storage, when: "receipts may follow", has: { receipts }, read: "jobs by kind,key" },
+  ]),
+)(
+  "an answer takes 2 reads of its own on $name if $when, and those that commit together share the others",
+  async ({ open, has, read }) => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const lookups: Lookup[] = [];
+    const listed = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          read(given) {
+            lookups.push(...given);
+            return group.read(given);
+          },
+        });
+      },
+    });
+    const { promise: told, answer: tell } = held<void>();
+    const line = carrier({
+      ...has,
+      async send(_, attempt) {
+        if (line.calls.length > 1) await told;
+        return accepted(attempt);
+      },
+    });
+    const one = engine(listed, { transports: [line] });
+    await one.start();
+    const to = (n: number): string => `+1500555000${n}`;
+    // A process keeps only rows of collections that it has looked for.
+    await one.messages.send({ to: to(1), body: "Hello" });
+    await clock.advance(7_777);
+    for (const n of [2, 3]) await one.messages.send({ to: to(n), body: "Hello" });
+    await clock.settle();
+    lookups.length = 0;
+    tell();
+    await clock.settle();
+    const { data } = await one.messages.list();
+    const status = has.receipts === "none" ? "delivered" : "sent";
+    expect(data.map((message) => message.status)).toEqual([status, status, status]);
+    const names = lookups.map(
+      ({ index, key }) =>
+        `${index.collection.name} by ${index.columns.slice(0, key.length).join(",")}`,
+    );
+    const own = ["message_attempts by transport,provider_message_id", read];
+    const shared = ["early_receipts by transport", "webhook_patterns by account_id,mode"];
+    expect(names.toSorted()).toEqual([...own, ...own, ...shared].toSorted());
+  },
+);

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AccountId } from "../../src/kernel/ids.ts";
 import { isLower, sendClasses } from "../../src/queue/classes.ts";
-import { Slots } from "../../src/queue/concurrency.ts";
-import { classOf, groupOf, type Lane } from "../../src/queue/job.ts";
+import { Slot, Slots } from "../../src/queue/concurrency.ts";
+import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/job.ts";
 
 const accounts = ["acct_1", "acct_2"] as AccountId[];
 const lanes: readonly Lane[] = [
@@ -107,6 +107,65 @@ describe("the slots of jobs", () => {
             }
           },
         });
+      }),
+    );
+  });
+});
+
+const ends = fc.array(
+  fc.record({
+    does: fc.constantFrom("start", "start", "freeEarly", "moveToSlowLane", "end"),
+    lane: fc.constantFrom(...lanes),
+    at: fc.nat(20),
+  }),
+  { maxLength: 200, size: "max" },
+);
+
+describe("the slot of a job", () => {
+  it("is free once: at its end, or before it, which as many jobs may do at once as may run", () => {
+    fc.assert(
+      fc.property(limits, ends, (options, steps) => {
+        const slots = new Slots(options);
+        // Counts the jobs that should have slots.
+        const model = new Slots({ ...options });
+        let jobs: { slot: Slot; lane: Lane | undefined; endsEarly: boolean }[] = [];
+        const state = { isTold: false };
+        const tell = (): void => {
+          state.isTold = true;
+        };
+        const roomIn = (counted: Slots) => lanes.map((lane) => counted.freeInLane(lane));
+        for (const { does, lane, at } of steps) {
+          const full = lanes.filter((each) => slots.freeInLane(each) <= 0);
+          state.isTold = false;
+          const job = jobs[at % Math.max(1, jobs.length)];
+          const endingEarly = jobs.filter(({ endsEarly }) => endsEarly).length;
+          if (does === "start") {
+            if (slots.freeInLane(lane) <= 0) continue;
+            for (const each of [slots, model]) each.take(lane);
+            jobs.push({ slot: new Slot(slots, lane, tell), lane, endsEarly: false });
+          } else if (job === undefined) continue;
+          else if (does === "freeEarly") {
+            job.slot.freeEarly();
+            if (job.lane !== undefined && endingEarly < options.concurrency) {
+              model.release(job.lane);
+              Object.assign(job, { lane: undefined, endsEarly: true });
+            }
+          } else if (does === "moveToSlowLane") {
+            job.slot.moveToSlowLane();
+            if (job.lane?.slow === false) {
+              model.release(job.lane);
+              job.lane = readyLane(job.lane, { slow: true });
+              model.take(job.lane);
+            }
+          } else {
+            job.slot.end();
+            if (job.lane !== undefined) model.release(job.lane);
+            jobs = jobs.filter((each) => each !== job);
+          }
+          expect(roomIn(slots), does).toEqual(roomIn(model));
+          const open = full.filter((each) => slots.freeInLane(each) > 0);
+          expect(state.isTold || open.length === 0, `${JSON.stringify(open)} got room.`).toBe(true);
+        }
       }),
     );
   });

@@ -1,0 +1,227 @@
+/** The slot of a message is free once its carrier has answered, before the answer is committed. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TidingsError } from "../../src/kernel/errors.ts";
+import { attempts, messages } from "../../src/messages/rows.ts";
+import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { accepted, type Carrier, carrier, held } from "../support/carrier.ts";
+import { runs } from "../support/runs.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+import { rowsOf } from "../contacts/rows.ts";
+
+const to = (n: number): string => `+1500555${1_000 + n}`;
+
+const bodiesOf = ({ calls }: Carrier): readonly string[] =>
+  calls.map(({ message }) => message.body ?? "");
+
+/** A carrier that answers when the test says so. It counts its calls in progress. */
+function slowCarrier() {
+  const open = new Map<string, () => void>();
+  const calls = { most: 0 };
+  const line = carrier({
+    async send({ body }, attempt) {
+      const { promise, answer } = held<SendAnswer>();
+      open.set(body, () => answer(accepted(attempt)));
+      calls.most = Math.max(calls.most, open.size);
+      const given = await promise;
+      open.delete(body);
+      return given;
+    },
+  });
+  const answer = (body: string): void => (open.get(body) ?? expect.fail(`no call: ${body}`))();
+  return { line, calls, open, answer };
+}
+
+/** Whether a commit records the answer of a carrier. */
+const recordsAnswer = (writes: readonly Write[]): boolean =>
+  writes.some(({ kind, collection }) => kind === "update" && collection === attempts);
+
+/** A storage that refuses to record answers while `isDown`. */
+function failing(storage: StoragePort) {
+  const state = { isDown: false };
+  const port = beforeCommits(storage, async (writes) => {
+    if (state.isDown && recordsAnswer(writes)) {
+      throw new TidingsError("storage_unavailable", "The disk is gone.");
+    }
+  });
+  return { state, port };
+}
+
+describe.each(storages)("on $name, with one slot", ({ open }) => {
+  it("a message that is queued during the call before it is sent after it, once and in order", async () => {
+    const { clock, engine } = world();
+    const { line, calls, open: inCall, answer } = slowCarrier();
+    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    const send = (n: number, body: string) => one.messages.send({ to: to(n), body });
+    await send(1, "a1");
+    await send(2, "b1");
+    await clock.settle();
+    expect([...inCall.keys()]).toEqual(["a1"]);
+    for (const body of ["a2", "a3"]) await send(1, body);
+    await clock.settle();
+    expect([...inCall.keys()]).toEqual(["a1"]);
+    while (inCall.size > 0) {
+      for (const body of inCall.keys()) answer(body);
+      await clock.advance(1_000);
+    }
+    expect(new Set(bodiesOf(line))).toEqual(new Set(["a1", "a2", "a3", "b1"]));
+    expect(line.calls).toHaveLength(4);
+    expect(bodiesOf(line).filter((body) => body.startsWith("a"))).toEqual(["a1", "a2", "a3"]);
+    expect(calls.most).toBe(1);
+    const { data } = await one.messages.list();
+    expect(data.map(({ status }) => status)).toEqual(["sent", "sent", "sent", "sent"]);
+  });
+
+  it("a conversation that gets messages all the time leaves the slot to another one", async () => {
+    const { clock, engine } = world();
+    const { line, answer } = slowCarrier();
+    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    await one.messages.send({ to: to(1), body: "busy 1" });
+    await one.messages.send({ to: to(2), body: "other" });
+    for (let n = 1; n <= 3 && !bodiesOf(line).includes("other"); n++) {
+      await one.messages.send({ to: to(1), body: `busy ${n + 1}` });
+      await clock.settle();
+      answer(`busy ${n}`);
+      await clock.advance(1_000);
+    }
+    expect(bodiesOf(line)).toEqual(["busy 1", "other"]);
+  });
+
+  it("the next conversation's carrier is called though the answer of the last cannot be stored", async () => {
+    const { clock, engine } = world();
+    const { line, answer } = slowCarrier();
+    const { state, port } = failing(open().connect());
+    const one = engine(port, { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    for (const n of [1, 2]) await one.messages.send({ to: to(n), body: `${n}` });
+    await clock.settle();
+    state.isDown = true;
+    answer("1");
+    await clock.advance(2_000);
+    expect(bodiesOf(line)).toEqual(["1", "2"]);
+    const statuses = async () => (await one.messages.list()).data.map(({ status }) => status);
+    expect(await statuses()).toEqual(["sending", "sending"]);
+    state.isDown = false;
+    answer("2");
+    await clock.advance(10_000);
+    expect(await statuses()).toEqual(["sent", "sent"]);
+    expect(bodiesOf(line)).toEqual(["1", "2"]);
+  });
+
+  it("no more answers wait to be stored beside it than jobs may run at once", async () => {
+    const { clock, engine } = world();
+    const { line, answer } = slowCarrier();
+    const { state, port } = failing(open().connect());
+    const one = engine(port, { transports: [line], concurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    for (const n of [1, 2, 3]) await one.messages.send({ to: to(n), body: `${n}` });
+    await clock.settle();
+    state.isDown = true;
+    answer("1");
+    await clock.advance(1_000);
+    expect(bodiesOf(line)).toEqual(["1", "2"]);
+    answer("2");
+    await clock.advance(2_000);
+    // The second one keeps its slot until one of the two is stored.
+    expect(bodiesOf(line)).toEqual(["1", "2"]);
+    state.isDown = false;
+    await clock.advance(10_000);
+    expect(bodiesOf(line)).toEqual(["1", "2", "3"]);
+    answer("3");
+    await clock.advance(10_000);
+    const { data } = await one.messages.list();
+    expect(data.map(({ status }) => status)).toEqual(["sent", "sent", "sent"]);
+  });
+});
+
+// PostgreSQL has a transaction for each lease, and one process commits them one after the other.
+const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
+
+it.each(inTurn)(
+  "the next conversation's carrier on $name is called after the commit that records the last answer, and needs none of its own",
+  async ({ open }) => {
+    const { clock, engine } = world();
+    const { line, answer } = slowCarrier();
+    const slow = { ms: 0, commits: 0 };
+    const port = beforeCommits(open().connect(), () => {
+      slow.commits++;
+      return clock.sleep(slow.ms);
+    });
+    const one = engine(port, { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    for (const n of [1, 2]) await one.messages.send({ to: to(n), body: `${n}` });
+    await clock.settle();
+    Object.assign(slow, { ms: 100, commits: 0 });
+    const answeredAt = clock.now();
+    answer("1");
+    await clock.advanceUntil(() => line.calls.length > 1);
+    expect([clock.now() - answeredAt, slow.commits]).toEqual([100, 1]);
+    expect(bodiesOf(line)).toEqual(["1", "2"]);
+  },
+);
+
+/** What happens at a moment: messages are sent to recipients. */
+const burst = fc.record({
+  afterMs: fc.constantFrom(0, 1, 5, 20, 300),
+  recipients: fc.array(fc.nat(3), { minLength: 1, maxLength: 4 }),
+});
+const bursts = fc.array(burst, { minLength: 1, maxLength: 8, size: "max" });
+const callMs = fc.array(fc.constantFrom(0, 1, 5, 20, 700), { minLength: 1, maxLength: 5 });
+
+it.each(storages)(
+  "a carrier on $name never has more calls at once than slots, and gets each message once and in order",
+  async ({ name, open }) => {
+    const property = fc.asyncProperty(
+      bursts,
+      callMs,
+      fc.integer({ min: 1, max: 3 }),
+      async (given, lengths, laneConcurrency) => {
+        const { clock, engine } = world();
+        const calls = { now: 0, most: 0 };
+        const line = carrier({
+          async send(_, attempt) {
+            calls.most = Math.max(calls.most, ++calls.now);
+            await clock.sleep(lengths[line.calls.length % lengths.length] ?? 0);
+            calls.now--;
+            return accepted(attempt);
+          },
+        });
+        const storage = open().connect();
+        const one = engine(storage, { transports: [line], laneConcurrency });
+        await one.start();
+        let count = 0;
+        for (const { afterMs, recipients } of given) {
+          await clock.advance(afterMs);
+          const sending = recipients.map((n) =>
+            one.messages.send({ to: to(n), body: `${++count}` }),
+          );
+          await Promise.all(sending);
+        }
+        await clock.advance(60_000);
+        // Messages that are sent at the same time have the order in which they were committed.
+        const rows = await rowsOf(storage, messages);
+        const inOrder = rows.toSorted((a, b) => a.sequence - b.sequence);
+        for (const n of [0, 1, 2, 3]) {
+          const called = line.calls.filter(({ message }) => message.to === to(n));
+          expect(called.map(({ message }) => message.body)).toEqual(
+            inOrder.filter((row) => row.to === to(n)).map(({ body }) => body),
+          );
+        }
+        expect([line.calls.length, rows.length]).toEqual([count, count]);
+        expect(rows.filter(({ status }) => status !== "sent")).toEqual([]);
+        expect(calls.most).toBeLessThanOrEqual(laneConcurrency);
+        await one.stop();
+      },
+    );
+    await fc.assert(property, { numRuns: runs(name === "memory" ? 60 : 10) });
+  },
+);
