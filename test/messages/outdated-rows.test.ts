@@ -1,0 +1,89 @@
+/** What another process changes during a carrier's call, when this one remembers the rows. */
+import { describe, expect, it } from "vitest";
+import type { SendAnswer } from "../../src/ports/transport.ts";
+import type { Ground } from "../support/storages.ts";
+import { accepted, busy, carrier, held, refused } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const to = "+15005550001";
+
+/** An engine whose carrier is being called with "first", and another engine that only commands. */
+async function duringCall(ground: Ground) {
+  const { clock, engine, log } = world();
+  const { promise, answer } = held<SendAnswer>();
+  const line = carrier({
+    send: ({ body }, attempt) => (body === "first" ? promise : accepted(attempt)),
+  });
+  const other = engine(ground.connect());
+  const one = engine(ground.connect(), { transports: [line] });
+  await one.start();
+  // A process keeps only rows of collections that it has looked for.
+  await one.messages.send({ to, body: "before" });
+  await clock.advance(7_777);
+  const { id, contact_id } = await one.messages.send({ to, body: "first" });
+  await clock.settle();
+  const called = (): readonly (string | null)[] => line.calls.map(({ message }) => message.body);
+  expect(called()).toEqual(["before", "first"]);
+  const call = line.calls[1] ?? expect.fail("no call");
+  const accept = async (given: SendAnswer = accepted(call.attempt)): Promise<void> => {
+    answer(given);
+    await clock.advance(10_000);
+  };
+  return { clock, log, one, other, id, contact_id, called, accept };
+}
+
+describe.each(storages)("during a carrier's call on $name, another process", ({ open }) => {
+  it("may queue a message, which is sent after it", async () => {
+    const { other, called, accept } = await duringCall(open());
+    const second = await other.messages.send({ to, body: "second" });
+    await accept();
+    expect(called()).toEqual(["before", "first", "second"]);
+    expect((await other.messages.get(second.id)).status).toBe("sent");
+  });
+
+  it("may queue a message, which waits for the retry of the first", async () => {
+    const { clock, other, called, accept } = await duringCall(open());
+    await other.messages.send({ to, body: "second" });
+    await accept(busy(30_000));
+    expect(called()).toEqual(["before", "first"]);
+    await clock.advance(120_000);
+    expect(called().slice(0, 3)).toEqual(["before", "first", "first"]);
+  });
+
+  it("may record an opt-out, and the message that waits is not sent", async () => {
+    const { one, other, contact_id, called, accept } = await duringCall(open());
+    const second = await one.messages.send({ to, body: "second" });
+    await other.contacts.setConsent(contact_id, "text", { status: "opted_out" });
+    await accept();
+    expect(called()).toEqual(["before", "first"]);
+    expect((await other.messages.get(second.id)).status).toBe("failed");
+  });
+
+  it("may record an opt-in, and the message that waits is sent", async () => {
+    const { one, other, contact_id, called, accept } = await duringCall(open());
+    const second = await one.messages.send({ to, body: "second" });
+    await one.contacts.setConsent(contact_id, "text", { status: "opted_out" });
+    await other.contacts.setConsent(contact_id, "text", { status: "opted_in" });
+    await accept();
+    expect(called()).toEqual(["before", "first", "second"]);
+    expect((await other.messages.get(second.id)).status).toBe("sent");
+  });
+
+  it("may erase the contact, and the answer brings no text back", async () => {
+    const { log, other, id, contact_id, accept } = await duringCall(open());
+    await other.contacts.erase(contact_id);
+    await accept(refused);
+    const message = await other.messages.get(id).catch(() => undefined);
+    expect(message?.body ?? null).toBeNull();
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it("may reset the sandbox, and the answer brings nothing back", async () => {
+    const { log, other, accept } = await duringCall(open());
+    await other.sandbox.reset();
+    await accept();
+    expect((await other.messages.list()).data).toEqual([]);
+    expect(log.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
