@@ -1,8 +1,12 @@
 /** What another process changes during a carrier's call, when this one remembers the rows. */
 import { describe, expect, it } from "vitest";
-import type { SendAnswer } from "../../src/ports/transport.ts";
+import { keyOf, positionColumnOf } from "../../src/ports/collection.ts";
+import type { Insert, Update } from "../../src/ports/storage.ts";
+import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
+import { messages } from "../../src/messages/rows.ts";
 import type { Ground } from "../support/storages.ts";
-import { accepted, busy, carrier, held, refused } from "../support/carrier.ts";
+import { accepted, busy, carrier, held, lost, refused } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
@@ -87,3 +91,63 @@ describe.each(storages)("during a carrier's call on $name, another process", ({ 
     expect(log.filter(({ level }) => level === "error")).toEqual([]);
   });
 });
+
+const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
+
+it.each(inTurn)(
+  "the rows that a process has written are equal to those stored on $name",
+  async ({ open }) => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    const written = new Map<string, Insert | Update>();
+    const port = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            await group.commit(writes);
+            for (const write of writes) {
+              const { collection } = write;
+              const key = "key" in write ? write.key : keyOf(collection, write.row);
+              const id = `${collection.name} ${JSON.stringify(key)}`;
+              if (write.kind === "remove") written.delete(id);
+              else if (write.kind === "insert" || write.kind === "update") written.set(id, write);
+            }
+          },
+        });
+      },
+    });
+    const answers: Record<string, (attempt: SendContext) => SendAnswer> = {
+      accepted,
+      refused: () => refused,
+      lost: () => lost,
+      busy: () => busy(60_000),
+    };
+    const line = carrier({ send: ({ body }, attempt) => (answers[body] ?? accepted)(attempt) });
+    const one = engine(port, { transports: [line] });
+    await one.start();
+    const media = [{ url: "https://example.com/a.png", content_type: "image/png" }];
+    for (const [i, body] of [...Object.keys(answers), "Grüße, 😀"].entries()) {
+      const metadata = { order: body, place: `${i}` };
+      await one.messages.send({ to: `+1500555000${i}`, body, media, metadata, channel: "mms" });
+    }
+    const send_at = new Date(clock.now() + 3_600_000).toISOString();
+    await one.messages.send({ to, body: "later", send_at });
+    await clock.advance(10_000);
+    const at = clock.now();
+    const { attempt } = line.calls.at(-1) ?? expect.fail("no call");
+    const error = { code: "unreachable", message: "Switched off." } as const;
+    await line.sink().receipt(attempt, { status: "undelivered", at, error });
+    await clock.settle();
+    expect(line.calls).toHaveLength(5);
+    // The storage assigns positions.
+    const compared = [...written.values()].filter(
+      ({ collection }) => positionColumnOf(collection) === undefined,
+    );
+    expect(new Set(compared.map(({ collection }) => collection))).toContain(messages);
+    for (const { collection, row } of compared) {
+      const lookup = { index: collection.primary, key: keyOf(collection, row), limit: 1 };
+      expect(await storage.reader.get([lookup]), collection.name).toEqual([[row]]);
+    }
+  },
+);

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { attempts, messages } from "../../src/messages/rows.ts";
+import { decodeLane } from "../../src/queue/job.ts";
+import { jobs } from "../../src/queue/rows.ts";
 import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";
 import { accepted, type Carrier, carrier, held } from "../support/carrier.ts";
@@ -168,6 +170,27 @@ it.each(inTurn)(
     expect(bodiesOf(line)).toEqual(["1", "2"]);
   },
 );
+
+describe.each(storages)("on $name, after a call that missed its deadline", ({ open }) => {
+  it("the message that was queued meanwhile is sent in the slow lane", async () => {
+    const { clock, engine } = world();
+    const { line, open: inCall } = slowCarrier();
+    const storage = open().connect();
+    const one = engine(storage, { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await clock.advance(7_777);
+    await one.messages.send({ to: to(1), body: "first" });
+    await clock.advance(5_000);
+    await one.messages.send({ to: to(1), body: "second" });
+    await clock.advanceUntil(() => inCall.has("second"));
+    const sends = (await rowsOf(storage, jobs)).filter(({ kind }) => kind === "send");
+    expect(sends.map(({ lane }) => decodeLane(lane).slow)).toEqual([true]);
+    // The slot of the usual lane is free, though both calls still go on.
+    await one.messages.send({ to: to(2), body: "other" });
+    await clock.settle();
+    expect([...inCall.keys()]).toEqual(["first", "second", "other"]);
+  });
+});
 
 /** What happens at a moment: messages are sent to recipients. */
 const burst = fc.record({
