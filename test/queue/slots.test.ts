@@ -162,7 +162,7 @@ describe("the slot of a job", () => {
             if (job.lane !== undefined) model.release(job.lane);
             jobs = jobs.filter((each) => each !== job);
           }
-          expect(roomIn(slots), does).toEqual(roomIn(model));
+          expect(roomIn(slots), `A slot is counted once after ${does}.`).toEqual(roomIn(model));
           const open = full.filter((each) => slots.freeInLane(each) > 0);
           expect(state.isTold || open.length === 0, `${JSON.stringify(open)} got room.`).toBe(true);
         }

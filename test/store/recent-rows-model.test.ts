@@ -142,9 +142,15 @@ test.each(inTurn)(
       for (const [i, turn] of given.entries()) {
         const [outcome, after] = expected(state, turn, `${i}`);
         const store = turn.process === 0 ? one : other;
-        expect(await actual(store, turn, `${i}`), `turn ${i}`).toEqual(outcome);
+        expect(
+          await actual(store, turn, `${i}`),
+          `Turn ${i} sees what the earlier ones have left.`,
+        ).toEqual(outcome);
         state = after;
-        for (const id of ids) expect(await tokenOf(other, id), `turn ${i}`).toBe(state.get(id));
+        for (const id of ids) {
+          const token = await tokenOf(other, id);
+          expect(token, `Turn ${i} leaves row ${id} as it would alone.`).toBe(state.get(id));
+        }
         pass(turn.thenMs);
       }
     });
