@@ -101,7 +101,8 @@ function record(
       claim,
       async (tx) => {
         const waits = await recordAnswer(tx, claim, handed, answer, services, factsByTransport);
-        if (waits && handed.isLast) await finish(tx, claim, { againAt: tx.now });
+        // The message that waits has armed the job, so it is due again when that message is.
+        if (waits && handed.isLast) await finish(tx, claim);
         return waits && !handed.isLast;
       },
       background,
