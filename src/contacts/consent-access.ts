@@ -101,7 +101,7 @@ export async function holdAddressee(
   medium: Medium,
   address: string,
 ): Promise<Addressee> {
-  const identity = await tx.get(identityByAddress, [medium, address], { recent: true });
+  const identity = await tx.get(identityByAddress, [medium, address], { hold: "recent" });
   if (identity !== undefined) return { ...stateOf(identity), contact_id: identity.contact_id };
   return { ...(await holdConsent(tx, secret, medium, address)), contact_id: null };
 }

@@ -52,8 +52,8 @@ export async function recordAnswer(
 ): Promise<boolean> {
   prefetchOutcome(tx, claim, handed, answer, factsByTransport);
   const [message, attempt] = await Promise.all([
-    tx.get(messageById, [handed.message.id], { recent: true }),
-    tx.get(attemptById, [handed.attempt.id], { recent: true }),
+    tx.get(messageById, [handed.message.id], { hold: "recent" }),
+    tx.get(attemptById, [handed.attempt.id], { hold: "recent" }),
   ]);
   // The account's sandbox may have been reset during the call.
   if (message === undefined || attempt === undefined) {
@@ -94,8 +94,9 @@ export async function recordAnswer(
 }
 
 /**
- * Returns the first message that waits in the conversation. A message that was queued since the
- * hand-over has armed the job. So if none waited then, nothing need be read now.
+ * Returns the first message that waits in the conversation. Whoever queues a message while the job
+ * is leased arms the job. So if none waited at the hand-over and the job was not armed since, none
+ * waits now.
  */
 async function findWaiting(
   tx: Tx,
@@ -103,8 +104,8 @@ async function findWaiting(
   { isLast }: HandedOver,
   { status }: MessageRow,
 ): Promise<MessageRow | undefined> {
-  const mayBeQueued = status === "queued" || status === "sending";
-  if (isLast && !mayBeQueued && !(await isRearmed(tx, claim))) return undefined;
+  const isInOutbox = status === "queued" || status === "sending";
+  if (isLast && !isInOutbox && !(await isRearmed(tx, claim))) return undefined;
   const [waiting] = await tx.list(outbox, [claim.key.conversation_id], 1);
   return waiting;
 }

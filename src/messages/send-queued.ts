@@ -6,6 +6,7 @@ import {
   type BeginJob,
   type Claim,
   finish,
+  isRearmed,
   type JobHandler,
   type JobRun,
   leaseMs,
@@ -85,9 +86,9 @@ function handOverNext(
 }
 
 /**
- * Records the answer and returns whether this run goes on with the next message. A run that has
- * freed its slot must not, so its job is due again if a message was queued meanwhile. Only this
- * process knows the answer, so the commit is retried.
+ * Records the answer and returns whether this run goes on with the next message. A run whose message
+ * was the last ends here, because it may have freed its slot. If a message waits now, the job is due
+ * again. Only this process knows the answer, so the commit is retried.
  */
 function record(
   { store, clock, services, factsByTransport }: TransportRuntime,
@@ -101,9 +102,10 @@ function record(
       claim,
       async (tx) => {
         const waits = await recordAnswer(tx, claim, handed, answer, services, factsByTransport);
-        // The message that waits has armed the job, so it is due again when that message is.
-        if (waits && handed.isLast) await finish(tx, claim);
-        return waits && !handed.isLast;
+        if (!waits || !handed.isLast) return waits;
+        // Usually, the message that waits has armed the job for its time.
+        await finish(tx, claim, (await isRearmed(tx, claim)) ? {} : { againAt: tx.now });
+        return false;
       },
       background,
     ),

@@ -11,8 +11,8 @@ export class Backlog {
   readonly #due: DueJobs;
   readonly #pool: Pool;
   readonly #slots: Slots;
-  /** Jobs that became due by commits of this process since the last search. */
-  #armed: DueJob[] = [];
+  /** Jobs that became due by commits of this process since the last search, by name. */
+  readonly #armed = new Map<string, DueJob>();
   /** Jobs that the present search has taken or found, and that have no slots yet. */
   #inSearch: readonly DueJob[] = [];
 
@@ -35,14 +35,14 @@ export class Backlog {
 
   /** Adds a job that became due. */
   add(job: DueJob): void {
-    if (this.#armed.length < maxArmed) this.#armed.push(job);
+    if (this.#armed.size < maxArmed) this.#armed.set(`${job.kind} ${job.key}`, job);
   }
 
   /** Finds due jobs that have room. Afterwards, call `endSearch` once they have their slots. */
   async search(now: number, waitForOthersMs: (lane: Lane) => number): Promise<readonly DueJob[]> {
-    const armed = this.#armed;
+    const armed = [...this.#armed.values()];
     this.#inSearch = armed;
-    this.#armed = [];
+    this.#armed.clear();
     this.#inSearch = await this.#due.find({
       now,
       free: this.#slots.freeInPool(this.#pool),
@@ -76,11 +76,11 @@ export class Backlog {
   /** Whether a lane has a slot for a new job beside the waiting jobs that go before it. */
   hasRoomFor(lane: Lane): boolean {
     const { hasReadAllLanes, leftLanes } = this.#due;
-    if (!hasReadAllLanes || this.#armed.length >= maxArmed) return false;
+    if (!hasReadAllLanes || this.#armed.size >= maxArmed) return false;
     // It is not known how many jobs wait in a lane that the last search left.
     if (leftLanes.some((left) => this.#goesBefore(left, lane))) return false;
     let free = this.#slots.freeInLane(lane);
-    for (const waiting of [...this.#inSearch, ...this.#armed]) {
+    for (const waiting of [...this.#inSearch, ...this.#armed.values()]) {
       if (free <= 0) break;
       if (this.#goesBefore(waiting.lane, lane)) free--;
     }

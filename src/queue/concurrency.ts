@@ -110,8 +110,8 @@ export class Slots {
   readonly #perRemote = new Map<string, number>();
   #callingRemotes = 0;
   #consuming = 0;
-  /** Jobs that have freed their slots before their end. */
-  #endingEarly = 0;
+  /** The jobs that go on without a slot, by group. */
+  readonly #withoutSlot = new Map<string, number>();
 
   constructor(options: SlotsOptions) {
     this.#options = options;
@@ -156,17 +156,18 @@ export class Slots {
   }
 
   /**
-   * Counts a job that frees its slot before its end. Returns false if as many jobs do so already as
-   * may run: this one must keep its slot then. Otherwise, call `endEarly` at its end.
+   * Counts a job that goes on without a slot. Returns false, and counts nothing, if as many jobs of
+   * its group do so as may have slots. The job then keeps its slot.
    */
-  beginEarlyEnd(): boolean {
-    if (this.#endingEarly >= this.#options.concurrency) return false;
-    this.#endingEarly++;
+  startWithoutSlot(lane: Lane): boolean {
+    const group = groupOf(lane);
+    if ((this.#withoutSlot.get(group) ?? 0) >= this.#maxInGroup(lane)) return false;
+    add(this.#withoutSlot, group, 1);
     return true;
   }
 
-  endEarly(): void {
-    this.#endingEarly--;
+  endWithoutSlot(lane: Lane): void {
+    add(this.#withoutSlot, groupOf(lane), -1);
   }
 
   /** Returns the number of the next turn in a lane's group. See `takeInTurns`. */
@@ -176,13 +177,17 @@ export class Slots {
 
   /** How many more jobs of the lane's group may run, of a lower class or of the best one. */
   #freeInGroup(lane: Lane, ofLower = isLower(classOf(lane))): number {
-    const { laneConcurrency } = this.#options;
-    const max = lane.slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
+    const max = this.#maxInGroup(lane);
     const free = max - this.#runningInGroup(lane);
     if (!ofLower) return free;
     const eighth = Math.ceil(max / 8);
     const lower = this.#lower.get(groupOf(lane)) ?? 0;
     return Math.min(free, Math.max(free - eighth, eighth - lower));
+  }
+
+  #maxInGroup({ slow }: Lane): number {
+    const { laneConcurrency } = this.#options;
+    return slow ? Math.max(1, Math.floor(laneConcurrency / 4)) : laneConcurrency;
   }
 
   #freeForRemote(remote: string): number {
@@ -220,7 +225,8 @@ export class Slot {
   readonly #onFree: () => void;
   /** Undefined once the slot is free. */
   #lane: Lane | undefined;
-  #endsEarly = false;
+  /** The lane whose slot the job has freed before its end. */
+  #freedIn: Lane | undefined;
 
   /** `lane` has been taken. `onFree` is called when another job may take the slot. */
   constructor(slots: Slots, lane: Lane, onFree: () => void) {
@@ -239,18 +245,19 @@ export class Slot {
     this.#onFree();
   }
 
-  /** Frees the slot before the end of the job, unless too many jobs do so at once. */
+  /** Frees the slot before the end of the job, unless too many jobs go on without one. */
   freeEarly(): void {
-    if (this.#lane === undefined || !this.#slots.beginEarlyEnd()) return;
-    this.#endsEarly = true;
+    const lane = this.#lane;
+    if (lane === undefined || !this.#slots.startWithoutSlot(lane)) return;
+    this.#freedIn = lane;
     this.#free();
   }
 
   /** Ends the job, which frees the slot. */
   end(): void {
     this.#free();
-    if (this.#endsEarly) this.#slots.endEarly();
-    this.#endsEarly = false;
+    if (this.#freedIn !== undefined) this.#slots.endWithoutSlot(this.#freedIn);
+    this.#freedIn = undefined;
   }
 
   #free(): void {

@@ -273,8 +273,9 @@ export interface JobRun {
    */
   readonly moveToSlowLane: () => void;
   /**
-   * Frees the slot for another job. Call it when this one has made its last call to a remote and
-   * only records the result. It must not call a remote again.
+   * Frees the slot for another job, unless as many jobs of the lane go on without one as may have
+   * slots. Call it when this job has made its last call to a remote and only records the result. It
+   * must not call a remote again.
    */
   readonly freeSlot: () => void;
 }

@@ -127,11 +127,13 @@ export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   checkOwner(within, order);
   const tx = unscoped(within);
   // Guards the job even if nothing is written, so that no dispatcher finishes it at the same time.
-  const job = await findJob(within, order, { recent: true });
+  const job = await findJob(within, order, { hold: "recent" });
   if (job === undefined) return armNew(within, order);
   const better = bestOf(classOf(decodeLane(job.lane)), classOf(order.lane));
   const change = { ...dueBy(job, order.due_at), ...inClass(job, better) };
-  if (Object.keys(change).length > 0) tx.update(jobs, job, change);
+  // A lease that is taken at the same time may do its first step in the same transaction, without
+  // the work that this transaction adds. The write makes one of the two run again.
+  if (!job.leased || Object.keys(change).length > 0) tx.update(jobs, job, change);
 }
 
 /** Returns the columns of a job that make it due at `due_at`, if it is not due by then. */
@@ -196,7 +198,7 @@ export async function lease(
   { kind, key }: StoredJobName,
   { leaseMs, fence, leasedBy }: LeaseOrder,
 ): Promise<Claim | undefined> {
-  const job = await tx.get(jobByName, [kind, key], { claim: true, recent: true });
+  const job = await tx.get(jobByName, [kind, key], { claim: true, hold: "recent" });
   if (job === undefined || job.due_at > tx.now) return undefined;
   const due_at = tx.now + leaseMs;
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at, leased_by: leasedBy }));
@@ -325,7 +327,7 @@ function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
 
 /** Returns the job of a claim, or undefined if the lease was lost. */
 async function leasedJob(within: AnyTx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
-  const job = await findJob(within, claim, { recent: true });
+  const job = await findJob(within, claim, { hold: "recent" });
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }
 

@@ -57,7 +57,7 @@ export class BufferedTx implements BaseTx {
   readonly #planned: readonly PlannedRead<ScopedIndex>[];
   readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
-  /** The rows that were taken from memory. They stay guarded when an attempt is rolled back. */
+  /** The rows that were taken from memory. */
   readonly #taken: {
     readonly collection: Collection;
     readonly id: string;
@@ -81,6 +81,14 @@ export class BufferedTx implements BaseTx {
   /** Returns the rows that were inserted into a recorded collection, in order. */
   insertionsInto(collection: Collection): readonly object[] {
     return this.#insertions.filter((each) => each.collection === collection).map(({ row }) => row);
+  }
+
+  /**
+   * Guards the rows that were taken from memory, after writes were undone. They may be outdated, and
+   * the error or what the command did next may depend on them.
+   */
+  holdTaken(): void {
+    for (const { collection, id, row } of this.#taken) this.#hold(collection, id, row);
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
@@ -118,8 +126,8 @@ export class BufferedTx implements BaseTx {
     const primary = index === collection.primary;
     const touched = primary ? this.#overlay.find(collection, id) : undefined;
     if (touched !== undefined) return rowIn<R>(scope, touched.row);
-    const { recent = false, hold = recent } = options ?? {};
-    const known = primary && recent ? this.#snapshot.recent(collection, id) : undefined;
+    const { hold = false } = options ?? {};
+    const known = primary && hold === "recent" ? this.#snapshot.recent(collection, id) : undefined;
     if (known !== undefined) {
       this.#taken.push({ collection, id, row: known });
       this.#hold(collection, id, known);
@@ -132,7 +140,7 @@ export class BufferedTx implements BaseTx {
     const [found] = rows instanceof Promise ? await rows : rows;
     this.#checkNotEnded();
     const row = rowIn<R>(scope, found);
-    if (row !== undefined && hold) {
+    if (row !== undefined && hold !== false) {
       this.#hold(collection, primary ? id : encodeKey(keyOf(collection, row)), row);
     }
     return row;
@@ -215,8 +223,7 @@ export class BufferedTx implements BaseTx {
       this.#checkNotEnded();
       this.#overlay.rollBack(mark);
       this.#insertions.length = length;
-      // What the command does next may depend on these rows, and they may be outdated.
-      for (const { collection, id, row } of this.#taken) this.#hold(collection, id, row);
+      this.holdTaken();
       throw error;
     }
   }

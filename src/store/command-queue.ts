@@ -37,8 +37,8 @@ interface CommandQueueOptions {
 /**
  * The commands that wait. Those that must run again come first. The engine's own work comes before
  * callers' commands, since it completes what they began: under load, messages are delivered before
- * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers.
- * Commands that must not share a group with others have every second group while others wait.
+ * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers. Where
+ * claims lock rows, every second group consists of commands that claim rows, while both kinds wait.
  */
 export class CommandQueue {
   readonly #separatesClaims: boolean;
@@ -62,7 +62,7 @@ export class CommandQueue {
 
   /** The first command of the next group. */
   get first(): Member | undefined {
-    return this.#first[0];
+    return this.#nextList[0];
   }
 
   add(member: Member): void {
@@ -95,13 +95,17 @@ export class CommandQueue {
     }
   }
 
-  get #first(): Member[] {
+  /** The list from which the next group takes its first command. */
+  get #nextList(): Member[] {
     const others = this.#next(false);
     if (this.#again.length > 0 || this.#claiming.length === 0) return others;
     return this.#hasClaimed && others.length > 0 ? others : this.#claiming;
   }
 
-  /** Returns the list whose first command is the next of a group, which claims rows or does not. */
+  /**
+   * Returns the list from which a group takes its next command. `claims`: whether the commands of the
+   * group claim rows.
+   */
   #next(claims: boolean): Member[] {
     if (this.#again.length > 0) return this.#again;
     if (this.#separatesClaims && claims) return this.#claiming;

@@ -51,11 +51,13 @@ interface GroupRun {
   readonly members: readonly Member[];
   readonly results: readonly Result[];
   readonly overlay: Overlay;
+  readonly snapshot: GroupSnapshot;
 }
 
-/** The result of one body, the overlay that it wrote into, and what it read. */
+/** The result of one body, its transaction, the overlay that it wrote into, and what it read. */
 interface BodyRun {
   readonly result: Result;
+  readonly tx: BufferedTx;
   readonly overlay: Overlay;
   readonly reads: BodyReads;
 }
@@ -103,11 +105,12 @@ export class Committer {
     const members: Member[] = [];
     const lookups: Lookup[] = [];
     let group: Group | undefined;
+    let snapshot: GroupSnapshot | undefined;
     try {
       group = port.begin(exclusive ? "exclusive" : "shared");
       // A command that runs again reads everything from the storage.
       const recent = exclusive ? undefined : this.#options.recent;
-      const snapshot = new GroupSnapshot({ group, previous: previous?.overlay, recent, port });
+      snapshot = new GroupSnapshot({ group, previous: previous?.overlay, recent, port });
       if (exclusive) await snapshot.readAll(this.#takeKnownLookups());
       const groupRun = await this.#runBodies(queue, members, snapshot, lookups);
       if (previous !== undefined && !(await previous.committed)) {
@@ -130,7 +133,7 @@ export class Committer {
         // The group failed before it took members. The first commands of the queue fail with it.
         members.push(...queue.takeGroup(groupSize));
       }
-      this.#runAgain(members, error, lookups);
+      this.#runAgain(members, error, lookups, snapshot);
     }
   }
 
@@ -177,7 +180,7 @@ export class Committer {
         results.push(result ?? (await this.#run(member, snapshot, overlay)));
       }
     }
-    return { members, results, overlay };
+    return { members, results, overlay, snapshot };
   }
 
   /**
@@ -195,15 +198,12 @@ export class Committer {
   async #run(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Result> {
     for (let isSecondRun = false; ; isSecondRun = true) {
       const mark = overlay.mark();
-      const { result, reads } = await this.#body(member, snapshot, overlay, !isSecondRun);
+      const { result, tx } = await this.#body(member, snapshot, overlay);
       if (result.ok) return result;
       overlay.rollBack(mark);
+      tx.holdTaken();
       throwIfUnavailable(result);
-      if (!(result.error instanceof StorageConflict)) {
-        // An outdated row may have caused the error. No commit checks the rows of a failed body.
-        if (reads.hasTakenRecent) continue;
-        return result;
-      }
+      if (!(result.error instanceof StorageConflict)) return result;
       if (++member.conflicts >= maxConflicts) return { ok: false, error: contended(result.error) };
       // A second run helps if an earlier member of this group inserted the row: it sees that row.
       // It does not help if another process committed between two reads, because the group reads
@@ -212,27 +212,21 @@ export class Committer {
     }
   }
 
-  async #body(
-    member: Member,
-    snapshot: GroupSnapshot,
-    overlay: Overlay,
-    takesRecent = false,
-  ): Promise<BodyRun> {
+  async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
     const { clock, firstVersion, projection, remembered, starter } = this.#options;
     const now = clock.now();
     const recorded = [projection?.of, starter?.()?.of];
     // An earlier run may have begun work, too.
     cancelBegun([member]);
-    const reads = this.#bodies.readsOf(snapshot, takesRecent);
-    const planned = projection?.reads;
-    const planning = { planned, remembered };
+    const reads = this.#bodies.readsOf(snapshot);
     const tx = new BufferedTx({
       now,
       snapshot: reads,
       overlay,
       firstVersion,
       recorded,
-      ...planning,
+      planned: projection?.reads,
+      remembered,
     });
     try {
       const value = await this.#bodies.run(reads, async () => {
@@ -240,10 +234,10 @@ export class Committer {
         await this.#finishBody(member, tx);
         return value;
       });
-      return { result: { ok: true, value }, overlay, reads };
+      return { result: { ok: true, value }, tx, overlay, reads };
     } catch (error) {
       cancelBegun([member]);
-      return { result: { ok: false, error }, overlay, reads };
+      return { result: { ok: false, error }, tx, overlay, reads };
     } finally {
       tx.end();
     }
@@ -277,7 +271,7 @@ export class Committer {
       },
       async (error: unknown) => {
         await group.abort();
-        this.#runAgain(groupRun.members, error, lookups);
+        this.#runAgain(groupRun.members, error, lookups, groupRun.snapshot);
         return false;
       },
     );
@@ -299,10 +293,15 @@ export class Committer {
   }
 
   /** Requeues the members of a failed group that may still succeed, and rejects the others. */
-  #runAgain(members: readonly Member[], error: unknown, lookups: readonly Lookup[]): void {
+  #runAgain(
+    members: readonly Member[],
+    error: unknown,
+    lookups: readonly Lookup[],
+    snapshot: GroupSnapshot | undefined,
+  ): void {
     cancelBegun(members);
     if (error instanceof StorageConflict) {
-      this.#options.recent?.drop();
+      if (snapshot?.hasGivenRecent === true) this.#options.recent?.drop();
       this.#knownLookups = lookups;
       for (const member of members) {
         if (++member.conflicts >= maxConflicts) member.reject(contended(error));

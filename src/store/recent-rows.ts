@@ -2,23 +2,28 @@ import { type Clock, type Collection, keyOf, type Write } from "../ports/index.t
 import { encodeKey } from "./keys.ts";
 import type { AnySeen } from "./overlay.ts";
 
-/** The maximum number of rows of one collection. The one that was kept first is dropped first. */
-const maxRows = 5_000;
-/** How long no row is kept after one of them turned out to be outdated, in milliseconds. */
+/**
+ * The maximum number of rows of one collection. The one that was kept first is dropped first. A row
+ * is needed until the next transaction of its message, so about as many are useful as messages are
+ * under way.
+ */
+const maxRows = 1_000;
+/** How long no row is kept after one of them may have been outdated, in milliseconds. */
 const distrustMs = 10_000;
 
 /**
  * Rows as the last commits of this process left them, so that a command need not read what another
- * one has just written. Only reads with the option `recent` use them. Such a read holds its row. So
- * if another process has changed the row, the commit meets a conflict. Then all rows are dropped,
- * and none is kept for a while: the other process may go on.
+ * one has just written. Only reads with `hold: "recent"` use them. Such a read holds its row, so if
+ * another process has changed the row, the commit meets a conflict. A conflict of commands that took
+ * rows from here drops all rows, and none is kept for the next 10 s, because the other process may
+ * write more.
  *
- * Only collections that were read with that option have rows here.
+ * Only collections that were read in this way have rows here.
  */
 export class RecentRows {
   readonly #clock: Clock;
   readonly #byCollection = new Map<Collection, Map<string, AnySeen>>();
-  #keepsAfter = -Infinity;
+  #keepsFrom = -Infinity;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -32,9 +37,9 @@ export class RecentRows {
     return undefined;
   }
 
-  /** Keeps the rows of a commit, and drops those that it removed. */
+  /** Keeps the rows of a commit, and drops those that it removed. Does nothing after a conflict. */
   apply(writes: readonly Write[]): void {
-    if (this.#clock.now() < this.#keepsAfter) return;
+    if (this.#clock.now() < this.#keepsFrom) return;
     for (const write of writes) {
       const rows = this.#byCollection.get(write.collection);
       if (rows === undefined) continue;
@@ -47,8 +52,9 @@ export class RecentRows {
   }
 
   /**
-   * Drops the rows that a transaction of the host application wrote. It may have rolled back to a
-   * savepoint. Then these writes were not committed, and the next versions have their numbers.
+   * Drops the rows that a transaction of the host application wrote, since they are outdated. It
+   * does not keep the new ones: the application may have rolled back to a savepoint, and then
+   * another row gets the same version.
    */
   forget(writes: readonly Write[]): void {
     for (const write of writes) {
@@ -57,9 +63,9 @@ export class RecentRows {
     }
   }
 
-  /** Drops all rows, because a commit met a conflict. */
+  /** Drops all rows, because one of them may have caused a conflict. */
   drop(): void {
-    this.#keepsAfter = this.#clock.now() + distrustMs;
+    this.#keepsFrom = this.#clock.now() + distrustMs;
     for (const rows of this.#byCollection.values()) rows.clear();
   }
 }

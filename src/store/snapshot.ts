@@ -13,8 +13,8 @@ export interface Snapshot {
    */
   read(lookup: Lookup, id: string): Rows | Promise<Rows>;
   /**
-   * Returns a row as this process has written it last, if that is known without a read. `id` is its
-   * encoded primary key.
+   * Returns a row as the last commit of this process left it. Undefined if it is not kept. `id` is
+   * its encoded primary key.
    */
   recent(collection: Collection, id: string): AnySeen | undefined;
   /** Adds reads to the next batch, so that `read` returns them later. */
@@ -46,6 +46,8 @@ export class GroupSnapshot implements Snapshot {
   #pending: PendingRead[] = [];
   /** Lookups that commands are going to make. The next batch reads them, too. */
   readonly #planned: Lookup[] = [];
+  /** Whether a command has taken a row from memory that another process may have changed. */
+  hasGivenRecent = false;
 
   constructor(options: GroupSnapshotOptions) {
     this.#options = options;
@@ -81,7 +83,9 @@ export class GroupSnapshot implements Snapshot {
     const { previous, recent } = this.#options;
     // Rows that the previous group writes are not committed yet. A normal read returns them.
     if (recent === undefined || previous?.find(collection, id) !== undefined) return undefined;
-    return recent.find(collection, id);
+    const row = recent.find(collection, id);
+    if (row !== undefined) this.hasGivenRecent = true;
+    return row;
   }
 
   prefetch(plan: () => readonly Lookup[]): void {
@@ -144,18 +148,14 @@ const first = ([rows = []]: readonly (readonly Row[])[]): Rows => rows as Rows;
 /** What one body reads, since its result depends on it. */
 export class BodyReads implements Snapshot {
   readonly lookups: Lookup[] = [];
-  /** Whether the body has taken a row from memory that another process may have changed. */
-  hasTakenRecent = false;
   /** How many reads of the storage the body waits for. */
   waits = 0;
   readonly #snapshot: Snapshot;
-  readonly #takesRecent: boolean;
   readonly #onSettled: () => void;
 
   /** `onSettled` is called when a read that the body waited for has settled. */
-  constructor(snapshot: Snapshot, takesRecent: boolean, onSettled: () => void) {
+  constructor(snapshot: Snapshot, onSettled: () => void) {
     this.#snapshot = snapshot;
-    this.#takesRecent = takesRecent;
     this.#onSettled = onSettled;
   }
 
@@ -167,9 +167,7 @@ export class BodyReads implements Snapshot {
 
   /** A recent row is held, so it needs no entry in `lookups`. */
   recent(collection: Collection, id: string): AnySeen | undefined {
-    const row = this.#takesRecent ? this.#snapshot.recent(collection, id) : undefined;
-    if (row !== undefined) this.hasTakenRecent = true;
-    return row;
+    return this.#snapshot.recent(collection, id);
   }
 
   /** The body's result depends on what it reads, not on what it plans to read. */
@@ -204,8 +202,8 @@ export class BodyRunner {
   }
 
   /** Returns the reads of a body, for `run`. */
-  readsOf(snapshot: Snapshot, takesRecent: boolean): BodyReads {
-    return new BodyReads(snapshot, takesRecent, () => this.#watch());
+  readsOf(snapshot: Snapshot): BodyReads {
+    return new BodyReads(snapshot, () => this.#watch());
   }
 
   run<T>(reads: BodyReads, body: () => Promise<T>): Promise<T> {

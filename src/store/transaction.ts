@@ -16,15 +16,13 @@ export interface ReadOptions {
   /**
    * Guards the row even if this command does not write it: if another command writes the row before
    * the commit, this one runs again. Use it for decisions that depend on a row that is only read.
+   *
+   * With `recent`, the first run of the command takes a row that this process wrote recently from
+   * memory, and reads nothing. If another process has changed the row since, the command runs again
+   * and reads the storage. For rows that one transaction leaves to the next, by their primary key.
+   * Pass the JSON columns of such a row to no other code, because other commands share them.
    */
-  readonly hold?: boolean;
-  /**
-   * Holds the row, too, and may take it from memory if this process has written it: the first run of
-   * the command sees it as the last commit of this process left it. If another process has changed
-   * it since, the command runs again and reads the storage. Use it for rows that one transaction
-   * leaves to the next.
-   */
-  readonly recent?: boolean;
+  readonly hold?: boolean | "recent";
   /**
    * Locks the row until this command's commit, so that no other command writes it. The read also
    * returns undefined if another process locks or writes the row at this moment, so that a

@@ -272,8 +272,9 @@ describe.each(storages)("the work of a crashed engine on $name", ({ open }) => {
         carrier({ send: (_, attempt) => clock.sleep(20_000).then(() => accepted(attempt)) }),
       ],
     });
-    await one.start();
+    // They wait before the first hand-over, so one run hands over all of them.
     for (const body of ["1", "2", "3"]) await one.messages.send({ ...hello, body });
+    await one.start();
     await clock.settle();
     const line = carrier();
     await engine(ground.connect(), { transports: [line] }).start();

@@ -119,11 +119,11 @@ describe.each(storages)("on $name, with one slot", ({ open }) => {
     expect(bodiesOf(line)).toEqual(["1", "2"]);
   });
 
-  it("no more answers wait to be stored beside it than jobs may run at once", async () => {
+  it("no more answers wait to be stored beside it than calls may be made at once", async () => {
     const { clock, engine } = world();
     const { line, answer } = slowCarrier();
     const { state, port } = failing(open().connect());
-    const one = engine(port, { transports: [line], concurrency: 1 });
+    const one = engine(port, { transports: [line], laneConcurrency: 1 });
     await one.start();
     await clock.advance(7_777);
     for (const n of [1, 2, 3]) await one.messages.send({ to: to(n), body: `${n}` });

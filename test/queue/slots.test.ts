@@ -122,13 +122,13 @@ const ends = fc.array(
 );
 
 describe("the slot of a job", () => {
-  it("is free once: at its end, or before it, which as many jobs may do at once as may run", () => {
+  it("is free once: at its end, or before it, for as many jobs of a group as may have slots", () => {
     fc.assert(
       fc.property(limits, ends, (options, steps) => {
         const slots = new Slots(options);
         // Counts the jobs that should have slots.
         const model = new Slots({ ...options });
-        let jobs: { slot: Slot; lane: Lane | undefined; endsEarly: boolean }[] = [];
+        let jobs: { slot: Slot; lane: Lane | undefined; freedIn: Lane | undefined }[] = [];
         const state = { isTold: false };
         const tell = (): void => {
           state.isTold = true;
@@ -138,17 +138,22 @@ describe("the slot of a job", () => {
           const full = lanes.filter((each) => slots.freeInLane(each) <= 0);
           state.isTold = false;
           const job = jobs[at % Math.max(1, jobs.length)];
-          const endingEarly = jobs.filter(({ endsEarly }) => endsEarly).length;
           if (does === "start") {
             if (slots.freeInLane(lane) <= 0) continue;
             for (const each of [slots, model]) each.take(lane);
-            jobs.push({ slot: new Slot(slots, lane, tell), lane, endsEarly: false });
+            jobs.push({ slot: new Slot(slots, lane, tell), lane, freedIn: undefined });
           } else if (job === undefined) continue;
           else if (does === "freeEarly") {
             job.slot.freeEarly();
-            if (job.lane !== undefined && endingEarly < options.concurrency) {
-              model.release(job.lane);
-              Object.assign(job, { lane: undefined, endsEarly: true });
+            const { lane: held } = job;
+            if (held === undefined) continue;
+            const others = jobs.filter(
+              ({ freedIn }) => freedIn && groupOf(freedIn) === groupOf(held),
+            );
+            const { laneConcurrency: all } = options;
+            if (others.length < (held.slow ? Math.max(1, Math.floor(all / 4)) : all)) {
+              model.release(held);
+              Object.assign(job, { lane: undefined, freedIn: held });
             }
           } else if (does === "moveToSlowLane") {
             job.slot.moveToSlowLane();

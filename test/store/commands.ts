@@ -109,7 +109,9 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
   switch (step.does) {
     case "put":
     case "remove": {
-      const row = await tx.get(itemById, [own(step.id)], { recent: step.recent });
+      const row = await tx.get(itemById, [own(step.id)], {
+        hold: step.recent ? "recent" : false,
+      });
       if (row === undefined) {
         tx.insert(items, { id: own(step.id), owner: own("nobody"), label: null, token });
       } else if (step.does === "remove" && mayUndo(row)) tx.remove(items, row);
@@ -117,7 +119,7 @@ export async function take(tx: View, step: Step, command: Command, number: numbe
       return noted(row);
     }
     case "hold": {
-      const options = step.recent ? { recent: true } : { hold: true };
+      const options = { hold: step.recent ? ("recent" as const) : true };
       const row = await tx.get(itemById, [own(step.id)], options);
       return row && noted(row);
     }

@@ -32,7 +32,7 @@ const changes: Readonly<Record<string, readonly ((tx: UnscopedTx) => Promise<voi
   ],
 };
 
-type Use = (tx: UnscopedTx, options: { readonly recent?: true; readonly hold?: true }) => unknown;
+type Use = (tx: UnscopedTx, options: { readonly hold: true | "recent" }) => unknown;
 
 /** What a command of this process does with the row. */
 const uses: Readonly<Record<string, Use>> = {

@@ -15,7 +15,7 @@ export const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 /** How long a process keeps no rows after one of them turned out to be outdated. */
 export const distrustMs = 10_000;
 
-export const recent = { recent: true } as const;
+export const recent = { hold: "recent" } as const;
 
 export async function twoProcesses(
   ground: Ground,

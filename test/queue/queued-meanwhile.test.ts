@@ -1,0 +1,79 @@
+/** Messages that are queued while the job of their conversation is leased or ends. */
+import { expect, it } from "vitest";
+import { attempts } from "../../src/messages/rows.ts";
+import { jobs } from "../../src/queue/rows.ts";
+import type { Collection, SendAnswer } from "../../src/ports/index.ts";
+import { beforeCommits } from "../support/before-commits.ts";
+import { accepted, carrier, held } from "../support/carrier.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const to = "+15005550001";
+const bodiesOf = ({ calls }: ReturnType<typeof carrier>) =>
+  calls.map(({ message }) => message.body);
+
+// A lease and its first step share a transaction on memory and SQLite. Another process queues a
+// message just before that transaction commits, when the job is due and nothing need be armed.
+it.each(
+  storages.flatMap((storage) =>
+    [
+      { ...storage, during: "the hand-over of", kind: "insert", of: attempts, cancels: false },
+      { ...storage, during: "the end of the job of", kind: "remove", of: jobs, cancels: true },
+    ].map((each) => each satisfies { readonly of: Collection }),
+  ),
+)(
+  "a message is sent that another process queues during $during the one before, on $name",
+  async ({ open, kind, of, cancels }) => {
+    const { clock, engine } = world();
+    const ground = open();
+    const other = engine(ground.connect());
+    const { id } = await other.messages.send({ to, body: "first" });
+    if (cancels) await other.messages.cancel(id);
+    await clock.advance(1);
+    let isQueued = false;
+    const port = beforeCommits(ground.connect(), async (writes) => {
+      const isMoment = writes.some((write) => write.kind === kind && write.collection === of);
+      if (!isMoment || isQueued) return;
+      isQueued = true;
+      await other.messages.send({ to, body: "second" });
+    });
+    const line = carrier();
+    await engine(port, { transports: [line] }).start();
+    await clock.advance(60_000);
+    expect(isQueued).toBe(true);
+    expect(bodiesOf(line)).toEqual(cancels ? ["second"] : ["first", "second"]);
+  },
+);
+
+it.each(storages.filter(({ name }) => name !== "memory"))(
+  "a message is sent that a transaction of the host application queues during a hand-over, on $name",
+  async ({ open }) => {
+    const { clock, engine } = world();
+    const slot = held<SendAnswer>();
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "in the slot" ? slot.promise : accepted(attempt)),
+    });
+    const one = engine(open().connect(), { transports: [line], laneConcurrency: 1 });
+    await one.start();
+    await one.messages.send({ to: "+15005550009", body: "in the slot" });
+    await clock.advance(10);
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("the carrier was not called");
+    await one.messages.send({ to, body: "first" });
+    await clock.advance(10);
+    const queued = held<void>();
+    const end = held<void>();
+    const transaction = one.transaction(async (tx) => {
+      await one.messages.send({ to, body: "second" }, { tx });
+      queued.answer();
+      await end.promise;
+    });
+    await queued.promise;
+    slot.answer(accepted(call.attempt));
+    await clock.settle();
+    end.answer();
+    await transaction;
+    await clock.advance(60_000);
+    expect(bodiesOf(line)).toEqual(["in the slot", "first", "second"]);
+  },
+);
