@@ -282,7 +282,8 @@ export class Committer {
     });
   }
 
-  #settle({ members, results }: GroupRun, writes: readonly Write[]): void {
+  #settle({ members, results, overlay }: GroupRun, writes: readonly Write[]): void {
+    this.#options.recent?.apply(overlay);
     if (writes.length > 0) this.#options.onCommit(writes);
     for (const [i, result] of results.entries()) {
       const member = members[i];

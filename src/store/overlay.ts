@@ -56,6 +56,13 @@ export class Overlay {
     return this.#touched.get(index.collection)?.under(index, key) ?? noEntries;
   }
 
+  /** Yields the entries of the rows of a collection that were written, by encoded primary key. */
+  *written(collection: Collection): Generator<readonly [id: string, entry: Entry]> {
+    for (const each of this.#touched.get(collection)?.entries ?? []) {
+      if (isWritten(each[1])) yield each;
+    }
+  }
+
   put(collection: Collection, id: string, entry: Entry): void {
     let touched = this.#touched.get(collection);
     if (touched === undefined) this.#touched.set(collection, (touched = new Touched()));

@@ -1,6 +1,6 @@
 import { type Clock, type Collection, keyOf, type Write } from "../ports/index.ts";
 import { encodeKey } from "./keys.ts";
-import type { AnySeen } from "./overlay.ts";
+import type { AnySeen, Overlay } from "./overlay.ts";
 
 /**
  * The maximum number of rows of one collection. The one that was kept first is dropped first. A row
@@ -38,14 +38,12 @@ export class RecentRows {
   }
 
   /** Keeps the rows of a commit, and drops those that it removed. Does nothing after a conflict. */
-  apply(writes: readonly Write[]): void {
+  apply(committed: Overlay): void {
     if (this.#clock.now() < this.#keepsFrom) return;
-    for (const write of writes) {
-      const rows = this.#byCollection.get(write.collection);
-      if (rows === undefined) continue;
-      if (write.kind === "remove") rows.delete(encodeKey(write.key));
-      else if (write.kind === "insert" || write.kind === "update") {
-        rows.set(encodeKey(keyOf(write.collection, write.row)), write.row as AnySeen);
+    for (const [collection, rows] of this.#byCollection) {
+      for (const [id, { row }] of committed.written(collection)) {
+        if (row === undefined) rows.delete(id);
+        else rows.set(id, row);
         if (rows.size > maxRows) dropFirst(rows);
       }
     }

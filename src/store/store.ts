@@ -92,7 +92,6 @@ export class Store {
       starter: () => this.#starter,
       onCommit: (writes) => {
         this.#lastCommit = { at: clock.now() };
-        this.#recent?.apply(writes);
         this.#publish(writes);
       },
       onFailure: (error) => {
