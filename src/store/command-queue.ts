@@ -26,8 +26,12 @@ export interface Member {
   begun: Begun | undefined;
 }
 
-/** While callers' commands wait, this many commands of the engine run before each of them. */
-const backgroundTurns = 3;
+/**
+ * While callers' commands wait, this many commands of the engine run before each of them. Where
+ * claims lock rows, a group takes several round trips to the database, so a caller whose command is
+ * not in the next group waits longer.
+ */
+const backgroundTurns = { withClaims: 3, withoutClaims: 1 } as const;
 
 interface CommandQueueOptions {
   /** Whether commands that claim rows must not share a group with others. */
@@ -37,8 +41,9 @@ interface CommandQueueOptions {
 /**
  * The commands that wait. Those that must run again come first. The engine's own work comes before
  * callers' commands, since it completes what they began: under load, messages are delivered before
- * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers. Where
- * claims lock rows, every second group consists of commands that claim rows, while both kinds wait.
+ * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers, and
+ * every second one where claims lock rows. There, every second group consists of commands that claim
+ * rows, while both kinds wait.
  */
 export class CommandQueue {
   readonly #separatesClaims: boolean;
@@ -110,7 +115,8 @@ export class CommandQueue {
     if (this.#again.length > 0) return this.#again;
     if (this.#separatesClaims && claims) return this.#claiming;
     if (this.#background.length === 0) return this.#callers;
-    const isCallersTurn = this.#callers.length > 0 && this.#sinceCaller >= backgroundTurns;
+    const turns = backgroundTurns[this.#separatesClaims ? "withoutClaims" : "withClaims"];
+    const isCallersTurn = this.#callers.length > 0 && this.#sinceCaller >= turns;
     return isCallersTurn ? this.#callers : this.#background;
   }
 }

@@ -75,6 +75,7 @@ it.each([true, false])(
         let places = 0;
         /** How many of the engine's own commands were taken since the last caller's. */
         let turns = 0;
+        const most = separatesClaims ? 1 : 3;
         /** Whether the first command of the last group claims rows. */
         let wasClaiming = false;
         const takeOne = (member: Member): void => {
@@ -84,9 +85,10 @@ it.each([true, false])(
           list.shift();
           if (list === lists.background) {
             turns++;
-            if (lists.callers.length > 0) expect(turns, "A caller waits for 3.").toBeLessThan(4);
+            if (lists.callers.length > 0) expect(turns, "Callers wait.").toBeLessThanOrEqual(most);
           } else if (list === lists.callers) {
-            if (lists.background.length > 0) expect(turns, "3 turns of 4.").toBeGreaterThan(2);
+            if (lists.background.length > 0)
+              expect(turns, "No turn is lost.").toBeGreaterThanOrEqual(most);
             turns = 0;
           }
         };
