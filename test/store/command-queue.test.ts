@@ -87,8 +87,9 @@ it.each([true, false])(
             turns++;
             if (lists.callers.length > 0) expect(turns, "Callers wait.").toBeLessThanOrEqual(most);
           } else if (list === lists.callers) {
-            if (lists.background.length > 0)
+            if (lists.background.length > 0) {
               expect(turns, "No turn is lost.").toBeGreaterThanOrEqual(most);
+            }
             turns = 0;
           }
         };
