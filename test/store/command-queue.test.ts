@@ -106,7 +106,7 @@ it.each([true, false])(
           }
           expect(group[0], "`first` is the first of the next group.").toBe(first);
           expect(group.length, "A group is not too large.").toBeLessThanOrEqual(max);
-          if (group.some(({ alone }) => alone)) expect(group).toHaveLength(1);
+          if (group.some(({ alone }) => alone)) expect(group, "It is alone.").toHaveLength(1);
           if (separatesClaims) {
             const isOneKind = group.every(({ claims }) => claims === first?.claims);
             expect(isOneKind, "Commands that claim rows share no group with others.").toBe(true);
@@ -131,7 +131,7 @@ it.each([true, false])(
         expect(queue.size, "The size is the number of waiting commands.").toBe(left);
         for (let n = 0; n < left; n++) take(1);
         expect(Object.values(lists).flat(), "Nothing is lost or taken twice.").toEqual([]);
-        expect(queue.size).toBe(0);
+        expect(queue.size, "No command waits.").toBe(0);
       }),
     );
   },

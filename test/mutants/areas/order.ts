@@ -8,10 +8,11 @@ export const order = inArea("order", [
       "A later message overtakes one that waits for a retry, so that a contact reads the answers " +
       "in the wrong order.",
     file: "src/messages/hand-over.ts",
-    find: "const [message] = await tx.list(outbox, [conversation_id], 1);",
+    find: "const [message, behind] = await tx.list(outbox, [conversation_id], 2);",
     replace:
       "const next = await tx.list(outbox, [conversation_id], 2);\n" +
-      "    const message = next.find(({ retry_at }) => (retry_at ?? 0) <= tx.now) ?? next[0];",
+      "    const message = next.find(({ retry_at }) => (retry_at ?? 0) <= tx.now) ?? next[0];\n" +
+      "    const [, behind] = next;",
     tests: ["test/messages/evidence.test.ts"],
   },
   {

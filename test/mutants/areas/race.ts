@@ -8,7 +8,7 @@ export const race = inArea("race", [
       "The hand-over does not lock the recipient's consent, so that a text follows a STOP which " +
       "was committed at the same time.",
     file: "src/contacts/consent-access.ts",
-    find: "await tx.get(identityByAddress, [medium, address], { hold: true });",
+    find: 'await tx.get(identityByAddress, [medium, address], { hold: "recent" });',
     replace: "await tx.get(identityByAddress, [medium, address]);",
     tests: ["test/consents/hand-over-races.test.ts"],
   },
@@ -18,9 +18,29 @@ export const race = inArea("race", [
       "A job that is armed while it ends is removed, so that a message which was just queued is " +
       "never sent.",
     file: "src/queue/rows.ts",
-    find: "const job = await findJob(within, order, { hold: true });\n  if (job === undefined) return armNew",
+    find: 'const job = await findJob(within, order, { hold: "recent" });\n  if (job === undefined) return armNew',
     replace: "const job = await findJob(within, order);\n  if (job === undefined) return armNew",
     tests: ["test/queue/job-rows.test.ts"],
+  },
+  {
+    name: "due-job-is-not-written",
+    sentence:
+      "A message that is queued behind a job which is due already is never sent if the job is " +
+      "leased and ends at the same time.",
+    file: "src/queue/rows.ts",
+    find: "if (!job.leased || Object.keys(change).length > 0) tx.update(jobs, job, change);",
+    replace: "if (Object.keys(change).length > 0) tx.update(jobs, job, change);",
+    tests: ["test/queue/queued-meanwhile.test.ts"],
+  },
+  {
+    name: "kept-row-is-not-held",
+    sentence:
+      "A command takes a row from memory that another process has changed, and its commit does " +
+      "not notice.",
+    file: "src/store/buffered-tx.ts",
+    find: "this.#hold(collection, id, known);",
+    replace: "",
+    tests: ["test/store/recent-rows.test.ts"],
   },
   {
     name: "rearmed-job-is-forgotten",

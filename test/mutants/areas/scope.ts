@@ -39,8 +39,8 @@ export const scope = inArea("scope", [
     name: "webhook-gets-other-scopes-events",
     sentence: "A webhook gets the events of every account that wrote in the same transaction.",
     file: "src/webhooks/fan-out.ts",
-    find: "const scopeName = ({ account_id, mode }: EventRow): string => `${account_id} ${mode}`;",
-    replace: "const scopeName = ({ mode }: EventRow): string => mode;",
+    find: "await deliver(scoped, drawId, rowsInScope(scoped.scope, left));",
+    replace: "await deliver(scoped, drawId, left);",
     tests: ["test/webhooks/fan-out.test.ts"],
   },
   {
