@@ -77,3 +77,36 @@ it.each(storages.filter(({ name }) => name !== "memory"))(
     expect(bodiesOf(line)).toEqual(["in the slot", "first", "second"]);
   },
 );
+
+// The job was armed during its run, so a third message need not write it. Before the third is
+// committed, the run ends, and the next one sends the second message and removes the job.
+it.each(storages)(
+  "a message is sent that another process queues while the job ends twice, on $name",
+  async ({ open }) => {
+    const { clock, engine } = world();
+    const ground = open();
+    const slot = held<SendAnswer>();
+    const line = carrier({
+      send: ({ body }, attempt) => (body === "first" ? slot.promise : accepted(attempt)),
+    });
+    const one = engine(ground.connect(), { transports: [line] });
+    await one.start();
+    await one.messages.send({ to, body: "first" });
+    await clock.advance(10);
+    const [call] = line.calls;
+    if (call === undefined) throw new Error("the carrier was not called");
+    await one.messages.send({ to, body: "second" });
+    let hasEnded = false;
+    const port = beforeCommits(ground.connect(), async () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      slot.answer(accepted(call.attempt));
+      await clock.settle();
+      await clock.advance(10);
+    });
+    await engine(port).messages.send({ to, body: "third" });
+    await clock.advance(60_000);
+    expect(hasEnded).toBe(true);
+    expect(bodiesOf(line)).toEqual(["first", "second", "third"]);
+  },
+);

@@ -20,7 +20,7 @@ export const race = inArea("race", [
     file: "src/queue/rows.ts",
     find: 'const job = await findJob(within, order, { hold: "recent" });\n  if (job === undefined) return armNew',
     replace: "const job = await findJob(within, order);\n  if (job === undefined) return armNew",
-    tests: ["test/queue/job-rows.test.ts"],
+    tests: ["test/queue/queued-meanwhile.test.ts"],
   },
   {
     name: "due-job-is-not-written",
