@@ -27,11 +27,11 @@ export interface Member {
 }
 
 /**
- * While callers' commands wait, this many commands of the engine run before each of them. Where
- * claims lock rows, a group takes several round trips to the database, so a caller whose command is
- * not in the next group waits longer.
+ * While callers' commands wait, this many commands of the engine run before each of them. A storage
+ * whose claims lock rows needs round trips for each group, so a command that misses a group waits
+ * longer. There, callers get every second turn.
  */
-const backgroundTurns = { withClaims: 3, withoutClaims: 1 } as const;
+const backgroundTurns = { claimsMixed: 3, claimsSeparate: 1 } as const;
 
 interface CommandQueueOptions {
   /** Whether commands that claim rows must not share a group with others. */
@@ -115,7 +115,7 @@ export class CommandQueue {
     if (this.#again.length > 0) return this.#again;
     if (this.#separatesClaims && claims) return this.#claiming;
     if (this.#background.length === 0) return this.#callers;
-    const turns = backgroundTurns[this.#separatesClaims ? "withoutClaims" : "withClaims"];
+    const turns = backgroundTurns[this.#separatesClaims ? "claimsSeparate" : "claimsMixed"];
     const isCallersTurn = this.#callers.length > 0 && this.#sinceCaller >= turns;
     return isCallersTurn ? this.#callers : this.#background;
   }
