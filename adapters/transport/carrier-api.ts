@@ -12,7 +12,7 @@ import {
   publicOnly,
   type SendAnswer,
 } from "../../src/ports/index.ts";
-import type { z } from "zod";
+import type * as z from "zod";
 import { option, portOption, toUri } from "../../src/kernel/index.ts";
 
 /**

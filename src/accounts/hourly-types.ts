@@ -1,5 +1,5 @@
 /** Counts by hour and by error: the schemas of the API. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Channel,
   channelSchema,

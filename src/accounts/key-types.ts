@@ -1,5 +1,5 @@
 /** API keys: the schemas of the API. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   ids,
   instant,

@@ -1,5 +1,5 @@
 /** Accounts and usage: the schemas of the API. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type AccountId,
   type Channel,

@@ -1,5 +1,5 @@
 /** Schemas that the settings of agents and playbooks share. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Json } from "../ports/index.ts";
 
 /** Any JSON value. */

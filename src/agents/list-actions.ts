@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { noInput } from "../kernel/index.ts";
 import type { Query } from "../operations/index.ts";
 import { defaultActionMs, toModelAction } from "./actions.ts";

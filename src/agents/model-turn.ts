@@ -10,7 +10,7 @@ import type {
   ModelTask,
   ModelTurn,
 } from "../ports/index.ts";
-import { z } from "zod";
+import * as z from "zod";
 
 const maxKnowledge = 8;
 

@@ -1,5 +1,5 @@
 /** The resource of an agent, and the inputs that create and change one. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type AgentId,
   type Channel,

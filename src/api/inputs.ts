@@ -10,7 +10,7 @@ import {
   unknownField,
 } from "../kernel/index.ts";
 import { type ApiBody, type ApiRequest, headerOf } from "./http.ts";
-import type { z } from "zod";
+import type * as z from "zod";
 import { idempotencyKeyOf, isIdempotencyKey } from "../operations/index.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { type Guarded, isGuarded, type ApiRoute, type Tag } from "../operations/index.ts";
-import type { z } from "zod";
+import type * as z from "zod";
 import { type Limits, problemSchema } from "../kernel/index.ts";
 import { idempotencyField, tokenField } from "./inputs.ts";
 import { parameterNames } from "./router.ts";

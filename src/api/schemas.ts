@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The parts of JSON Schema 2020-12 that the document reads. */
 export interface JsonSchema {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type ApiRoute, healthSchema, type Runtime } from "../operations/index.ts";
 import { notFound, TidingsError, withDeadline } from "../kernel/index.ts";
 import { transportSink } from "../messages/index.ts";

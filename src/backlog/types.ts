@@ -1,5 +1,5 @@
 /** The backlog of an account: its waiting messages, agents' turns and webhook deliveries. */
-import { z } from "zod";
+import * as z from "zod";
 import { ids, timestamp, type WebhookId } from "../kernel/index.ts";
 import { type WebhookStatus, webhookStatusSchema } from "../webhooks/index.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { firstTimeZone, iso, TidingsError, timestamp, zonedTime } from "../kernel/index.ts";
 import { Temporal } from "temporal-polyfill";
 import type { Call, QuietHours } from "../operations/index.ts";

@@ -2,7 +2,7 @@
  * Consent: whether an address may be sent messages. A consent belongs to an address, so no change
  * to a contact lifts it.
  */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Medium,
   mediumSchema,

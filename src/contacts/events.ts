@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defineEvent } from "../events/index.ts";
 import { ids, type Medium, mediumSchema, type MessageId } from "../kernel/index.ts";
 import { consentChangeFields, type ConsentSource } from "./consent.ts";

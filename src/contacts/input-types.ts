@@ -1,5 +1,5 @@
 /** Inputs of the operations on contacts. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   defaultPageSize,
   instant,

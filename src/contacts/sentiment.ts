@@ -1,5 +1,5 @@
 /** The sentiment of a contact, derived from the contact's messages. */
-import { z } from "zod";
+import * as z from "zod";
 import { ids, type MessageId, timestamp } from "../kernel/index.ts";
 
 /** The label of a sentiment. */

@@ -1,5 +1,5 @@
 /** Contacts: the people that an account exchanges messages with. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type ContactId,
   ids,

@@ -1,5 +1,5 @@
 /** Conversations. A contact has at most one active conversation on each medium. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Author,
   authorSchema,

@@ -1,5 +1,5 @@
 import { getEvent, listEvents } from "./reads.ts";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { AnyEvent } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { eventStream } from "./stream.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { eventResource, eventById, type EventRow, eventsOfAccount } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypeSchema } from "./types.ts";
 import { invalid, queryBoolean, reference } from "../kernel/index.ts";

@@ -2,7 +2,7 @@
  * The common fields of all events. Each module defines the data of its own events in its
  * `events.ts`.
  */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type EventId,
   ids,

@@ -1,5 +1,5 @@
 /** Schemas of fields that resources share: ids, times, phone numbers, texts, pages. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Limits } from "./limits.ts";
 import { toUri } from "./uri.ts";
 import { describe } from "./validation.ts";

@@ -1,5 +1,5 @@
 /** Validation of inputs, and of the options that the host application passes in process. */
-import { z } from "zod";
+import * as z from "zod";
 import { type FieldError, type FieldPlace, invalid, TidingsError } from "./errors.ts";
 import { nearestName } from "./text.ts";
 

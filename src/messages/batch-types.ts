@@ -1,5 +1,5 @@
 /** Batches of messages: the input and the results. */
-import { z } from "zod";
+import * as z from "zod";
 import { type FieldError, fieldErrorSchema, type Limits } from "../kernel/index.ts";
 import { type Message, messageSchema } from "./types.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defineEvent, type EventDefinition } from "../events/index.ts";
 import { type ContactReference, contactReferenceSchema } from "../contacts/index.ts";
 import {

@@ -1,5 +1,5 @@
 /** The inputs of the operations on messages, except batches. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Channel,
   channelSchema,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type PolicyVerdict, policyVerdictSchema } from "../consents/index.ts";
 import { type Channel, channelSchema, timestamp } from "../kernel/index.ts";
 import { type Segments, segmentsSchema } from "./types.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defaultPageSize, queryInteger, text } from "../kernel/index.ts";
 import {
   type Conversation,

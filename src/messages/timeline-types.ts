@@ -1,5 +1,5 @@
 /** The timeline of a message, as the API shows it. */
-import { z } from "zod";
+import * as z from "zod";
 import { type AttemptId, ids, timestamp } from "../kernel/index.ts";
 import {
   messageErrorSchema,

@@ -1,5 +1,5 @@
 /** Messages, as the API shows them. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Author,
   authorSchema,

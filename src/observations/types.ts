@@ -1,5 +1,5 @@
 /** Observations: facts noticed about a contact, with their source and evidence. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type ContactId,
   type ConversationId,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type ErrorCode, errorCodes } from "../kernel/index.ts";
 import type {
   Command,

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { ContactId, Limits, WebchatSessionId } from "../kernel/index.ts";
 import type { Signal } from "../queue/index.ts";
 import type { Reads } from "../store/index.ts";

@@ -2,7 +2,7 @@
  * The operations of the engine. A command changes data, a query reads it. The HTTP routes, the
  * in-process API and the OpenAPI document are derived from the same definitions.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Clock, HostVerdicts } from "../ports/index.ts";
 import type {
   KeyId,

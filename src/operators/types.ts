@@ -1,5 +1,5 @@
 /** Operators: the people of the host application who work on conversations. */
-import { z } from "zod";
+import * as z from "zod";
 import { name, timestamp, webUrl } from "../kernel/index.ts";
 
 /** The id that the host application uses for one of its people. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Contact, contactSchema, mergeContactsSchema } from "../contacts/index.ts";
 import { type Conversation, conversationSchema } from "../conversations/index.ts";
 

@@ -1,5 +1,5 @@
 /** Schemas and types of the sandbox's simulation tools. */
-import { z } from "zod";
+import * as z from "zod";
 import { instant, type Limits, phone, reference, senderAddress, text } from "../kernel/index.ts";
 import { type CarrierErrorCode, carrierErrorCodes, type Media } from "../ports/index.ts";
 import { type EventType, eventTypeSchema } from "../events/index.ts";

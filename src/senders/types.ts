@@ -1,5 +1,5 @@
 /** Senders: the numbers and webchat inboxes from which an account sends, and which receive. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type Channel,
   channelSchema,

@@ -1,5 +1,5 @@
 /** What streams tell besides messages: the state of a conversation, and who is typing. */
-import { z } from "zod";
+import * as z from "zod";
 import { person } from "../conversations/index.ts";
 import { type Author, type ConversationId, reference, timestamp } from "../kernel/index.ts";
 

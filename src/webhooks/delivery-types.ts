@@ -1,5 +1,5 @@
 /** Deliveries: each attempt to deliver an event to a webhook is recorded. */
-import { z } from "zod";
+import * as z from "zod";
 import { type EventType, eventTypeSchema } from "../events/index.ts";
 import {
   type AttemptId,

@@ -1,5 +1,5 @@
 /** Every event that the engine publishes, with its data. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type AnyEvent,
   defineEvent,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type EventType, eventTypes } from "../events/index.ts";
 
 /** The kinds of a type: `agent` and `agent.run` for `agent.run.completed`. */

@@ -1,5 +1,5 @@
 /** Webhooks receive events. */
-import { z } from "zod";
+import * as z from "zod";
 import { type EventType, eventTypeSchema } from "../events/index.ts";
 import {
   ids,

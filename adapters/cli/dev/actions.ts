@@ -1,5 +1,5 @@
 /** What the demo's agent can do. A host application passes functions of its own. */
-import { z } from "zod";
+import * as z from "zod";
 import { action, type Action } from "../../entry.ts";
 
 /** A day as customers read it. */

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { TidingsError } from "../../../src/kernel/index.ts";
 import type {
   CallbackRequest,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { HttpClient, OutboundMessage, Transport } from "../../../src/ports/index.ts";
 import { option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import { attemptCallbackUrl } from "../callbacks.ts";

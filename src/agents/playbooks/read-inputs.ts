@@ -1,5 +1,5 @@
 /** The inputs of the operations that read playbooks. */
-import { z } from "zod";
+import * as z from "zod";
 import { queryInteger, reference } from "../../kernel/index.ts";
 
 /** Which playbook to get, and in which version. */

@@ -1,5 +1,5 @@
 /** Slots: the values that a playbook asks for and stores. */
-import { z } from "zod";
+import * as z from "zod";
 import { name, text } from "../../kernel/index.ts";
 import { patternProblem } from "./pattern.ts";
 import { atMost, handle } from "../fields.ts";

@@ -1,5 +1,5 @@
 /** Reads the values of slots. What depends on a language is read by the engine's `Language`. */
-import { z } from "zod";
+import * as z from "zod";
 import { phonePattern } from "../../kernel/index.ts";
 import type { Json, Language } from "../../ports/index.ts";
 import { fitsPattern } from "./pattern.ts";

@@ -1,5 +1,5 @@
 /** The steps of playbooks, and the limits of a playbook. */
-import { z } from "zod";
+import * as z from "zod";
 import { ids, name, type PlaybookId, wholeRecord } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { atMost, handle, json } from "../fields.ts";

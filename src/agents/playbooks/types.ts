@@ -1,5 +1,5 @@
 /** The resource of a playbook, and the inputs of its operations. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   ids,
   name,

@@ -1,5 +1,5 @@
 /** The inputs of the operations that start, read and approve runs. */
-import { z } from "zod";
+import * as z from "zod";
 import { name, pageFields, type PageQuery, reference } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { handle, json } from "../fields.ts";

@@ -1,5 +1,5 @@
 /** The steps of a run: what was called, and the path through playbooks. */
-import { z } from "zod";
+import * as z from "zod";
 import { ids, type PlaybookId, timestamp } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 import { json } from "../fields.ts";

@@ -1,6 +1,6 @@
 import { json } from "../fields.ts";
 /** Runs: what an agent did for one turn or trigger, step by step. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   type AgentId,
   type ConversationId,

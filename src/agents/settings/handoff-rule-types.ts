@@ -1,5 +1,5 @@
 /** Rules that say when an agent hands its conversation off to people. */
-import { z } from "zod";
+import * as z from "zod";
 import { name } from "../../kernel/index.ts";
 import { atMost } from "../fields.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** How much an agent may do. */
 export interface AgentLimits {

@@ -1,5 +1,5 @@
 /** Who an agent is, what it knows, and how it behaves in particular cases. */
-import { z } from "zod";
+import * as z from "zod";
 import { isLanguage } from "../../contacts/index.ts";
 import { name, text } from "../../kernel/index.ts";
 import { atMost } from "../fields.ts";

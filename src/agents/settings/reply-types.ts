@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Limits, name } from "../../kernel/index.ts";
 
 /** What an agent's replies look like, and when it sends them. */

@@ -1,6 +1,6 @@
 /** The built files of a page. */
 import { readFileSync } from "node:fs";
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiRequest, ApiResponse } from "../../../../src/api/index.ts";
 import { TidingsError } from "../../../../src/kernel/index.ts";
 import { Compressible, preferredEncoding } from "./compressible.ts";

@@ -1,5 +1,5 @@
 /** Fetches the media of messages for a page, so that the browser never contacts their servers. */
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiResponse, RequestHandler } from "../../../../src/api/index.ts";
 import { type AccountId, TidingsError } from "../../../../src/kernel/index.ts";
 import {
