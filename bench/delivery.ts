@@ -1,5 +1,11 @@
 import { bullmq, bullmqSettings, hasRedis } from "./bullmq.ts";
-import { createContacts, deliver, type StorageName, withEngine } from "./engines.ts";
+import {
+  createContacts,
+  deliver,
+  dispatcherSettings,
+  type StorageName,
+  withEngine,
+} from "./engines.ts";
 import { compare, type Contender, count, ratio, scaled, table } from "./measure.ts";
 import { prepare, replay } from "./sqlite-replay.ts";
 
@@ -47,10 +53,12 @@ export async function delivery(): Promise<string> {
       ]),
     ),
   );
+  const { concurrency, laneConcurrency } = dispatcherSettings;
+  console.log(`\n  tidings: concurrency ${concurrency}, laneConcurrency ${laneConcurrency}`);
   console.log(
     isRedisThere
-      ? `\n  BullMQ: ${bullmqSettings}`
-      : "\n  BullMQ was left out: there is no redis-server on the PATH.",
+      ? `  BullMQ: ${bullmqSettings}`
+      : "  BullMQ was left out: there is no redis-server on the PATH.",
   );
   const peers = isRedisThere ? `, ${ratioOf("SQLite", bull)} of BullMQ` : "";
   return (
@@ -63,9 +71,13 @@ function contender(storage: StorageName): Contender {
   return {
     name: ours(storage),
     run: () =>
-      withEngine(storage, async (engine) => {
-        await createContacts(engine);
-        return deliver(engine, "new", items, atOnce);
-      }),
+      withEngine(
+        storage,
+        async (engine) => {
+          await createContacts(engine);
+          return deliver(engine, "new", items, atOnce);
+        },
+        dispatcherSettings,
+      ),
   };
 }

@@ -22,6 +22,9 @@ export async function withTempFile<T>(use: (file: string) => Promise<T>): Promis
   }
 }
 
+/** The settings of a dispatcher: a job for every waiting caller, all in one account. */
+export const dispatcherSettings = { concurrency: 256, laneConcurrency: 256 } as const;
+
 export type ExtraOptions = Pick<
   EngineOptions,
   "concurrency" | "laneConcurrency" | "http" | "webhooks" | "agents"

@@ -1,10 +1,7 @@
 import { postgres } from "../adapters/storage/postgres/index.ts";
 import type { MessagingEngine } from "../src/engine.ts";
 import { type Database, makeDatabase } from "../test/support/postgres-database.ts";
-import { withEngineOn } from "./engines.ts";
-
-/** The settings of a dispatcher: a job for every waiting caller, all in one account. */
-export const dispatcherSettings = { concurrency: 256, laneConcurrency: 256 } as const;
+import { type dispatcherSettings, withEngineOn } from "./engines.ts";
 
 /** The size of every contender's connection pool. */
 export const poolSize = 10;

@@ -1,4 +1,4 @@
-import { createContacts, deliver, existingContacts } from "./engines.ts";
+import { createContacts, deliver, dispatcherSettings, existingContacts } from "./engines.ts";
 import {
   concurrently,
   type Contender,
@@ -9,12 +9,7 @@ import {
   scaled,
   table,
 } from "./measure.ts";
-import {
-  dispatcherSettings,
-  poolSize,
-  withDatabase,
-  withPostgresEngine,
-} from "./postgres-databases.ts";
+import { poolSize, withDatabase, withPostgresEngine } from "./postgres-databases.ts";
 import { type QueueKind, queues } from "./postgres-queues.ts";
 
 const items = scaled(2_000);

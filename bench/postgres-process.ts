@@ -4,9 +4,9 @@
  */
 import pg from "pg";
 import { postgres } from "../adapters/storage/postgres/index.ts";
-import { send, withEngineOn } from "./engines.ts";
+import { dispatcherSettings, send, withEngineOn } from "./engines.ts";
 import { concurrently, scaled } from "./measure.ts";
-import { dispatcherSettings, poolSize } from "./postgres-databases.ts";
+import { poolSize } from "./postgres-databases.ts";
 
 /** What is measured. */
 export type Kind = "accepted" | "accepted to delivered";

@@ -3,7 +3,14 @@
  * it.
  */
 import type { Access, Group, Lookup, StoragePort, Write } from "../src/ports/storage.ts";
-import { createContacts, deliver, type Recipients, send, withEngineOn } from "./engines.ts";
+import {
+  createContacts,
+  deliver,
+  dispatcherSettings,
+  type Recipients,
+  send,
+  withEngineOn,
+} from "./engines.ts";
 import { concurrently } from "./measure.ts";
 
 /** The reads and writes of one commit. */
@@ -33,14 +40,18 @@ export function record(
   { recipients, items, atOnce, until }: Recordable,
 ): Promise<Recording> {
   const recorded: Recorded[] = [];
-  return withEngineOn(recording(storage, recorded), async (engine) => {
-    await createContacts(engine);
-    const before = recorded.splice(0);
-    if (until === "delivered") {
-      await deliver(engine, recipients, items, atOnce, () => before.push(...recorded.splice(0)));
-    } else await concurrently(items, atOnce, (i) => send(engine, recipients, i));
-    return { before, work: recorded.splice(0) };
-  });
+  return withEngineOn(
+    recording(storage, recorded),
+    async (engine) => {
+      await createContacts(engine);
+      const before = recorded.splice(0);
+      if (until === "delivered") {
+        await deliver(engine, recipients, items, atOnce, () => before.push(...recorded.splice(0)));
+      } else await concurrently(items, atOnce, (i) => send(engine, recipients, i));
+      return { before, work: recorded.splice(0) };
+    },
+    dispatcherSettings,
+  );
 }
 
 function recording(port: StoragePort, recorded: Recorded[]): StoragePort {
