@@ -163,9 +163,10 @@ describe("the packed tarball", () => {
   test("contains the build, its declarations and the documentation, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/zod\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
-    expect(paths).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]));
+    const texts = ["README.md", "CHANGELOG.md", "LICENSE", "dist/zod.LICENSE"];
+    expect(paths).toEqual(expect.arrayContaining(texts));
     const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
     expect(paths).toEqual(expect.arrayContaining(pages));
   });
