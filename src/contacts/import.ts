@@ -186,6 +186,7 @@ const importContact: Command<ImportContact, ImportedContact> = {
   name: "contacts.import_one",
   input: importContactSchema,
   status: 200,
+  isItem: true,
   async run(tx, { phone, consent, ...given }, { services }) {
     const { drawId } = services;
     const { secret } = services;

@@ -220,6 +220,7 @@ export const sendMessage: Command<SendMessage, Message> = {
 /** Sends an item of a batch. It lets other messages of the account go first. */
 const sendBatchItem: Command<SendMessage, Message> = {
   ...sendMessage,
+  isItem: true,
   run: (tx, input, call) => send(tx, input, call, { isInBatch: true }),
 };
 

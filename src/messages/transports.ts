@@ -1,6 +1,7 @@
 import { receiveFromCarrier } from "./receive.ts";
 import { recordReceipt } from "./record-receipt.ts";
 import type { TransportSink, Clock, Logger, Transport } from "../ports/index.ts";
+import { background } from "../store/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import { isAddress, TidingsError, withDeadline } from "../kernel/index.ts";
 
@@ -13,9 +14,7 @@ export function transportSink(
     async receipt(subject, receipt) {
       const outcome = await store.commitUnscoped(
         (tx) => recordReceipt(tx, transport, subject, receipt, services),
-        {
-          isBackground: true,
-        },
+        background,
       );
       if (outcome === "unknown") {
         logger.warn({ transport }, "a receipt of an unknown attempt was dropped");
@@ -29,9 +28,7 @@ export function transportSink(
       }
       const outcome = await store.commitUnscoped(
         (tx) => receiveFromCarrier(tx, transport, message, account_id, services),
-        {
-          isBackground: true,
-        },
+        background,
       );
       if (outcome === "unknown") {
         logger.warn({ transport }, "a message to an unknown address was dropped");

@@ -97,7 +97,7 @@ export class Executor {
           command.prefetch?.(tx, input, services);
           return work(tx, { ...context, services, hostVerdicts });
         },
-        { handle },
+        { handle, origin: command.isItem === true ? "item" : "caller" },
       );
     if (key === null) {
       if (refusal !== undefined) throw refusal;

@@ -22,7 +22,7 @@ import {
   withoutMessage,
 } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
-import type { Store, Tx } from "../store/index.ts";
+import type { Origin, Store, Tx } from "../store/index.ts";
 
 /** How opt-outs are recorded and confirmed. Texts have at most 1,600 characters. */
 export interface ConsentOptions {
@@ -89,8 +89,8 @@ interface HostPoliciesOptions {
 interface CommitOptions {
   /** The handle of an open transaction of the host application that the command joins. */
   readonly handle?: unknown;
-  /** Whether the commit is background work of the engine. */
-  readonly isBackground?: boolean;
+  /** Whose command it is. By default `caller`. */
+  readonly origin?: Origin;
 }
 
 type Work<T> = (tx: Tx, verdicts: HostVerdicts) => Promise<T>;
@@ -130,12 +130,12 @@ export class HostPolicies {
   async commit<T>(
     scope: Scope,
     work: Work<T>,
-    { handle, isBackground = false }: CommitOptions = {},
+    { handle, origin = "caller" }: CommitOptions = {},
   ): Promise<T> {
     const { policies, store, transactions } = this.#options;
     const commit = <U>(alone: (tx: Tx) => Promise<U>): Promise<U> =>
       handle === undefined
-        ? store.commit(scope, alone, { isBackground })
+        ? store.commit(scope, alone, { origin })
         : store.within(handle, scope, alone);
     if (policies.length === 0) return commit((tx) => work(tx, noVerdicts));
     if (handle !== undefined || transactions === 0) {
@@ -147,17 +147,17 @@ export class HostPolicies {
     } catch (error) {
       if (!(error instanceof VerdictsMissing)) throw error;
     }
-    return this.#transactions.run(() => this.#inTransaction(scope, work, isBackground));
+    return this.#transactions.run(() => this.#inTransaction(scope, work, origin));
   }
 
-  async #inTransaction<T>(scope: Scope, work: Work<T>, isBackground: boolean): Promise<T> {
+  async #inTransaction<T>(scope: Scope, work: Work<T>, origin: Origin): Promise<T> {
     const { store } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
         return await store.transaction(
           (handle) =>
             this.#commitWithVerdicts(work, (alone) => store.within(handle, scope, alone), handle),
-          { isBackground },
+          { origin },
         );
       } catch (error) {
         const isContended = error instanceof TidingsError && error.code === "storage_contended";

@@ -150,6 +150,8 @@ export interface Command<Input, Output> {
    * True if a reset of the sandbox leaves what the command did. The idempotency key then stays too.
    */
   readonly survivesReset?: true;
+  /** True if the command is one item of a caller's list. Then other callers' commands go first. */
+  readonly isItem?: true;
 }
 
 /** `shows` of commands that return a resource. Their errors contain no personal data. */

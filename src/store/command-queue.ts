@@ -1,5 +1,11 @@
 import type { Begun, UnscopedTx } from "./transaction.ts";
 
+/**
+ * Whose command it is. `caller`: somebody's who waits for it. `item`: also a caller's, but one of a
+ * long list, such as the messages of a batch. `engine`: the engine's own, such as that of a job.
+ */
+export type Origin = "engine" | "caller" | "item";
+
 /** A command that waits for its commit. */
 export interface Member {
   readonly work: (tx: UnscopedTx) => Promise<unknown>;
@@ -7,8 +13,7 @@ export interface Member {
   readonly reject: (error: unknown) => void;
   /** Its position in the order of arrival. */
   readonly place: number;
-  /** Whether it is the engine's own work, such as a job. */
-  readonly isBackground: boolean;
+  readonly origin: Origin;
   /**
    * Whether the command claims rows. If claims lock rows, such a command shares a group only with
    * others of its kind. Claims lock rows in no fixed order, so a group that also waited for other
@@ -31,7 +36,10 @@ export interface Member {
  * whose claims lock rows needs round trips for each group, so a command that misses a group waits
  * longer. There, callers get every second turn.
  */
-const backgroundTurns = { claimsMixed: 3, claimsSeparate: 1 } as const;
+const engineTurns = { claimsMixed: 3, claimsSeparate: 1 } as const;
+
+/** While items of lists wait, this many other commands of callers run before each of them. */
+const callerTurns = 3;
 
 interface CommandQueueOptions {
   /** Whether commands that claim rows must not share a group with others. */
@@ -43,43 +51,59 @@ interface CommandQueueOptions {
  * callers' commands, since it completes what they began: under load, messages are delivered before
  * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers, and
  * every second one where claims lock rows. There, every second group consists of commands that claim
- * rows, while both kinds wait.
+ * rows, while both kinds wait. Of the callers' turns, every fourth belongs to the items of lists.
  */
 export class CommandQueue {
   readonly #separatesClaims: boolean;
-  readonly #again: Member[] = [];
-  readonly #claiming: Member[] = [];
-  readonly #background: Member[] = [];
-  readonly #callers: Member[] = [];
-  /** How many of the engine's commands were taken since the last one of a caller. */
-  #sinceCaller = 0;
+  readonly #again = new Arrivals();
+  readonly #claiming = new Arrivals();
+  readonly #ofEngine = new Arrivals();
+  readonly #ofCallers = new Arrivals();
+  readonly #items = new Arrivals();
+  /** All commands except those that run again and those that need groups of their own kind. */
+  readonly #usual: Line;
   /** Whether the last group began with a command that claims rows. */
   #hasClaimed = false;
 
   constructor({ separatesClaims }: CommandQueueOptions) {
     this.#separatesClaims = separatesClaims;
+    const turns = engineTurns[separatesClaims ? "claimsSeparate" : "claimsMixed"];
+    const ofCallers = new Turns(this.#ofCallers, callerTurns, this.#items);
+    this.#usual = new Turns(this.#ofEngine, turns, ofCallers);
   }
 
   get size(): number {
-    const { length } = this.#again;
-    return length + this.#claiming.length + this.#background.length + this.#callers.length;
+    return this.#again.size + this.#claiming.size + this.#usual.size;
+  }
+
+  /** Whether commands of callers wait, other than items of lists. */
+  get hasCallers(): boolean {
+    return this.#ofCallers.size > 0;
+  }
+
+  /** Whether commands that met a conflict wait. They run again in an exclusive group. */
+  get hasConflicts(): boolean {
+    return this.#again.some(({ conflicts }) => conflicts > 0);
   }
 
   /** The first command of the next group. */
   get first(): Member | undefined {
-    return this.#nextList[0];
+    if (this.#again.size > 0) return this.#again.first;
+    const mayClaim = !this.#hasClaimed || this.#usual.size === 0;
+    return mayClaim && this.#claiming.size > 0 ? this.#claiming.first : this.#usual.first;
   }
 
   add(member: Member): void {
-    if (this.#separatesClaims && member.claims) this.#claiming.push(member);
-    else if (member.isBackground) this.#background.push(member);
-    else this.#callers.push(member);
+    if (this.#separatesClaims && member.claims) this.#claiming.add(member);
+    else if (member.origin === "engine") this.#ofEngine.add(member);
+    else if (member.origin === "item") this.#items.add(member);
+    else this.#ofCallers.add(member);
   }
 
   /** Adds commands that run again, in the order of arrival, so that a caller's stay in order. */
   addAgain(members: readonly Member[]): void {
-    this.#again.push(...members);
-    this.#again.sort((a, b) => a.place - b.place);
+    for (const member of members) this.#again.add(member);
+    this.#again.sort();
   }
 
   /** Takes up to `max` commands that may share a commit, each when the iterator asks for it. */
@@ -87,36 +111,96 @@ export class CommandQueue {
     const { first } = this;
     if (first === undefined) return;
     this.#hasClaimed = first.claims;
+    const runsAgain = this.#again.size > 0;
     for (let taken = 0; taken < max; taken++) {
-      const from = this.#next(first.claims);
-      const [member] = from;
+      const hasAgain = this.#again.size > 0;
+      // A command that runs again may need an exclusive group, and this one has begun without it.
+      if (hasAgain && !runsAgain) return;
+      const line = hasAgain ? this.#again : this.#lineOf(first);
+      const member = line.first;
       if (member === undefined || (member.alone && taken > 0)) return;
       if (this.#separatesClaims && member.claims !== first.claims) return;
-      from.shift();
-      if (from === this.#background) this.#sinceCaller++;
-      else if (from === this.#callers) this.#sinceCaller = 0;
+      line.take();
       yield member;
       if (member.alone) return;
     }
   }
 
-  /** The list from which the next group takes its first command. */
-  get #nextList(): Member[] {
-    const others = this.#next(false);
-    if (this.#again.length > 0 || this.#claiming.length === 0) return others;
-    return this.#hasClaimed && others.length > 0 ? others : this.#claiming;
+  /** Returns the line of the commands that may share a group with `first`. */
+  #lineOf({ claims }: Member): Line {
+    return this.#separatesClaims && claims ? this.#claiming : this.#usual;
+  }
+}
+
+/** Commands that are taken one after the other. */
+interface Line {
+  readonly size: number;
+  /** The command that `take` takes. */
+  readonly first: Member | undefined;
+  take(): void;
+}
+
+/** Commands in the order of arrival. */
+class Arrivals implements Line {
+  readonly #members: Member[] = [];
+
+  get size(): number {
+    return this.#members.length;
   }
 
-  /**
-   * Returns the list from which a group takes its next command. `claims`: whether the commands of the
-   * group claim rows.
-   */
-  #next(claims: boolean): Member[] {
-    if (this.#again.length > 0) return this.#again;
-    if (this.#separatesClaims && claims) return this.#claiming;
-    if (this.#background.length === 0) return this.#callers;
-    const turns = backgroundTurns[this.#separatesClaims ? "claimsSeparate" : "claimsMixed"];
-    const isCallersTurn = this.#callers.length > 0 && this.#sinceCaller >= turns;
-    return isCallersTurn ? this.#callers : this.#background;
+  get first(): Member | undefined {
+    return this.#members[0];
+  }
+
+  some(test: (member: Member) => boolean): boolean {
+    return this.#members.some(test);
+  }
+
+  add(member: Member): void {
+    this.#members.push(member);
+  }
+
+  /** Restores the order of arrival. */
+  sort(): void {
+    this.#members.sort((a, b) => a.place - b.place);
+  }
+
+  take(): void {
+    this.#members.shift();
+  }
+}
+
+/** Two lines. While both wait, one command of the second is taken after `turns` of the first. */
+class Turns implements Line {
+  readonly #line: Line;
+  readonly #turns: number;
+  readonly #second: Line;
+  /** How many commands of the first line were taken since the last one of the second. */
+  #taken = 0;
+
+  constructor(line: Line, turns: number, second: Line) {
+    this.#line = line;
+    this.#turns = turns;
+    this.#second = second;
+  }
+
+  get size(): number {
+    return this.#line.size + this.#second.size;
+  }
+
+  get first(): Member | undefined {
+    return this.#next.first;
+  }
+
+  take(): void {
+    const next = this.#next;
+    this.#taken = next === this.#line ? this.#taken + 1 : 0;
+    next.take();
+  }
+
+  get #next(): Line {
+    if (this.#line.size === 0) return this.#second;
+    const isSecond = this.#second.size > 0 && this.#taken >= this.#turns;
+    return isSecond ? this.#second : this.#line;
   }
 }

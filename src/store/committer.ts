@@ -42,9 +42,26 @@ type Result =
 /** The limits of a group. A larger group would delay its first commands. */
 const groupSize = 128;
 const groupMs = 8;
+/**
+ * Bodies that run in turn run in slices of this length, in milliseconds. After each one, the event
+ * loop continues, so that callers' commands arrive and the commit of the previous group ends. A group
+ * with callers' commands ends after one slice for each of them.
+ */
+const sliceMs = 1;
 /** If at least this many commands wait, half of them are enough for a group. */
 const minToSplit = 32;
 export const maxConflicts = 8;
+
+/** A group whose bodies are to run. */
+interface OpenedGroup {
+  readonly queue: CommandQueue;
+  /** The commands that the group has taken from the queue. */
+  readonly members: Member[];
+  readonly exclusive: boolean;
+  readonly snapshot: GroupSnapshot;
+  /** What bodies that run at the same time have read. */
+  readonly lookups: Lookup[];
+}
 
 /** The results and writes of a group whose bodies have run. */
 interface GroupRun {
@@ -95,12 +112,11 @@ export class Committer {
    */
   async runGroup(queue: CommandQueue): Promise<void> {
     const { port, requeue } = this.#options;
-    const isExclusive = (): boolean => (queue.first?.conflicts ?? 0) > 0;
     const claims = queue.first?.claims === true && !port.capabilities.synchronous;
     // A group that holds locks must not wait for the previous group's commit, which may need them.
-    if (isExclusive() || claims) await this.idle();
-    // If that commit met a conflict, its commands are the first now.
-    const exclusive = isExclusive();
+    if (queue.hasConflicts || claims) await this.idle();
+    // If that commit met a conflict, its commands run again now.
+    const exclusive = queue.hasConflicts;
     const previous = this.#previous;
     const members: Member[] = [];
     const lookups: Lookup[] = [];
@@ -112,7 +128,7 @@ export class Committer {
       const recent = exclusive ? undefined : this.#options.recent;
       snapshot = new GroupSnapshot({ group, previous: previous?.overlay, recent, port });
       if (exclusive) await snapshot.readAll(this.#takeKnownLookups());
-      const groupRun = await this.#runBodies(queue, members, snapshot, lookups);
+      const groupRun = await this.#runBodies({ queue, members, exclusive, snapshot, lookups });
       if (previous !== undefined && !(await previous.committed)) {
         // The bodies read writes that were not committed.
         await group.abort();
@@ -149,38 +165,63 @@ export class Committer {
   }
 
   /** Takes members and runs their bodies. Throws when the storage cannot be read. */
-  async #runBodies(
-    queue: CommandQueue,
-    members: Member[],
-    snapshot: GroupSnapshot,
-    lookups: Lookup[],
-  ): Promise<GroupRun> {
-    const { port, clock } = this.#options;
+  async #runBodies(opened: OpenedGroup): Promise<GroupRun> {
     const overlay = new Overlay();
+    const results = this.#options.port.capabilities.synchronous
+      ? await this.#runInTurn(opened, overlay)
+      : await this.#runAtOnce(opened, overlay);
+    return { members: opened.members, results, overlay, snapshot: opened.snapshot };
+  }
+
+  /** Runs bodies one after the other, each on top of the writes of the earlier ones. */
+  async #runInTurn(
+    { queue, members, exclusive, snapshot }: OpenedGroup,
+    overlay: Overlay,
+  ): Promise<readonly Result[]> {
+    const { port, clock } = this.#options;
     const results: Result[] = [];
-    const { synchronous } = port.capabilities;
-    if (synchronous) {
-      const start = clock.now();
-      for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
-        members.push(member);
-        results.push(await this.#run(member, snapshot, overlay));
-        if (clock.now() - start >= groupMs) break;
-      }
-    } else {
-      members.push(...queue.takeGroup(groupSize));
-      // The bodies run at the same time, each without the writes of the others.
-      const soloRuns = await Promise.all(
-        members.map((member) => this.#body(member, snapshot, new Overlay())),
-      );
-      lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
-      for (const soloRun of soloRuns) throwIfUnavailable(soloRun.result);
-      for (const [i, member] of members.entries()) {
-        const soloRun = soloRuns[i];
-        const result = soloRun && mergeInto(soloRun, overlay);
-        results.push(result ?? (await this.#run(member, snapshot, overlay)));
-      }
+    const start = clock.now();
+    let sliceStart = start;
+    let callers = 0;
+    for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
+      members.push(member);
+      results.push(await this.#run(member, snapshot, overlay));
+      if (member.origin === "caller") callers++;
+      const now = clock.now();
+      if (now - start >= groupMs) break;
+      // An exclusive group may lock the storage: nothing else may run before it ends.
+      if (exclusive || now - sliceStart < sliceMs) continue;
+      // The callers that wait will share this group.
+      if (queue.hasCallers) continue;
+      const isCommitting = this.#previous !== undefined;
+      if (!isCommitting && callers > 0 && now - start >= callers * sliceMs) break;
+      await port.yieldToEventLoop();
+      sliceStart = clock.now();
     }
-    return { members, results, overlay, snapshot };
+    return results;
+  }
+
+  /**
+   * Runs bodies at the same time, each without the writes of the others. Runs those again that read
+   * what an earlier one wrote.
+   */
+  async #runAtOnce(
+    { queue, members, snapshot, lookups }: OpenedGroup,
+    overlay: Overlay,
+  ): Promise<readonly Result[]> {
+    members.push(...queue.takeGroup(groupSize));
+    const soloRuns = await Promise.all(
+      members.map((member) => this.#body(member, snapshot, new Overlay())),
+    );
+    lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
+    for (const soloRun of soloRuns) throwIfUnavailable(soloRun.result);
+    const results: Result[] = [];
+    for (const [i, member] of members.entries()) {
+      const soloRun = soloRuns[i];
+      const result = soloRun && mergeInto(soloRun, overlay);
+      results.push(result ?? (await this.#run(member, snapshot, overlay)));
+    }
+    return results;
   }
 
   /**

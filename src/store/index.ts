@@ -9,6 +9,7 @@ export {
   placeAt,
 } from "./scan.ts";
 export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
+export type { Origin } from "./command-queue.ts";
 export { isStorageFailure } from "./committer.ts";
 export { background, Store } from "./store.ts";
 export {

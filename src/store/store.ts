@@ -1,7 +1,7 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
-import { CommandQueue, type Member } from "./command-queue.ts";
+import { CommandQueue, type Member, type Origin } from "./command-queue.ts";
 import { Committer, maxConflicts } from "./committer.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import { RecentRows } from "./recent-rows.ts";
@@ -24,10 +24,10 @@ const maxWaitingInTotal = 20_000;
 
 interface CommitOptions {
   /**
-   * Whether this is the engine's own work. It is queued even if callers fill the queue, since
+   * By default `caller`. The engine's own work is queued even if callers fill the queue, since
    * nobody would retry it.
    */
-  readonly isBackground?: boolean;
+  readonly origin?: Origin;
   /** Whether the command claims rows (`ReadOptions.claim`). */
   readonly claims?: boolean;
 }
@@ -41,7 +41,7 @@ export interface CommitOutcome {
 }
 
 /** The options of commits of the engine's own work. */
-export const background: CommitOptions = { isBackground: true };
+export const background: CommitOptions = { origin: "engine" };
 
 /** Adds transactions to a storage port. */
 export class Store {
@@ -137,17 +137,17 @@ export class Store {
   /** Like `commit`, in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
-    { isBackground = false, claims = false }: CommitOptions = {},
+    { origin = "caller", claims = false }: CommitOptions = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // What this throws rejects the promise.
-      this.#checkAccepts(isBackground);
+      this.#checkAccepts(origin);
       this.#queue.add({
         work,
         resolve: (value) => resolve(value as T),
         reject,
         place: this.#queued++,
-        isBackground,
+        origin,
         claims,
         conflicts: 0,
         alone: false,
@@ -158,15 +158,15 @@ export class Store {
   }
 
   /** @throws TidingsError if no command is accepted now */
-  #checkAccepts(isBackground: boolean): void {
+  #checkAccepts(origin: Origin): void {
     if (this.#closing !== undefined) {
       throw new TidingsError(
         "shutting_down",
         "The engine is shutting down and accepts no more commands.",
       );
     }
-    if (!isBackground) this.#hosts.refuseInside();
-    if (this.#queue.size >= (isBackground ? maxWaitingInTotal : maxWaiting)) {
+    if (origin !== "engine") this.#hosts.refuseInside();
+    if (this.#queue.size >= (origin === "engine" ? maxWaitingInTotal : maxWaiting)) {
       throw new TidingsError(
         "overloaded",
         "Too many commands are waiting for the storage. Retry later.",
@@ -199,9 +199,9 @@ export class Store {
    */
   transaction<T>(
     work: (handle: object) => Promise<T>,
-    { isBackground = false }: Pick<CommitOptions, "isBackground"> = {},
+    { origin = "caller" }: Pick<CommitOptions, "origin"> = {},
   ): Promise<T> {
-    return this.#hosts.transaction(work, isBackground);
+    return this.#hosts.transaction(work, origin === "engine");
   }
 
   /** Whether the storage supports `transaction`. */
@@ -255,7 +255,7 @@ export class Store {
         resolve: resolveAs,
         reject,
         place: 0,
-        isBackground: false,
+        origin: "caller",
         claims: false,
         conflicts: maxConflicts - 1,
         alone: true,

@@ -5,7 +5,7 @@ import {
   webchatTransportName,
   type Seen,
 } from "../ports/index.ts";
-import type { Store, Tx } from "../store/index.ts";
+import { background, type Store, type Tx } from "../store/index.ts";
 import { type AccountId, hourMs, type Scope } from "../kernel/index.ts";
 import {
   identities,
@@ -34,9 +34,7 @@ export function webchatTransport(store: Store): Transport {
       confirms_opt_outs: false,
     },
     async send(message) {
-      await store.commit(scopeOf(message), (tx) => deliverWebchatMessage(tx, message), {
-        isBackground: true,
-      });
+      await store.commit(scopeOf(message), (tx) => deliverWebchatMessage(tx, message), background);
       return { outcome: "accepted", provider_message_id: message.message_id };
     },
     /**

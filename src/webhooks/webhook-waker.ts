@@ -8,7 +8,7 @@ import {
 } from "./rows.ts";
 import { Follower, type Step } from "../events/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
-import { type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
+import { background, type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { arm } from "../queue/index.ts";
 import { deliverJob, discardJob } from "./rules.ts";
 import type { Scope, WebhookId } from "../kernel/index.ts";
@@ -82,9 +82,7 @@ export class WebhookWaker {
     );
     const isMoved = await this.#store.commitUnscoped(
       (tx) => moveCursor(tx, { from, to: last.position, webhooks }),
-      {
-        isBackground: true,
-      },
+      background,
     );
     this.#cursor = isMoved ? last.position : undefined;
     return found.length === pageSize ? "more" : "wait";

@@ -1,19 +1,16 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CommandQueue, type Member } from "../../src/store/command-queue.ts";
 
-interface Kind {
-  readonly isBackground: boolean;
-  readonly claims: boolean;
-}
+type Kind = Pick<Member, "origin" | "claims">;
 
-function command(place: number, { isBackground, claims }: Kind): Member {
+function command(place: number, { origin, claims }: Kind): Member {
   return {
     work: () => Promise.resolve(),
     resolve: () => {},
     reject: () => {},
     place,
-    isBackground,
+    origin,
     claims,
     conflicts: 0,
     alone: false,
@@ -22,44 +19,160 @@ function command(place: number, { isBackground, claims }: Kind): Member {
 }
 
 const kinds: readonly Kind[] = [
-  { isBackground: false, claims: false },
-  { isBackground: true, claims: false },
-  { isBackground: true, claims: true },
+  { origin: "caller", claims: false },
+  { origin: "item", claims: false },
+  { origin: "engine", claims: false },
+  { origin: "engine", claims: true },
 ];
+
+const kind = fc.constantFrom(...kinds);
+/** Some of the commands that were taken last must run again. */
+const rerun = fc.record({ taken: fc.nat(5), alone: fc.boolean() });
+/** What happens after a member of a group was taken, before the next one is. */
+const meanwhile = fc.record({
+  after: fc.integer({ min: 1, max: 4 }),
+  arrivals: fc.array(kind, { maxLength: 3 }),
+  rerun: fc.option(rerun, { freq: 2, nil: undefined }),
+});
 
 const step = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant("add" as const), kind: fc.constantFrom(...kinds) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("take" as const), max: fc.integer({ min: 1, max: 9 }) }),
+    arbitrary: fc.record({ do: fc.constant("add" as const), kind }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
-      do: fc.constant("run again" as const),
-      taken: fc.nat(5),
-      alone: fc.boolean(),
+      do: fc.constant("take" as const),
+      max: fc.integer({ min: 1, max: 9 }),
+      meanwhile: fc.option(meanwhile, { nil: undefined }),
     }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("run again" as const), rerun }),
   },
 );
 
-/** The waiting commands of a queue, in the order in which each list must be taken. */
-class Waiting {
+/** How many callers' commands run before each item of a list, while both wait. */
+const callersPerItem = 3;
+
+/** Counts the commands of a list that were taken since the last one of the lists behind it. */
+class Turns {
+  readonly #most: number;
+  #taken = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  takeFirst(isSecondWaiting: boolean): void {
+    this.#taken++;
+    if (!isSecondWaiting) return;
+    expect(this.#taken, "The others wait no longer than this.").toBeLessThanOrEqual(this.#most);
+  }
+
+  takeSecond(isFirstWaiting: boolean): void {
+    if (isFirstWaiting) {
+      expect(this.#taken, "No turn is lost.").toBeGreaterThanOrEqual(this.#most);
+    }
+    this.#taken = 0;
+  }
+}
+
+/** A queue, and the commands that should wait in it. */
+class Modeled {
+  readonly queue: CommandQueue;
+  /** The waiting commands, in the order in which those of each list must be taken. */
   readonly lists = {
     again: [] as Member[],
     claiming: [] as Member[],
-    background: [] as Member[],
+    engine: [] as Member[],
     callers: [] as Member[],
+    items: [] as Member[],
   };
+  readonly #separatesClaims: boolean;
+  readonly #taken: Member[] = [];
+  readonly #engineTurns: Turns;
+  readonly #callerTurns = new Turns(callersPerItem);
+  #places = 0;
+  /** Whether the first command of the last group claims rows. */
+  #wasClaiming = false;
 
-  listOf(member: Member, separatesClaims: boolean): Member[] {
-    const { again, claiming, background, callers } = this.lists;
+  constructor(separatesClaims: boolean) {
+    this.queue = new CommandQueue({ separatesClaims });
+    this.#separatesClaims = separatesClaims;
+    this.#engineTurns = new Turns(separatesClaims ? 1 : 3);
+  }
+
+  get size(): number {
+    return Object.values(this.lists).flat().length;
+  }
+
+  add(given: Kind): void {
+    const member = command(this.#places++, given);
+    this.queue.add(member);
+    this.#listOf(member).push(member);
+  }
+
+  runAgain({ taken, alone }: { readonly taken: number; readonly alone: boolean }): void {
+    const members = this.#taken.splice(-taken, taken);
+    for (const member of members) member.alone = alone;
+    this.queue.addAgain(members);
+    this.lists.again = [...this.lists.again, ...members].toSorted((a, b) => a.place - b.place);
+  }
+
+  /** Takes a group. `afterEach` is called after each member. */
+  take(max: number, afterEach: (count: number) => void = () => {}): void {
+    const { queue, lists } = this;
+    const { first } = queue;
+    const areUsual = lists.engine.length + lists.callers.length + lists.items.length > 0;
+    const runsAgain = lists.again.length > 0;
+    if (lists.claiming.length > 0 && areUsual && !runsAgain) {
+      expect(first?.claims, "The two kinds of groups alternate.").toBe(!this.#wasClaiming);
+    }
+    const group: Member[] = [];
+    for (const member of queue.takeGroup(max)) {
+      const isAgain = lists.again.includes(member);
+      expect(isAgain && !runsAgain, "A command that runs again joins no group under way.").toBe(
+        false,
+      );
+      this.#takeOne(member);
+      group.push(member);
+      afterEach(group.length);
+    }
+    expect(group[0], "`first` is the first of the next group.").toBe(first);
+    expect(group.length, "A group is not too large.").toBeLessThanOrEqual(max);
+    if (group.some(({ alone }) => alone)) expect(group, "It is alone.").toHaveLength(1);
+    if (this.#separatesClaims) {
+      const isOneKind = group.every(({ claims }) => claims === first?.claims);
+      expect(isOneKind, "Commands that claim rows share no group with others.").toBe(true);
+    }
+    this.#wasClaiming = first?.claims ?? this.#wasClaiming;
+    this.#taken.push(...group);
+  }
+
+  #takeOne(member: Member): void {
+    const { again, engine, callers, items } = this.lists;
+    const list = this.#listOf(member);
+    expect(member, "Each list is taken in its order.").toBe(list[0]);
+    expect(list === again || again.length === 0, "Commands that run again come first.").toBe(true);
+    list.shift();
+    if (list === engine) this.#engineTurns.takeFirst(callers.length + items.length > 0);
+    else if (list === callers) {
+      this.#engineTurns.takeSecond(engine.length > 0);
+      this.#callerTurns.takeFirst(items.length > 0);
+    } else if (list === items) {
+      this.#engineTurns.takeSecond(engine.length > 0);
+      this.#callerTurns.takeSecond(callers.length > 0);
+    }
+  }
+
+  #listOf(member: Member): Member[] {
+    const { again, claiming, engine, callers, items } = this.lists;
     if (again.includes(member)) return again;
-    if (separatesClaims && member.claims) return claiming;
-    return member.isBackground ? background : callers;
+    if (this.#separatesClaims && member.claims) return claiming;
+    return { engine, caller: callers, item: items }[member.origin];
   }
 }
 
@@ -68,71 +181,65 @@ it.each([true, false])(
   (separatesClaims) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
-        const queue = new CommandQueue({ separatesClaims });
-        const waiting = new Waiting();
-        const { lists } = waiting;
-        const taken: Member[] = [];
-        let places = 0;
-        /** How many of the engine's own commands were taken since the last caller's. */
-        let turns = 0;
-        const most = separatesClaims ? 1 : 3;
-        /** Whether the first command of the last group claims rows. */
-        let wasClaiming = false;
-        const takeOne = (member: Member): void => {
-          const list = waiting.listOf(member, separatesClaims);
-          expect(member, "Each list is taken in its order.").toBe(list[0]);
-          expect(list === lists.again || lists.again.length === 0, "Reruns come first.").toBe(true);
-          list.shift();
-          if (list === lists.background) {
-            turns++;
-            if (lists.callers.length > 0) expect(turns, "Callers wait.").toBeLessThanOrEqual(most);
-          } else if (list === lists.callers) {
-            if (lists.background.length > 0) {
-              expect(turns, "No turn is lost.").toBeGreaterThanOrEqual(most);
-            }
-            turns = 0;
-          }
-        };
-        const take = (max: number): void => {
-          const { first } = queue;
-          const bothWait = lists.claiming.length > 0 && lists.background.length > 0;
-          if (bothWait && lists.again.length === 0) {
-            expect(first?.claims, "The two kinds of groups alternate.").toBe(!wasClaiming);
-          }
-          const group: Member[] = [];
-          for (const member of queue.takeGroup(max)) {
-            takeOne(member);
-            group.push(member);
-          }
-          expect(group[0], "`first` is the first of the next group.").toBe(first);
-          expect(group.length, "A group is not too large.").toBeLessThanOrEqual(max);
-          if (group.some(({ alone }) => alone)) expect(group, "It is alone.").toHaveLength(1);
-          if (separatesClaims) {
-            const isOneKind = group.every(({ claims }) => claims === first?.claims);
-            expect(isOneKind, "Commands that claim rows share no group with others.").toBe(true);
-          }
-          wasClaiming = first?.claims ?? wasClaiming;
-          taken.push(...group);
-        };
+        const modeled = new Modeled(separatesClaims);
+        const { queue, lists } = modeled;
         for (const each of steps) {
-          if (each.do === "add") {
-            const member = command(places++, each.kind);
-            queue.add(member);
-            waiting.listOf(member, separatesClaims).push(member);
-          } else if (each.do === "take") take(each.max);
+          if (each.do === "add") modeled.add(each.kind);
+          else if (each.do === "run again") modeled.runAgain(each.rerun);
           else {
-            const members = taken.splice(-each.taken, each.taken);
-            for (const member of members) member.alone = each.alone;
-            queue.addAgain(members);
-            lists.again = [...lists.again, ...members].toSorted((a, b) => a.place - b.place);
+            modeled.take(each.max, (count) => {
+              if (count !== each.meanwhile?.after) return;
+              for (const arrival of each.meanwhile.arrivals) modeled.add(arrival);
+              if (each.meanwhile.rerun !== undefined) modeled.runAgain(each.meanwhile.rerun);
+            });
           }
+          expect(queue.hasCallers, "It tells whether callers wait.").toBe(lists.callers.length > 0);
         }
-        const left = Object.values(lists).flat().length;
+        const left = modeled.size;
         expect(queue.size, "The size is the number of waiting commands.").toBe(left);
-        for (let n = 0; n < left; n++) take(1);
-        expect(Object.values(lists).flat(), "Nothing is lost or taken twice.").toEqual([]);
+        for (let n = 0; n < left; n++) modeled.take(1);
+        expect(modeled.size, "Nothing is lost or taken twice.").toBe(0);
         expect(queue.size, "No command waits.").toBe(0);
       }),
     );
   },
 );
+
+describe("a group that is taken one command after the other", () => {
+  /** A queue with some callers' commands. */
+  function filled(count: number): CommandQueue {
+    const queue = new CommandQueue({ separatesClaims: false });
+    for (let n = 0; n < count; n++) queue.add(command(n, { origin: "caller", claims: false }));
+    return queue;
+  }
+
+  /** Takes a group. Returns the places of its commands. */
+  function taken(queue: CommandQueue, afterFirst: () => void = () => {}): readonly number[] {
+    const places: number[] = [];
+    for (const { place } of queue.takeGroup(9)) {
+      places.push(place);
+      if (places.length === 1) afterFirst();
+    }
+    return places;
+  }
+
+  it("is joined by a command that arrives meanwhile", () => {
+    const queue = filled(1);
+    const arrive = (): void => queue.add(command(1, { origin: "caller", claims: false }));
+    expect(taken(queue, arrive)).toEqual([0, 1]);
+  });
+
+  it("ends when commands must run again, and these begin the next one", () => {
+    const queue = filled(3);
+    const failed = [...queue.takeGroup(1)];
+    expect(taken(queue, () => queue.addAgain(failed))).toEqual([1]);
+    expect(taken(queue)).toEqual([0, 2]);
+  });
+
+  it("is joined by commands that must run again if its first one does, too", () => {
+    const queue = filled(3);
+    const failed = [...queue.takeGroup(2)];
+    queue.addAgain(failed.slice(1));
+    expect(taken(queue, () => queue.addAgain(failed.slice(0, 1)))).toEqual([1, 0, 2]);
+  });
+});

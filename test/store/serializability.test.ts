@@ -9,12 +9,14 @@ import { dayMs } from "../../src/kernel/index.ts";
 import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { seededRandom, type VirtualClock, virtualClock } from "../../adapters/testing/index.ts";
+import type { Origin } from "../../src/store/command-queue.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
 import {
   type ConnectionOptions,
   SharedStorage,
 } from "../../adapters/testing/world/shared-storage.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import {
@@ -79,6 +81,9 @@ const command = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 4 }),
   fails: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   logs: fc.boolean(),
+  origin: fc.constantFrom<Origin>("caller", "item", "engine"),
+  /** After a millisecond, a group lets the event loop continue. */
+  takesMs: fc.constantFrom(0, 0, 1, 3),
 });
 /** Clients that each run commands in sequence on one of the processes. */
 const clients = fc.array(
@@ -91,7 +96,7 @@ const clients = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 /** The initial rows. */
-const first: Pick<Command, "steps" | "fails" | "logs"> = {
+const first: typeof command extends fc.Arbitrary<infer T> ? T : never = {
   steps: [
     { does: "put", id: "a", recent: true },
     { does: "put", id: "b", recent: false },
@@ -99,6 +104,8 @@ const first: Pick<Command, "steps" | "fails" | "logs"> = {
   ],
   fails: false,
   logs: true,
+  origin: "caller",
+  takesMs: 0,
 };
 
 type Clients = typeof clients extends fc.Arbitrary<infer T> ? T : never;
@@ -133,24 +140,32 @@ async function expectSerial(
   const done: Omit<Answered, "position">[] = [];
   const failed: Pick<Answered, "command" | "facts">[] = [];
   let count = 0;
-  const give = async (store: Store, name: string, what: typeof first): Promise<void> => {
+  const give = async (
+    { store, clock }: Process,
+    name: string,
+    { origin, takesMs, ...what }: typeof first,
+  ): Promise<void> => {
     const knows = new Set(done.map(({ command }) => command.name));
     const command: Command = { world, name: `${world}/${name}`, knows, ...what };
     const given = ++count;
     try {
-      const facts = await store.commitUnscoped((tx) => run(tx, command));
+      const work = async (tx: UnscopedTx) => {
+        clock.step(takesMs);
+        return run(tx, command);
+      };
+      const facts = await store.commitUnscoped(work, { origin });
       done.push({ command, facts, given, answered: ++count });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       failed.push({ command, facts: error.facts });
     }
   };
-  await give(processes[0].store, "first", first);
+  await give(processes[0], "first", first);
   await Promise.all(
     given.map(async ({ process, keepsRows, commands }, client) => {
-      const { store, clock } = processes[process % processes.length] ?? processes[0];
-      if (keepsRows) clock.step(distrustMs);
-      for (const [i, each] of commands.entries()) await give(store, `${client}-${i}`, each);
+      const chosen = processes[process % processes.length] ?? processes[0];
+      if (keepsRows) chosen.clock.step(distrustMs);
+      for (const [i, each] of commands.entries()) await give(chosen, `${client}-${i}`, each);
     }),
   );
 
@@ -229,6 +244,20 @@ test("concurrent commands are serializable with slow reads and commits", async (
     await expectSerial(await opened([1, 2, 3].map(() => storage.connect({ onTheWay }))), given);
   });
   await fc.assert(timed, { numRuns: runs(1500) });
+});
+
+test("concurrent commands that run in turn are serializable with slow commits", async () => {
+  const timed = fc.asyncProperty(clients, fc.integer(), async (given, seed) => {
+    const random = seededRandom(seed);
+    const ground = memory();
+    const slow = beforeCommits(ground, async () => {
+      for (let turns = (random.bytes(1)[0] ?? 0) % 4; turns > 0; turns--) {
+        await ground.yieldToEventLoop();
+      }
+    });
+    await expectSerial(await opened([slow, slow]), given);
+  });
+  await fc.assert(timed, { numRuns: runs(600) });
 });
 
 type OnTheWay = ConnectionOptions["onTheWay"];

@@ -79,4 +79,14 @@ export const guard = inArea("guard", [
     replace: "",
     tests: ["test/operations/idempotency.test.ts"],
   },
+  {
+    name: "rerun-joins-running-group",
+    sentence:
+      "A command that runs again after a conflict joins a group which has begun without the " +
+      "storage's lock, so that it fails again and again under load.",
+    file: "src/store/command-queue.ts",
+    find: "if (hasAgain && !runsAgain) return;",
+    replace: "",
+    tests: ["test/store/command-queue.test.ts"],
+  },
 ]);

@@ -74,4 +74,64 @@ export const pace = inArea("pace", [
     replace: "paused_until: ended_at + pause }",
     tests: ["test/webhooks/retry-times.test.ts"],
   },
+  {
+    name: "items-go-first",
+    sentence: "A one-time code is accepted only after the messages of a large batch.",
+    file: "src/store/command-queue.ts",
+    find: "new Turns(this.#ofCallers, callerTurns, this.#items)",
+    replace: "new Turns(this.#items, callerTurns, this.#ofCallers)",
+    tests: ["test/store/command-queue.test.ts", "test/operations/items-of-lists.test.ts"],
+  },
+  {
+    name: "batch-items-are-no-items",
+    sentence: "A one-time code waits behind the items of a batch that were given before it.",
+    file: "src/messages/send.ts",
+    find: "  isItem: true,\n",
+    replace: "",
+    tests: ["test/operations/items-of-lists.test.ts"],
+  },
+  {
+    name: "items-have-no-turn",
+    sentence: "A batch makes no progress while single messages keep arriving.",
+    file: "src/store/command-queue.ts",
+    find: "const callerTurns = 3;",
+    replace: "const callerTurns = Infinity;",
+    tests: ["test/store/command-queue.test.ts"],
+  },
+  {
+    name: "group-has-no-pause",
+    sentence: "A request waits until a long group of the engine's own commands has ended.",
+    file: "src/store/committer.ts",
+    find: "await port.yieldToEventLoop();",
+    replace: "",
+    tests: ["test/store/group-slices.test.ts"],
+  },
+  {
+    name: "group-does-not-end-for-callers",
+    sentence: "A request joins a group, but waits for all commands that the group may have.",
+    file: "src/store/committer.ts",
+    find: "callers > 0 &&",
+    replace: "callers > groupSize &&",
+    tests: ["test/store/group-slices.test.ts"],
+  },
+  {
+    name: "mailing-loses-its-turn",
+    sentence:
+      "A single message that begins in the turn of a mailing takes that turn, so that the mailing " +
+      "gets less than an eighth.",
+    file: "src/queue/concurrency.ts",
+    find: 'if ("class" in lane && passesTurn)',
+    replace: 'if ("class" in lane)',
+    tests: ["test/queue/begin-at-once.test.ts"],
+  },
+  {
+    name: "mailing-loses-its-slot",
+    sentence:
+      "A single message takes the only free slot in the turn of a mailing, which is never sent " +
+      "while single messages keep arriving.",
+    file: "src/queue/backlog.ts",
+    find: "if (withTurn === undefined || this.#slots.freeInLane(withTurn) > 0) return true;",
+    replace: "return true;",
+    tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
+  },
 ]);

@@ -1,0 +1,80 @@
+/** While a long list is accepted, commands of other callers go first. */
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { contacts, identityByAddress } from "../../src/contacts/rows.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import type { StoragePort } from "../../src/ports/storage.ts";
+import { imported } from "../contacts/helpers.ts";
+import { rowsOf } from "../contacts/rows.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const to = (n: number): string => `+1500555${1_000 + n}`;
+const person = "+15005559000";
+const size = 100;
+
+const lists = [
+  {
+    list: "a batch of messages",
+    give: async ({ messages }: MessagingEngine): Promise<number> => {
+      const drafts = Array.from({ length: size }, (_, n) => ({ to: to(n), body: "mailing" }));
+      const { data } = await messages.batch({ messages: drafts });
+      return data.filter(({ ok }) => ok).length;
+    },
+  },
+  {
+    list: "an import of contacts",
+    give: async (engine: MessagingEngine): Promise<number> => {
+      const rows = Array.from({ length: size }, (_, n) => ({ phone: to(n) }));
+      const reports = await imported(engine.contacts, rows);
+      return reports.filter(({ status }) => status === "created").length;
+    },
+  },
+];
+
+/** On PostgreSQL, the commands of a group run at the same time. */
+const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
+
+describe.each(inTurn)("on $name", ({ open }) => {
+  it.each(lists)("a message is accepted before the items of $list that wait", async ({ give }) => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    let onItem = (): void => {};
+    /** Each command looks for its recipient, and takes a millisecond. */
+    const timed: StoragePort = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          read(lookups) {
+            if (lookups.some(({ index }) => index === identityByAddress)) {
+              clock.step(1);
+              onItem();
+            }
+            return group.read(lookups);
+          },
+        });
+      },
+    });
+    const one = engine(timed);
+    await one.messages.send({ to: to(size), body: "The engine is open now." });
+    const before = (await rowsOf(storage, contacts)).length;
+    let known = 0;
+    const arrived = Promise.withResolvers<void>();
+    const send = async (): Promise<void> => {
+      await setImmediate();
+      await one.messages.send({ to: person, body: "Your code is 1234." });
+      known = (await rowsOf(storage, contacts)).length - before;
+      arrived.resolve();
+    };
+    onItem = () => {
+      onItem = () => {};
+      void send();
+    };
+    const giving = give(one);
+    await arrived.promise;
+    // The message's contact, and that of the item that ran when the message arrived.
+    expect(known).toBe(2);
+    expect(await giving).toBe(size);
+  });
+});
