@@ -1,4 +1,4 @@
-import { classAt } from "./classes.ts";
+import { bestOf, classAt } from "./classes.ts";
 import type { Slots } from "./concurrency.ts";
 import type { DueJob, DueJobs } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "./job.ts";
@@ -73,29 +73,45 @@ export class Backlog {
     return this.#due.next(now);
   }
 
-  /** Whether a lane has a slot for a new job beside the waiting jobs that go before it. */
-  hasRoomFor(lane: Lane): boolean {
+  /**
+   * Takes a slot for a new job of a lane, if there is one beside the waiting jobs that go before it.
+   * Returns whether it did.
+   */
+  takeSlotFor(lane: Lane): boolean {
     const { hasReadAllLanes, leftLanes } = this.#due;
     if (!hasReadAllLanes || this.#armed.size >= maxArmed) return false;
-    // It is not known how many jobs wait in a lane that the last search left.
-    if (leftLanes.some((left) => this.#goesBefore(left, lane))) return false;
+    let withTurn: Lane | undefined;
+    for (const left of leftLanes) {
+      const goBefore = this.#goBefore(left, lane);
+      // It is not known how many jobs wait in a lane that the last search left.
+      if (goBefore === "all") return false;
+      if (goBefore === "one") withTurn = left;
+    }
     let free = this.#slots.freeInLane(lane);
     for (const waiting of [...this.#inSearch, ...this.#armed.values()]) {
-      if (free <= 0) break;
-      if (this.#goesBefore(waiting.lane, lane)) free--;
+      if (free <= 0) return false;
+      const goBefore = this.#goBefore(waiting.lane, lane);
+      if (goBefore === "all") free--;
+      if (goBefore === "one") withTurn = waiting.lane;
     }
-    return free > 0;
+    if (free <= 0) return false;
+    this.#slots.take(lane, { passesTurn: withTurn === undefined });
+    if (withTurn === undefined || this.#slots.freeInLane(withTurn) > 0) return true;
+    // The job that has the turn needs the slot.
+    this.#slots.release(lane);
+    return false;
   }
 
   /**
-   * Whether a waiting job takes a slot before a new job of `lane`. In one group, the class that has
-   * the turn goes first.
+   * Which jobs that wait in a lane take a slot before a new job of another. In one group, the class
+   * that has the turn goes first. If it is the lower one, it has only this turn.
    */
-  #goesBefore(waiting: Lane, lane: Lane): boolean {
-    const classes = [classOf(waiting), classOf(lane)];
-    const isNext =
-      groupOf(waiting) !== groupOf(lane) ||
-      classAt(this.#slots.turnOf(lane), classes) === classOf(waiting);
-    return isNext && this.#slots.freeInLane(waiting) > 0;
+  #goBefore(waiting: Lane, lane: Lane): "all" | "one" | "none" {
+    if (this.#slots.freeInLane(waiting) <= 0) return "none";
+    if (groupOf(waiting) !== groupOf(lane)) return "all";
+    const theirs = classOf(waiting);
+    const own = classOf(lane);
+    if (classAt(this.#slots.turnOf(lane), [theirs, own]) !== theirs) return "none";
+    return bestOf(theirs, own) === theirs ? "all" : "one";
   }
 }

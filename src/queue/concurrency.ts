@@ -141,10 +141,13 @@ export class Slots {
     return remote === undefined ? free : Math.min(free, this.#freeForRemote(remote));
   }
 
-  /** Counts a job of a lane as running. */
-  take(lane: Lane): void {
+  /**
+   * Counts a job of a lane as running. Without `passesTurn`, the present turn in its group remains:
+   * it belongs to another job, which has a slot left.
+   */
+  take(lane: Lane, { passesTurn = true }: { readonly passesTurn?: boolean } = {}): void {
     this.#count(lane, 1);
-    if ("class" in lane) this.#turns.set(groupOf(lane), this.turnOf(lane) + 1);
+    if ("class" in lane && passesTurn) this.#turns.set(groupOf(lane), this.turnOf(lane) + 1);
   }
 
   /** Counts a job of a lane as ended. Returns whether another job may have waited for its slot. */

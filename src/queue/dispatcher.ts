@@ -221,10 +221,10 @@ export class Dispatcher {
     const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
     if (row === undefined || row.due_at > tx.now) return undefined;
     const lane = decodeLane(row.lane);
-    const hasRoom = this.#backlogOf(lane)?.hasRoomFor(lane) === true;
-    if (!hasRoom || this.#waitForOthersMs(lane) > 0) return undefined;
+    if (this.#waitForOthersMs(lane) > 0) return undefined;
     // The handler may still run though its last transaction has removed the job.
     if (this.#running.has(nameOf(row))) return undefined;
+    if (this.#backlogOf(lane)?.takeSlotFor(lane) !== true) return undefined;
     const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
     const end = (): void => {
       this.#beginning.delete(settled);
@@ -234,7 +234,6 @@ export class Dispatcher {
       this.#release(lane);
       end();
     };
-    this.#slots.take(lane);
     this.#beginning.add(settled);
     let taken: TakenJob | undefined;
     try {

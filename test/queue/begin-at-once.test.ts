@@ -196,6 +196,44 @@ describe.each(storages)("a message that is due at once, on $name", ({ open }) =>
     expect(line.calls.map(({ message }) => message.body).slice(turn - 2)).toEqual(sequence);
   });
 
+  it.each([
+    { free: 2, atOnce: ["single 8"], later: ["mailing", "single 9"] },
+    { free: 1, atOnce: [], later: ["mailing", "single 8", "single 9"] },
+  ])("leaves the turn and a slot to a waiting mailing, with $free free", async (expected) => {
+    const { free, atOnce, later } = expected;
+    const { clock, engine } = world();
+    const line = carrier({
+      async send({ body }, attempt) {
+        await clock.sleep(body === "single 6" && free === 1 ? 60_000 : 1_000);
+        return accepted(attempt);
+      },
+    });
+    const { delay, storage } = slowSearches(open().connect(), clock);
+    const one = engine(storage, { transports: [line], laneConcurrency: 2 });
+    await one.start();
+    await clock.advance(7_777);
+    const send = (n: number): Promise<unknown> =>
+      one.messages.send({ to: to(n), body: `single ${n}` });
+    for (let n = 1; n <= 5; n++) {
+      await send(n);
+      await clock.advance(1_500);
+    }
+    for (const n of [6, 7]) await send(n);
+    // The eighth turn belongs to the lower classes.
+    await one.messages.batch({ messages: [{ to: to(20), body: "mailing" }] });
+    await clock.advance(500);
+    delay.readMs = 2_000;
+    await clock.advance(600);
+    // The engine searches for the mailing.
+    const called = (): readonly (string | null)[] =>
+      line.calls.slice(7).map(({ message }) => message.body);
+    for (const n of [8, 9]) await send(n);
+    await clock.settle();
+    expect(called()).toEqual(atOnce);
+    await clock.advance(40_000);
+    expect(called()).toEqual([...atOnce, ...later]);
+  });
+
   it("reaches no carrier if its recipient opts out before the commit", async () => {
     const { clock, engine } = world();
     const ground = open();

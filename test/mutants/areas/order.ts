@@ -71,8 +71,8 @@ export const order = inArea("order", [
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
     file: "src/queue/backlog.ts",
-    find: "if (this.#goesBefore(waiting.lane, lane)) free--;",
-    replace: "if (this.#goesBefore(waiting.lane, lane)) continue;",
+    find: 'if (goBefore === "all") free--;',
+    replace: 'if (goBefore === "all") continue;',
     tests: ["test/queue/begin-at-once.test.ts"],
   },
 ]);
