@@ -157,6 +157,6 @@ it("does not change how a message ends, whom the engine calls, or how often it r
       const second = await ending(story, (told) => told.toReversed());
       expect(second).toEqual(first);
     }),
-    { numRuns: runs(400) },
+    { numRuns: runs(200) },
   );
 });
