@@ -56,7 +56,8 @@ export class BackgroundWriter {
   #isReady = false;
   #isClosed = false;
   #largeGroups = 0;
-  #pending: Pending | undefined;
+  /** The commits in progress. The thread answers them in this order. */
+  readonly #pending: Pending[] = [];
 
   constructor(file: string, thresholds: BackgroundThresholds) {
     this.#file = file;
@@ -74,10 +75,10 @@ export class BackgroundWriter {
     return this.#isReady;
   }
 
-  /** Commits a group. Only one commit may be in progress. */
+  /** Commits a group. Engines that share the storage may commit at the same time. */
   commit(steps: readonly Step[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#pending = { resolve, reject };
+      this.#pending.push({ resolve, reject });
       // While the thread is idle it must not keep the process alive. During a commit it must.
       this.#worker?.ref();
       this.#worker?.postMessage(steps satisfies WorkerRequest);
@@ -121,9 +122,8 @@ export class BackgroundWriter {
       this.#isReady = true;
       return;
     }
-    const pending = this.#pending;
-    this.#pending = undefined;
-    this.#worker?.unref();
+    const pending = this.#pending.shift();
+    if (this.#pending.length === 0) this.#worker?.unref();
     if (message === "committed") pending?.resolve();
     else pending?.reject(errorOf(message, this.#file));
   }
@@ -134,8 +134,9 @@ export class BackgroundWriter {
     const message =
       "The thread that writes to the database ended unexpectedly. Its last commit may or may " +
       "not have happened.";
-    this.#pending?.reject(unavailableError(message, this.#file, { cause }));
-    this.#pending = undefined;
+    for (const { reject } of this.#pending.splice(0)) {
+      reject(unavailableError(message, this.#file, { cause }));
+    }
   }
 }
 

@@ -50,6 +50,21 @@ describe("commits in the background thread", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
+  it("have each their own outcome, when several engines on one storage object commit at once", async () => {
+    const port = closing(threaded(await temporaryFile()));
+    await port.open(firstSchema);
+    await write(port, insertNote("a"));
+    const outcomes = await Promise.allSettled(
+      ["b", "a", "c"].map((id) => write(port, insertNote(id))),
+    );
+    expect(outcomes).toEqual([
+      { status: "fulfilled", value: undefined },
+      { status: "rejected", reason: expect.any(StorageConflict) as unknown },
+      { status: "fulfilled", value: undefined },
+    ]);
+    expect(await notes(port)).toEqual(["a", "b", "c"]);
+  });
+
   it("report an unknown outcome when the thread ends unexpectedly, and continue without it", async () => {
     const started = threads();
     const file = await temporaryFile();
