@@ -74,44 +74,45 @@ export class Backlog {
   }
 
   /**
-   * Takes a slot for a new job of a lane, if there is one beside the waiting jobs that go before it.
-   * Returns whether it did.
+   * Takes a slot for a new job of a lane, if one is left when all waiting jobs that go before it have
+   * theirs. Returns whether it did. If a lower class has the turn in the lane's group, one job of
+   * that class goes before. The new job leaves it a slot and the turn.
    */
   takeSlotFor(lane: Lane): boolean {
     const { hasReadAllLanes, leftLanes } = this.#due;
-    if (!hasReadAllLanes || this.#armed.size >= maxArmed) return false;
-    let withTurn: Lane | undefined;
-    for (const left of leftLanes) {
-      const goBefore = this.#goBefore(left, lane);
-      // It is not known how many jobs wait in a lane that the last search left.
-      if (goBefore === "all") return false;
-      if (goBefore === "one") withTurn = left;
-    }
-    let free = this.#slots.freeInLane(lane);
-    for (const waiting of [...this.#inSearch, ...this.#armed.values()]) {
-      if (free <= 0) return false;
-      const goBefore = this.#goBefore(waiting.lane, lane);
-      if (goBefore === "all") free--;
-      if (goBefore === "one") withTurn = waiting.lane;
-    }
-    if (free <= 0) return false;
-    this.#slots.take(lane, { passesTurn: withTurn === undefined });
-    if (withTurn === undefined || this.#slots.freeInLane(withTurn) > 0) return true;
-    // The job that has the turn needs the slot.
+    const free = this.#slots.freeInLane(lane);
+    if (free <= 0 || !hasReadAllLanes || this.#armed.size >= maxArmed) return false;
+    const hasSlot = (each: Lane): boolean => this.#slots.freeInLane(each) > 0;
+    const left = leftLanes.filter(hasSlot);
+    const jobs = [...this.#inSearch, ...this.#armed.values()];
+    const waiting = jobs.map((job) => job.lane).filter(hasSlot);
+    const withTurn = this.#laneWithTurn(lane, [...left, ...waiting]);
+    const goesBefore = (each: Lane): boolean =>
+      groupOf(each) !== groupOf(lane) ||
+      (classOf(withTurn) === classOf(lane)
+        ? classOf(each) === classOf(lane)
+        : !isBelow(each, lane));
+    // It is not known how many jobs wait in a lane that the last search left.
+    if (left.some(goesBefore)) return false;
+    const leavesTurn = isBelow(withTurn, lane);
+    if (free <= waiting.filter(goesBefore).length + (leavesTurn ? 1 : 0)) return false;
+    this.#slots.take(lane, { usesTurn: !leavesTurn });
+    if (!leavesTurn || hasSlot(withTurn)) return true;
+    // A lower class has fewer slots. The job that has the turn needs this one.
     this.#slots.release(lane);
     return false;
   }
 
-  /**
-   * Which jobs that wait in a lane take a slot before a new job of another. In one group, the class
-   * that has the turn goes first. If it is the lower one, it has only this turn.
-   */
-  #goBefore(waiting: Lane, lane: Lane): "all" | "one" | "none" {
-    if (this.#slots.freeInLane(waiting) <= 0) return "none";
-    if (groupOf(waiting) !== groupOf(lane)) return "all";
-    const theirs = classOf(waiting);
-    const own = classOf(lane);
-    if (classAt(this.#slots.turnOf(lane), [theirs, own]) !== theirs) return "none";
-    return bestOf(theirs, own) === theirs ? "all" : "one";
+  /** Returns the lane that has the turn among a lane and those of its group in which jobs wait. */
+  #laneWithTurn(lane: Lane, waiting: readonly Lane[]): Lane {
+    const inGroup = [lane, ...waiting.filter((each) => groupOf(each) === groupOf(lane))];
+    const withTurn = classAt(this.#slots.turnOf(lane), inGroup.map(classOf));
+    return inGroup.find((each) => classOf(each) === withTurn) ?? lane;
   }
+}
+
+/** Whether the class of a lane is lower than that of another. */
+function isBelow(lane: Lane, other: Lane): boolean {
+  const [own, better] = [classOf(lane), classOf(other)];
+  return own !== better && bestOf(own, better) === better;
 }

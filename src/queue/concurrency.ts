@@ -142,12 +142,12 @@ export class Slots {
   }
 
   /**
-   * Counts a job of a lane as running. Without `passesTurn`, the present turn in its group remains:
-   * it belongs to another job, which has a slot left.
+   * Counts a job of a lane as running. If `usesTurn` is false, the present turn of its group stays
+   * with another job. Leave that one a slot.
    */
-  take(lane: Lane, { passesTurn = true }: { readonly passesTurn?: boolean } = {}): void {
+  take(lane: Lane, { usesTurn = true }: { readonly usesTurn?: boolean } = {}): void {
     this.#count(lane, 1);
-    if ("class" in lane && passesTurn) this.#turns.set(groupOf(lane), this.turnOf(lane) + 1);
+    if ("class" in lane && usesTurn) this.#turns.set(groupOf(lane), this.turnOf(lane) + 1);
   }
 
   /** Counts a job of a lane as ended. Returns whether another job may have waited for its slot. */

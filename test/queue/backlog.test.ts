@@ -100,7 +100,7 @@ async function arriveSingle({ slots, waitingIn, mailingIsNext, arrive }: Opened)
   const isNext = mailingIsNext();
   const singlesWait = waitingIn("single") > 0;
   const isFree = slots.freeInLane(single) > 0;
-  slots.take(single, { passesTurn: false });
+  slots.take(single, { usesTurn: false });
   const leavesSlot = !isNext || slots.freeInLane(mailing) > 0;
   slots.release(single);
   const begins = await arrive(single);
@@ -179,3 +179,18 @@ it("a new message leaves its slot to a mailing that has the turn, though another
   expect(await arrive(single)).toBe(false);
   expect((await search()).map(classOf)).toEqual(["batch", "single"]);
 });
+
+it.each([
+  { free: 3, begins: false },
+  { free: 4, begins: true },
+])(
+  "a new message leaves slots to two single messages and to a mailing that has the turn, with $free free",
+  async ({ free, begins }) => {
+    const { mailingIsNext, arrive, end } = await opened(7);
+    for (let n = 0; n < 7; n++) await arrive(single);
+    for (const lane of [single, single, mailing]) await arrive(lane);
+    for (let n = 0; n < free; n++) end(0);
+    expect(mailingIsNext()).toBe(true);
+    expect(await arrive(single)).toBe(begins);
+  },
+);
