@@ -50,8 +50,8 @@ export default defineConfig({
   },
   // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
   banner: { js: `import "./${versionCheck}";` },
-  // `zod` loads the messages of some 50 languages, which takes half of its time. Bundled, only what
-  // the engine uses is loaded. The declarations still import it, so it stays a dependency.
+  // `zod` loads the messages of some 50 languages, which takes half of its loading time. The bundle
+  // has only the parts that the engine uses. The declarations still import `zod`.
   noExternal: ["zod"],
   async onSuccess() {
     await copyFile(versionCheck, `dist/${versionCheck}`);

@@ -89,7 +89,7 @@ interface HostPoliciesOptions {
 interface CommitOptions {
   /** The handle of an open transaction of the host application that the command joins. */
   readonly handle?: unknown;
-  /** Whose command it is. By default `caller`. */
+  /** Who gave the command. By default `caller`. */
   readonly origin?: Origin;
 }
 

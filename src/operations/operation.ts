@@ -150,7 +150,7 @@ export interface Command<Input, Output> {
    * True if a reset of the sandbox leaves what the command did. The idempotency key then stays too.
    */
   readonly survivesReset?: true;
-  /** True if the command is one item of a caller's list. Then other callers' commands go first. */
+  /** True if the command is one item of a list. Up to three other commands of callers go before it. */
   readonly isItem?: true;
 }
 

@@ -197,7 +197,7 @@ export class Dispatcher {
       // must not wait for the rows that the first step needs.
       const begins = store.runsInTurn;
       taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options, begins), {
-        origin: "engine",
+        ...background,
         claims: true,
       });
     } catch (error) {

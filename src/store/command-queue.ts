@@ -1,8 +1,9 @@
 import type { Begun, UnscopedTx } from "./transaction.ts";
 
 /**
- * Whose command it is. `caller`: somebody's who waits for it. `item`: also a caller's, but one of a
- * long list, such as the messages of a batch. `engine`: the engine's own, such as that of a job.
+ * Who gave a command. `caller`: the host application or an API client, which waits for the result.
+ * `item`: the same, but for one element of a list, such as a message of a batch. `engine`: the engine
+ * itself, for example a job.
  */
 export type Origin = "engine" | "caller" | "item";
 
@@ -49,9 +50,9 @@ interface CommandQueueOptions {
 /**
  * The commands that wait. Those that must run again come first. The engine's own work comes before
  * callers' commands, since it completes what they began: under load, messages are delivered before
- * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers, and
- * every second one where claims lock rows. There, every second group consists of commands that claim
- * rows, while both kinds wait. Of the callers' turns, every fourth belongs to the items of lists.
+ * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers, and of
+ * these, every fourth to the items of lists. Where claims lock rows, every second turn belongs to the
+ * callers, and every second group consists of commands that claim rows, while both kinds wait.
  */
 export class CommandQueue {
   readonly #separatesClaims: boolean;
@@ -100,7 +101,7 @@ export class CommandQueue {
     else this.#ofCallers.add(member);
   }
 
-  /** Adds commands that run again, in the order of arrival, so that a caller's stay in order. */
+  /** Adds commands that run again, in the order of arrival, so that the commands of one caller keep their order. */
   addAgain(members: readonly Member[]): void {
     for (const member of members) this.#again.add(member);
     this.#again.sort();
@@ -114,7 +115,7 @@ export class CommandQueue {
     const runsAgain = this.#again.size > 0;
     for (let taken = 0; taken < max; taken++) {
       const hasAgain = this.#again.size > 0;
-      // A command that runs again may need an exclusive group, and this one has begun without it.
+      // A command that runs again may need an exclusive group. This group began as a shared one.
       if (hasAgain && !runsAgain) return;
       const line = hasAgain ? this.#again : this.#lineOf(first);
       const member = line.first;
@@ -170,22 +171,22 @@ class Arrivals implements Line {
   }
 }
 
-/** Two lines. While both wait, one command of the second is taken after `turns` of the first. */
+/** Two lines. While commands wait in both, one of `others` follows each `turns` of `preferred`. */
 class Turns implements Line {
-  readonly #line: Line;
+  readonly #preferred: Line;
   readonly #turns: number;
-  readonly #second: Line;
-  /** How many commands of the first line were taken since the last one of the second. */
+  readonly #others: Line;
+  /** How many preferred commands were taken since the last one of the others. */
   #taken = 0;
 
-  constructor(line: Line, turns: number, second: Line) {
-    this.#line = line;
+  constructor(preferred: Line, turns: number, others: Line) {
+    this.#preferred = preferred;
     this.#turns = turns;
-    this.#second = second;
+    this.#others = others;
   }
 
   get size(): number {
-    return this.#line.size + this.#second.size;
+    return this.#preferred.size + this.#others.size;
   }
 
   get first(): Member | undefined {
@@ -194,13 +195,13 @@ class Turns implements Line {
 
   take(): void {
     const next = this.#next;
-    this.#taken = next === this.#line ? this.#taken + 1 : 0;
+    this.#taken = next === this.#preferred ? this.#taken + 1 : 0;
     next.take();
   }
 
   get #next(): Line {
-    if (this.#line.size === 0) return this.#second;
-    const isSecond = this.#second.size > 0 && this.#taken >= this.#turns;
-    return isSecond ? this.#second : this.#line;
+    if (this.#preferred.size === 0) return this.#others;
+    const isOthersTurn = this.#others.size > 0 && this.#taken >= this.#turns;
+    return isOthersTurn ? this.#others : this.#preferred;
   }
 }

@@ -10,6 +10,7 @@ import {
 } from "../ports/index.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import type { CommandQueue, Member } from "./command-queue.ts";
+import { GroupPace } from "./group-pace.ts";
 import { Overlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
@@ -39,15 +40,8 @@ interface CommitterOptions {
 type Result =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
 
-/** The limits of a group. A larger group would delay its first commands. */
+/** The maximum number of commands of a group. More would delay its first commands. */
 const groupSize = 128;
-const groupMs = 8;
-/**
- * Bodies that run in turn run in slices of this length, in milliseconds. After each one, the event
- * loop continues, so that callers' commands arrive and the commit of the previous group ends. A group
- * with callers' commands ends after one slice for each of them.
- */
-const sliceMs = 1;
 /** If at least this many commands wait, half of them are enough for a group. */
 const minToSplit = 32;
 export const maxConflicts = 8;
@@ -98,6 +92,8 @@ export class Committer {
   #previous: { readonly overlay: Overlay; readonly committed: Promise<boolean> } | undefined;
   /** Whether the last commit was asynchronous. */
   #isAsync = false;
+  /** How long the last synchronous commit took, in milliseconds. */
+  #blockedMs = 0;
   /** Lookups of the members that run again. The next group reads them in one batch. */
   #knownLookups: readonly Lookup[] = [];
 
@@ -111,7 +107,7 @@ export class Committer {
    * group can start. Never rejects.
    */
   async runGroup(queue: CommandQueue): Promise<void> {
-    const { port, requeue } = this.#options;
+    const { port, clock, requeue } = this.#options;
     const claims = queue.first?.claims === true && !port.capabilities.synchronous;
     // A group that holds locks must not wait for the previous group's commit, which may need them.
     if (queue.hasConflicts || claims) await this.idle();
@@ -137,11 +133,15 @@ export class Committer {
         return;
       }
       const writes = groupRun.overlay.writes();
+      const start = clock.monotonic();
       const committing = writes.length > 0 ? group.commit(writes) : group.abort();
       if (writes.length > 0) this.#isAsync = committing instanceof Promise;
       if (committing instanceof Promise) {
         this.#commitLater(groupRun, writes, committing, group, lookups);
-      } else this.#settle(groupRun, writes);
+      } else {
+        if (writes.length > 0) this.#blockedMs = clock.monotonic() - start;
+        this.#settle(groupRun, writes);
+      }
     } catch (error) {
       await group?.abort();
       await previous?.committed;
@@ -169,7 +169,7 @@ export class Committer {
     const overlay = new Overlay();
     const results = this.#options.port.capabilities.synchronous
       ? await this.#runInTurn(opened, overlay)
-      : await this.#runAtOnce(opened, overlay);
+      : await this.#runConcurrently(opened, overlay);
     return { members: opened.members, results, overlay, snapshot: opened.snapshot };
   }
 
@@ -180,23 +180,17 @@ export class Committer {
   ): Promise<readonly Result[]> {
     const { port, clock } = this.#options;
     const results: Result[] = [];
-    const start = clock.now();
-    let sliceStart = start;
-    let callers = 0;
+    const pace = new GroupPace(clock, this.#blockedMs);
     for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
       members.push(member);
       results.push(await this.#run(member, snapshot, overlay));
-      if (member.origin === "caller") callers++;
-      const now = clock.now();
-      if (now - start >= groupMs) break;
-      // An exclusive group may lock the storage: nothing else may run before it ends.
-      if (exclusive || now - sliceStart < sliceMs) continue;
-      // The callers that wait will share this group.
-      if (queue.hasCallers) continue;
-      const isCommitting = this.#previous !== undefined;
-      if (!isCommitting && callers > 0 && now - start >= callers * sliceMs) break;
-      await port.yieldToEventLoop();
-      sliceStart = clock.now();
+      pace.bodyEnded(member.origin);
+      if (pace.isOver || queue.size === 0) break;
+      // An exclusive group may lock the storage, so nothing else may run before it ends. Callers'
+      // commands that already wait join the group without a pause.
+      if (exclusive || queue.hasCallers || !pace.isSliceOver) continue;
+      if (pace.isEnough && this.#previous === undefined) break;
+      await pace.pause(() => port.yieldToEventLoop());
     }
     return results;
   }
@@ -205,7 +199,7 @@ export class Committer {
    * Runs bodies at the same time, each without the writes of the others. Runs those again that read
    * what an earlier one wrote.
    */
-  async #runAtOnce(
+  async #runConcurrently(
     { queue, members, snapshot, lookups }: OpenedGroup,
     overlay: Overlay,
   ): Promise<readonly Result[]> {

@@ -24,7 +24,7 @@ const maxWaitingInTotal = 20_000;
 
 interface CommitOptions {
   /**
-   * By default `caller`. The engine's own work is queued even if callers fill the queue, since
+   * Who gave the command. By default `caller`. The engine's own work is queued even if callers fill the queue, since
    * nobody would retry it.
    */
   readonly origin?: Origin;

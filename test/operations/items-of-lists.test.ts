@@ -6,6 +6,7 @@ import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { imported } from "../contacts/helpers.ts";
 import { rowsOf } from "../contacts/rows.ts";
+import { letWork } from "../support/let-work.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
@@ -39,6 +40,7 @@ const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 describe.each(inTurn)("on $name", ({ open }) => {
   it.each(lists)("a message is accepted before the items of $list that wait", async ({ give }) => {
     const { clock, engine } = world();
+    const spend = letWork(clock);
     const storage = open().connect();
     let onItem = (): void => {};
     /** Each command looks for its recipient, and takes a millisecond. */
@@ -48,7 +50,7 @@ describe.each(inTurn)("on $name", ({ open }) => {
         return over(group, {
           read(lookups) {
             if (lookups.some(({ index }) => index === identityByAddress)) {
-              clock.step(1);
+              spend(1);
               onItem();
             }
             return group.read(lookups);

@@ -15,6 +15,7 @@ import type { Access, StoragePort } from "../../src/ports/storage.ts";
 import type { Origin } from "../../src/store/command-queue.ts";
 import { Store } from "../../src/store/store.ts";
 import { beforeCommits } from "../support/before-commits.ts";
+import { letWork } from "../support/let-work.ts";
 import { over } from "../support/over.ts";
 import type { Ground, StorageCase } from "../support/storages.ts";
 import { itemById, items, schema } from "./commands.ts";
@@ -27,6 +28,7 @@ const numbered = (count: number, name: string): readonly string[] =>
 async function opened({ open }: StorageCase, change = (port: StoragePort): StoragePort => port) {
   const port = change(open().connect());
   const clock = virtualClock();
+  const spend = letWork(clock);
   const groups = { commits: 0 };
   const counted = over(port, {
     begin(how) {
@@ -51,7 +53,7 @@ async function opened({ open }: StorageCase, change = (port: StoragePort): Stora
     await store.commitUnscoped(
       async (tx) => {
         tx.insert(items, { id: name, owner: "nobody", label: null, token: "" });
-        clock.step(1);
+        spend(1);
         ran.push(name);
         onRun();
       },
@@ -59,7 +61,7 @@ async function opened({ open }: StorageCase, change = (port: StoragePort): Stora
     );
     done.push(name);
   };
-  return { clock, groups, ran, done, give };
+  return { clock, spend, groups, ran, done, give };
 }
 
 describe.each(inTurn)("the commands of a group on $name", (storage) => {
@@ -106,6 +108,25 @@ describe.each(inTurn)("the commands of a group on $name", (storage) => {
     await Promise.all(callers.map((name) => give(name, "caller")));
     expect([ran, groups.commits]).toEqual([callers, 1]);
     await Promise.all(work);
+  });
+
+  it("have half of the time if the host application keeps the event loop busy", async () => {
+    const { spend, give } = await opened(storage);
+    let turns = 0;
+    let isDone = false;
+    const busy = async (): Promise<void> => {
+      for (; !isDone; turns++) {
+        await setImmediate();
+        spend(5);
+      }
+    };
+    const host = busy();
+    await Promise.all(numbered(40, "engine").map((name) => give(name, "engine")));
+    isDone = true;
+    await host;
+    // In as much time as the commands take, the host application takes eight turns. Some more come
+    // while a group begins and ends.
+    expect(turns).toBeLessThanOrEqual(20);
   });
 
   it("end the group after 8 ms, though callers' commands never stop to arrive", async () => {

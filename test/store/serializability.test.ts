@@ -17,6 +17,7 @@ import {
   SharedStorage,
 } from "../../adapters/testing/world/shared-storage.ts";
 import { beforeCommits } from "../support/before-commits.ts";
+import { letWork } from "../support/let-work.ts";
 import { runs } from "../support/runs.ts";
 import { storages } from "../support/storages.ts";
 import {
@@ -113,6 +114,8 @@ type Clients = typeof clients extends fc.Arbitrary<infer T> ? T : never;
 interface Process {
   readonly store: Store;
   readonly clock: VirtualClock;
+  /** Lets time pass while a command runs, in milliseconds. */
+  readonly spend: (ms: number) => void;
 }
 
 /** Processes on one storage. */
@@ -120,8 +123,9 @@ async function opened(ports: readonly StoragePort[]): Promise<readonly [Process,
   const processes = ports.map((port, n) => {
     // Clocks differ, because first versions of rows must not repeat across processes.
     const clock = virtualClock(n * 30 * dayMs);
+    const spend = letWork(clock);
     const random = seededRandom(n);
-    return { clock, store: new Store({ port, schema, clock, random, logger: silent }) };
+    return { clock, spend, store: new Store({ port, schema, clock, random, logger: silent }) };
   });
   for (const { store } of processes) await store.open();
   onTestFinished(async () => {
@@ -141,7 +145,7 @@ async function expectSerial(
   const failed: Pick<Answered, "command" | "facts">[] = [];
   let count = 0;
   const give = async (
-    { store, clock }: Process,
+    { store, spend }: Process,
     name: string,
     { origin, takesMs, ...what }: typeof first,
   ): Promise<void> => {
@@ -150,7 +154,7 @@ async function expectSerial(
     const given = ++count;
     try {
       const work = async (tx: UnscopedTx) => {
-        clock.step(takesMs);
+        spend(takesMs);
         return run(tx, command);
       };
       const facts = await store.commitUnscoped(work, { origin });

@@ -5,6 +5,7 @@ import { silent } from "../../src/ports/environment.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { Store } from "../../src/store/store.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
+import { letWork } from "../support/let-work.ts";
 import { over } from "../support/over.ts";
 import { storages, type Ground } from "../support/storages.ts";
 import { type Item, itemById, items, schema } from "./commands.ts";
@@ -65,9 +66,10 @@ export async function twoProcesses(
   const recall = (id: string) =>
     measured(async (tx) => (await tx.get(itemById, [id], recent))?.token);
 
+  const spend = clocks.map(letWork);
   /** Advances the time of both. */
   const pass = (ms: number): void => {
-    for (const each of clocks) each.step(ms);
+    for (const each of spend) each(ms);
   };
 
   return { one, other, pass, measured, recall };

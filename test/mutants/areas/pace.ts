@@ -102,16 +102,16 @@ export const pace = inArea("pace", [
     name: "group-has-no-pause",
     sentence: "A request waits until a long group of the engine's own commands has ended.",
     file: "src/store/committer.ts",
-    find: "await port.yieldToEventLoop();",
+    find: "await pace.pause(() => port.yieldToEventLoop());",
     replace: "",
     tests: ["test/store/group-slices.test.ts"],
   },
   {
     name: "group-does-not-end-for-callers",
     sentence: "A request joins a group, but waits for all commands that the group may have.",
-    file: "src/store/committer.ts",
-    find: "callers > 0 &&",
-    replace: "callers > groupSize &&",
+    file: "src/store/group-pace.ts",
+    find: "commands > 0 &&",
+    replace: "commands > 1_000 &&",
     tests: ["test/store/group-slices.test.ts"],
   },
   {
@@ -120,7 +120,7 @@ export const pace = inArea("pace", [
       "A single message that begins in the turn of a mailing takes that turn, so that the mailing " +
       "gets less than an eighth.",
     file: "src/queue/concurrency.ts",
-    find: 'if ("class" in lane && passesTurn)',
+    find: 'if ("class" in lane && usesTurn)',
     replace: 'if ("class" in lane)',
     tests: ["test/queue/begin-at-once.test.ts"],
   },
@@ -130,7 +130,7 @@ export const pace = inArea("pace", [
       "A single message takes the only free slot in the turn of a mailing, which is never sent " +
       "while single messages keep arriving.",
     file: "src/queue/backlog.ts",
-    find: "if (withTurn === undefined || this.#slots.freeInLane(withTurn) > 0) return true;",
+    find: "if (!leavesTurn || hasSlot(withTurn)) return true;",
     replace: "return true;",
     tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
   },
