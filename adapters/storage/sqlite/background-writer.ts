@@ -78,10 +78,10 @@ export class BackgroundWriter {
   /** Commits a group. Engines that share the storage may commit at the same time. */
   commit(steps: readonly Step[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ resolve, reject });
-      // While the thread is idle it must not keep the process alive. During a commit it must.
-      this.#worker?.ref();
+      // If this throws, no answer will come.
       this.#worker?.postMessage(steps satisfies WorkerRequest);
+      this.#pending.push({ resolve, reject });
+      this.#worker?.ref();
     });
   }
 
@@ -104,7 +104,6 @@ export class BackgroundWriter {
     const worker = startThread({ file: this.#file });
     if (worker === undefined) return;
     this.#worker = worker;
-    worker.unref();
     worker.on("message", (message: WorkerResponse) => this.#onMessage(message));
     await new Promise<void>((resolve) => {
       worker.once("message", () => resolve());
@@ -119,21 +118,27 @@ export class BackgroundWriter {
 
   #onMessage(message: WorkerResponse): void {
     if (message === "ready") {
-      this.#isReady = true;
+      this.#isReady = this.#worker !== undefined;
+      this.#unrefIfIdle();
       return;
     }
     const pending = this.#pending.shift();
-    if (this.#pending.length === 0) this.#worker?.unref();
+    this.#unrefIfIdle();
     if (message === "committed") pending?.resolve();
     else pending?.reject(errorOf(message, this.#file));
+  }
+
+  /** While the thread is idle it must not keep the process alive. During a commit it must. */
+  #unrefIfIdle(): void {
+    if (this.#pending.length === 0 && !this.#isClosed) this.#worker?.unref();
   }
 
   #onEnd(cause: unknown): void {
     this.#isReady = false;
     this.#worker = undefined;
     const message =
-      "The thread that writes to the database ended unexpectedly. Its last commit may or may " +
-      "not have happened.";
+      "The thread that writes to the database ended unexpectedly. The commits in progress may or " +
+      "may not have happened.";
     for (const { reject } of this.#pending.splice(0)) {
       reject(unavailableError(message, this.#file, { cause }));
     }

@@ -1,7 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { BackgroundWriter } from "../../../adapters/storage/sqlite/background-writer.ts";
@@ -63,6 +65,23 @@ describe("commits in the background thread", () => {
       { status: "fulfilled", value: undefined },
     ]);
     expect(await notes(port)).toEqual(["a", "b", "c"]);
+  });
+
+  it("leave the process free to end while none is in progress, though the storage stays open", async () => {
+    const storage = import.meta.resolve("../../../adapters/storage/sqlite/storage.ts");
+    const schemas = import.meta.resolve("./sqlite-schemas.ts");
+    const script = `
+      import { SqliteStorage } from "${storage}";
+      import { firstSchema, insertNote } from "${schemas}";
+      const thresholds = { minWrites: 1, minGroups: 1 };
+      const port = new SqliteStorage({ file: process.argv[2], migrate: true, thresholds });
+      await port.open(firstSchema);
+      await port.begin().commit([insertNote("a")]);
+    `;
+    const program = join(await temporaryDirectory(), "program.mjs");
+    await writeFile(program, script);
+    const args = [program, await temporaryFile()];
+    await promisify(execFile)(process.execPath, args, { timeout: 30_000 });
   });
 
   it("report an unknown outcome when the thread ends unexpectedly, and continue without it", async () => {
