@@ -98,7 +98,7 @@ export class Backlog {
     if (free <= waiting.filter(goesBefore).length + (leavesTurn ? 1 : 0)) return false;
     this.#slots.take(lane, { usesTurn: !leavesTurn });
     if (!leavesTurn || hasSlot(withTurn)) return true;
-    // A lower class has fewer slots. The job that has the turn needs this one.
+    // Lower classes leave some slots free, so this was the last one that theirs could have.
     this.#slots.release(lane);
     return false;
   }

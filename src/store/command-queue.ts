@@ -69,8 +69,8 @@ export class CommandQueue {
   constructor({ separatesClaims }: CommandQueueOptions) {
     this.#separatesClaims = separatesClaims;
     const turns = engineTurns[separatesClaims ? "claimsSeparate" : "claimsMixed"];
-    const ofCallers = new Turns(this.#ofCallers, callerTurns, this.#items);
-    this.#usual = new Turns(this.#ofEngine, turns, ofCallers);
+    const callersAndItems = new Turns(this.#ofCallers, callerTurns, this.#items);
+    this.#usual = new Turns(this.#ofEngine, turns, callersAndItems);
   }
 
   get size(): number {

@@ -93,7 +93,7 @@ export class Committer {
   /** Whether the last commit was asynchronous. */
   #isAsync = false;
   /** How long the last synchronous commit took, in milliseconds. */
-  #blockedMs = 0;
+  #syncCommitMs = 0;
   /** Lookups of the members that run again. The next group reads them in one batch. */
   #knownLookups: readonly Lookup[] = [];
 
@@ -111,7 +111,7 @@ export class Committer {
     const claims = queue.first?.claims === true && !port.capabilities.synchronous;
     // A group that holds locks must not wait for the previous group's commit, which may need them.
     if (queue.hasConflicts || claims) await this.idle();
-    // If that commit met a conflict, its commands run again now.
+    // If that commit met a conflict, its commands wait to run again now.
     const exclusive = queue.hasConflicts;
     const previous = this.#previous;
     const members: Member[] = [];
@@ -139,7 +139,7 @@ export class Committer {
       if (committing instanceof Promise) {
         this.#commitLater(groupRun, writes, committing, group, lookups);
       } else {
-        if (writes.length > 0) this.#blockedMs = clock.monotonic() - start;
+        if (writes.length > 0) this.#syncCommitMs = clock.monotonic() - start;
         this.#settle(groupRun, writes);
       }
     } catch (error) {
@@ -180,16 +180,16 @@ export class Committer {
   ): Promise<readonly Result[]> {
     const { port, clock } = this.#options;
     const results: Result[] = [];
-    const pace = new GroupPace(clock, this.#blockedMs);
+    const pace = new GroupPace(clock, this.#syncCommitMs);
     for (const member of queue.takeGroup(this.#maxMembers(queue.size))) {
       members.push(member);
       results.push(await this.#run(member, snapshot, overlay));
       pace.bodyEnded(member.origin);
-      if (pace.isOver || queue.size === 0) break;
-      // An exclusive group may lock the storage, so nothing else may run before it ends. Callers'
-      // commands that already wait join the group without a pause.
+      if (pace.mustEnd || queue.size === 0) break;
+      // An exclusive group may hold a lock, so it makes no pause. Callers' commands that already wait
+      // join the group without one.
       if (exclusive || queue.hasCallers || !pace.isSliceOver) continue;
-      if (pace.isEnough && this.#previous === undefined) break;
+      if (pace.mayEnd && this.#previous === undefined) break;
       await pace.pause(() => port.yieldToEventLoop());
     }
     return results;

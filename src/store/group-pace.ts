@@ -1,13 +1,13 @@
 import type { Clock } from "../ports/index.ts";
 import type { Origin } from "./command-queue.ts";
 
-/** How long the bodies of a group may run, in milliseconds. More would delay its first commands. */
+/** How long the bodies of a group may run, in milliseconds, without the pauses. */
 const groupMs = 8;
-/** The shortest slice, in milliseconds. */
-const sliceMs = 0.5;
+/** The length of a slice, in milliseconds. */
+const usualSliceMs = 0.5;
 /**
- * After a pause longer than this, in milliseconds, the next slice is as long as the pause. So the
- * engine has half of the event loop if the host application is busy.
+ * After a pause longer than this, in milliseconds, the host application is busy. The next slice is
+ * then as long as the pause, so that the engine has about half of the time.
  */
 const longPauseMs = 2;
 
@@ -23,11 +23,11 @@ export class GroupPace {
   /** How long the slices before this one took, without the pauses. */
   #msBefore = 0;
   #sliceStart: number;
-  #sliceMs = sliceMs;
+  #sliceMs = usualSliceMs;
   /** When the last body ended. */
   #now: number;
 
-  /** `commitMs`: how long the last commit blocked the event loop, in milliseconds. */
+  /** `commitMs`: how long the last synchronous commit took, in milliseconds. */
   constructor(clock: Pick<Clock, "monotonic">, commitMs: number) {
     this.#clock = clock;
     this.#commitMs = commitMs;
@@ -42,8 +42,8 @@ export class GroupPace {
   }
 
   /** Whether the group must end. */
-  get isOver(): boolean {
-    return this.#ms >= groupMs;
+  get mustEnd(): boolean {
+    return this.#runMs >= groupMs;
   }
 
   get isSliceOver(): boolean {
@@ -51,26 +51,26 @@ export class GroupPace {
   }
 
   /**
-   * Whether the group has run long enough if no more callers' commands wait: a slice for each that it
-   * has, so that none of them waits for many other commands, but at least half as long as a commit
-   * takes, so that the storage does not spend all its time on commits.
+   * Whether the group may end if no more callers' commands wait, so that those that it has do not
+   * wait for others: after one slice for each, and half the time that a commit takes. Otherwise the
+   * storage would spend most of its time on commits.
    */
-  get isEnough(): boolean {
+  get mayEnd(): boolean {
     const commands = this.#callerCommands;
-    return commands > 0 && this.#ms >= Math.max(commands * sliceMs, this.#commitMs / 2);
+    return commands > 0 && this.#runMs >= Math.max(commands * usualSliceMs, this.#commitMs / 2);
   }
 
   /** Ends the slice and begins the next one. */
   async pause(yieldToEventLoop: () => Promise<void>): Promise<void> {
-    this.#msBefore = this.#ms;
+    this.#msBefore = this.#runMs;
     await yieldToEventLoop();
     this.#sliceStart = this.#clock.monotonic();
     const pauseMs = this.#sliceStart - this.#now;
-    this.#sliceMs = pauseMs > longPauseMs ? pauseMs : sliceMs;
+    this.#sliceMs = pauseMs > longPauseMs ? pauseMs : usualSliceMs;
     this.#now = this.#sliceStart;
   }
 
-  get #ms(): number {
+  get #runMs(): number {
     return this.#msBefore + this.#now - this.#sliceStart;
   }
 }
