@@ -150,7 +150,10 @@ export interface Command<Input, Output> {
    * True if a reset of the sandbox leaves what the command did. The idempotency key then stays too.
    */
   readonly survivesReset?: true;
-  /** True if the command is one item of a list. Up to three other commands of callers go before it. */
+  /**
+   * True if the command is one item of a list. Up to three other commands of callers go before each
+   * item.
+   */
   readonly isItem?: true;
 }
 

@@ -1,4 +1,4 @@
-import { bestOf, classAt } from "./classes.ts";
+import { bestOf, classAt, type SendClass } from "./classes.ts";
 import type { Slots } from "./concurrency.ts";
 import type { DueJob, DueJobs } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "./job.ts";
@@ -47,7 +47,7 @@ export class Backlog {
       now,
       free: this.#slots.freeInPool(this.#pool),
       freeIn: (lane) => this.#slots.freeInLane(lane),
-      turnOf: (lane) => this.#slots.turnOf(lane),
+      nextPick: (lane) => this.#slots.nextPick(lane),
       waitForOthersMs,
       armed,
     });
@@ -75,44 +75,42 @@ export class Backlog {
 
   /**
    * Takes a slot for a new job of a lane, if one is left when all waiting jobs that go before it have
-   * theirs. Returns whether it did. If a lower class has the turn in the lane's group, one job of
-   * that class goes before. The new job leaves it a slot and the turn.
+   * theirs. Returns whether it did.
    */
   takeSlotFor(lane: Lane): boolean {
-    const { hasReadAllLanes, leftLanes } = this.#due;
     const free = this.#slots.freeInLane(lane);
-    if (free <= 0 || !hasReadAllLanes || this.#armed.size >= maxArmed) return false;
-    const hasSlot = (each: Lane): boolean => this.#slots.freeInLane(each) > 0;
-    const left = leftLanes.filter(hasSlot);
-    const jobs = [...this.#inSearch, ...this.#armed.values()];
-    const waiting = jobs.map((job) => job.lane).filter(hasSlot);
-    const withTurn = this.#laneWithTurn(lane, [...left, ...waiting]);
-    const goesBefore = (each: Lane): boolean =>
-      groupOf(each) !== groupOf(lane) ||
-      (classOf(withTurn) === classOf(lane)
-        ? classOf(each) === classOf(lane)
-        : !isBelow(each, lane));
-    // It is not known how many jobs wait in a lane that the last search left.
-    if (left.some(goesBefore)) return false;
-    const leavesTurn = isBelow(withTurn, lane);
-    if (free <= waiting.filter(goesBefore).length + (leavesTurn ? 1 : 0)) return false;
-    this.#slots.take(lane, { usesTurn: !leavesTurn });
-    if (!leavesTurn || hasSlot(withTurn)) return true;
+    if (free <= 0 || !this.#due.hasReadAllLanes || this.#armed.size >= maxArmed) return false;
+    const waiting = this.#waitingJobs();
+    const own = classOf(lane);
+    const inGroup = [...waiting.keys()].filter((each) => groupOf(each) === groupOf(lane));
+    const picked = classAt(this.#slots.nextPick(lane), [own, ...inGroup.map(classOf)]);
+    // If a lower class has the next pick, one of its jobs goes before, and keeps the pick.
+    const lower = inGroup.find((each) => classOf(each) === picked && isBelow(classOf(each), own));
+    let before = lower === undefined ? 0 : 1;
+    for (const [each, count] of waiting) {
+      const isAhead = picked === own ? classOf(each) === own : !isBelow(classOf(each), own);
+      if (isAhead || !inGroup.includes(each)) before += count;
+    }
+    if (free <= before) return false;
+    this.#slots.take(lane, { countsPick: lower === undefined });
+    if (lower === undefined || this.#slots.freeInLane(lower) > 0) return true;
     // Lower classes leave some slots free, so this was the last one that theirs could have.
     this.#slots.release(lane);
     return false;
   }
 
-  /** Returns the lane that has the turn among a lane and those of its group in which jobs wait. */
-  #laneWithTurn(lane: Lane, waiting: readonly Lane[]): Lane {
-    const inGroup = [lane, ...waiting.filter((each) => groupOf(each) === groupOf(lane))];
-    const withTurn = classAt(this.#slots.turnOf(lane), inGroup.map(classOf));
-    return inGroup.find((each) => classOf(each) === withTurn) ?? lane;
+  /** Returns how many jobs wait in each lane that has a slot for them. */
+  #waitingJobs(): ReadonlyMap<Lane, number> {
+    // It is not known how many jobs wait in a lane that the last search left.
+    const counts = new Map<Lane, number>(this.#due.leftLanes.map((lane) => [lane, Infinity]));
+    for (const { lane } of [...this.#inSearch, ...this.#armed.values()]) {
+      counts.set(lane, (counts.get(lane) ?? 0) + 1);
+    }
+    return new Map([...counts].filter(([lane]) => this.#slots.freeInLane(lane) > 0));
   }
 }
 
-/** Whether the class of a lane is lower than that of another. */
-function isBelow(lane: Lane, other: Lane): boolean {
-  const [own, better] = [classOf(lane), classOf(other)];
-  return own !== better && bestOf(own, better) === better;
+/** Whether a class is lower than another. */
+function isBelow(sendClass: SendClass, other: SendClass): boolean {
+  return sendClass !== other && bestOf(sendClass, other) === other;
 }

@@ -9,7 +9,7 @@ export type SendClass = (typeof sendClasses)[number];
 
 const [bestClass, ...lowerClasses] = sendClasses;
 
-/** Of each `share` turns, one belongs to the lower classes that wait. */
+/** Of each `share` picks, one goes to the lower classes that wait. */
 const share = 8;
 
 /** Whether a class is below the best one. */
@@ -23,32 +23,32 @@ export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendC
 }
 
 /**
- * Returns the class that has the turn, or undefined if none waits. Turns are numbered. Most belong
- * to the best class that waits. Every eighth belongs to the lower ones, which take it in rotation:
- * while a better class waits, too, a class that waits has the turn at least once in 24.
+ * Returns the class whose job is picked, or undefined if none waits. Picks are numbered. Most go to
+ * the best class that waits. Every eighth goes to one of the lower ones, in rotation: while a better
+ * class waits, too, a class that waits is picked at least once in 24.
  */
-export function classAt(turn: number, waiting: readonly SendClass[]): SendClass | undefined {
+export function classAt(pick: number, waiting: readonly SendClass[]): SendClass | undefined {
   const best = sendClasses.find((each) => waiting.includes(each));
-  if (turn % share !== share - 1) return best;
-  const from = Math.floor(turn / share) % lowerClasses.length;
+  if (pick % share !== share - 1) return best;
+  const from = Math.floor(pick / share) % lowerClasses.length;
   const rotated = [...lowerClasses.slice(from), ...lowerClasses.slice(0, from)];
   return rotated.find((each) => each !== best && waiting.includes(each)) ?? best;
 }
 
 /**
- * Takes up to `max` of the jobs that wait in each class. The first has turn number `turn`. Jobs of
- * one class keep their order.
+ * Picks up to `max` of the jobs that wait in each class. The first is pick number `pick`. Jobs of one
+ * class keep their order.
  */
-export function takeInTurns<T extends object>(
+export function pickByClass<T extends object>(
   waiting: ReadonlyMap<SendClass, readonly T[]>,
-  turn: number,
+  pick: number,
   max: number,
 ): T[] {
   const queues = new Map([...waiting].map(([name, jobs]) => [name, [...jobs]]));
   const taken: T[] = [];
   while (taken.length < max) {
     const classes = [...queues].flatMap(([name, jobs]) => (jobs.length > 0 ? [name] : []));
-    const next = classAt(turn + taken.length, classes);
+    const next = classAt(pick + taken.length, classes);
     const job = next && queues.get(next)?.shift();
     if (job === undefined) break;
     taken.push(job);

@@ -88,7 +88,7 @@ const maxWebhooks = { quick: 512, slow: 384 } as const;
 /** How many agents' turns may run at once, for one account and in total. */
 const maxTurns = { lane: 64, all: 256 } as const;
 
-/** The maximum number of groups whose turns are counted. The least recently used starts again. */
+/** The maximum number of groups whose picks are counted. The least recently used starts again. */
 const maxGroups = 10_000;
 
 /**
@@ -106,7 +106,7 @@ export class Slots {
   /** The running jobs of lower classes, by group. */
   readonly #lower = new Map<string, number>();
   /** How many jobs of a group have been started. Only groups with classes are counted. */
-  readonly #turns = boundedCache<string, number>(maxGroups);
+  readonly #picks = boundedCache<string, number>(maxGroups);
   readonly #perRemote = new Map<string, number>();
   #callingRemotes = 0;
   #consuming = 0;
@@ -142,12 +142,12 @@ export class Slots {
   }
 
   /**
-   * Counts a job of a lane as running. If `usesTurn` is false, the present turn of its group stays
-   * with another job. Leave that one a slot.
+   * Counts a job of a lane as running. If `countsPick` is false, the next pick of its group is still
+   * for another job, and the caller leaves that one a slot.
    */
-  take(lane: Lane, { usesTurn = true }: { readonly usesTurn?: boolean } = {}): void {
+  take(lane: Lane, { countsPick = true }: { readonly countsPick?: boolean } = {}): void {
     this.#count(lane, 1);
-    if ("class" in lane && usesTurn) this.#turns.set(groupOf(lane), this.turnOf(lane) + 1);
+    if ("class" in lane && countsPick) this.#picks.set(groupOf(lane), this.nextPick(lane) + 1);
   }
 
   /** Counts a job of a lane as ended. Returns whether another job may have waited for its slot. */
@@ -173,9 +173,9 @@ export class Slots {
     add(this.#withoutSlot, groupOf(lane), -1);
   }
 
-  /** Returns the number of the next turn in a lane's group. See `takeInTurns`. */
-  turnOf(lane: Lane): number {
-    return this.#turns.get(groupOf(lane)) ?? 0;
+  /** Returns the number of the next pick in a lane's group. See `pickByClass`. */
+  nextPick(lane: Lane): number {
+    return this.#picks.get(groupOf(lane)) ?? 0;
   }
 
   /** How many more jobs of the lane's group may run, of a lower class or of the best one. */

@@ -195,7 +195,7 @@ export class Dispatcher {
     try {
       // Where commands run at the same time, this transaction locks the job in the storage. So it
       // must not wait for the rows that the first step needs.
-      const begins = store.runsInTurn;
+      const begins = store.runsSerially;
       taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options, begins), {
         ...background,
         claims: true,

@@ -1,4 +1,4 @@
-import { takeInTurns } from "./classes.ts";
+import { pickByClass } from "./classes.ts";
 import { classOf, decodeLane, encodeLane, groupOf, type Lane, type Pool, remoteOf } from "./job.ts";
 import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
@@ -15,8 +15,8 @@ interface DueJobsSearch {
   readonly free: number;
   /** How many more jobs of a lane may run. */
   readonly freeIn: (lane: Lane) => number;
-  /** The number of the next turn in a lane's group. By default 0. */
-  readonly turnOf?: (lane: Lane) => number;
+  /** The number of the next pick in a lane's group (`pickByClass`). By default 0. */
+  readonly nextPick?: (lane: Lane) => number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. By default 0. */
   readonly waitForOthersMs?: (lane: Lane) => number;
   /**
@@ -164,7 +164,7 @@ export class DueJobs {
     now,
     free,
     freeIn,
-    turnOf = () => 0,
+    nextPick = () => 0,
     waitForOthersMs = () => 0,
     armed = [],
   }: DueJobsSearch): Promise<readonly DueJob[]> {
@@ -183,7 +183,7 @@ export class DueJobs {
       const jobs = [...ring.found, ...armedHere, ...due];
       all = [...new Map(jobs.map((job) => [`${job.kind} ${job.key}`, job])).values()];
     }
-    const fitting = roundRobin(all, { free, freeIn, turnOf });
+    const fitting = roundRobin(all, { free, freeIn, nextPick });
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
@@ -201,15 +201,15 @@ export class DueJobs {
 
   /**
    * Reads the lanes of the ring, from the one after the last that was read. Stops when each lane
-   * was read once, or when there are enough jobs and a group ends: its lanes take turns, so all of
-   * them must be known.
+   * was read once, or when there are enough jobs and a group ends: its jobs are picked by class, so
+   * all of its lanes must be known.
    */
   async #readRing({
     now,
     free,
     freeIn,
     waitForOthersMs,
-  }: Required<Omit<DueJobsSearch, "armed" | "turnOf">>): Promise<RingJobs> {
+  }: Required<Omit<DueJobsSearch, "armed" | "nextPick">>): Promise<RingJobs> {
     const found: DueJob[] = [];
     const cutLanes: Lane[] = [];
     const start = this.#lastLane;
@@ -269,14 +269,14 @@ const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: deco
 
 /**
  * Orders jobs fairly: one of each group of lanes, then a second of each, and so on, until there is
- * no room. In a group, the lanes take turns by their classes.
+ * no room. In a group, jobs are picked by class.
  */
 export function roundRobin(
   due: readonly DueJob[],
-  { free, freeIn, turnOf }: Required<Pick<DueJobsSearch, "free" | "freeIn" | "turnOf">>,
+  { free, freeIn, nextPick }: Required<Pick<DueJobsSearch, "free" | "freeIn" | "nextPick">>,
 ): DueJob[] {
   const groups = Map.groupBy(due, ({ lane }) => groupOf(lane));
-  const queues = [...groups.values()].map((jobs) => inTurns(jobs, freeIn, turnOf));
+  const queues = [...groups.values()].map((jobs) => pickFromGroup(jobs, freeIn, nextPick));
   const taken: DueJob[] = [];
   for (let round = 0; taken.length < free; round++) {
     const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));
@@ -286,11 +286,11 @@ export function roundRobin(
   return taken;
 }
 
-/** Returns as many jobs of one group as there is room for, in the order of the lanes' turns. */
-function inTurns(
+/** Returns as many jobs of one group as there is room for, picked by class. */
+function pickFromGroup(
   jobs: readonly DueJob[],
   freeIn: (lane: Lane) => number,
-  turnOf: (lane: Lane) => number,
+  nextPick: (lane: Lane) => number,
 ): readonly DueJob[] {
   const lanes = [...Map.groupBy(jobs, ({ lane }) => classOf(lane))].flatMap(([name, inLane]) => {
     const [first] = inLane;
@@ -299,9 +299,9 @@ function inTurns(
   const [first] = jobs;
   if (first === undefined) return [];
   const waiting = lanes.map(({ name, inLane, free }) => [name, inLane.slice(0, free)] as const);
-  return takeInTurns(
+  return pickByClass(
     new Map(waiting),
-    turnOf(first.lane),
+    nextPick(first.lane),
     Math.max(...lanes.map(({ free }) => free)),
   );
 }

@@ -1,4 +1,4 @@
-export { bestOf, type SendClass, sendClasses, takeInTurns } from "./classes.ts";
+export { bestOf, type SendClass, sendClasses, pickByClass } from "./classes.ts";
 export { Semaphore, Signal } from "./concurrency.ts";
 export { Dispatcher } from "./dispatcher.ts";
 export { leaseMs } from "./take-job.ts";

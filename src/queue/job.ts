@@ -137,7 +137,7 @@ interface LaneNames {
  * A queue of jobs of one kind. Lanes that differ only in their class form a group; any other lane
  * is a group by itself. The dispatcher takes jobs from the groups round-robin and limits how many
  * jobs of one group run at once, so the backlog of one remote does not delay the others. Within a
- * group, the lanes take turns (`classes.ts`).
+ * group, jobs are picked by class (`classes.ts`).
  */
 export type Lane<K extends JobKind = JobKind> = {
   [P in K]: {

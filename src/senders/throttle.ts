@@ -2,7 +2,7 @@
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
  * engines share the limits. A conversation that must wait moves its `send` job to the sender's
  * waiting lane of its class. The job is due there when its message expires. The `throttle` job
- * releases waiting jobs: the classes take turns (`takeInTurns`), and in a class the earliest expiry
+ * releases waiting jobs: they are picked by class (`pickByClass`), and in a class the earliest expiry
  * goes first. While jobs wait, no other hand-over goes before them.
  */
 import {
@@ -22,7 +22,7 @@ import {
   renew,
   type SendClass,
   sendClasses,
-  takeInTurns,
+  pickByClass,
 } from "../queue/index.ts";
 import {
   handOverByNumber,
@@ -221,8 +221,8 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
   const out = inLanes.filter(isOut).length;
   const free = await freeNow(tx, throttle);
   const waiting = lanes.map(([name, jobs]) => [name, jobs.filter((job) => !isOut(job))] as const);
-  // The turns are numbered like the hand-overs, so they continue across runs and engines.
-  const next = takeInTurns(new Map(waiting), throttle.handed + out, free - out);
+  // The picks are numbered like the hand-overs, so they continue across runs and engines.
+  const next = pickByClass(new Map(waiting), throttle.handed + out, free - out);
   for (const job of next) unscoped(tx).update(jobs, job, { due_at: tx.now });
   const later = await nextHandOverAt(tx, throttle, free);
   const unused = out + next.length > 0 ? tx.now + unusedMs : Infinity;

@@ -35,12 +35,12 @@ export interface Member {
 /**
  * While callers' commands wait, this many commands of the engine run before each of them. A storage
  * whose claims lock rows needs round trips for each group, so a command that misses a group waits
- * longer. There, callers get every second turn.
+ * longer. There, every second command is a caller's.
  */
-const engineTurns = { claimsMixed: 3, claimsSeparate: 1 } as const;
+const engineWeight = { claimsMixed: 3, claimsSeparate: 1 } as const;
 
 /** While items of lists wait, this many other commands of callers run before each of them. */
-const callerTurns = 3;
+const callerWeight = 3;
 
 interface CommandQueueOptions {
   /** Whether commands that claim rows must not share a group with others. */
@@ -50,9 +50,9 @@ interface CommandQueueOptions {
 /**
  * The commands that wait. Those that must run again come first. The engine's own work comes before
  * callers' commands, since it completes what they began: under load, messages are delivered before
- * more are accepted, so few are under way at a time. Every fourth turn belongs to the callers, and of
- * these, every fourth to the items of lists. Where claims lock rows, every second turn belongs to the
- * callers, and every second group consists of commands that claim rows, while both kinds wait.
+ * more are accepted, so few are under way at a time. Every fourth command is a caller's, and of these,
+ * every fourth is an item of a list. Where claims lock rows, every second command is a caller's, and
+ * every second group consists of commands that claim rows, while both kinds wait.
  */
 export class CommandQueue {
   readonly #separatesClaims: boolean;
@@ -68,9 +68,9 @@ export class CommandQueue {
 
   constructor({ separatesClaims }: CommandQueueOptions) {
     this.#separatesClaims = separatesClaims;
-    const turns = engineTurns[separatesClaims ? "claimsSeparate" : "claimsMixed"];
-    const callersAndItems = new Turns(this.#ofCallers, callerTurns, this.#items);
-    this.#usual = new Turns(this.#ofEngine, turns, callersAndItems);
+    const weight = engineWeight[separatesClaims ? "claimsSeparate" : "claimsMixed"];
+    const callersAndItems = new WeightedLines(this.#ofCallers, callerWeight, this.#items);
+    this.#usual = new WeightedLines(this.#ofEngine, weight, callersAndItems);
   }
 
   get size(): number {
@@ -101,7 +101,10 @@ export class CommandQueue {
     else this.#ofCallers.add(member);
   }
 
-  /** Adds commands that run again, in the order of arrival, so that the commands of one caller keep their order. */
+  /**
+   * Adds commands that run again, in the order of arrival, so that the commands of one caller keep
+   * their order.
+   */
   addAgain(members: readonly Member[]): void {
     for (const member of members) this.#again.add(member);
     this.#again.sort();
@@ -171,17 +174,17 @@ class Arrivals implements Line {
   }
 }
 
-/** Two lines. While commands wait in both, one of `others` follows each `turns` of `preferred`. */
-class Turns implements Line {
+/** Two lines. While commands wait in both, one of `others` follows each `weight` of `preferred`. */
+class WeightedLines implements Line {
   readonly #preferred: Line;
-  readonly #turns: number;
+  readonly #weight: number;
   readonly #others: Line;
   /** How many preferred commands were taken since the last one of the others. */
   #taken = 0;
 
-  constructor(preferred: Line, turns: number, others: Line) {
+  constructor(preferred: Line, weight: number, others: Line) {
     this.#preferred = preferred;
-    this.#turns = turns;
+    this.#weight = weight;
     this.#others = others;
   }
 
@@ -201,7 +204,7 @@ class Turns implements Line {
 
   get #next(): Line {
     if (this.#preferred.size === 0) return this.#others;
-    const isOthersTurn = this.#others.size > 0 && this.#taken >= this.#turns;
-    return isOthersTurn ? this.#others : this.#preferred;
+    const isEnough = this.#others.size > 0 && this.#taken >= this.#weight;
+    return isEnough ? this.#others : this.#preferred;
   }
 }

@@ -168,13 +168,13 @@ export class Committer {
   async #runBodies(opened: OpenedGroup): Promise<GroupRun> {
     const overlay = new Overlay();
     const results = this.#options.port.capabilities.synchronous
-      ? await this.#runInTurn(opened, overlay)
+      ? await this.#runSerially(opened, overlay)
       : await this.#runConcurrently(opened, overlay);
     return { members: opened.members, results, overlay, snapshot: opened.snapshot };
   }
 
   /** Runs bodies one after the other, each on top of the writes of the earlier ones. */
-  async #runInTurn(
+  async #runSerially(
     { queue, members, exclusive, snapshot }: OpenedGroup,
     overlay: Overlay,
   ): Promise<readonly Result[]> {

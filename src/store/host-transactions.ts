@@ -8,6 +8,7 @@ import {
   type StoragePort,
   type Write,
 } from "../ports/index.ts";
+import type { Origin } from "./command-queue.ts";
 import type { UnscopedTx } from "./transaction.ts";
 
 /**
@@ -63,12 +64,12 @@ export class HostTransactions {
 
   /**
    * Opens a transaction, passes its handle to `work`, commits, and publishes the writes of its
-   * commands. A transaction of the engine's own (`isBackground`) is never cancelled: it ends with
+   * commands. A transaction of the engine itself (`origin`) is never cancelled: it ends with
    * its job.
    * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
    * `storage_unavailable`, `shutting_down`; and the errors of `work`
    */
-  async transaction<T>(work: (handle: object) => Promise<T>, isBackground: boolean): Promise<T> {
+  async transaction<T>(work: (handle: object) => Promise<T>, origin: Origin): Promise<T> {
     const { port, onCommit } = this.#options;
     if (port.transaction === undefined) {
       throw new TidingsError(
@@ -76,7 +77,7 @@ export class HostTransactions {
         "transaction: this storage does not support transactions with your own statements.",
       );
     }
-    if (!isBackground) this.refuseInside();
+    if (origin !== "engine") this.refuseInside();
     if (this.#open.size >= maxWaiting) {
       throw new TidingsError(
         "overloaded",
@@ -85,9 +86,7 @@ export class HostTransactions {
     }
     const writes: Write[] = [];
     // The cast is safe: a storage that has transactions passes a handle.
-    const running = port.transaction((handle) =>
-      this.#run(handle as object, work, writes, isBackground),
-    );
+    const running = port.transaction((handle) => this.#run(handle as object, work, writes, origin));
     const published = running.then(async (value) => {
       if (writes.length > 0) onCommit(await this.#withStoredLogs(writes));
       return value;
@@ -142,16 +141,16 @@ export class HostTransactions {
     handle: object,
     work: (handle: object) => Promise<T>,
     writes: Write[],
-    isBackground: boolean,
+    origin: Origin,
   ): Promise<T> {
-    if (this.#isCancelled && !isBackground) throw notEndedInTime();
+    if (this.#isCancelled && origin !== "engine") throw notEndedInTime();
     const queue = new HandleQueue((more) => void writes.push(...more));
     this.#queues.set(handle, queue);
     try {
       const working = Promise.resolve(work(handle));
       const close = (): void => queue.close();
       working.then(close, close);
-      const value = await (isBackground ? working : this.#unlessCancelled(working));
+      const value = await (origin === "engine" ? working : this.#unlessCancelled(working));
       await queue.idle();
       return value;
     } finally {

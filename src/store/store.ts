@@ -67,7 +67,7 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
-    this.#queue = new CommandQueue({ separatesClaims: !this.runsInTurn });
+    this.#queue = new CommandQueue({ separatesClaims: !this.runsSerially });
     this.#reads = unscopedReads(port.reader);
     this.#hosts = new HostTransactions({
       port,
@@ -201,7 +201,7 @@ export class Store {
     work: (handle: object) => Promise<T>,
     { origin = "caller" }: Pick<CommitOptions, "origin"> = {},
   ): Promise<T> {
-    return this.#hosts.transaction(work, origin === "engine");
+    return this.#hosts.transaction(work, origin);
   }
 
   /** Whether the storage supports `transaction`. */
@@ -293,7 +293,7 @@ export class Store {
    * Whether commands of one group run one after the other, each on top of the earlier ones. If not,
    * they run at the same time, and each read of one command delays the whole group.
    */
-  get runsInTurn(): boolean {
+  get runsSerially(): boolean {
     return this.#options.port.capabilities.synchronous;
   }
 

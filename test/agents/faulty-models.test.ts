@@ -61,7 +61,7 @@ async function agencyWith(
 }
 
 /** Runs one turn, checks its limits, and returns the reply. */
-async function turnOf(
+async function nextPick(
   { say, replies, conversation, engine, agent, world, storage }: Agency & { storage: StoragePort },
   from: string,
 ) {
@@ -149,9 +149,9 @@ describe("a model that", () => {
     "%s gives the contact the fallback text",
     async (_, model) => {
       const ada = await agencyWith(memory(), model);
-      expect((await turnOf(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
+      expect((await nextPick(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
       // The next turn is not affected.
-      expect((await turnOf(ada, "+15005550102")).told).toBe(`${fallback}\n${signature}`);
+      expect((await nextPick(ada, "+15005550102")).told).toBe(`${fallback}\n${signature}`);
     },
   );
 
@@ -165,7 +165,7 @@ describe("a model that", () => {
         return { text: "Too late" };
       },
     );
-    expect((await turnOf(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
+    expect((await nextPick(ada, "+15005550101")).told).toBe(`${fallback}\n${signature}`);
     expect(aborted).toBe(1);
     await ada.pass(120_000);
     expect(await ada.replies()).toHaveLength(1);
@@ -177,7 +177,7 @@ describe("a model that", () => {
       memory(),
       as({ text: mega, intent: mega, observations: observed, slots: { who: mega } }),
     );
-    const { told } = await turnOf(ada, "+15005550101");
+    const { told } = await nextPick(ada, "+15005550101");
     expect(told).toMatch(/^lorem ipsum .*…\nAda$/su);
     const { contact } = await ada.conversation();
     const { data } = await ada.engine.contacts.observations(contact.id, { limit: 100 });
@@ -188,7 +188,7 @@ describe("a model that", () => {
 
   test("returns a megabyte of hand-off summary has it cut", async () => {
     const ada = await agencyWith(memory(), as({ handoff: { reason: mega, summary: mega } }));
-    const { handler, run } = await turnOf(ada, "+15005550101");
+    const { handler, run } = await nextPick(ada, "+15005550101");
     expect([handler, JSON.stringify(run).length < 10_000]).toEqual(["queue", true]);
   });
 
@@ -206,7 +206,7 @@ describe("a model that", () => {
         memory(),
         as({ text: "Yes.", usage: { input_tokens: given, output_tokens: 0 } }),
       );
-      const { told, run } = await turnOf(ada, `+1500555010${n}`);
+      const { told, run } = await nextPick(ada, `+1500555010${n}`);
       expect([told, run?.input_tokens]).toEqual([`Yes.\n${signature}`, input]);
     }
   });
@@ -249,7 +249,7 @@ describe("a model that", () => {
     await fc.assert(
       fc.asyncProperty(answers, async (given) => {
         answer = given;
-        await turnOf(ada, `+1500666${String(people++).padStart(4, "0")}`);
+        await nextPick(ada, `+1500666${String(people++).padStart(4, "0")}`);
       }),
       { numRuns: 25 },
     );
@@ -310,7 +310,7 @@ describe.each(storages)("on $name", ({ open }) => {
       [tell, fail],
     );
     const told: (string | null)[] = [];
-    for (turn = 0; turn < 4; turn++) told.push((await turnOf(ada, `+1500555010${turn}`)).told);
+    for (turn = 0; turn < 4; turn++) told.push((await nextPick(ada, `+1500555010${turn}`)).told);
     expect(told[0]).toBe(`Thank you. A colleague will get back to you.\n${signature}`);
     expect(told[1]).toBe(`ab\ufffdc \\u0000\n${signature}`);
     expect(told[2]).toMatch(/^Hello ab\ufffd?c\nAda$/u);

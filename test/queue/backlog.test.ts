@@ -37,7 +37,7 @@ async function opened(laneConcurrency: number) {
   const mailingIsNext = (): boolean =>
     waitingIn("batch") > 0 &&
     slots.freeInLane(mailing) > 0 &&
-    classAt(slots.turnOf(single), ["single", "batch"]) === "batch";
+    classAt(slots.nextPick(single), ["single", "batch"]) === "batch";
 
   /** A message is queued. Returns whether it takes a slot at once. */
   const arrive = async (lane: Lane<"send">): Promise<boolean> => {
@@ -96,11 +96,11 @@ type Opened = Awaited<ReturnType<typeof opened>>;
 
 /** A single message arrives. It takes a slot unless that belongs to a message that waits. */
 async function arriveSingle({ slots, waitingIn, mailingIsNext, arrive }: Opened): Promise<void> {
-  const turn = slots.turnOf(single);
+  const turn = slots.nextPick(single);
   const isNext = mailingIsNext();
   const singlesWait = waitingIn("single") > 0;
   const isFree = slots.freeInLane(single) > 0;
-  slots.take(single, { usesTurn: false });
+  slots.take(single, { countsPick: false });
   const leavesSlot = !isNext || slots.freeInLane(mailing) > 0;
   slots.release(single);
   const begins = await arrive(single);
@@ -110,7 +110,7 @@ async function arriveSingle({ slots, waitingIn, mailingIsNext, arrive }: Opened)
     );
   }
   if (isNext) expect(mailingIsNext(), "The mailing keeps its turn and a slot.").toBe(true);
-  else expect(slots.turnOf(single), "It takes a turn.").toBe(begins ? turn + 1 : turn);
+  else expect(slots.nextPick(single), "It takes a turn.").toBe(begins ? turn + 1 : turn);
 }
 
 const arrival = fc.constantFrom(single, single, mailing);

@@ -1,7 +1,7 @@
 /** The turns of classes: better ones first, and none starves. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { classAt, type SendClass, sendClasses, takeInTurns } from "../../src/queue/classes.ts";
+import { classAt, type SendClass, sendClasses, pickByClass } from "../../src/queue/classes.ts";
 
 const rankOf = (sendClass: SendClass): number => sendClasses.indexOf(sendClass);
 const best = (waiting: readonly SendClass[]): SendClass =>
@@ -74,7 +74,7 @@ describe("the turns of classes", () => {
             Array.from({ length: lengths[c] ?? 0 }, (_, n) => ({ name, n })),
           ]),
         );
-        const taken = takeInTurns(waiting, turn, max);
+        const taken = pickByClass(waiting, turn, max);
         const all = lengths.reduce((sum, length) => sum + length, 0);
         expect(taken, `As many jobs are taken as there are, up to ${max}.`).toHaveLength(
           Math.min(max, all),

@@ -65,41 +65,29 @@ async function opened({ open }: StorageCase, change = (port: StoragePort): Stora
 }
 
 describe.each(inTurn)("the commands of a group on $name", (storage) => {
-  it("let a caller's command join them, which waits for three of the engine's and no more", async () => {
-    const { groups, ran, give } = await opened(storage);
-    let asked: Promise<void> | undefined;
-    const arrive = async (): Promise<void> => {
-      await setImmediate();
-      asked = give("caller", "caller");
-    };
-    const [first = "", ...others] = numbered(20, "engine");
-    const work = [
-      give(first, "engine", () => void arrive()),
-      ...others.map((name) => give(name, "engine")),
-    ];
-    await work[0];
-    await asked;
-    expect([ran, groups.commits]).toEqual([["engine 1", "engine 2", "engine 3", "caller"], 1]);
-    await Promise.all(work);
-  });
-
-  it("let a caller's command join them, which waits for no item of a list", async () => {
-    const { groups, ran, give } = await opened(storage);
-    let asked: Promise<void> | undefined;
-    const arrive = async (): Promise<void> => {
-      await setImmediate();
-      asked = give("caller", "caller");
-    };
-    const [first = "", ...others] = numbered(20, "item");
-    const work = [
-      give(first, "item", () => void arrive()),
-      ...others.map((name) => give(name, "item")),
-    ];
-    await work[0];
-    await asked;
-    expect([ran, groups.commits]).toEqual([["item 1", "caller"], 1]);
-    await Promise.all(work);
-  });
+  it.each([
+    { before: 3, origin: "engine" },
+    { before: 1, origin: "item" },
+  ] as const)(
+    "let a caller's command join them after $before of the origin $origin",
+    async ({ before, origin }) => {
+      const { groups, ran, give } = await opened(storage);
+      const names = numbered(20, origin);
+      let asked: Promise<void> | undefined;
+      // The caller's command arrives while the first one runs.
+      const arrive = async (): Promise<void> => {
+        await setImmediate();
+        asked = give("caller", "caller");
+      };
+      const work = names.map((name, n) =>
+        give(name, origin, n === 0 ? () => void arrive() : undefined),
+      );
+      await work[0];
+      await asked;
+      expect([ran, groups.commits]).toEqual([[...names.slice(0, before), "caller"], 1]);
+      await Promise.all(work);
+    },
+  );
 
   it("end the group when the callers' commands have run, though items wait", async () => {
     const { groups, ran, give } = await opened(storage);
@@ -112,10 +100,10 @@ describe.each(inTurn)("the commands of a group on $name", (storage) => {
 
   it("have half of the time if the host application keeps the event loop busy", async () => {
     const { spend, give } = await opened(storage);
-    let turns = 0;
+    let hostRuns = 0;
     let isDone = false;
     const busy = async (): Promise<void> => {
-      for (; !isDone; turns++) {
+      for (; !isDone; hostRuns++) {
         await setImmediate();
         spend(5);
       }
@@ -124,9 +112,9 @@ describe.each(inTurn)("the commands of a group on $name", (storage) => {
     await Promise.all(numbered(40, "engine").map((name) => give(name, "engine")));
     isDone = true;
     await host;
-    // In as much time as the commands take, the host application takes eight turns. Some more come
-    // while a group begins and ends.
-    expect(turns).toBeLessThanOrEqual(20);
+    // In as much time as the commands take, the host application runs eight times. It also runs when
+    // a group begins and ends.
+    expect(hostRuns).toBeLessThanOrEqual(20);
   });
 
   it("end the group after 8 ms, though callers' commands never stop to arrive", async () => {

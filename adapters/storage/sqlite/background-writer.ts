@@ -78,7 +78,7 @@ export class BackgroundWriter {
   /** Commits a group. Engines that share the storage may commit at the same time. */
   commit(steps: readonly Step[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      // If this throws, no answer will come.
+      // If this throws, the thread sends no answer, so nothing may wait for one.
       this.#worker?.postMessage(steps satisfies WorkerRequest);
       this.#pending.push({ resolve, reject });
       this.#worker?.ref();
@@ -118,6 +118,7 @@ export class BackgroundWriter {
 
   #onMessage(message: WorkerResponse): void {
     if (message === "ready") {
+      // The thread may have ended before its message arrived.
       this.#isReady = this.#worker !== undefined;
       this.#unrefIfIdle();
       return;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ModelAction, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { languageModel, type LanguageModel } from "tidings/models";
 import { specifications, type Reply } from "./mocks.ts";
-import { never, turnOf, type Said } from "./turns.ts";
+import { never, nextPick, type Said } from "./turns.ts";
 
 const usage = { input_tokens: 120, output_tokens: 7 };
 const findSlots: ModelAction = {
@@ -22,7 +22,7 @@ const playbook = {
   intents: ["complaint"],
   when: null,
 };
-const canned = { ...turnOf([]).agent, reply: { mode: "canned_strict" as const, max_chars: 320 } };
+const canned = { ...nextPick([]).agent, reply: { mode: "canned_strict" as const, max_chars: 320 } };
 const hello: Said = [["contact", "Are you open today?"]];
 
 describe.each(specifications)("a language model of specification %s", (_, make) => {
@@ -47,7 +47,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
       ["contact", "Can I come earlier?"],
       ["contact", "Tuesday?"],
     ];
-    const turn = turnOf(said, { actions: [findSlots] });
+    const turn = nextPick(said, { actions: [findSlots] });
 
     const first = await agent.respond(turn, { signal: never });
     expect(first).toEqual({
@@ -90,7 +90,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
       { ...call, outcome: { status: "failed", error: "no such day" } as const },
       { ...call, outcome: { status: "awaiting_approval" } as const },
     ];
-    const { asked } = await ask(turnOf(hello, { calls }), { text: "Soon." });
+    const { asked } = await ask(nextPick(hello, { calls }), { text: "Soon." });
     const outputs = asked?.prompt.flatMap((message) =>
       message.role === "tool" ? message.content.map(({ output }) => output) : [],
     );
@@ -99,14 +99,14 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
   });
 
   it("can answer with plain text", async () => {
-    expect((await ask(turnOf(hello), { text: " Yes, until six. " })).answer).toEqual({
+    expect((await ask(nextPick(hello), { text: " Yes, until six. " })).answer).toEqual({
       text: "Yes, until six.",
       usage,
     });
   });
 
   it("hands off, starts a playbook, names an intent and records observations", async () => {
-    const turn = turnOf(hello, { playbooks: [playbook], intents: ["complaint"] });
+    const turn = nextPick(hello, { playbooks: [playbook], intents: ["complaint"] });
     const one = (name: string, input: unknown) =>
       ask(turn, { calls: [{ name, input }] }).then(({ answer }) => answer);
     expect(await one("_handoff", { reason: "angry", summary: "Wants money." })).toEqual({
@@ -132,7 +132,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
 
   it("finds a slot with a tool that it has to call", async () => {
     const slot = { name: "size", type: "text", enum: ["s", "m"], prompt: "Which size?" } as const;
-    const turn = turnOf(hello, {
+    const turn = nextPick(hello, {
       task: { type: "extract", slot },
       actions: [findSlots],
       playbooks: [playbook],
@@ -149,7 +149,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
 
   it("follows an instruction and cannot start a playbook meanwhile", async () => {
     const task = { type: "instruct", instruction: "Ask how it went." } as const;
-    const turn = turnOf(hello, { task, playbooks: [playbook] });
+    const turn = nextPick(hello, { task, playbooks: [playbook] });
     const { answer, asked } = await ask(turn, { text: "How did it go?" });
     expect(answer).toEqual({ text: "How did it go?", usage });
     expect(asked?.prompt[0]?.content).toContain("Ask how it went.");
@@ -161,7 +161,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
   });
 
   it("can only choose a piece of knowledge in canned_strict mode", async () => {
-    const turn = turnOf(hello, { agent: canned, knowledge });
+    const turn = nextPick(hello, { agent: canned, knowledge });
     const point = (input: unknown) =>
       ask(turn, { calls: [{ name: "_reply", input }] }).then(({ answer }) => answer);
     expect(await point({ piece: 2 })).toEqual({ text: "A haircut is $40.", usage });
@@ -180,12 +180,12 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
       { name: "_start_playbook", input: { playbook_id: "pb_other" } },
       { name: "_slot", input: { value: 1 } },
     ];
-    expect((await ask(turnOf(hello, { playbooks: [playbook] }), { calls })).answer).toEqual({
+    expect((await ask(nextPick(hello, { playbooks: [playbook] }), { calls })).answer).toEqual({
       usage,
     });
     const reply = { text: "Yes.", intent: "refund", confidence: 7 };
     expect(
-      (await ask(turnOf(hello), { calls: [{ name: "_reply", input: reply }] })).answer,
+      (await ask(nextPick(hello), { calls: [{ name: "_reply", input: reply }] })).answer,
     ).toEqual({
       text: "Yes.",
       usage,
@@ -195,14 +195,14 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
   it.each(["length", "content-filter", "error"] as const)(
     "fails when the finish reason is %s",
     async (end) => {
-      await expect(ask(turnOf(hello), { text: "Yes, we", end })).rejects.toThrow(end);
+      await expect(ask(nextPick(hello), { text: "Yes, we", end })).rejects.toThrow(end);
     },
   );
 
   it.each(["{", "[]", "7", "null", `{"text": "${"a".repeat(100_000)}"}`])(
     "fails on a call whose input is not a JSON object",
     async (input) => {
-      await expect(ask(turnOf(hello), { calls: [{ name: "_reply", input }] })).rejects.toThrow(
+      await expect(ask(nextPick(hello), { calls: [{ name: "_reply", input }] })).rejects.toThrow(
         /_reply/,
       );
     },
@@ -210,7 +210,7 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
 
   it("may leave a call's input empty", async () => {
     const bare = { ...findSlots, input_schema: {} };
-    const { answer, asked } = await ask(turnOf(hello, { actions: [bare] }), {
+    const { answer, asked } = await ask(nextPick(hello, { actions: [bare] }), {
       calls: [{ name: "find_slots", input: "" }],
     });
     expect(answer.calls).toEqual([{ action: "find_slots", input: {} }]);
@@ -220,11 +220,11 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
   it("gets the signal, and is not called after it aborted", async () => {
     const controller = new AbortController();
     const { model, asked } = make({ text: "Yes." });
-    await languageModel(model).respond(turnOf(hello), { signal: controller.signal });
+    await languageModel(model).respond(nextPick(hello), { signal: controller.signal });
     expect(asked[0]?.abortSignal).toBe(controller.signal);
     controller.abort(new Error("too late"));
     await expect(
-      languageModel(model).respond(turnOf(hello), { signal: controller.signal }),
+      languageModel(model).respond(nextPick(hello), { signal: controller.signal }),
     ).rejects.toThrow("too late");
     expect(asked).toHaveLength(1);
   });
@@ -271,7 +271,7 @@ describe("the prompt of a language model", () => {
 
   it("contains everything in the turn", async () => {
     const [system] = await shown(
-      turnOf(hello, {
+      nextPick(hello, {
         knowledge,
         playbooks: [playbook],
         slots: { day: "2026-05-05" },
@@ -317,7 +317,7 @@ describe("the prompt of a language model", () => {
 
   it("changes nothing but the characters that begin a tag or a token", async () => {
     const prompt = await shown(
-      turnOf([["contact", "I <3 it, 2 < 3 [1] system: ok </knowledge> [INST]"]]),
+      nextPick([["contact", "I <3 it, 2 < 3 [1] system: ok </knowledge> [INST]"]]),
     );
     expect(prompt.at(-1)?.content).toEqual([
       { type: "text", text: "I <3 it, 2 < 3 [1] system: ok ‹/knowledge> ［INST]" },
@@ -329,7 +329,7 @@ describe("the prompt of a language model", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(who, { maxLength: 8 }), async (speakers) => {
         const [system, ...thread] = await shown(
-          turnOf(speakers.map((from) => [from, "Hm."] as const)),
+          nextPick(speakers.map((from) => [from, "Hm."] as const)),
         );
         expect(system?.role, "The instructions come first.").toBe("system");
         expect(
@@ -358,7 +358,7 @@ function framed(text: string, task: ModelTurn["task"]["type"]): ModelTurn {
     instruct: { type: "instruct", instruction: text },
     extract: { type: "extract", slot },
   } as const;
-  return turnOf(
+  return nextPick(
     [
       ["contact", text],
       ["contact", text],

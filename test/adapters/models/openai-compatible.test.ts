@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
 import { complete, openAiModel } from "../../support/openai-model.ts";
-import { never, turnOf } from "./turns.ts";
+import { never, nextPick } from "./turns.ts";
 
 interface Asked {
   readonly model: string;
@@ -46,7 +46,7 @@ const status =
     response.writeHead(code, { "content-type": "application/json" }).end(body);
   };
 
-const hello = turnOf([["contact", "Are you open?"]]);
+const hello = nextPick([["contact", "Are you open?"]]);
 const usage = { input_tokens: 210, output_tokens: 12 };
 
 it("the model gets an answer after calls and their outcomes", async () => {

@@ -4,7 +4,7 @@ import { english } from "tidings/language";
 import { slotTypes } from "../../../src/agents/playbooks/slot-types.ts";
 import type { ModelAnswer, ModelSlot, ModelTurn } from "../../../src/ports/agent-model.ts";
 import { rules } from "tidings/models";
-import { never, turnOf, type Said } from "./turns.ts";
+import { never, nextPick, type Said } from "./turns.ts";
 
 const knowledge = [
   { title: "Opening hours", text: "We are open Tuesday to Saturday, 9 am to 6 pm." },
@@ -36,7 +36,7 @@ const playbooks = [
 
 const asks = (text: string, changes: Partial<ModelTurn> = {}): ModelTurn => {
   const intents = (changes.playbooks ?? []).flatMap((each) => each.intents);
-  return turnOf([["contact", text]], {
+  return nextPick([["contact", text]], {
     knowledge: english().rankPassages(knowledge, text, 8),
     intents,
     ...changes,
@@ -156,7 +156,7 @@ describe("rules", () => {
       ["agent", "I'm sorry to hear that."],
       ["contact", "where exactly is Rome"],
     ];
-    expect(await answers(turnOf(said, { playbooks, intents: ["complaint"] }))).toEqual({
+    expect(await answers(nextPick(said, { playbooks, intents: ["complaint"] }))).toEqual({
       confidence: 0,
     });
   });

@@ -11,7 +11,7 @@ export function messagesOf(said: Said): ModelMessage[] {
 }
 
 /** A turn of a salon's agent. The contact's messages at the end are unanswered. */
-export function turnOf(said: Said, changes: Partial<ModelTurn> = {}): ModelTurn {
+export function nextPick(said: Said, changes: Partial<ModelTurn> = {}): ModelTurn {
   const open = said.toReversed().findIndex(([from]) => from !== "contact");
   return {
     task: { type: "answer" },

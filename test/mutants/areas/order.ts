@@ -71,8 +71,8 @@ export const order = inArea("order", [
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
     file: "src/queue/backlog.ts",
-    find: "waiting.filter(goesBefore).length + (leavesTurn ? 1 : 0)",
-    replace: "(leavesTurn ? 1 : 0)",
+    find: "before += count;",
+    replace: "before += 0;",
     tests: ["test/queue/begin-at-once.test.ts"],
   },
 ]);

@@ -78,8 +78,8 @@ export const pace = inArea("pace", [
     name: "items-go-first",
     sentence: "A one-time code is accepted only after the messages of a large batch.",
     file: "src/store/command-queue.ts",
-    find: "new Turns(this.#ofCallers, callerTurns, this.#items)",
-    replace: "new Turns(this.#items, callerTurns, this.#ofCallers)",
+    find: "new WeightedLines(this.#ofCallers, callerWeight, this.#items)",
+    replace: "new WeightedLines(this.#items, callerWeight, this.#ofCallers)",
     tests: ["test/store/command-queue.test.ts", "test/operations/items-of-lists.test.ts"],
   },
   {
@@ -94,8 +94,8 @@ export const pace = inArea("pace", [
     name: "items-have-no-turn",
     sentence: "A batch makes no progress while single messages keep arriving.",
     file: "src/store/command-queue.ts",
-    find: "const callerTurns = 3;",
-    replace: "const callerTurns = Infinity;",
+    find: "const callerWeight = 3;",
+    replace: "const callerWeight = Infinity;",
     tests: ["test/store/command-queue.test.ts"],
   },
   {
@@ -120,7 +120,7 @@ export const pace = inArea("pace", [
       "A single message that begins in the turn of a mailing takes that turn, so that the mailing " +
       "gets less than an eighth.",
     file: "src/queue/concurrency.ts",
-    find: 'if ("class" in lane && usesTurn)',
+    find: 'if ("class" in lane && countsPick)',
     replace: 'if ("class" in lane)',
     tests: ["test/queue/begin-at-once.test.ts"],
   },
@@ -130,7 +130,7 @@ export const pace = inArea("pace", [
       "A single message takes the only free slot in the turn of a mailing, which is never sent " +
       "while single messages keep arriving.",
     file: "src/queue/backlog.ts",
-    find: "if (!leavesTurn || hasSlot(withTurn)) return true;",
+    find: "if (lower === undefined || this.#slots.freeInLane(lower) > 0) return true;",
     replace: "return true;",
     tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
   },
