@@ -1,4 +1,4 @@
-import { bestOf, classAt, type SendClass } from "./classes.ts";
+import { pickByClass } from "./classes.ts";
 import type { Slots } from "./concurrency.ts";
 import type { DueJob, DueJobs } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "./job.ts";
@@ -80,20 +80,21 @@ export class Backlog {
   takeSlotFor(lane: Lane): boolean {
     const free = this.#slots.freeInLane(lane);
     if (free <= 0 || !this.#due.hasReadAllLanes || this.#armed.size >= maxArmed) return false;
-    const waiting = this.#waitingJobs();
-    const own = classOf(lane);
-    const inGroup = [...waiting.keys()].filter((each) => groupOf(each) === groupOf(lane));
-    const picked = classAt(this.#slots.nextPick(lane), [own, ...inGroup.map(classOf)]);
-    // If a lower class has the next pick, one of its jobs goes before, and keeps the pick.
-    const lower = inGroup.find((each) => classOf(each) === picked && isBelow(classOf(each), own));
-    let before = lower === undefined ? 0 : 1;
-    for (const [each, count] of waiting) {
-      const isAhead = picked === own ? classOf(each) === own : !isBelow(classOf(each), own);
-      if (isAhead || !inGroup.includes(each)) before += count;
+    const added = { lane };
+    const jobs: { readonly lane: Lane }[] = [];
+    let room = free;
+    for (const [each, count] of this.#waitingJobs()) {
+      if (groupOf(each) !== groupOf(lane)) room -= count;
+      else for (let i = 0; i < Math.min(count, free); i++) jobs.push({ lane: each });
     }
-    if (free <= before) return false;
-    this.#slots.take(lane, { countsPick: lower === undefined });
-    if (lower === undefined || this.#slots.freeInLane(lower) > 0) return true;
+    const byClass = Map.groupBy([...jobs, added], (job) => classOf(job.lane));
+    const picked = pickByClass(byClass, this.#slots.nextPick(lane), room);
+    const at = picked.indexOf(added);
+    if (at < 0) return false;
+    // If others go before it, they are picked next.
+    this.#slots.take(lane, { countsPick: at === 0 });
+    const hasSlot = (job: (typeof jobs)[number]): boolean => this.#slots.freeInLane(job.lane) > 0;
+    if (picked.slice(0, at).every(hasSlot)) return true;
     // Lower classes leave some slots free, so this was the last one that theirs could have.
     this.#slots.release(lane);
     return false;
@@ -108,9 +109,4 @@ export class Backlog {
     }
     return new Map([...counts].filter(([lane]) => this.#slots.freeInLane(lane) > 0));
   }
-}
-
-/** Whether a class is lower than another. */
-function isBelow(sendClass: SendClass, other: SendClass): boolean {
-  return sendClass !== other && bestOf(sendClass, other) === other;
 }

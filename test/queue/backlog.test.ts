@@ -33,7 +33,7 @@ async function opened(laneConcurrency: number) {
   let count = 0;
   const waitingIn = (sendClass: SendClass): number =>
     [...waiting.values()].filter((each) => each === sendClass).length;
-  /** Whether a mailing waits that has the turn and a slot. */
+  /** Whether a mailing waits that has the next pick and a slot. */
   const mailingIsNext = (): boolean =>
     waitingIn("batch") > 0 &&
     slots.freeInLane(mailing) > 0 &&
@@ -96,21 +96,28 @@ type Opened = Awaited<ReturnType<typeof opened>>;
 
 /** A single message arrives. It takes a slot unless that belongs to a message that waits. */
 async function arriveSingle({ slots, waitingIn, mailingIsNext, arrive }: Opened): Promise<void> {
-  const turn = slots.nextPick(single);
+  const pick = slots.nextPick(single);
   const isNext = mailingIsNext();
-  const singlesWait = waitingIn("single") > 0;
+  const waitingSingles = waitingIn("single");
   const isFree = slots.freeInLane(single) > 0;
   slots.take(single, { countsPick: false });
   const leavesSlot = !isNext || slots.freeInLane(mailing) > 0;
   slots.release(single);
   const begins = await arrive(single);
-  if (!singlesWait) {
-    expect(begins, "It begins if it leaves a slot to the mailing that has the turn.").toBe(
+  if (waitingSingles === 0) {
+    expect(begins, "It begins if it leaves a slot to the mailing that is picked next.").toBe(
       isFree && leavesSlot,
     );
   }
-  if (isNext) expect(mailingIsNext(), "The mailing keeps its turn and a slot.").toBe(true);
-  else expect(slots.nextPick(single), "It takes a turn.").toBe(begins ? turn + 1 : turn);
+  if (begins) {
+    const before = waitingSingles + (isNext ? 1 : 0);
+    expect(slots.freeInLane(single), "Those before it have slots.").toBeGreaterThanOrEqual(before);
+  }
+  if (isNext) expect(mailingIsNext(), "The mailing keeps its pick and a slot.").toBe(true);
+  const isPicked = begins && !isNext && waitingSingles === 0;
+  expect(slots.nextPick(single), "It counts if it is picked next.").toBe(
+    isPicked ? pick + 1 : pick,
+  );
 }
 
 const arrival = fc.constantFrom(single, single, mailing);
@@ -123,7 +130,7 @@ const step = fc.oneof(
   }),
 );
 
-it("a new message takes a slot at once, but not the turn or the slot of a mailing that waits", async () => {
+it("a new message takes a slot at once, but not the next pick or the slot of a mailing that waits", async () => {
   const steps = fc.array(step, { minLength: 20, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 6 }), steps, async (laneConcurrency, given) => {
@@ -140,14 +147,14 @@ it("a new message takes a slot at once, but not the turn or the slot of a mailin
             for (const lane of each.meanwhile) await arriveIn(lane);
             isNext = mailingIsNext();
           });
-          if (isNext) expect(started[0], "The mailing takes its turn.").toEqual(mailing);
+          if (isNext) expect(started[0], "The mailing takes its pick.").toEqual(mailing);
         }
       }
     }),
   );
 });
 
-it("a mailing takes one turn of eight, though single messages arrive during each search", async () => {
+it("a mailing takes one pick of eight, though single messages arrive during each search", async () => {
   const { search, arrive, end } = await opened(4);
   for (let n = 0; n < 4; n++) await arrive(single);
   for (let n = 0; n < 5; n++) await arrive(mailing);
@@ -164,10 +171,10 @@ it("a mailing takes one turn of eight, though single messages arrive during each
   expect(places).toEqual([4, 12, 20, 28, 36]);
 });
 
-it("a new message leaves its slot to a mailing that has the turn, though another mailing runs", async () => {
+it("a new message leaves its slot to a mailing that has the next pick, though another mailing runs", async () => {
   const { mailingIsNext, arrive, search, end } = await opened(4);
   for (const lane of [mailing, single, single, single, mailing]) await arrive(lane);
-  // Single messages take the turns up to the seventh.
+  // Single messages are picked up to the seventh time.
   for (let n = 0; n < 3; n++) {
     end(1);
     expect(await arrive(single)).toBe(true);
@@ -184,7 +191,7 @@ it.each([
   { free: 3, begins: false },
   { free: 4, begins: true },
 ])(
-  "a new message leaves slots to two single messages and to a mailing that has the turn, with $free free",
+  "a new message leaves slots to two single messages and to a mailing that has the next pick, with $free free",
   async ({ free, begins }) => {
     const { mailingIsNext, arrive, end } = await opened(7);
     for (let n = 0; n < 7; n++) await arrive(single);

@@ -199,7 +199,7 @@ describe.each(storages)("a message that is due at once, on $name", ({ open }) =>
   it.each([
     { free: 2, atOnce: ["single 8"], later: ["mailing", "single 9"] },
     { free: 1, atOnce: [], later: ["mailing", "single 8", "single 9"] },
-  ])("leaves the turn and a slot to a waiting mailing, with $free free", async (expected) => {
+  ])("leaves the next pick and a slot to a waiting mailing, with $free free", async (expected) => {
     const { free, atOnce, later } = expected;
     const { clock, engine } = world();
     const line = carrier({

@@ -71,8 +71,8 @@ export const order = inArea("order", [
     name: "new-message-overtakes-waiting-ones",
     sentence: "A new message takes the free slot of a message that waits.",
     file: "src/queue/backlog.ts",
-    find: "before += count;",
-    replace: "before += 0;",
-    tests: ["test/queue/begin-at-once.test.ts"],
+    find: "this.#slots.nextPick(lane), room)",
+    replace: "this.#slots.nextPick(lane), Infinity)",
+    tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
   },
 ]);

@@ -115,9 +115,9 @@ export const pace = inArea("pace", [
     tests: ["test/store/group-slices.test.ts"],
   },
   {
-    name: "mailing-loses-its-turn",
+    name: "mailing-loses-its-pick",
     sentence:
-      "A single message that begins in the turn of a mailing takes that turn, so that the mailing " +
+      "A single message that begins when a mailing is to be picked next takes that pick, so that the mailing " +
       "gets less than an eighth.",
     file: "src/queue/concurrency.ts",
     find: 'if ("class" in lane && countsPick)',
@@ -127,10 +127,10 @@ export const pace = inArea("pace", [
   {
     name: "mailing-loses-its-slot",
     sentence:
-      "A single message takes the only free slot in the turn of a mailing, which is never sent " +
+      "A single message takes the only free slot when a mailing is to be picked next, which is never sent " +
       "while single messages keep arriving.",
     file: "src/queue/backlog.ts",
-    find: "if (lower === undefined || this.#slots.freeInLane(lower) > 0) return true;",
+    find: "if (picked.slice(0, at).every(hasSlot)) return true;",
     replace: "return true;",
     tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
   },
