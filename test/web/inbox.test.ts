@@ -305,6 +305,30 @@ test("a conversation that a colleague closes before the events are followed leav
   expect(await page.locator(".row").count()).toBe(1);
 });
 
+test("a hand-off and a changed contact are shown although they precede the stream of events", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id, contact_id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  const followed = Promise.withResolvers<void>();
+  await page.route(/\/events\/stream/, async (route) => {
+    await followed.promise;
+    await route.continue();
+  });
+  const handoffsRead = page.waitForResponse(/\/v1\/events[?]/);
+  await page.goto(`${server.url}#/all/${id}`);
+  await (await handoffsRead).finished();
+  await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
+  await shop.conversations.handOff(id, { reason: "Wants a refund" });
+  await shop.contacts.update(contact_id, { attributes: { plan: "Pro" } });
+  followed.resolve();
+  await page.locator(".notice", { hasText: "Wants a refund" }).waitFor();
+  await page.getByText("Pro", { exact: true }).waitFor();
+});
+
 test("what could not be loaded is loaded when the server answers again", async ({ skip }) => {
   const { shop, server, page } = await inbox(skip);
   const { conversation_id: id } = await shop.sandbox.inbound({

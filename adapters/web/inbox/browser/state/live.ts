@@ -56,8 +56,13 @@ export function follow(): () => void {
   const { account_id, mode } = current.peek() ?? {};
   const readAgain = (): void => {
     void list.reload();
-    void thread.peek()?.refresh();
+    void loadHandoffs();
     countSoon(0);
+    const open = thread.peek();
+    if (open === undefined) return;
+    void open.refresh();
+    const contact = conversationNow(open.id)?.contact;
+    if (contact !== undefined) touchContact(contact.id);
   };
   const endListening = may("events:read")
     ? listen({
@@ -70,7 +75,6 @@ export function follow(): () => void {
     : () => {};
   const endReconnecting = onReconnect(() => {
     readAgain();
-    void loadHandoffs();
     void loadPeople();
   });
   countSoon(0);
@@ -171,6 +175,8 @@ function changed(next: Conversation): void {
 }
 
 function noteHandoff({ data, created_at }: Event<"conversation.handoff">): void {
+  // A later one may have arrived while the latest hand-offs were read.
+  if ((handoffs.peek().get(data.conversation_id)?.at ?? "") > created_at) return;
   const next = new Map(handoffs.peek());
   next.set(data.conversation_id, { reason: data.reason, summary: data.summary, at: created_at });
   for (const oldest of next.keys()) {
