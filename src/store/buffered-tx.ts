@@ -9,7 +9,7 @@ import {
   StorageConflict,
   type UniqueIndex,
 } from "../ports/index.ts";
-import { encodeKey } from "./keys.ts";
+import { KeyMap } from "./key-map.ts";
 import {
   type AnySeen,
   type Entry,
@@ -60,11 +60,11 @@ export class BufferedTx implements BaseTx {
   /** The rows that were taken from memory. */
   readonly #taken: {
     readonly collection: Collection;
-    readonly id: string;
+    readonly key: readonly KeyValue[];
     readonly row: AnySeen;
   }[] = [];
   /** The keys under which no row is stored, by index. Most transactions have none. */
-  #none: Map<Index, Set<string>> | undefined;
+  #none: Map<Index, KeyMap<true>> | undefined;
   #scoped: ScopedTx | undefined;
   #hasEnded = false;
 
@@ -88,7 +88,7 @@ export class BufferedTx implements BaseTx {
    * the error or what the command did next may depend on them.
    */
   holdTaken(): void {
-    for (const { collection, id, row } of this.#taken) this.#hold(collection, id, row);
+    for (const { collection, key, row } of this.#taken) this.#hold(collection, key, row);
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
@@ -106,42 +106,33 @@ export class BufferedTx implements BaseTx {
     return tx;
   }
 
-  get<R extends object, K extends readonly KeyValue[]>(
-    index: UniqueIndex<R, K>,
-    key: K,
-    options?: ReadOptions,
-  ): Promise<Seen<R> | undefined> {
-    return this.find(index, key, encodeKey(key), options);
-  }
-
-  async find<R extends object>(
+  async get<R extends object>(
     index: UniqueIndex<R>,
     key: readonly KeyValue[],
-    id: string,
     options?: ReadOptions,
     scope?: Scope,
   ): Promise<Seen<R> | undefined> {
     this.#checkNotEnded();
     const { collection } = index;
     const primary = index === collection.primary;
-    const touched = primary ? this.#overlay.find(collection, id) : undefined;
+    const touched = primary ? this.#overlay.find(collection, key) : undefined;
     if (touched !== undefined) return rowIn<R>(scope, touched.row);
     const { hold = false } = options ?? {};
-    const known = primary && hold === "recent" ? this.#snapshot.recent(collection, id) : undefined;
+    const known = primary && hold === "recent" ? this.#snapshot.recent(collection, key) : undefined;
     if (known !== undefined) {
-      this.#taken.push({ collection, id, row: known });
-      this.#hold(collection, id, known);
+      this.#taken.push({ collection, key, row: known });
+      this.#hold(collection, key, known);
       return rowIn<R>(scope, known);
     }
     const lookup: Lookup =
       options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
     // The overlay has no row with this primary key.
-    const rows = primary ? this.#snapshot.read(lookup, id) : this.#rows(lookup, id);
+    const rows = primary ? this.#snapshot.read(lookup) : this.#rows(lookup);
     const [found] = rows instanceof Promise ? await rows : rows;
     this.#checkNotEnded();
     const row = rowIn<R>(scope, found);
     if (row !== undefined && hold !== false) {
-      this.#hold(collection, primary ? id : encodeKey(keyOf(collection, row)), row);
+      this.#hold(collection, primary ? key : keyOf(collection, row), row);
     }
     return row;
   }
@@ -153,7 +144,7 @@ export class BufferedTx implements BaseTx {
     scope?: Scope,
   ): Promise<readonly Seen<R>[]> {
     this.#checkNotEnded();
-    const read = this.#rows({ index, key, limit }, encodeKey(key));
+    const read = this.#rows({ index, key, limit });
     const rows = (read instanceof Promise ? await read : read) as readonly (Seen<R> &
       ScopeColumns)[];
     return scope === undefined ? rows : rowsInScope(scope, rows);
@@ -167,14 +158,13 @@ export class BufferedTx implements BaseTx {
   put<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R> {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);
-    const id = encodeKey(key);
-    const touched = this.#overlay.find(collection, id);
+    const touched = this.#overlay.find(collection, key);
     if (touched?.row !== undefined) {
       throw new StorageConflict(`${collection.name}: another row has this key`);
     }
     const base = touched?.base;
     const next = base === undefined ? seen : patched(base, seen, {});
-    this.#overlay.put(collection, id, {
+    this.#overlay.put(collection, {
       key,
       base,
       row: next,
@@ -190,22 +180,20 @@ export class BufferedTx implements BaseTx {
   update<R extends object>(collection: Collection<R>, seen: Seen<R>, patch: Partial<R>): Seen<R> {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);
-    const id = encodeKey(key);
-    const touched = this.#latest(collection, id, seen);
+    const touched = this.#latest(collection, key, seen);
     const base = touched === undefined ? seen : touched.base;
     const row = patched<R>(base, seen, patch);
     const changed = new Set([...(touched?.changed ?? noColumns), ...Object.keys(patch)]);
-    this.#overlay.put(collection, id, { key, base, row, changed });
+    this.#overlay.put(collection, { key, base, row, changed });
     return row;
   }
 
   remove<R extends object>(collection: Collection<R>, seen: Seen<R>): void {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);
-    const id = encodeKey(key);
-    const touched = this.#latest(collection, id, seen);
+    const touched = this.#latest(collection, key, seen);
     const base = touched === undefined ? seen : touched.base;
-    this.#overlay.put(collection, id, { key, base, row: undefined, changed: noColumns });
+    this.#overlay.put(collection, { key, base, row: undefined, changed: noColumns });
   }
 
   add<R extends object>(collection: Collection<R>, row: R): void {
@@ -243,8 +231,10 @@ export class BufferedTx implements BaseTx {
 
   promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void {
     this.#checkNotEnded();
-    this.#none ??= new Map<Index, Set<string>>();
-    this.#none.set(index, (this.#none.get(index) ?? new Set()).add(encodeKey(key)));
+    this.#none ??= new Map<Index, KeyMap<true>>();
+    let keys = this.#none.get(index);
+    if (keys === undefined) this.#none.set(index, (keys = new KeyMap<true>()));
+    keys.set(key, true);
   }
 
   prefetchAbout(subject: string): boolean {
@@ -258,10 +248,10 @@ export class BufferedTx implements BaseTx {
   }
 
   /** Returns the stored rows with a key, with the buffered writes applied. */
-  #rows(lookup: Lookup, id: string): Rows | Promise<Rows> {
+  #rows(lookup: Lookup): Rows | Promise<Rows> {
     if (this.#isPromised(lookup.index, lookup.key)) return withOverlay([], lookup, this.#overlay);
     const limit = rowsToRead(lookup, this.#overlay);
-    const stored = this.#snapshot.read(limit === lookup.limit ? lookup : { ...lookup, limit }, id);
+    const stored = this.#snapshot.read(limit === lookup.limit ? lookup : { ...lookup, limit });
     const overlaid = (rows: Rows): Rows => {
       this.#checkNotEnded();
       return withOverlay(rows, lookup, this.#overlay);
@@ -270,22 +260,21 @@ export class BufferedTx implements BaseTx {
   }
 
   #isPromised(index: Index, key: readonly KeyValue[]): boolean {
-    return this.#none?.get(index)?.has(encodeKey(key)) ?? false;
+    return this.#none?.get(index)?.get(key) === true;
   }
 
   /** Guards a row that is only read. */
-  #hold(collection: Collection, id: string, row: AnySeen): void {
-    if (this.#overlay.find(collection, id) !== undefined) return;
-    const key = keyOf(collection, row);
-    this.#overlay.put(collection, id, { key, base: row, row, changed: noColumns });
+  #hold(collection: Collection, key: readonly KeyValue[], row: AnySeen): void {
+    if (this.#overlay.find(collection, key) !== undefined) return;
+    this.#overlay.put(collection, { key, base: row, row, changed: noColumns });
   }
 
   /**
    * Returns the entry of a row, or undefined if this transaction has not touched it.
    * @throws TypeError if `seen` is outdated
    */
-  #latest(collection: Collection, id: string, seen: object): Entry | undefined {
-    const touched = this.#overlay.find(collection, id);
+  #latest(collection: Collection, key: readonly KeyValue[], seen: object): Entry | undefined {
+    const touched = this.#overlay.find(collection, key);
     if (touched !== undefined && touched.row !== seen) {
       throw new TypeError(
         `${collection.name}: the row to write is outdated. Pass the row that the last write ` +

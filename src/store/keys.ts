@@ -1,23 +1,10 @@
 import type { Collection, Index, KeyValue, Row, Write } from "../ports/index.ts";
+import { KeyMap } from "./key-map.ts";
 
-/** Returns a key as one string. Lengths distinguish ["a", "bc"] from ["ab", "c"]. */
-export function encodeKey(key: readonly KeyValue[]): string {
-  let encoded = "";
-  for (const part of key) encoded += encodePart(part);
-  return encoded;
-}
-
-const encodePart = (part: unknown): string =>
-  typeof part === "string" ? `${part.length}:${part}` : `#${String(part)};`;
-
-/**
- * Returns a row's first `length` index columns, encoded. Undefined if the index excludes the row.
- */
-export function placeIn(index: Index, length: number, row: Row): string | undefined {
+/** Returns a row's first `length` index columns. Undefined if the index excludes the row. */
+export function placeIn(index: Index, length: number, row: Row): readonly KeyValue[] | undefined {
   if (!isIncluded(index, row)) return undefined;
-  let place = "";
-  for (let i = 0; i < length; i++) place += encodePart(row[index.columns[i] ?? ""]);
-  return place;
+  return index.columns.slice(0, length).map((column) => row[column] as KeyValue);
 }
 
 /** Whether an index has a row under a key, or under a prefix of one. */
@@ -45,6 +32,10 @@ export function byIndex(index: Index): (a: Row, b: Row) => number {
     return 0;
   };
 }
+
+/** Whether two keys are the same. */
+const isSameKey = (a: readonly KeyValue[], b: readonly KeyValue[]): boolean =>
+  a.length === b.length && a.every((value, i) => value === b[i]);
 
 /** Compares two positions in an index. */
 export function comparePlaces(a: readonly KeyValue[], b: readonly KeyValue[]): number {
@@ -85,10 +76,15 @@ export interface PlannedUpdate {
   readonly base: Row;
 }
 
+interface UniqueKey {
+  readonly index: Index;
+  readonly key: readonly KeyValue[];
+}
+
 /** An update that gives a row unique keys. */
 interface Taker {
   readonly update: PlannedUpdate;
-  readonly keys: readonly string[];
+  readonly keys: readonly UniqueKey[];
 }
 
 /**
@@ -103,18 +99,22 @@ export function orderUpdates(updates: readonly PlannedUpdate[]): readonly Planne
     if (keys.length > 0) takers.push({ update, keys });
     else ordered.push(update);
   }
-  const holders = new Map<string, Taker>();
+  const holders = new Map<Index, KeyMap<Taker>>();
   for (const taker of takers) {
     const { write, base } = taker.update;
-    for (const key of keysIn(uniqueIndexes(write.collection), base)) holders.set(key, taker);
+    for (const { index, key } of keysIn(uniqueIndexes(write.collection), base)) {
+      let byKey = holders.get(index);
+      if (byKey === undefined) holders.set(index, (byKey = new KeyMap<Taker>()));
+      byKey.set(key, taker);
+    }
   }
   const placed = new Set<Taker>();
   const place = (taker: Taker): void => {
     if (placed.has(taker)) return;
     placed.add(taker);
     // The row that has a key now gives it up before another row takes it.
-    for (const key of taker.keys) {
-      const holder = holders.get(key);
+    for (const { index, key } of taker.keys) {
+      const holder = holders.get(index)?.get(key);
       if (holder !== undefined) place(holder);
     }
     ordered.push(taker.update);
@@ -124,13 +124,14 @@ export function orderUpdates(updates: readonly PlannedUpdate[]): readonly Planne
 }
 
 /** Returns the unique keys that an update gives to the row. */
-function newKeys({ write: { collection, changed, row }, base }: PlannedUpdate): string[] {
+function newKeys({ write: { collection, changed, row }, base }: PlannedUpdate): UniqueKey[] {
   const changedIndexes = uniqueIndexes(collection).filter(({ columns, where }) =>
     changed.some((column) => columns.includes(column) || where?.column === column),
   );
-  if (changedIndexes.length === 0) return [];
-  const before = new Set(keysIn(changedIndexes, base));
-  return keysIn(changedIndexes, row).filter((key) => !before.has(key));
+  return keysIn(changedIndexes, row).filter(({ index, key }) => {
+    const before = placeIn(index, key.length, base);
+    return before === undefined || !isSameKey(before, key);
+  });
 }
 
 const uniqueIndexesOf = new WeakMap<Collection, readonly Index[]>();
@@ -146,9 +147,9 @@ function uniqueIndexes(collection: Collection): readonly Index[] {
 }
 
 /** Returns the keys of a row in some unique indexes. */
-function keysIn(indexes: readonly Index[], row: Row): string[] {
+function keysIn(indexes: readonly Index[], row: Row): UniqueKey[] {
   return indexes.flatMap((index) => {
-    const place = placeIn(index, index.columns.length, row);
-    return place === undefined ? [] : [`${index.collection.name} ${index.name} ${place}`];
+    const key = placeIn(index, index.columns.length, row);
+    return key === undefined ? [] : [{ index, key }];
   });
 }

@@ -8,7 +8,8 @@ import {
   StorageConflict,
   type Write,
 } from "../ports/index.ts";
-import { byIndex, encodeKey, matches, orderUpdates, placeIn, type PlannedUpdate } from "./keys.ts";
+import { KeyMap } from "./key-map.ts";
+import { byIndex, matches, orderUpdates, placeIn, type PlannedUpdate } from "./keys.ts";
 
 /** A row with its version, of any collection. */
 export type AnySeen = Row & { readonly version: number };
@@ -37,13 +38,13 @@ const fewEntries = 8;
 export class Overlay {
   readonly #touched = new Map<Collection, Touched>();
   /** What is added to counters, by primary key. */
-  readonly #sums = new Map<Collection, Map<string, Row>>();
+  readonly #sums = new Map<Collection, KeyMap<Row>>();
   /** A function for each write that undoes it, in the order of the writes. */
   readonly #journal: (() => void)[] = [];
 
   /** Returns the entry of a row, or undefined if nothing touched the row. */
-  find(collection: Collection, id: string): Entry | undefined {
-    return this.#touched.get(collection)?.entries.get(id);
+  find(collection: Collection, key: readonly KeyValue[]): Entry | undefined {
+    return this.#touched.get(collection)?.find(key);
   }
 
   /** Whether any row of a collection was touched. */
@@ -56,31 +57,26 @@ export class Overlay {
     return this.#touched.get(index.collection)?.under(index, key) ?? noEntries;
   }
 
-  /** Yields the entries of the rows of a collection that were written, by encoded primary key. */
-  *written(collection: Collection): Generator<readonly [id: string, entry: Entry]> {
-    for (const each of this.#touched.get(collection)?.entries ?? []) {
-      if (isWritten(each[1])) yield each;
-    }
+  /** Returns the entries of the rows of a collection that were written. */
+  written(collection: Collection): readonly Entry[] {
+    return this.#touched.get(collection)?.entries().filter(isWritten) ?? noEntries;
   }
 
-  put(collection: Collection, id: string, entry: Entry): void {
+  put(collection: Collection, entry: Entry): void {
     let touched = this.#touched.get(collection);
     if (touched === undefined) this.#touched.set(collection, (touched = new Touched()));
-    const before = touched.put(id, entry);
-    this.#journal.push(() => touched.restore(id, before));
+    const before = touched.put(entry);
+    this.#journal.push(() => touched.restore(entry.key, before));
   }
 
   /** Adds the values of `row` to the counter under its primary key. */
   add(collection: Collection, row: Row): void {
-    this.#add(collection, encodeKey(keyOf(collection, row)), row);
-  }
-
-  #add(collection: Collection, id: string, row: Row): void {
     let sums = this.#sums.get(collection);
-    if (sums === undefined) this.#sums.set(collection, (sums = new Map<string, Row>()));
-    const sum = sums.get(id);
-    sums.set(id, sum === undefined ? row : plus(collection, sum, row));
-    this.#journal.push(() => (sum === undefined ? sums.delete(id) : sums.set(id, sum)));
+    if (sums === undefined) this.#sums.set(collection, (sums = new KeyMap<Row>()));
+    const key = keyOf(collection, row);
+    const sum = sums.get(key);
+    sums.set(key, sum === undefined ? row : plus(collection, sum, row));
+    this.#journal.push(() => (sum === undefined ? sums.delete(key) : sums.set(key, sum)));
   }
 
   /** Returns the current position in the journal. */
@@ -99,9 +95,9 @@ export class Overlay {
    * different versions of a row.
    */
   merge(other: Overlay): boolean {
-    for (const [collection, { entries }] of other.#touched) {
-      for (const [id, entry] of entries) {
-        const own = this.find(collection, id);
+    for (const [collection, touched] of other.#touched) {
+      for (const entry of touched.entries()) {
+        const own = this.find(collection, entry.key);
         // A row that this overlay only holds may be held or written by the other, at the same
         // version.
         if (own !== undefined && (isWritten(own) || own.base?.version !== entry.base?.version)) {
@@ -109,11 +105,11 @@ export class Overlay {
         }
       }
     }
-    for (const [collection, { entries }] of other.#touched) {
-      for (const [id, entry] of entries) this.put(collection, id, entry);
+    for (const [collection, touched] of other.#touched) {
+      for (const entry of touched.entries()) this.put(collection, entry);
     }
     for (const [collection, sums] of other.#sums) {
-      for (const [id, row] of sums) this.#add(collection, id, row);
+      for (const row of sums.values()) this.add(collection, row);
     }
     return true;
   }
@@ -131,8 +127,8 @@ export class Overlay {
     const holds: Write[] = [];
     const updates: PlannedUpdate[] = [];
     const insertions: Write[] = [];
-    for (const [collection, { entries }] of this.#touched) {
-      for (const { key, base, row, changed } of entries.values()) {
+    for (const [collection, touched] of this.#touched) {
+      for (const { key, base, row, changed } of touched.entries()) {
         if (base === undefined) {
           if (row !== undefined) insertions.push({ kind: "insert", collection, row });
         } else if (row === undefined) {
@@ -192,7 +188,7 @@ export function withOverlay(
   if (stored.length === 0 && entries.length === 0) return stored;
   // Drops rows that the overlay has too, since its version of a row is the one to return.
   const rows = stored.filter(
-    (row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined,
+    (row) => overlay.find(collection, keyOf(collection, row)) === undefined,
   );
   // Another process moved a row here after the overlay read it under another key. The row that
   // would replace it in the result was not read.
@@ -205,24 +201,53 @@ export function withOverlay(
   return entries.length > 0 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
 }
 
+/** A touched row. Its entry is undefined once its writes were rolled back. */
+interface Slot {
+  entry: Entry | undefined;
+}
+
 /** The touched rows of one collection, by primary key and by each index that was asked for. */
 class Touched {
-  readonly entries = new Map<string, Entry>();
+  readonly #byKey = new KeyMap<Slot>();
+  /** In the order in which the rows were touched. */
+  readonly #slots: Slot[] = [];
   readonly #indexes = new Map<Index, PlacesByLength>();
 
-  put(id: string, entry: Entry): Entry | undefined {
-    const before = this.entries.get(id);
-    this.entries.set(id, entry);
+  find(key: readonly KeyValue[]): Entry | undefined {
+    return this.#byKey.get(key)?.entry;
+  }
+
+  /** Returns the entries, in the order in which the rows were touched. */
+  entries(): Entry[] {
+    return this.#slots.flatMap(({ entry }) => entry ?? []);
+  }
+
+  /** Replaces the entry of a row, and returns the one before. */
+  put(entry: Entry): Entry | undefined {
+    let slot = this.#byKey.get(entry.key);
+    if (slot === undefined) {
+      slot = { entry: undefined };
+      this.#byKey.set(entry.key, slot);
+      this.#slots.push(slot);
+    }
+    const before = slot.entry;
+    slot.entry = entry;
     for (const [index, lengths] of this.#indexes) {
-      for (const [length, places] of lengths) addPlaces(places, index, length, id, entry);
+      for (const [length, places] of lengths) addPlaces(places, index, length, slot);
     }
     return before;
   }
 
-  restore(id: string, before: Entry | undefined): void {
-    if (before === undefined) this.entries.delete(id);
+  restore(key: readonly KeyValue[], before: Entry | undefined): void {
     // The indexes may have been built while the row was elsewhere, so its places are added again.
-    else this.put(id, before);
+    if (before !== undefined) {
+      this.put(before);
+      return;
+    }
+    const slot = this.#byKey.get(key);
+    if (slot !== undefined) slot.entry = undefined;
+    // If the row is touched again, it comes after those that were touched meanwhile.
+    this.#byKey.delete(key);
   }
 
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
@@ -230,14 +255,16 @@ class Touched {
       (row !== undefined && matches(index, key, row)) ||
       (base !== undefined && matches(index, key, base));
     if (isPrimaryKey({ index, key })) {
-      const entry = this.entries.get(encodeKey(key));
+      const entry = this.find(key);
       return entry !== undefined && matchesKey(entry) ? [entry] : noEntries;
     }
-    if (this.entries.size < fewEntries) return [...this.entries.values()].filter(matchesKey);
+    const slots =
+      this.#slots.length < fewEntries
+        ? this.#slots
+        : (this.#places(index, key.length).get(key) ?? noSlots);
     const found: Entry[] = [];
     // A place may list rows that have moved away or whose writes were rolled back.
-    for (const id of this.#places(index, key.length).get(encodeKey(key)) ?? []) {
-      const entry = this.entries.get(id);
+    for (const { entry } of slots) {
       if (entry !== undefined && matchesKey(entry)) found.push(entry);
     }
     return found;
@@ -248,39 +275,33 @@ class Touched {
     if (lengths === undefined) this.#indexes.set(index, (lengths = new Map<number, Places>()));
     let places = lengths.get(length);
     if (places === undefined) {
-      lengths.set(length, (places = new Map<string, Set<string>>()));
-      for (const [id, entry] of this.entries) addPlaces(places, index, length, id, entry);
+      lengths.set(length, (places = new KeyMap<Set<Slot>>()));
+      for (const slot of this.#slots) addPlaces(places, index, length, slot);
     }
     return places;
   }
 }
 
-/**
- * The ids of rows by their place in an index: the encoded values of its first columns. An id is an
- * encoded primary key.
- */
-type Places = Map<string, Set<string>>;
+/** The touched rows by their place in an index: the values of its first columns. */
+type Places = KeyMap<Set<Slot>>;
 /** The places by the number of columns in a place. */
 type PlacesByLength = Map<number, Places>;
 
-function addPlaces(
-  places: Places,
-  index: Index,
-  length: number,
-  id: string,
-  { base, row }: Entry,
-): void {
-  const place = row && placeIn(index, length, row);
-  const before = base && base !== row ? placeIn(index, length, base) : undefined;
-  if (place !== undefined) addPlace(places, place, id);
-  if (before !== undefined && before !== place) addPlace(places, before, id);
+function addPlaces(places: Places, index: Index, length: number, slot: Slot): void {
+  if (slot.entry === undefined) return;
+  const { base, row } = slot.entry;
+  if (row !== undefined) addPlace(places, placeIn(index, length, row), slot);
+  if (base !== undefined && base !== row) addPlace(places, placeIn(index, length, base), slot);
 }
 
-function addPlace(places: Places, place: string, id: string): void {
-  const ids = places.get(place);
-  if (ids === undefined) places.set(place, new Set([id]));
-  else ids.add(id);
+function addPlace(places: Places, place: readonly KeyValue[] | undefined, slot: Slot): void {
+  if (place === undefined) return;
+  const slots = places.get(place);
+  if (slots === undefined) places.set(place, new Set([slot]));
+  else slots.add(slot);
 }
+
+const noSlots: readonly Slot[] = [];
 
 const noEntries: readonly Entry[] = [];
 

@@ -1,13 +1,13 @@
-import { type Clock, type Collection, keyOf, type Write } from "../ports/index.ts";
-import { encodeKey } from "./keys.ts";
+import { type Clock, type Collection, keyOf, type KeyValue, type Write } from "../ports/index.ts";
+import { KeyMap } from "./key-map.ts";
 import type { AnySeen, Overlay } from "./overlay.ts";
 
 /**
- * The maximum number of rows of one collection. The one that was kept first is dropped first. A row
- * is needed until the next transaction of its message, so about as many are useful as messages are
+ * How many rows of a collection are kept at least, and half of how many are kept at most. A row is
+ * needed until the next transaction of its message, so about as many are useful as messages are
  * under way.
  */
-const maxRows = 1_000;
+const generationSize = 500;
 /** How long no row is kept after one of them may have been outdated, in milliseconds. */
 const distrustMs = 10_000;
 
@@ -22,18 +22,18 @@ const distrustMs = 10_000;
  */
 export class RecentRows {
   readonly #clock: Clock;
-  readonly #byCollection = new Map<Collection, Map<string, AnySeen>>();
+  readonly #byCollection = new Map<Collection, Generations>();
   #keepsFrom = -Infinity;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Returns the row with an encoded primary key, if it is kept. */
-  find(collection: Collection, id: string): AnySeen | undefined {
+  /** Returns the row with a primary key, if it is kept. */
+  find(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
     const rows = this.#byCollection.get(collection);
-    if (rows !== undefined) return rows.get(id);
-    this.#byCollection.set(collection, new Map<string, AnySeen>());
+    if (rows !== undefined) return rows.get(key);
+    this.#byCollection.set(collection, new Generations());
     return undefined;
   }
 
@@ -41,10 +41,9 @@ export class RecentRows {
   apply(committed: Overlay): void {
     if (this.#clock.now() < this.#keepsFrom) return;
     for (const [collection, rows] of this.#byCollection) {
-      for (const [id, { row }] of committed.written(collection)) {
-        if (row === undefined) rows.delete(id);
-        else rows.set(id, row);
-        if (rows.size > maxRows) dropFirst(rows);
+      for (const { key, row } of committed.written(collection)) {
+        if (row === undefined) rows.delete(key);
+        else rows.set(key, row);
       }
     }
   }
@@ -57,7 +56,7 @@ export class RecentRows {
   forget(writes: readonly Write[]): void {
     for (const write of writes) {
       const rows = this.#byCollection.get(write.collection);
-      rows?.delete(encodeKey("key" in write ? write.key : keyOf(write.collection, write.row)));
+      rows?.delete("key" in write ? write.key : keyOf(write.collection, write.row));
     }
   }
 
@@ -68,9 +67,37 @@ export class RecentRows {
   }
 }
 
-function dropFirst(rows: Map<string, AnySeen>): void {
-  for (const first of rows.keys()) {
-    rows.delete(first);
-    return;
+/**
+ * Rows in two generations. When the new one is full, it becomes the old one, and the old one is
+ * dropped. So the rows that were kept first are dropped first, many at once.
+ */
+class Generations {
+  #new = new KeyMap<AnySeen>();
+  #old = new KeyMap<AnySeen>();
+  /** How many rows were put into the new generation. */
+  #count = 0;
+
+  get(key: readonly KeyValue[]): AnySeen | undefined {
+    return this.#new.get(key) ?? this.#old.get(key);
+  }
+
+  set(key: readonly KeyValue[], row: AnySeen): void {
+    if (this.#new.get(key) === undefined && ++this.#count > generationSize) {
+      this.#old = this.#new;
+      this.#new = new KeyMap<AnySeen>();
+      this.#count = 1;
+    }
+    this.#new.set(key, row);
+  }
+
+  delete(key: readonly KeyValue[]): void {
+    this.#new.delete(key);
+    this.#old.delete(key);
+  }
+
+  clear(): void {
+    this.#new = new KeyMap<AnySeen>();
+    this.#old = new KeyMap<AnySeen>();
+    this.#count = 0;
   }
 }

@@ -6,7 +6,8 @@ import {
   type Row,
   type Seen,
 } from "../ports/index.ts";
-import { comparePlaces, encodeKey } from "./keys.ts";
+import { KeyMap } from "./key-map.ts";
+import { comparePlaces } from "./keys.ts";
 import type { Scope } from "../kernel/index.ts";
 import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
 
@@ -139,14 +140,14 @@ export async function scanAcross<R extends object>(
   const scans = await Promise.all(ranges.map((range) => scanRange(reads, range, max)));
   const ends = scans.flatMap(({ more, last }) => (more && last !== undefined ? [last] : []));
   const [horizon] = ends.toSorted(compare);
-  const found = new Map<string, { readonly row: Seen<R>; readonly place: readonly KeyValue[] }>();
+  const found = new KeyMap<{ readonly row: Seen<R>; readonly place: readonly KeyValue[] }>();
   for (const row of scans.flatMap(({ rows }) => rows)) {
     const place = placeAt(columns, row);
     if (horizon === undefined || compare(place, horizon) <= 0) {
-      found.set(encodeKey(keyOf(index.collection, row)), { row, place });
+      found.set(keyOf(index.collection, row), { row, place });
     }
   }
-  const merged = [...found.values()].toSorted((a, b) => compare(a.place, b.place));
+  const merged = found.values().toSorted((a, b) => compare(a.place, b.place));
   const page = merged.slice(0, limit);
   const rows = page.map(({ row }) => row);
   if (merged.length > limit) return { rows, more: true, last: page.at(-1)?.place };

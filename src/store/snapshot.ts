@@ -1,5 +1,13 @@
-import type { Collection, Group, Index, Lookup, Row, StoragePort } from "../ports/index.ts";
-import { encodeKey } from "./keys.ts";
+import type {
+  Collection,
+  Group,
+  Index,
+  KeyValue,
+  Lookup,
+  Row,
+  StoragePort,
+} from "../ports/index.ts";
+import { KeyMap } from "./key-map.ts";
 import { type AnySeen, isPrimaryKey, withOverlay, rowsToRead, type Overlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
 
@@ -9,14 +17,14 @@ export type Rows = readonly AnySeen[];
 export interface Snapshot {
   /**
    * Returns rows instead of a promise when the storage is synchronous: a promise would cost more
-   * than most reads. `id` is the encoded key.
+   * than most reads.
    */
-  read(lookup: Lookup, id: string): Rows | Promise<Rows>;
+  read(lookup: Lookup): Rows | Promise<Rows>;
   /**
-   * Returns a row as the last commit of this process left it. Undefined if it is not kept. `id` is
-   * its encoded primary key.
+   * Returns the row with a primary key as the last commit of this process left it. Undefined if it
+   * is not kept.
    */
-  recent(collection: Collection, id: string): AnySeen | undefined;
+  recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined;
   /** Adds reads to the next batch, so that `read` returns them later. */
   prefetch(plan: () => readonly Lookup[]): void;
 }
@@ -36,13 +44,19 @@ interface PendingRead {
   readonly reject: (error: unknown) => void;
 }
 
+/** The rows of the lookups that were read, by key. */
+type KnownRows = KeyMap<Rows | Promise<Rows>>;
+
 /**
  * The reads of one group of commands. Each lookup is read once. On an asynchronous storage, lookups
  * that concurrent commands make before the event loop continues are read in one batch.
  */
 export class GroupSnapshot implements Snapshot {
   readonly #options: GroupSnapshotOptions;
-  readonly #known = new Map<Index, Map<string, Rows | Promise<Rows>>>();
+  /** The lookups that were read, by index and limit. */
+  readonly #known = new Map<Index, Map<number, KnownRows>>();
+  /** Those that claimed their rows. */
+  readonly #claimed = new Map<Index, Map<number, KnownRows>>();
   #pending: PendingRead[] = [];
   /** Lookups that commands are going to make. The next batch reads them, too. */
   readonly #planned: Lookup[] = [];
@@ -53,37 +67,40 @@ export class GroupSnapshot implements Snapshot {
     this.#options = options;
   }
 
-  read(lookup: Lookup, id: string): Rows | Promise<Rows> {
-    const { index, limit, claim } = lookup;
-    let known = this.#known.get(index);
-    if (known === undefined) {
-      this.#known.set(index, (known = new Map<string, Rows | Promise<Rows>>()));
-    }
-    // An encoded key has no space before its first colon, so these texts cannot collide.
-    const name =
-      limit === 1 && claim !== true ? id : `${claim === true ? "claim " : ""}${limit} ${id}`;
-    const before = known.get(name);
+  read(lookup: Lookup): Rows | Promise<Rows> {
+    const { key } = lookup;
+    const known = this.#knownRows(lookup);
+    const before = known.get(key);
     if (before !== undefined) return before;
-    const rows = this.#read(lookup, id);
-    known.set(name, rows);
+    const rows = this.#read(lookup);
+    known.set(key, rows);
     if (!(rows instanceof Promise)) return rows;
     return rows.then(
       (found) => {
-        known.set(name, found);
+        known.set(key, found);
         return found;
       },
       (error: unknown) => {
-        known.delete(name);
+        known.delete(key);
         throw error;
       },
     );
   }
 
-  recent(collection: Collection, id: string): AnySeen | undefined {
+  #knownRows({ index, limit, claim }: Lookup): KnownRows {
+    const indexes = claim === true ? this.#claimed : this.#known;
+    let limits = indexes.get(index);
+    if (limits === undefined) indexes.set(index, (limits = new Map<number, KnownRows>()));
+    let known = limits.get(limit);
+    if (known === undefined) limits.set(limit, (known = new KeyMap<Rows | Promise<Rows>>()));
+    return known;
+  }
+
+  recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
     const { previous, recent } = this.#options;
     // Rows that the previous group writes are not committed yet. A normal read returns them.
-    if (recent === undefined || previous?.find(collection, id) !== undefined) return undefined;
-    const row = recent.find(collection, id);
+    if (recent === undefined || previous?.find(collection, key) !== undefined) return undefined;
+    const row = recent.find(collection, key);
     if (row !== undefined) this.hasGivenRecent = true;
     return row;
   }
@@ -95,15 +112,15 @@ export class GroupSnapshot implements Snapshot {
 
   /** Reads lookups in one batch. */
   async readAll(lookups: readonly Lookup[]): Promise<void> {
-    await Promise.all(lookups.map(async (lookup) => this.read(lookup, encodeKey(lookup.key))));
+    await Promise.all(lookups.map(async (lookup) => this.read(lookup)));
   }
 
-  #read(lookup: Lookup, id: string): Rows | Promise<Rows> {
+  #read(lookup: Lookup): Rows | Promise<Rows> {
     const { previous } = this.#options;
     if (previous === undefined) return this.#stored(lookup);
     if (isPrimaryKey(lookup) && lookup.claim !== true) {
       // The row will be what the previous group writes.
-      const touched = previous.find(lookup.index.collection, id);
+      const touched = previous.find(lookup.index.collection, lookup.key);
       if (touched === undefined) return this.#stored(lookup);
       return touched.row === undefined ? [] : [touched.row];
     }
@@ -159,15 +176,15 @@ export class BodyReads implements Snapshot {
     this.#onSettled = onSettled;
   }
 
-  read(lookup: Lookup, id: string): Rows | Promise<Rows> {
+  read(lookup: Lookup): Rows | Promise<Rows> {
     this.lookups.push(lookup);
-    const rows = this.#snapshot.read(lookup, id);
+    const rows = this.#snapshot.read(lookup);
     return rows instanceof Promise ? this.#waitFor(rows) : rows;
   }
 
   /** A recent row is held, so it needs no entry in `lookups`. */
-  recent(collection: Collection, id: string): AnySeen | undefined {
-    return this.#snapshot.recent(collection, id);
+  recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
+    return this.#snapshot.recent(collection, key);
   }
 
   /** The body's result depends on what it reads, not on what it plans to read. */

@@ -10,7 +10,6 @@ import type {
   UniqueIndex,
 } from "../ports/index.ts";
 import type { Scope } from "../kernel/index.ts";
-import { encodeKey } from "./keys.ts";
 
 export interface ReadOptions {
   /**
@@ -212,11 +211,9 @@ export interface UnscopedTx {
  * rows of other scopes.
  */
 export interface BaseTx extends UnscopedTx {
-  /** Like `get`, with a key that is already encoded as `id`. */
-  find<R extends object>(
+  get<R extends object>(
     index: UniqueIndex<R>,
     key: readonly KeyValue[],
-    id: string,
     options?: ReadOptions,
     scope?: Scope,
   ): Promise<Seen<R> | undefined>;
@@ -243,13 +240,11 @@ export class ScopedTx implements Tx {
   readonly now: number;
   readonly scope: Scope;
   readonly #base: BaseTx;
-  readonly #prefix: string;
 
   constructor(base: BaseTx, { account_id, mode }: Scope, now: number = base.now) {
     this.now = now;
     this.scope = { account_id, mode };
     this.#base = base;
-    this.#prefix = encodeKey([account_id, mode]);
   }
 
   get<R extends Scope, K extends readonly KeyValue[]>(
@@ -258,11 +253,10 @@ export class ScopedTx implements Tx {
     options?: ReadOptions,
   ): Promise<Seen<R> | undefined> {
     if (index.scoping === "row") {
-      return this.#base.find<R>(index, key, encodeKey(key), options, this.scope);
+      return this.#base.get<R>(index, key, options, this.scope);
     }
     const { account_id, mode } = this.scope;
-    const id = this.#prefix + encodeKey(key);
-    return this.#base.find<R>(index, [account_id, mode, ...key], id, options);
+    return this.#base.get<R>(index, [account_id, mode, ...key], options);
   }
 
   list<R extends Scope>(

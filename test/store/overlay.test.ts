@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { encodeLane } from "../../src/queue/job.ts";
 import { jobs, jobsByLane } from "../../src/queue/rows.ts";
 import { type Entry, noColumns, Overlay } from "../../src/store/overlay.ts";
-import { encodeKey } from "../../src/store/keys.ts";
 import { job, laneOf } from "../queue/job-row.ts";
 
 /** More rows than a search without an index looks through. */
@@ -38,7 +37,7 @@ it("an overlay lists the rows of each place, also after writes were rolled back"
         const row = lane === null ? undefined : { ...job(`${n}`, lane, 0), version: 1 };
         const key = ["send", `${n}`];
         const entry: Entry = { key, base: undefined, row, changed: noColumns };
-        overlay.put(jobs, encodeKey(key), entry);
+        overlay.put(jobs, entry);
         present = new Map(present);
         if (lane === null) present.delete(n);
         else present.set(n, lane);

@@ -50,9 +50,8 @@ export const pagination = inArea("pagination", [
     name: "buffered-row-is-listed-twice",
     sentence: "A transaction lists a row that it has changed in its old and its new version.",
     file: "src/store/overlay.ts",
-    find: "(row) => overlay.find(collection, encodeKey(keyOf(collection, row))) === undefined,",
-    replace:
-      "(row) => overlay.find(collection, encodeKey(keyOf(collection, row)))?.row !== undefined,",
+    find: "(row) => overlay.find(collection, keyOf(collection, row)) === undefined,",
+    replace: "(row) => overlay.find(collection, keyOf(collection, row))?.row !== undefined,",
     tests: ["test/store/serializability.test.ts"],
   },
 ]);

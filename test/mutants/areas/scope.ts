@@ -6,8 +6,8 @@ export const scope = inArea("scope", [
     name: "other-account-reads-by-id",
     sentence: "An account that knows the id of another account's message can cancel it.",
     file: "src/store/transaction.ts",
-    find: "this.#base.find<R>(index, key, encodeKey(key), options, this.scope);",
-    replace: "this.#base.find<R>(index, key, encodeKey(key), options);",
+    find: "this.#base.get<R>(index, key, options, this.scope);",
+    replace: "this.#base.get<R>(index, key, options);",
     tests: ["test/store/scoped.test.ts"],
   },
   {
