@@ -33,6 +33,13 @@ export const programs = { cli: "adapters/cli/main.ts" };
 /** Worker threads: separate files that are not exported. */
 export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
 
+/**
+ * Libraries whose used parts are built into the package, since loading all of them takes much
+ * longer. zod also loads the messages of some 50 languages, and temporal-polyfill several files. The
+ * declarations still import them.
+ */
+export const bundled = ["zod", "temporal-polyfill"];
+
 /** The file that refuses an old Node. Each built file imports it. */
 export const versionCheck = "node-version.js";
 
@@ -50,12 +57,12 @@ export default defineConfig({
   },
   // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
   banner: { js: `import "./${versionCheck}";` },
-  // `zod` loads the messages of some 50 languages, which takes half of its loading time. The bundle
-  // has only the parts that the engine uses. The declarations still import `zod`.
-  noExternal: ["zod"],
+  noExternal: bundled,
   async onSuccess() {
     await copyFile(versionCheck, `dist/${versionCheck}`);
-    await copyFile("node_modules/zod/LICENSE", "dist/zod.LICENSE");
+    for (const name of bundled) {
+      await copyFile(`node_modules/${name}/LICENSE`, `dist/${name}.LICENSE`);
+    }
     await cp("adapters/cli/dev/demo", "dist/demo", { recursive: true });
   },
   // Other runtimes know the modules of Node only with the prefix.

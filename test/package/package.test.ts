@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { entries, programs, threads, versionCheck } from "../../tsup.config.ts";
+import { bundled, entries, programs, threads, versionCheck } from "../../tsup.config.ts";
 import { chromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { playStory } from "./journey.ts";
@@ -163,10 +163,11 @@ describe("the packed tarball", () => {
   test("contains the build, its declarations and the documentation, and nothing else", () => {
     const paths = packed.files.map(({ path }) => path);
     const belongs =
-      /^(dist\/[\w-]+\.js(\.map)?|dist\/zod\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
+      /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
-    const texts = ["README.md", "CHANGELOG.md", "LICENSE", "dist/zod.LICENSE"];
-    expect(paths).toEqual(expect.arrayContaining(texts));
+    const texts = ["README.md", "CHANGELOG.md", "LICENSE"];
+    const licenses = bundled.map((name) => `dist/${name}.LICENSE`);
+    expect(paths).toEqual(expect.arrayContaining([...texts, ...licenses]));
     const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
     expect(paths).toEqual(expect.arrayContaining(pages));
   });
