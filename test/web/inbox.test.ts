@@ -305,6 +305,28 @@ test("a conversation that a colleague closes before the events are followed leav
   expect(await page.locator(".row").count()).toBe(1);
 });
 
+test("an open conversation that a colleague closes before the events are followed can be reopened", async ({
+  skip,
+}) => {
+  const { shop, server, page } = await inbox(skip);
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Hello?",
+  });
+  const followed = Promise.withResolvers<void>();
+  await page.route(/\/events\/stream/, async (route) => {
+    await followed.promise;
+    await route.continue();
+  });
+  const markedRead = page.waitForResponse("**/read");
+  // The search does not find it, so the list does not tell that it was closed.
+  await page.goto(`${server.url}#/all/${id}?q=zebra`);
+  await (await markedRead).finished();
+  await shop.conversations.update(id, { status: "closed" });
+  followed.resolve();
+  await page.getByRole("button", { name: "Reopen" }).waitFor();
+});
+
 test("a hand-off and a changed contact are shown although they precede the stream of events", async ({
   skip,
 }) => {

@@ -10,7 +10,7 @@ import {
   shownAddress,
   toast,
 } from "../../../shared/browser/index.ts";
-import { conversationNow, fetchSoon, list, patch, put } from "./conversations.ts";
+import { conversationNow, fetchConversation, fetchSoon, list, patch, put } from "./conversations.ts";
 import { t } from "../texts.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
@@ -40,7 +40,8 @@ export interface Handoff {
 
 /** The hand-offs that the page knows, by conversation. */
 export const handoffs = signal<ReadonlyMap<string, Handoff>>(new Map());
-const maxHandoffs = 500;
+/** The maximum number of hand-offs, and of contacts with changes, that the page keeps. */
+const maxKept = 500;
 
 /** How many unread conversations a view has. */
 export const counts = signal<Partial<Record<View, number>>>({});
@@ -60,6 +61,8 @@ export function follow(): () => void {
     countSoon(0);
     const open = thread.peek();
     if (open === undefined) return;
+    // The list may not have it, for example if it shows the matches of a search.
+    void fetchConversation(open.id).catch(() => {});
     void open.refresh();
     const contact = conversationNow(open.id)?.contact;
     if (contact !== undefined) touchContact(contact.id);
@@ -178,9 +181,11 @@ function noteHandoff({ data, created_at }: Event<"conversation.handoff">): void 
   // A later one may have arrived while the latest hand-offs were read.
   if ((handoffs.peek().get(data.conversation_id)?.at ?? "") > created_at) return;
   const next = new Map(handoffs.peek());
+  // Moves it behind those that were handed off before.
+  next.delete(data.conversation_id);
   next.set(data.conversation_id, { reason: data.reason, summary: data.summary, at: created_at });
   for (const oldest of next.keys()) {
-    if (next.size <= maxHandoffs) break;
+    if (next.size <= maxKept) break;
     next.delete(oldest);
   }
   handoffs.value = next;
@@ -189,7 +194,7 @@ function noteHandoff({ data, created_at }: Event<"conversation.handoff">): void 
 function touchContact(id: string): void {
   const next = new Map(contactVersion.peek());
   next.set(id, (next.get(id) ?? 0) + 1);
-  contactVersion.value = next.size > maxHandoffs ? new Map([[id, 1]]) : next;
+  contactVersion.value = next.size > maxKept ? new Map([[id, 1]]) : next;
 }
 
 /** Reads the reasons of the latest hand-offs. */
