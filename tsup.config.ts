@@ -1,4 +1,4 @@
-import { copyFile, cp } from "node:fs/promises";
+import { copyFile, cp, readdir, readFile } from "node:fs/promises";
 import { defineConfig } from "tsup";
 
 /** The package's exports by subpath. A test compares them with the `exports` of `package.json`. */
@@ -34,11 +34,23 @@ export const programs = { cli: "adapters/cli/main.ts" };
 export const threads = { "sqlite-worker": "adapters/storage/sqlite/worker.ts" };
 
 /**
- * Libraries whose used parts are built into the package, since loading all of them takes much
- * longer. zod also loads the messages of some 50 languages, and temporal-polyfill several files. The
- * declarations still import them.
+ * Libraries that are built into the package and are not installed with it. The one file of
+ * temporal-polyfill's code loads faster than the several files of the library.
  */
-export const bundled = ["zod", "temporal-polyfill"];
+export const builtIn = ["temporal-polyfill"];
+
+/** Marks the code of a library that is built into a file, such as `// node_modules/zod/`. */
+const libraryCode = /^\/\/ node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//gm;
+
+/** Returns the names of the libraries that are built into the package. */
+export async function bundledLibraries(): Promise<readonly string[]> {
+  const files = (await readdir("dist")).filter((name) => name.endsWith(".js"));
+  const texts = await Promise.all(files.map((name) => readFile(`dist/${name}`, "utf8")));
+  const names = texts.flatMap((text) =>
+    [...text.matchAll(libraryCode)].map(([, name = ""]) => name),
+  );
+  return [...new Set(names)].toSorted();
+}
 
 /** The file that refuses an old Node. Each built file imports it. */
 export const versionCheck = "node-version.js";
@@ -57,10 +69,12 @@ export default defineConfig({
   },
   // Imports are evaluated in their order, so the check comes before anything that an old Node lacks.
   banner: { js: `import "./${versionCheck}";` },
-  noExternal: bundled,
+  // The used parts of zod load much faster than zod, which has the messages of some 50 languages. The
+  // declarations still import it.
+  noExternal: ["zod", ...builtIn],
   async onSuccess() {
     await copyFile(versionCheck, `dist/${versionCheck}`);
-    for (const name of bundled) {
+    for (const name of await bundledLibraries()) {
       await copyFile(`node_modules/${name}/LICENSE`, `dist/${name}.LICENSE`);
     }
     await cp("adapters/cli/dev/demo", "dist/demo", { recursive: true });

@@ -1,6 +1,6 @@
 /** Bodies that are the same for every client: made once, and not sent to a client that has them. */
 import { hash } from "node:crypto";
-import { boundedCache } from "../kernel/index.ts";
+import { boundedCache, getOrInsert } from "../kernel/index.ts";
 import type { PublicDocument } from "../operations/index.ts";
 import { type ApiResponse, type Exchange, headerOf } from "./http.ts";
 
@@ -65,8 +65,7 @@ export class SharedDocuments {
   /** Responds with a document. `mount` is the path that the API is mounted at. */
   respond(exchange: Exchange, { name, json }: PublicDocument, mount: string): ApiResponse {
     const key = `${name} ${mount}`;
-    let body = this.#bodies.get(key);
-    if (body === undefined) this.#bodies.set(key, (body = sharedBody(json(mount))));
+    const body = getOrInsert(this.#bodies, key, () => sharedBody(json(mount)));
     return respondWithShared(exchange, body, "application/json");
   }
 }

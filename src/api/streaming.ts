@@ -1,5 +1,11 @@
 import type { StreamEvent, StreamItem } from "../operations/index.ts";
-import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
+import {
+  getOrInsert,
+  problem,
+  type Problem,
+  type RequestId,
+  TidingsError,
+} from "../kernel/index.ts";
 import { checkDepth } from "./inputs.ts";
 import { publicError } from "./http.ts";
 
@@ -46,13 +52,10 @@ export function encodeEvent({ id, event, data, retry, comment }: ServerSentEvent
 const encoded = new WeakMap<object, string>();
 
 function encodeItem(item: StreamItem<unknown>): string {
-  let text = encoded.get(item);
-  if (text === undefined) {
+  return getOrInsert(encoded, item, () => {
     const { value, ...facts } = item;
-    text = encodeEvent({ ...facts, data: JSON.stringify(value) });
-    encoded.set(item, text);
-  }
-  return text;
+    return encodeEvent({ ...facts, data: JSON.stringify(value) });
+  });
 }
 
 /** Encodes each event when it is pulled. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { firstTimeZone, iso, TidingsError, timestamp, zonedTime } from "../kernel/index.ts";
+import { firstTimeZone, iso, TidingsError, timestamp } from "../kernel/index.ts";
 import { Temporal } from "temporal-polyfill";
 import type { Call, QuietHours } from "../operations/index.ts";
 import { ownAccount } from "../accounts/index.ts";
@@ -50,7 +50,7 @@ export const policyVerdictSchema = z
 export function quietUntil(now: number, zone: string, { from, to }: QuietHours): number | null {
   const start = Temporal.PlainTime.from(from);
   const end = Temporal.PlainTime.from(to);
-  let at = zonedTime(now, zone);
+  let at = Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO(zone);
   if (!isWithin(at, start, end)) return null;
   while (isWithin(at, start, end)) at = endOrClockChange(at, end);
   return at.epochMilliseconds;

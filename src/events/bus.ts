@@ -2,7 +2,13 @@ import { EventEmitter } from "eventemitter3";
 import { eventResource, type EventRow, events } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypeOption } from "./types.ts";
 import type { Logger, Write } from "../ports/index.ts";
-import { functionOption, optionsObject, parseOptions, type Scope } from "../kernel/index.ts";
+import {
+  functionOption,
+  getOrInsert,
+  optionsObject,
+  parseOptions,
+  type Scope,
+} from "../kernel/index.ts";
 
 /** Called after the commit that created the event. An error is logged and has no other effect. */
 type Handler = (event: AnyEvent, scope: Scope) => void | Promise<void>;
@@ -23,13 +29,7 @@ export class EventBus {
   /** @throws TidingsError `invalid_option` */
   on(type: EventType, handler: Handler): void {
     parseOptions("on: ", subscription, { type, handler });
-    let wrapped = this.#wrapped.get(type);
-    if (wrapped === undefined) {
-      this.#wrapped.set(
-        type,
-        (wrapped = new Map<unknown, (event: AnyEvent, scope: Scope) => void>()),
-      );
-    }
+    const wrapped = getOrInsert(this.#wrapped, type, () => new Map());
     if (wrapped.has(handler)) return;
     const guarded = (event: AnyEvent, scope: Scope): void => {
       void this.#call(handler, event, scope);

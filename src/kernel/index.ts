@@ -57,6 +57,7 @@ export {
   webUrl,
   wholeRecord,
 } from "./fields.ts";
+export { getOrInsert } from "./get-or-insert.ts";
 export { toUri } from "./uri.ts";
 export {
   type AccountId,
@@ -103,7 +104,6 @@ export {
   isTimeZone,
   millis,
   minuteMs,
-  zonedTime,
 } from "./time.ts";
 export {
   booleanOption,

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { Temporal } from "temporal-polyfill";
+import { getOrInsert } from "./get-or-insert.ts";
 
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
@@ -44,9 +44,7 @@ const knownTimeZones = new LRUCache<string, boolean>({ max: 500 });
  * name.
  */
 export function isTimeZone(name: string): boolean {
-  let isKnown = knownTimeZones.get(name);
-  if (isKnown === undefined) knownTimeZones.set(name, (isKnown = isNameOfZone(name)));
-  return isKnown;
+  return getOrInsert(knownTimeZones, name, () => isNameOfZone(name));
 }
 
 function isNameOfZone(name: string): boolean {
@@ -62,9 +60,4 @@ function isNameOfZone(name: string): boolean {
 /** Returns the first name that is a time zone, and `UTC` if none is. */
 export function firstTimeZone(...names: readonly (string | null | undefined)[]): string {
   return names.find((name) => typeof name === "string" && isTimeZone(name)) ?? "UTC";
-}
-
-/** Returns the wall-clock time of a time zone. `at` is in milliseconds since the epoch. */
-export function zonedTime(at: number, zone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
 }

@@ -4,13 +4,14 @@
  */
 import type * as z from "zod";
 import type { Clock, HostVerdicts } from "../ports/index.ts";
-import type {
-  KeyId,
-  Limits,
-  RequestId,
-  Scope,
-  TidingsError,
-  WebchatSessionId,
+import {
+  getOrInsert,
+  type KeyId,
+  type Limits,
+  type RequestId,
+  type Scope,
+  type TidingsError,
+  type WebchatSessionId,
 } from "../kernel/index.ts";
 import type { Services } from "./runtime.ts";
 import type { TypingSignal } from "./signals.ts";
@@ -258,9 +259,6 @@ export function inputSchema<Input>(
   { input }: { readonly input: (limits: Limits) => z.ZodType<Input> },
   limits: Limits,
 ): z.ZodType<Input> {
-  let cached = inputSchemas.get(limits);
-  if (cached === undefined) inputSchemas.set(limits, (cached = new Map<unknown, z.ZodType>()));
-  let schema = cached.get(input) as z.ZodType<Input> | undefined;
-  if (schema === undefined) cached.set(input, (schema = input(limits)));
-  return schema;
+  const cached = getOrInsert(inputSchemas, limits, () => new Map());
+  return getOrInsert(cached, input, () => input(limits)) as z.ZodType<Input>;
 }

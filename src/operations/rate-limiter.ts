@@ -1,4 +1,4 @@
-import { boundedCache } from "../kernel/index.ts";
+import { boundedCache, getOrInsert } from "../kernel/index.ts";
 import type { Admission, Clock, StoragePort } from "../ports/index.ts";
 
 const windowMs = 1_000;
@@ -41,11 +41,7 @@ class LocalRateLimiter implements RateLimiter {
   }
 
   async admit(key: string, limit: number): Promise<Admission> {
-    let log = this.#logs.get(key);
-    if (log === undefined) {
-      log = slidingLog(windowMs);
-      this.#logs.set(key, log);
-    }
+    const log = getOrInsert(this.#logs, key, () => slidingLog(windowMs));
     return admit(log, limit, this.#clock.monotonic());
   }
 }

@@ -20,7 +20,7 @@ import {
 } from "./overlay.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
-import type { Scope } from "../kernel/index.ts";
+import { getOrInsert, type Scope } from "../kernel/index.ts";
 import {
   type BaseTx,
   isIn,
@@ -58,11 +58,7 @@ export class BufferedTx implements BaseTx {
   readonly #remembered: RememberedReads | undefined;
   readonly #insertions: { readonly collection: Collection; readonly row: object }[] = [];
   /** The rows that were taken from memory. */
-  readonly #taken: {
-    readonly collection: Collection;
-    readonly key: readonly KeyValue[];
-    readonly row: AnySeen;
-  }[] = [];
+  readonly #taken: { readonly collection: Collection; readonly row: AnySeen }[] = [];
   /** The keys under which no row is stored, by index. Most transactions have none. */
   #none: Map<Index, KeyMap<true>> | undefined;
   #scoped: ScopedTx | undefined;
@@ -88,7 +84,7 @@ export class BufferedTx implements BaseTx {
    * the error or what the command did next may depend on them.
    */
   holdTaken(): void {
-    for (const { collection, key, row } of this.#taken) this.#hold(collection, key, row);
+    for (const { collection, row } of this.#taken) this.#hold(collection, row);
   }
 
   /** Ends the transaction. Call it when the command has returned. Later reads and writes throw. */
@@ -120,8 +116,8 @@ export class BufferedTx implements BaseTx {
     const { hold = false } = options ?? {};
     const known = primary && hold === "recent" ? this.#snapshot.recent(collection, key) : undefined;
     if (known !== undefined) {
-      this.#taken.push({ collection, key, row: known });
-      this.#hold(collection, key, known);
+      this.#taken.push({ collection, row: known });
+      this.#hold(collection, known);
       return rowIn<R>(scope, known);
     }
     const lookup: Lookup =
@@ -131,9 +127,7 @@ export class BufferedTx implements BaseTx {
     const [found] = rows instanceof Promise ? await rows : rows;
     this.#checkNotEnded();
     const row = rowIn<R>(scope, found);
-    if (row !== undefined && hold !== false) {
-      this.#hold(collection, primary ? key : keyOf(collection, row), row);
-    }
+    if (row !== undefined && hold !== false) this.#hold(collection, row);
     return row;
   }
 
@@ -232,9 +226,7 @@ export class BufferedTx implements BaseTx {
   promiseNone<R extends object>(index: Index<R>, key: readonly KeyValue[]): void {
     this.#checkNotEnded();
     this.#none ??= new Map<Index, KeyMap<true>>();
-    let keys = this.#none.get(index);
-    if (keys === undefined) this.#none.set(index, (keys = new KeyMap<true>()));
-    keys.set(key, true);
+    getOrInsert(this.#none, index, () => new KeyMap()).set(key, true);
   }
 
   prefetchAbout(subject: string): boolean {
@@ -264,7 +256,8 @@ export class BufferedTx implements BaseTx {
   }
 
   /** Guards a row that is only read. */
-  #hold(collection: Collection, key: readonly KeyValue[], row: AnySeen): void {
+  #hold(collection: Collection, row: AnySeen): void {
+    const key = keyOf(collection, row);
     if (this.#overlay.find(collection, key) !== undefined) return;
     this.#overlay.put(collection, { key, base: row, row, changed: noColumns });
   }

@@ -1,4 +1,4 @@
-import { TidingsError } from "../kernel/index.ts";
+import { getOrInsert, TidingsError } from "../kernel/index.ts";
 import {
   type Collection,
   keyOf,
@@ -56,8 +56,7 @@ export class HostTransactions {
   within<T>(handle: unknown, work: (tx: UnscopedTx) => Promise<T>): Promise<T> {
     const { join } = this.#options;
     if (typeof handle !== "object" || handle === null) return join(handle, work, () => {});
-    let queue = this.#queues.get(handle);
-    if (queue === undefined) this.#queues.set(handle, (queue = new HandleQueue()));
+    const queue = getOrInsert(this.#queues, handle, () => new HandleQueue());
     const { onWrites } = queue;
     return queue.run(() => join(handle, work, onWrites));
   }

@@ -1,3 +1,4 @@
+import { getOrInsert } from "../kernel/index.ts";
 import type { Collection, Index, KeyValue, Row, Write } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
 
@@ -32,10 +33,6 @@ export function byIndex(index: Index): (a: Row, b: Row) => number {
     return 0;
   };
 }
-
-/** Whether two keys are the same. */
-const isSameKey = (a: readonly KeyValue[], b: readonly KeyValue[]): boolean =>
-  a.length === b.length && a.every((value, i) => value === b[i]);
 
 /** Compares two positions in an index. */
 export function comparePlaces(a: readonly KeyValue[], b: readonly KeyValue[]): number {
@@ -103,9 +100,7 @@ export function orderUpdates(updates: readonly PlannedUpdate[]): readonly Planne
   for (const taker of takers) {
     const { write, base } = taker.update;
     for (const { index, key } of keysIn(uniqueIndexes(write.collection), base)) {
-      let byKey = holders.get(index);
-      if (byKey === undefined) holders.set(index, (byKey = new KeyMap<Taker>()));
-      byKey.set(key, taker);
+      getOrInsert(holders, index, () => new KeyMap()).set(key, taker);
     }
   }
   const placed = new Set<Taker>();
@@ -128,22 +123,16 @@ function newKeys({ write: { collection, changed, row }, base }: PlannedUpdate): 
   const changedIndexes = uniqueIndexes(collection).filter(({ columns, where }) =>
     changed.some((column) => columns.includes(column) || where?.column === column),
   );
-  return keysIn(changedIndexes, row).filter(({ index, key }) => {
-    const before = placeIn(index, key.length, base);
-    return before === undefined || !isSameKey(before, key);
-  });
+  return keysIn(changedIndexes, row).filter(({ index, key }) => !matches(index, key, base));
 }
 
 const uniqueIndexesOf = new WeakMap<Collection, readonly Index[]>();
 
 /** Returns the unique indexes of a collection, without the primary key, which never changes. */
 function uniqueIndexes(collection: Collection): readonly Index[] {
-  let found = uniqueIndexesOf.get(collection);
-  if (found === undefined) {
-    found = collection.indexes.filter(({ unique }) => unique);
-    uniqueIndexesOf.set(collection, found);
-  }
-  return found;
+  return getOrInsert(uniqueIndexesOf, collection, () =>
+    collection.indexes.filter(({ unique }) => unique),
+  );
 }
 
 /** Returns the keys of a row in some unique indexes. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from "../kernel/index.ts";
 import {
   type Collection,
   type Index,
@@ -63,16 +64,13 @@ export class Overlay {
   }
 
   put(collection: Collection, entry: Entry): void {
-    let touched = this.#touched.get(collection);
-    if (touched === undefined) this.#touched.set(collection, (touched = new Touched()));
-    const before = touched.put(entry);
-    this.#journal.push(() => touched.restore(entry.key, before));
+    const touched = getOrInsert(this.#touched, collection, () => new Touched());
+    this.#journal.push(touched.put(entry));
   }
 
   /** Adds the values of `row` to the counter under its primary key. */
   add(collection: Collection, row: Row): void {
-    let sums = this.#sums.get(collection);
-    if (sums === undefined) this.#sums.set(collection, (sums = new KeyMap<Row>()));
+    const sums = getOrInsert(this.#sums, collection, () => new KeyMap());
     const key = keyOf(collection, row);
     const sum = sums.get(key);
     sums.set(key, sum === undefined ? row : plus(collection, sum, row));
@@ -201,7 +199,7 @@ export function withOverlay(
   return entries.length > 0 ? rows.toSorted(byIndex(index)).slice(0, limit) : rows;
 }
 
-/** A touched row. Its entry is undefined once its writes were rolled back. */
+/** A row that was touched. Its entry is undefined once its writes were rolled back. */
 interface Slot {
   entry: Entry | undefined;
 }
@@ -209,7 +207,7 @@ interface Slot {
 /** The touched rows of one collection, by primary key and by each index that was asked for. */
 class Touched {
   readonly #byKey = new KeyMap<Slot>();
-  /** In the order in which the rows were touched. */
+  /** The slots that have an entry, in the order in which the rows were touched. */
   readonly #slots: Slot[] = [];
   readonly #indexes = new Map<Index, PlacesByLength>();
 
@@ -222,32 +220,30 @@ class Touched {
     return this.#slots.flatMap(({ entry }) => entry ?? []);
   }
 
-  /** Replaces the entry of a row, and returns the one before. */
-  put(entry: Entry): Entry | undefined {
-    let slot = this.#byKey.get(entry.key);
-    if (slot === undefined) {
-      slot = { entry: undefined };
-      this.#byKey.set(entry.key, slot);
-      this.#slots.push(slot);
-    }
+  /**
+   * Replaces the entry of a row. Returns a function that undoes that, once everything that was put
+   * later is undone.
+   */
+  put(entry: Entry): () => void {
+    const slot = this.#byKey.getOrInsert(entry.key, () => ({ entry: undefined }));
     const before = slot.entry;
+    if (before === undefined) this.#slots.push(slot);
+    this.#fill(slot, entry);
+    return () => {
+      // The indexes may have been built while the row was elsewhere, so its places are added again.
+      if (before !== undefined) this.#fill(slot, before);
+      else {
+        slot.entry = undefined;
+        this.#slots.pop();
+      }
+    };
+  }
+
+  #fill(slot: Slot, entry: Entry): void {
     slot.entry = entry;
     for (const [index, lengths] of this.#indexes) {
       for (const [length, places] of lengths) addPlaces(places, index, length, slot);
     }
-    return before;
-  }
-
-  restore(key: readonly KeyValue[], before: Entry | undefined): void {
-    // The indexes may have been built while the row was elsewhere, so its places are added again.
-    if (before !== undefined) {
-      this.put(before);
-      return;
-    }
-    const slot = this.#byKey.get(key);
-    if (slot !== undefined) slot.entry = undefined;
-    // If the row is touched again, it comes after those that were touched meanwhile.
-    this.#byKey.delete(key);
   }
 
   under(index: Index, key: readonly KeyValue[]): readonly Entry[] {
@@ -271,14 +267,12 @@ class Touched {
   }
 
   #places(index: Index, length: number): Places {
-    let lengths = this.#indexes.get(index);
-    if (lengths === undefined) this.#indexes.set(index, (lengths = new Map<number, Places>()));
-    let places = lengths.get(length);
-    if (places === undefined) {
-      lengths.set(length, (places = new KeyMap<Set<Slot>>()));
+    const lengths = getOrInsert(this.#indexes, index, () => new Map());
+    return getOrInsert(lengths, length, () => {
+      const places: Places = new KeyMap();
       for (const slot of this.#slots) addPlaces(places, index, length, slot);
-    }
-    return places;
+      return places;
+    });
   }
 }
 
@@ -295,10 +289,7 @@ function addPlaces(places: Places, index: Index, length: number, slot: Slot): vo
 }
 
 function addPlace(places: Places, place: readonly KeyValue[] | undefined, slot: Slot): void {
-  if (place === undefined) return;
-  const slots = places.get(place);
-  if (slots === undefined) places.set(place, new Set([slot]));
-  else slots.add(slot);
+  if (place !== undefined) places.getOrInsert(place, () => new Set()).add(slot);
 }
 
 const noSlots: readonly Slot[] = [];

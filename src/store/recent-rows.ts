@@ -1,13 +1,12 @@
 import { type Clock, type Collection, keyOf, type KeyValue, type Write } from "../ports/index.ts";
-import { KeyMap } from "./key-map.ts";
+import { Generations } from "./generations.ts";
 import type { AnySeen, Overlay } from "./overlay.ts";
 
 /**
- * How many rows of a collection are kept at least, and half of how many are kept at most. A row is
- * needed until the next transaction of its message, so about as many are useful as messages are
- * under way.
+ * The size of a generation of a collection's rows (`Generations`). A row is needed until the next
+ * transaction of its message, so about as many are useful as messages are under way.
  */
-const generationSize = 500;
+const generationSize = 1_000;
 /** How long no row is kept after one of them may have been outdated, in milliseconds. */
 const distrustMs = 10_000;
 
@@ -22,7 +21,7 @@ const distrustMs = 10_000;
  */
 export class RecentRows {
   readonly #clock: Clock;
-  readonly #byCollection = new Map<Collection, Generations>();
+  readonly #byCollection = new Map<Collection, Generations<AnySeen>>();
   #keepsFrom = -Infinity;
 
   constructor(clock: Clock) {
@@ -33,7 +32,7 @@ export class RecentRows {
   find(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
     const rows = this.#byCollection.get(collection);
     if (rows !== undefined) return rows.get(key);
-    this.#byCollection.set(collection, new Generations());
+    this.#byCollection.set(collection, new Generations<AnySeen>(generationSize));
     return undefined;
   }
 
@@ -64,40 +63,5 @@ export class RecentRows {
   drop(): void {
     this.#keepsFrom = this.#clock.now() + distrustMs;
     for (const rows of this.#byCollection.values()) rows.clear();
-  }
-}
-
-/**
- * Rows in two generations. When the new one is full, it becomes the old one, and the old one is
- * dropped. So the rows that were kept first are dropped first, many at once.
- */
-class Generations {
-  #new = new KeyMap<AnySeen>();
-  #old = new KeyMap<AnySeen>();
-  /** How many rows were put into the new generation. */
-  #count = 0;
-
-  get(key: readonly KeyValue[]): AnySeen | undefined {
-    return this.#new.get(key) ?? this.#old.get(key);
-  }
-
-  set(key: readonly KeyValue[], row: AnySeen): void {
-    if (this.#new.get(key) === undefined && ++this.#count > generationSize) {
-      this.#old = this.#new;
-      this.#new = new KeyMap<AnySeen>();
-      this.#count = 1;
-    }
-    this.#new.set(key, row);
-  }
-
-  delete(key: readonly KeyValue[]): void {
-    this.#new.delete(key);
-    this.#old.delete(key);
-  }
-
-  clear(): void {
-    this.#new = new KeyMap<AnySeen>();
-    this.#old = new KeyMap<AnySeen>();
-    this.#count = 0;
   }
 }

@@ -1,4 +1,4 @@
-import { boundedCache } from "../kernel/index.ts";
+import { boundedCache, getOrInsert } from "../kernel/index.ts";
 import type { Index } from "../ports/index.ts";
 import type { PlannedRead } from "./transaction.ts";
 
@@ -15,10 +15,7 @@ export class RememberedReads {
   readonly #bySubject = boundedCache<string, Map<Index, PlannedRead>>(maxSubjects);
 
   add(subject: string, reads: readonly PlannedRead[]): void {
-    let known = this.#bySubject.get(subject);
-    if (known === undefined) {
-      this.#bySubject.set(subject, (known = new Map<Index, PlannedRead>()));
-    }
+    const known = getOrInsert(this.#bySubject, subject, () => new Map());
     for (const read of reads) known.set(read.index, read);
   }
 

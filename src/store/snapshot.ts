@@ -1,3 +1,4 @@
+import { getOrInsert } from "../kernel/index.ts";
 import type {
   Collection,
   Group,
@@ -89,11 +90,8 @@ export class GroupSnapshot implements Snapshot {
 
   #knownRows({ index, limit, claim }: Lookup): KnownRows {
     const indexes = claim === true ? this.#claimed : this.#known;
-    let limits = indexes.get(index);
-    if (limits === undefined) indexes.set(index, (limits = new Map<number, KnownRows>()));
-    let known = limits.get(limit);
-    if (known === undefined) limits.set(limit, (known = new KeyMap<Rows | Promise<Rows>>()));
-    return known;
+    const limits = getOrInsert(indexes, index, () => new Map());
+    return getOrInsert(limits, limit, () => new KeyMap());
   }
 
   recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {

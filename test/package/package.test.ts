@@ -7,7 +7,14 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { bundled, entries, programs, threads, versionCheck } from "../../tsup.config.ts";
+import {
+  builtIn,
+  bundledLibraries,
+  entries,
+  programs,
+  threads,
+  versionCheck,
+} from "../../tsup.config.ts";
 import { chromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
 import { playStory } from "./journey.ts";
@@ -20,6 +27,7 @@ const npm = onWindows ? "npm.cmd" : "npm";
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
   exports: Record<string, { types: string; default: string }>;
   scripts: Record<string, string>;
+  dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   engines: { node: string };
 };
@@ -160,16 +168,29 @@ describe("the packed tarball", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("contains the build, its declarations and the documentation, and nothing else", () => {
+  test("contains the build, its declarations and the documentation, and nothing else", async () => {
     const paths = packed.files.map(({ path }) => path);
     const belongs =
       /^(dist\/[\w-]+\.js(\.map)?|dist\/[\w-]+\.LICENSE|dist\/demo\/\w+\.(html|css|svg)|dist\/web\/\w+\/(manifest\.json|widget\.js|assets\/[\w-]+\.(js|css))|dist\/types\/(src|adapters)\/.*\.d\.ts|docs\/[\w-]+\.md|docs\/images\/\w+\.png|package\.json|(README|CHANGELOG)\.md|LICENSE)$/;
     expect(paths.filter((path) => !belongs.test(path))).toEqual([]);
     const texts = ["README.md", "CHANGELOG.md", "LICENSE"];
-    const licenses = bundled.map((name) => `dist/${name}.LICENSE`);
-    expect(paths).toEqual(expect.arrayContaining([...texts, ...licenses]));
+    expect(paths).toEqual(expect.arrayContaining(texts));
     const pages = globSync("docs/*.md").map((path) => path.replaceAll("\\", "/"));
     expect(paths).toEqual(expect.arrayContaining(pages));
+  });
+
+  test("has the license of each library that is built in, and installs it only for its types", async () => {
+    const libraries = await bundledLibraries();
+    expect(libraries).toEqual(expect.arrayContaining(builtIn));
+    const paths = packed.files.map(({ path }) => path);
+    const licenses = libraries.map((name) => `dist/${name}.LICENSE`);
+    expect(paths).toEqual(expect.arrayContaining(licenses));
+    const types = await Promise.all(
+      paths.filter((path) => path.endsWith(".d.ts")).map((path) => readFile(path, "utf8")),
+    );
+    const installed = libraries.filter((name) => name in manifest.dependencies);
+    const typed = libraries.filter((name) => types.some((text) => text.includes(`from "${name}"`)));
+    expect(installed).toEqual(typed);
   });
 
   test("runs the first programs of a new user, word for word as the README and the docs have them", async () => {
@@ -263,9 +284,9 @@ describe("the packed tarball", () => {
   });
 
   test("opens a large SQLite database without the file of its thread, as in a bundle", async () => {
-    const bundled = join(folder, "node_modules/bundled");
-    await cp(join(folder, "node_modules/tidings"), bundled, { recursive: true });
-    await rm(join(bundled, "dist/sqlite-worker.js"));
+    const copy = join(folder, "node_modules/bundled");
+    await cp(join(folder, "node_modules/tidings"), copy, { recursive: true });
+    await rm(join(copy, "dist/sqlite-worker.js"));
     await writeFile(
       join(folder, "large.mjs"),
       `import { DatabaseSync } from "node:sqlite";

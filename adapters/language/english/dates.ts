@@ -4,7 +4,7 @@
  */
 import { Temporal } from "temporal-polyfill";
 import type { DateContext } from "../../../src/ports/index.ts";
-import { firstTimeZone, normalizedWords, zonedTime } from "../../../src/kernel/index.ts";
+import { firstTimeZone, normalizedWords } from "../../../src/kernel/index.ts";
 import { isDenied } from "./terms.ts";
 
 type Day = Temporal.PlainDate;
@@ -19,7 +19,9 @@ type NamedDay = Day | null;
  */
 export function readDate(text: string, context: DateContext): string | undefined {
   if (isDenied(text)) return undefined;
-  const today = zonedTime(context.now, firstTimeZone(context.timeZone)).toPlainDate();
+  const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(context.now))
+    .toZonedDateTimeISO(firstTimeZone(context.timeZone))
+    .toPlainDate();
   const words = ` ${normalizedWords(text)} `;
   const weekdays = weekdaysIn(words);
   const dated = datedDays(text.toLowerCase(), today, context.isMonthFirst);
