@@ -37,6 +37,7 @@ import { segmentColumns } from "./segments.ts";
 import {
   chooseSender,
   liveSenderByAddress,
+  sandboxSendersByAddress,
   senderByAddress,
   type SenderRow,
 } from "../senders/index.ts";
@@ -200,8 +201,8 @@ async function publishReceived(
 }
 
 /**
- * Receives a message from a carrier. The recipient address determines the account. In the sandbox,
- * where accounts share addresses, `account_id` does.
+ * Receives a message from a carrier. The recipient address determines the account. `account_id`
+ * names an account whose sandbox receives the message, for an address that several of them have.
  */
 export async function receiveFromCarrier(
   tx: UnscopedTx,
@@ -212,7 +213,7 @@ export async function receiveFromCarrier(
 ): Promise<"received" | "unknown"> {
   const sender =
     account_id === undefined
-      ? await tx.get(liveSenderByAddress, [transport, message.to])
+      ? await findSenderAt(tx, transport, message.to)
       : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
   if (sender === undefined || sender.transport !== transport) return "unknown";
   try {
@@ -222,6 +223,21 @@ export async function receiveFromCarrier(
     if (!(error instanceof TidingsError) || error.code !== "erased") throw error;
   }
   return "received";
+}
+
+/**
+ * Returns the sender that has an address of a transport: the live one, or else the one in a
+ * sandbox. Undefined if several sandboxes have one.
+ */
+async function findSenderAt(
+  tx: UnscopedTx,
+  transport: string,
+  address: string,
+): Promise<SenderRow | undefined> {
+  const live = await tx.get(liveSenderByAddress, [transport, address]);
+  if (live !== undefined) return live;
+  const [only, another] = await tx.list(sandboxSendersByAddress, [transport, address], 2);
+  return another === undefined ? only : undefined;
 }
 
 /**

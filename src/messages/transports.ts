@@ -31,7 +31,10 @@ export function transportSink(
         background,
       );
       if (outcome === "unknown") {
-        logger.warn({ transport }, "a message to an unknown address was dropped");
+        logger.warn(
+          { transport },
+          "a message was dropped: no sender has its address, or several sandboxes have one",
+        );
       }
     },
   };

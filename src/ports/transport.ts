@@ -251,9 +251,9 @@ export interface TransportSink {
    */
   receipt(subject: ReceiptSubject, receipt: Receipt): Promise<void>;
   /**
-   * Stores an inbound message. A message to an address that is no sender is dropped with a warning.
-   * Pass `account_id` if one transport serves several accounts under the same address, like the
-   * sandbox.
+   * Stores an inbound message for the account that has a sender at its recipient address. Without
+   * one, it is dropped with a warning, and also if only sandboxes have one, but several of them.
+   * With `account_id`, the sandbox of that account receives it.
    */
   inbound(message: InboundMessage, account_id?: string): Promise<void>;
 }

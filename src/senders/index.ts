@@ -10,6 +10,7 @@ export {
 export {
   defaultSenderByChannel,
   liveSenderByAddress,
+  sandboxSendersByAddress,
   throttleByAddress,
   type ThrottleRow,
   senderByAddress,

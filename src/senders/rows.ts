@@ -37,6 +37,13 @@ export const liveSenderByAddress = senders.acrossScopes.unique(
   },
 );
 
+/** Finds the accounts whose sandbox has a sender. Several may share an address. */
+export const sandboxSendersByAddress = senders.acrossScopes.index(
+  "by_sandbox_address",
+  ["transport", "address"],
+  { since: 6, where: { column: "mode", in: ["sandbox"] } },
+);
+
 /** The channels of each sender. The next default sender of a channel is found here. */
 export const senderChannels = scoped("sender_channels", {
   channel: text<Channel>(),
