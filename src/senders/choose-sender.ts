@@ -195,20 +195,39 @@ async function findSender(
     const requested = await tx.get(senderByAddress, [from]);
     if (isUsable(requested)) return requested;
     throw noSender(
-      `${from} is not a sender of this account for ${channel}. Add it as a sender, or leave ` +
-        "out from.",
+      lacksTransport(requested, channel)
+        ? missingTransport(requested, channel, tx.scope.mode)
+        : `${from} is not a sender of this account for ${channel}. Add it as a sender, or leave ` +
+            "out from.",
     );
   }
   const known = last === null ? undefined : await tx.get(senderById, [last]);
   if (isUsable(known)) return known;
   const defaults = await tx.get(defaultSenderByChannel, [channel]);
+  let unusable: SenderRow | undefined;
   for (const id of defaults === undefined
     ? []
     : [...rankSenders(to, defaults.pool), defaults.sender_id]) {
     const sender = await tx.get(senderById, [id]);
     if (isUsable(sender)) return sender;
+    unusable = sender;
   }
-  throw noSender(`This account has no sender for ${channel}. Add one.`);
+  throw noSender(
+    lacksTransport(unusable, channel)
+      ? missingTransport(unusable, channel, tx.scope.mode)
+      : `This account has no sender for ${channel}. Add one.`,
+  );
+}
+
+/** Whether an unusable sender has the channel, so that only its transport is missing. */
+const lacksTransport = (sender: SenderRow | undefined, channel: Channel): sender is SenderRow =>
+  sender?.channels.includes(channel) === true;
+
+function missingTransport({ address, transport }: SenderRow, channel: Channel, mode: Mode): string {
+  return (
+    `The sender ${address} uses the transport ${transport}, which this engine does not have for ` +
+    `${channel} in ${mode} mode. Pass it to the engine.`
+  );
 }
 
 /** Returns a function that tells whether a sender can send on a channel. */
