@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { TidingsError } from "../../src/kernel/index.ts";
 
 /** Recognizes calls that come from inside a transaction which the storage opened. */
 export class OpenTransactions {
@@ -19,4 +20,14 @@ export class OpenTransactions {
   isInside(): boolean {
     return this.#current.getStore()?.isOpen === true;
   }
+}
+
+/** The error for a transaction that is not open any more when its function returns. */
+export function endedEarly(): TidingsError {
+  return new TidingsError(
+    "invalid_option",
+    "transaction: the transaction ended before your function returned, so it is unknown what was " +
+      "committed. Your function ran COMMIT or ROLLBACK, or ignored an error that rolled back. " +
+      "Leave COMMIT and ROLLBACK to the engine, and let errors through.",
+  );
 }

@@ -10,6 +10,12 @@ export const conflictMark = "tidings conflict:";
 /** The SQLSTATE for an unknown prepared statement. */
 export const unknownStatement = "26000";
 
+/** The SQLSTATE for a statement that needs an open transaction. */
+export const noTransaction = "25P01";
+
+/** The SQLSTATE for a statement in a transaction that has failed. */
+export const failedTransaction = "25P02";
+
 /**
  * Returns an error's SQLSTATE (manual, "PostgreSQL Error Codes"), or undefined if it did not come
  * from the server.

@@ -2,7 +2,7 @@ import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import type { Group, Write } from "../../../src/ports/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
-import { sqlState } from "./errors.ts";
+import { failedTransaction, noTransaction, sqlState } from "./errors.ts";
 import { databaseId } from "./migrations.ts";
 import { againIfDiscarded, control, type StorageContext } from "./pool.ts";
 import { unplacedPosition } from "./positions.ts";
@@ -120,10 +120,10 @@ export class HostTransactions {
       return await work();
     } catch (error) {
       const state = sqlState(error);
-      if (state === "25P01") {
+      if (state === noTransaction) {
         throw invalidHandle("expected a client with an open transaction: run BEGIN first");
       }
-      if (state === "25P02") {
+      if (state === failedTransaction) {
         throw invalidHandle("the client's transaction has failed: roll it back first");
       }
       throw this.#context.pool.toError(error);

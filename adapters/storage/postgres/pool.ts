@@ -178,6 +178,7 @@ export const control = (text: string): Statement => ({ text, values: [], isKept:
 /** The statements that begin and end a transaction. */
 export const begin = control("BEGIN ISOLATION LEVEL READ COMMITTED");
 export const commit = control("COMMIT");
+export const savepoint = control("SAVEPOINT tidings_end");
 export const rollback = control("ROLLBACK");
 
 async function runInTransaction(
@@ -199,8 +200,11 @@ async function runInTransaction(
  * ROLLBACK without an error.
  */
 export function checkCommitted(results: readonly Result[]): void {
-  if (results.at(-1)?.tag === "COMMIT") return;
-  throw new TidingsError(
+  if (results.at(-1)?.tag !== "COMMIT") throw notCommitted();
+}
+
+export function notCommitted(): TidingsError {
+  return new TidingsError(
     "storage_unavailable",
     "The transaction had already failed. Nothing in it was committed.",
   );

@@ -12,13 +12,14 @@ import {
   StorageConflict,
   type StoragePort,
 } from "../../../src/ports/index.ts";
-import { OpenTransactions } from "../open-transactions.ts";
+import { endedEarly, OpenTransactions } from "../open-transactions.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
 import type { Statement } from "./batch.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
 import { AdvisoryLocks } from "./engine-locks.ts";
+import { failedTransaction, noTransaction, sqlState } from "./errors.ts";
 import { Groups } from "./groups.ts";
 import { HostTransactions } from "./host.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
@@ -29,8 +30,10 @@ import {
   checkCommitted,
   commit,
   ConnectionPool,
+  notCommitted,
   type PooledConnection,
   rollBack,
+  savepoint,
   type StorageContext,
 } from "./pool.ts";
 import { PostgresReader } from "./reads.ts";
@@ -107,14 +110,17 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     const pooled = await pool.take();
     const { connection, release } = pooled;
     transactions.add(pooled);
-    const run = (statement: Statement): ReturnType<typeof connection.run> =>
-      connection.run([statement]).catch((error: unknown) => {
-        throw pool.toError(error);
+    const run = (...statements: Statement[]): ReturnType<typeof connection.run> =>
+      connection.run(statements).catch((error: unknown) => {
+        const state = sqlState(error);
+        if (state === noTransaction) throw endedEarly();
+        throw state === failedTransaction ? notCommitted() : pool.toError(error);
       });
     try {
       await run(begin);
       const value = await this.#open.run(() => work(connection.client as Client));
-      checkCommitted(await run(commit));
+      // COMMIT reports success without an open transaction, too. SAVEPOINT does not.
+      checkCommitted(await run(savepoint, commit));
       return value;
     } catch (error) {
       await rollBack(connection);

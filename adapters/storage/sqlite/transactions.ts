@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { TidingsError } from "../../../src/kernel/index.ts";
 import type { Access, Group, Write } from "../../../src/ports/index.ts";
-import { OpenTransactions } from "../open-transactions.ts";
+import { endedEarly, OpenTransactions } from "../open-transactions.ts";
 import { rollBack } from "./connection.ts";
 import { maxLockWaitMs, toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
 
@@ -104,6 +104,7 @@ export class Transactions {
   }
 
   #commit(handle: DatabaseSync): void {
+    if (!handle.isTransaction) throw endedEarly();
     try {
       handle.exec("COMMIT");
     } catch (error) {

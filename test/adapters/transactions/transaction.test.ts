@@ -136,6 +136,25 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect(await bodies()).toEqual(["Kept"]);
   });
 
+  it.each(["COMMIT", "ROLLBACK"])(
+    "refuses a function that runs %s itself, with an error that is not retryable",
+    async (statement) => {
+      const { host, one, bodies } = await opened();
+      const ended = one.transaction(async (tx) => {
+        await one.messages.send(hello, { tx });
+        await host.run(tx, statement);
+      });
+      await expect(ended).rejects.toMatchObject({
+        code: "invalid_option",
+        retryable: false,
+        message: expect.stringMatching(/ended before your function returned/),
+      });
+      expect(await bodies()).toEqual(statement === "COMMIT" ? ["Hello"] : []);
+      await one.transaction((tx) => one.messages.send({ ...hello, body: "Next" }, { tx }));
+      expect((await bodies()).at(-1)).toBe("Next");
+    },
+  );
+
   it("makes its handle unusable after its end", async () => {
     const { host, one, bodies } = await opened();
     let kept: object = {};
