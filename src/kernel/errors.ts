@@ -169,13 +169,16 @@ export function stopped(): TidingsError {
   return new TidingsError("shutting_down", message, { retryable: false });
 }
 
+/** How many field errors the message of an error quotes. `errors` has all of them. */
+const maxQuoted = 3;
+
 export function invalid(errors: readonly FieldError[]): TidingsError {
-  const [first, ...rest] = errors;
-  const detail =
-    first === undefined ? "The input is not valid." : `${placeOf(first)}: ${first.message}`;
+  const quoted = errors.slice(0, maxQuoted).map((each) => `${placeOf(each)}: ${each.message}`);
+  const left = errors.length - quoted.length;
+  const message = quoted.length === 0 ? "The input is not valid." : quoted.join(" ");
   return new TidingsError(
     "validation_failed",
-    rest.length > 0 ? `${detail} (and ${rest.length} more)` : detail,
+    left > 0 ? `${message} (and ${left} more)` : message,
     {
       errors,
     },
