@@ -14,7 +14,6 @@ import {
   type Route,
   type SentimentAnalyzer,
   type StoragePort,
-  type Transport,
   webchatTransportName,
 } from "../ports/index.ts";
 import {
@@ -43,6 +42,7 @@ import {
 } from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import type { HttpSettings } from "../webhooks/index.ts";
+import { transport, transportNames } from "./transport-option.ts";
 import type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
 
 /**
@@ -153,11 +153,6 @@ const mode = choiceOption<Mode>("sandbox", "live");
 const accountOptions = optionsObject({ mode: mode.optional() });
 
 const stopOptions = optionsObject({ deadlineMs: wholeOption(0, 3_600_000).default(10_000) });
-
-const transport = option<Transport>(
-  "a transport with a name, capabilities and a method send",
-  isTransport,
-);
 
 const route = (transports: readonly string[]) => {
   const names = transports.length === 0 ? "" : ` (${transports.map(quoted).join(", ")})`;
@@ -288,23 +283,6 @@ const policies = listOption("policies", policy, 20)
     distinct("policies with different names, none of them built in", "consent", "quiet_hours"),
   )
   .default(() => []);
-
-function transportNames(options: unknown): readonly string[] {
-  const transports = memberOf(options, "transports");
-  return Array.isArray(transports) && transports.every(isTransport)
-    ? transports.map(({ name }) => name)
-    : [];
-}
-
-function isTransport(value: unknown): value is Transport {
-  const capabilities = memberOf(value, "capabilities");
-  return (
-    hasMethods(value, "send") &&
-    typeof memberOf(value, "name") === "string" &&
-    typeof capabilities === "object" &&
-    capabilities !== null
-  );
-}
 
 function isDestination(value: unknown): boolean {
   if (typeof value !== "string") return false;

@@ -3,6 +3,7 @@
  * look-up or a receipt. The functions are pure.
  */
 import {
+  carrierErrorCodes,
   type CarrierError,
   permanentReasons,
   type Receipt,
@@ -152,14 +153,16 @@ export function notBeforeOf(retryAfter: number | undefined, now: number): number
   return Math.min(now + Math.ceil(Math.max(0, retryAfter)), lastTime);
 }
 
+/** Returns the error of a message. A code that the engine does not know becomes `unknown`. */
 export function carrierError(error: CarrierError, permanent: boolean): MessageError {
-  const { code, message, provider_code = null } = error;
+  const { code, message, provider_code } = error;
+  const known = carrierErrorCodes.includes(code);
   return {
-    code,
+    code: known ? code : "unknown",
     message,
     permanent,
     stage: code === "unreachable" ? "handset" : "carrier",
-    provider_code,
+    provider_code: provider_code ?? (known ? null : code),
   };
 }
 

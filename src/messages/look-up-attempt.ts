@@ -20,6 +20,7 @@ import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { background, type Reads, scan, type Tx, unscoped } from "../store/index.ts";
+import { checkLookupAnswer } from "./transport-results.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
 import { isBasis } from "./deciding-attempt.ts";
@@ -81,7 +82,12 @@ async function askCarrier(
     return await withDeadline(
       clock,
       deadlineMs,
-      async () => (await transport.lookup?.(outbound(message), subject)) ?? unknown,
+      async () => {
+        if (transport.lookup === undefined) return unknown;
+        const answer: unknown = await transport.lookup(outbound(message), subject);
+        checkLookupAnswer(transport.name, answer);
+        return answer;
+      },
       () => unknown,
       abort,
     );

@@ -14,7 +14,14 @@ import {
 } from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
 import { noVerdicts } from "../operations/index.ts";
-import type { HostVerdicts, OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
+import type {
+  HostVerdicts,
+  OutboundMessage,
+  SendAnswer,
+  SendContext,
+  Transport,
+} from "../ports/index.ts";
+import { checkSendAnswer } from "./transport-results.ts";
 import type { TransportRuntime } from "./transport-facts.ts";
 
 /**
@@ -172,7 +179,7 @@ async function call(
       clock,
       deadlineMs,
       async (signal) => {
-        sending = transport.send(outbound(message), { attempt_id, number, started_at, signal });
+        sending = send(transport, outbound(message), { attempt_id, number, started_at, signal });
         return { answer: await sending };
       },
       () => ({
@@ -188,10 +195,21 @@ async function call(
     if (abort.aborted) return "aborted";
     logger.warn(
       { err: error, transport: transport.name, attempt_id },
-      "a transport threw; its answer is lost",
+      "a transport failed; its answer is lost",
     );
     return { answer: ambiguous("unknown", "The transport failed without an answer.") };
   }
+}
+
+/** @throws TypeError if the answer has a wrong form, and the errors of the transport */
+async function send(
+  transport: Transport,
+  message: OutboundMessage,
+  context: SendContext,
+): Promise<SendAnswer> {
+  const answer: unknown = await transport.send(message, context);
+  checkSendAnswer(transport.name, answer);
+  return answer;
 }
 
 function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {

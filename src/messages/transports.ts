@@ -1,5 +1,6 @@
 import { receiveFromCarrier } from "./receive.ts";
 import { recordReceipt } from "./record-receipt.ts";
+import { checkInbound, checkReceipt } from "./transport-results.ts";
 import type { TransportSink, Clock, Logger, Transport } from "../ports/index.ts";
 import { background } from "../store/index.ts";
 import type { Runtime } from "../operations/index.ts";
@@ -12,6 +13,7 @@ export function transportSink(
 ): TransportSink {
   return {
     async receipt(subject, receipt) {
+      checkReceipt(transport, subject, receipt);
       const outcome = await store.commitUnscoped(
         (tx) => recordReceipt(tx, transport, subject, receipt, services),
         background,
@@ -21,6 +23,7 @@ export function transportSink(
       }
     },
     async inbound(message, account_id) {
+      checkInbound(transport, message);
       // No message could be sent back, and databases limit what an index can hold.
       if (!isAddress(message.from)) {
         logger.warn({ transport }, "a message from something that is no address was dropped");

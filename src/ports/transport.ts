@@ -164,11 +164,11 @@ export type ReceiptSubject =
       /** The carrier's id of the message. */
       readonly provider_message_id: string;
       /** The id of the attempt, if the carrier echoes it. */
-      readonly attempt_id?: AttemptId | undefined;
+      readonly attempt_id?: string | undefined;
     }
   | {
       /** The id of the attempt. */
-      readonly attempt_id: AttemptId;
+      readonly attempt_id: string;
       /** The carrier's id of the message, if the callback contains it. */
       readonly provider_message_id?: string | undefined;
     };
@@ -364,16 +364,16 @@ export interface Transport {
   /** Numbers with a fixed outcome, if the carrier is simulated. */
   readonly test_numbers?: readonly TestNumber[];
   /**
-   * Gives a message to the carrier. Returns the carrier's errors as answers. An exception, or no
-   * answer within 25 seconds, counts as an ambiguous answer.
+   * Gives a message to the carrier. Returns the carrier's errors as answers. An exception, an answer
+   * of another form, or none within 25 seconds counts as an ambiguous answer.
    */
   send(message: OutboundMessage, context: SendContext): Promise<SendAnswer>;
   /** Finds the outcome of an attempt whose answer was lost or whose receipts are missing. */
   lookup?(message: OutboundMessage, attempt: AttemptMade): Promise<LookupAnswer>;
   /**
    * Verifies the signature of a callback and parses it. Callbacks may repeat and arrive in any
-   * order. If it takes more than 25 seconds, the carrier gets a 500 and the result is not used. The
-   * engine handles up to 256 callbacks of one transport at once.
+   * order. If it takes more than 25 seconds or the result has another form, the carrier gets a 500
+   * and the result is not used. The engine handles up to 256 callbacks of one transport at once.
    * @throws TidingsError `invalid_signature` if the signature does not match
    */
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;

@@ -11,6 +11,12 @@ import { thrownBy } from "../support/thrown-by.ts";
 
 const good: EngineOptions = { storage: memory(), transports: [carrier()], ...simulated() };
 
+/** A carrier with other capabilities, also with wrong ones. */
+const able = (other: object) => ({
+  ...carrier(),
+  capabilities: { ...carrier().capabilities, ...other },
+});
+
 /** The error of options as a JavaScript host application might pass them. */
 function complaint(wrong: unknown): string {
   const error = thrownBy(() => new MessagingEngine(wrong as EngineOptions));
@@ -32,6 +38,22 @@ describe("options", () => {
     ["transports.0", [{ name: "half" }], /a transport with a name/, "an object"],
     ["transports.1", [carrier(), { send: () => {} }], /a transport with a name/, "an object"],
     ["transports.0", [carrier], /a transport with a name/, "a function"],
+    ["transports.0.name", [carrier({ name: "x y" })], /for the path of its callbacks/, '"x y"'],
+    ["transports.0.capabilities.channels", [able({ channels: ["fax"] })], /"sms"/, "a list of 1"],
+    ["transports.0.capabilities.modes", [able({ modes: [] })], /"sandbox", "live"/, "a list of 0"],
+    ["transports.0.capabilities.receipts", [able({ receipts: "no" })], /"none" or/, '"no"'],
+    [
+      "transports.0.capabilities.receipts",
+      [able({ receipts: { timeout_ms: 1 } })],
+      /milliseconds/,
+      "an object",
+    ],
+    [
+      "transports.0.capabilities.confirms_opt_outs",
+      [able({ confirms_opt_outs: undefined })],
+      /true or false/,
+      "undefined",
+    ],
     ["transports", [carrier(), carrier()], /different names/, '"sandbox"'],
     ["routes", {}, /a list of up to 100 routes/, "an object"],
     [

@@ -37,11 +37,9 @@ it("keeps the last insertions and never more than twice as many, each with its l
             expect(generations.get([known]), "A kept key has its last value.").toBe(value);
           }
           for (let known = 0; known < 10; known++) {
-            if (!model.has(known))
-              expect(
-                generations.get([known]),
-                "A key that was deleted or cleared is gone.",
-              ).toBeUndefined();
+            if (model.has(known)) continue;
+            const gone = "A key that was deleted or cleared is gone.";
+            expect(generations.get([known]), gone).toBeUndefined();
           }
           for (const last of inserted.slice(-size)) {
             expect(generations.get([last]), "The keys that were inserted last are kept.").toBe(

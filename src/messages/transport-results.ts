@@ -1,0 +1,126 @@
+/**
+ * Checks what a transport returns or passes to the engine, before anything of it is used. Otherwise
+ * a mistake in a transport would be stored, or would fail later with an error that does not name it.
+ * An error tells the type of a wrong value, and quotes only outcomes, statuses and channels. Anything
+ * else may be personal data.
+ */
+import { channels, describe, memberOf, quoted } from "../kernel/index.ts";
+import type { CallbackResult, LookupAnswer, SendAnswer } from "../ports/index.ts";
+
+/** The maximum length of a carrier's id, in characters. Databases limit what an index can hold. */
+const maxIdLength = 500;
+
+/** @throws TypeError if a transport's `send` returned a wrong form */
+export function checkSendAnswer(transport: string, answer: unknown): asserts answer is SendAnswer {
+  const at = `transport ${transport}: send returned`;
+  const outcome = word(answer, "outcome", ["accepted", "rejected", "ambiguous"], at);
+  if (outcome === "accepted") id(answer, "provider_message_id", at);
+  else error(answer, at);
+  if (outcome === "rejected") type(answer, "permanent", "boolean", at);
+}
+
+/** @throws TypeError if a transport's `lookup` returned a wrong form */
+export function checkLookupAnswer(
+  transport: string,
+  answer: unknown,
+): asserts answer is LookupAnswer {
+  const at = `transport ${transport}: lookup returned`;
+  const outcome = word(answer, "outcome", ["sent", "alike", "not_sent", "unknown"], at);
+  const found = outcome === "alike" ? list(answer, "messages", at) : [answer];
+  if (outcome === "not_sent" || outcome === "unknown") return;
+  for (const message of found) {
+    id(message, "provider_message_id", at);
+    for (const receipt of list(message, "receipts", at)) report(receipt, at);
+  }
+}
+
+/** @throws TypeError if a transport's `parseCallback` returned a wrong form */
+export function checkCallbackResult(
+  transport: string,
+  result: unknown,
+): asserts result is CallbackResult {
+  const at = `transport ${transport}: parseCallback returned`;
+  for (const reported of list(result, "receipts", at)) {
+    reportedReceipt(memberOf(reported, "subject"), memberOf(reported, "receipt"), at);
+  }
+  for (const message of list(result, "inbound", at)) inboundMessage(message, at);
+  const status = memberOf(memberOf(result, "response"), "status");
+  if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) {
+    throw unexpected(at, "response.status", "a whole number from 200 to 599", describe(status));
+  }
+}
+
+/** @throws TypeError if a transport passed a wrong form to `receipt` of its sink */
+export function checkReceipt(transport: string, subject: unknown, receipt: unknown): void {
+  reportedReceipt(subject, receipt, `transport ${transport}: sink.receipt got`);
+}
+
+/** @throws TypeError if a transport passed a wrong form to `inbound` of its sink */
+export function checkInbound(transport: string, message: unknown): void {
+  inboundMessage(message, `transport ${transport}: sink.inbound got`);
+}
+
+function reportedReceipt(subject: unknown, receipt: unknown, at: string): void {
+  if (typeof subject !== "object" || subject === null) {
+    throw unexpected(at, "subject", "an object", kindOf(subject));
+  }
+  for (const name of ["provider_message_id", "attempt_id"]) {
+    if (memberOf(subject, name) !== undefined) id(subject, name, at);
+  }
+  report(receipt, at);
+}
+
+function report(receipt: unknown, at: string): void {
+  word(receipt, "status", ["sent", "delivered", "undelivered", "read"], at);
+  if (memberOf(receipt, "error") !== undefined) error(receipt, at);
+}
+
+function inboundMessage(message: unknown, at: string): void {
+  id(message, "provider_message_id", at);
+  word(message, "channel", channels, at);
+  for (const name of ["from", "to", "body"]) type(message, name, "string", at);
+  for (const file of list(message, "media", at)) type(file, "url", "string", at);
+}
+
+/** Checks the `error` of an answer or a receipt. An unknown code counts as `unknown`. */
+function error(of: unknown, at: string): void {
+  const found = memberOf(of, "error");
+  for (const name of ["code", "message"]) type(found, name, "string", `${at} error with`);
+  const code = memberOf(found, "provider_code");
+  if (code !== undefined) type(found, "provider_code", "string", `${at} error with`);
+}
+
+/** Returns a field that must be one of some words. */
+function word<W extends string>(of: unknown, name: string, words: readonly W[], at: string): W {
+  const value = memberOf(of, name);
+  const found = words.find((each) => each === value);
+  if (found !== undefined) return found;
+  const got = typeof value === "string" ? quoted(value) : kindOf(value);
+  throw unexpected(at, name, words.map(quoted).join(" or "), got);
+}
+
+function id(of: unknown, name: string, at: string): void {
+  const value = memberOf(of, name);
+  const isId = typeof value === "string" && value !== "" && value.length <= maxIdLength;
+  if (isId && value.isWellFormed() && !value.includes("\0")) return;
+  throw unexpected(at, name, `a text of 1 to ${maxIdLength} characters`, kindOf(value));
+}
+
+function type(of: unknown, name: string, expected: "string" | "boolean", at: string): void {
+  const value = memberOf(of, name);
+  if (typeof value !== expected) throw unexpected(at, name, `a ${expected}`, kindOf(value));
+}
+
+function list(of: unknown, name: string, at: string): readonly unknown[] {
+  const value = memberOf(of, name);
+  if (Array.isArray(value)) return value;
+  throw unexpected(at, name, "a list", kindOf(value));
+}
+
+/** A number may be an id or a phone number. */
+const kindOf = (value: unknown): string =>
+  typeof value === "number" ? "a number" : describe(value);
+
+function unexpected(at: string, name: string, expected: string, got: string): TypeError {
+  return new TypeError(`${at} ${name}: expected ${expected}, got ${got}`);
+}

@@ -1,0 +1,188 @@
+/** Transports with mistakes: what they return is checked before anything of it is used. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { nodeHandler } from "../../../adapters/http/node.ts";
+import { memory } from "../../../adapters/storage/memory/index.ts";
+import type {
+  InboundMessage,
+  LookupAnswer,
+  Receipt,
+  ReceiptSubject,
+  SendAnswer,
+  Transport,
+} from "../../../src/ports/transport.ts";
+import { carrier } from "../../support/carrier.ts";
+import { world } from "../../support/world.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+const error = { code: "throttled", message: "Too many messages." };
+
+describe("an answer of send of a wrong form counts as lost, and the log names the mistake", () => {
+  const isOutcome = 'outcome: expected "accepted" or "rejected" or "ambiguous"';
+  const isId = "provider_message_id: expected a text of 1 to 500 characters";
+  it.each<[string, unknown, string]>([
+    ["none", undefined, `${isOutcome}, got undefined`],
+    ["an unknown outcome", { outcome: "ok" }, `${isOutcome}, got "ok"`],
+    ["accepted without an id", { outcome: "accepted" }, `${isId}, got undefined`],
+    [
+      "accepted with a number",
+      { outcome: "accepted", provider_message_id: 15005550001 },
+      `${isId}, got a number`,
+    ],
+    [
+      "accepted with an endless id",
+      { outcome: "accepted", provider_message_id: "x".repeat(501) },
+      `${isId}, got a string`,
+    ],
+    [
+      "rejected without an error",
+      { outcome: "rejected", permanent: true },
+      "error with code: expected a string, got undefined",
+    ],
+    [
+      "rejected for an unknown time",
+      { outcome: "rejected", error },
+      "permanent: expected a boolean, got undefined",
+    ],
+    [
+      "a carrier's code that is a number",
+      { outcome: "ambiguous", error: { ...error, provider_code: 30_003 } },
+      "error with provider_code: expected a string, got a number",
+    ],
+  ])("%s", async (_, answer, mistake) => {
+    const { clock, engine, log } = world();
+    const acme = carrier({ send: () => answer as SendAnswer });
+    const one = engine(memory(), { transports: [acme] });
+    await one.start();
+    const { id } = await one.messages.send(hello);
+    await clock.advance(1_000);
+    expect(await one.messages.get(id)).toMatchObject({
+      status: "ambiguous",
+      error: { code: "unknown" },
+    });
+    const err = expect.objectContaining({
+      message: `transport sandbox: send returned ${mistake}`,
+    });
+    expect(log).toMatchObject([{ level: "warn", facts: { transport: "sandbox", err } }]);
+    expect(acme.calls).toHaveLength(1);
+  });
+});
+
+it("a refusal with a code that the engine does not know has the code unknown, and keeps the carrier's", async () => {
+  const { clock, engine } = world();
+  const refusal = { outcome: "rejected", permanent: true, error: { ...error, code: "E42" } };
+  const acme = carrier({ send: () => refusal as SendAnswer });
+  const one = engine(memory(), { transports: [acme] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(1_000);
+  expect(await one.messages.get(id)).toMatchObject({
+    status: "failed",
+    error: { code: "unknown", provider_code: "E42" },
+  });
+});
+
+it("a look-up of a wrong form counts as unknown, and is repeated", async () => {
+  const { clock, engine, log } = world();
+  const acme = carrier({
+    send: () => ({ outcome: "ambiguous", error: { code: "unknown", message: "The line broke." } }),
+    lookup: () => ({ outcome: "sent", provider_message_id: "p" }) as LookupAnswer,
+  });
+  const one = engine(memory(), { transports: [acme] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(3_600_000);
+  expect((await one.messages.get(id)).status).toBe("ambiguous");
+  expect(acme.lookups.length).toBeGreaterThan(1);
+  const message = "transport sandbox: lookup returned receipts: expected a list, got undefined";
+  expect(log[0]).toMatchObject({ facts: { err: expect.objectContaining({ message }) } });
+});
+
+it("a report with a mistake is refused, and stores nothing", async () => {
+  const { clock, engine } = world();
+  const acme = carrier();
+  const one = engine(memory(), { transports: [acme] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(1_000);
+  const [call] = acme.calls;
+  const subject = { attempt_id: call?.attempt.attempt_id } as ReceiptSubject;
+  const receipt = { status: "failed", at: 0 } as unknown as Receipt;
+  await expect(acme.sink().receipt(subject, receipt)).rejects.toThrow(
+    'transport sandbox: sink.receipt got status: expected "sent" or',
+  );
+  const empty = { provider_message_id: "in-1", channel: "sms" } as InboundMessage;
+  await expect(acme.sink().inbound(empty)).rejects.toThrow(
+    "transport sandbox: sink.inbound got from: expected a string, got undefined",
+  );
+  expect((await one.messages.timeline(id)).data.map(({ type }) => type)).not.toContain("receipt");
+  expect((await one.messages.list()).data).toHaveLength(1);
+});
+
+describe("a callback with a mistake stores nothing, and its carrier gets a 500", () => {
+  const receipt = { status: "delivered", at: 0 };
+  const inbound = {
+    provider_message_id: "in-1",
+    channel: "sms",
+    from: "+15005550007",
+    to: "+15005559999",
+    body: "Hi",
+    media: [],
+    at: 0,
+  };
+  it.each<[string, object, string]>([
+    [
+      "a carrier's own status",
+      {
+        receipts: [
+          { subject: { provider_message_id: "p" }, receipt: { ...receipt, status: "failed" } },
+        ],
+      },
+      'status: expected "sent" or "delivered" or "undelivered" or "read", got "failed"',
+    ],
+    [
+      "a receipt of a number",
+      { receipts: [{ subject: { provider_message_id: 7 }, receipt }] },
+      "provider_message_id: expected a text of 1 to 500 characters, got a number",
+    ],
+    ["no receipts", { receipts: undefined }, "receipts: expected a list, got undefined"],
+    [
+      "a message without a body",
+      { inbound: [inbound, { ...inbound, provider_message_id: "in-2", body: undefined }] },
+      "body: expected a string, got undefined",
+    ],
+    [
+      "a message on an unknown channel",
+      { inbound: [inbound, { ...inbound, channel: "fax" }] },
+      'channel: expected "sms" or "mms" or "webchat", got "fax"',
+    ],
+    [
+      "a response without a status",
+      { inbound: [inbound], response: {} },
+      "response.status: expected a whole number from 200 to 599, got undefined",
+    ],
+  ])("%s", async (_, part, mistake) => {
+    const { engine, log } = world();
+    const result = { receipts: [], inbound: [], response: { status: 204 }, ...part };
+    const acme: Transport = {
+      ...carrier(),
+      parseCallback: async () => result,
+    };
+    const one = engine(memory(), { transports: [acme] });
+    await one.start();
+    const server = createServer(nodeHandler(one)).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/v1/transports/sandbox/callbacks`;
+    const response = await fetch(url, { method: "POST", body: "{}" });
+    expect(response.status).toBe(500);
+    expect((await one.messages.list()).data).toEqual([]);
+    const err = expect.objectContaining({
+      message: `transport sandbox: parseCallback returned ${mistake}`,
+    });
+    expect(log).toMatchObject([{ level: "error", facts: { err } }]);
+  });
+});
