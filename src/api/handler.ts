@@ -350,6 +350,11 @@ export class RequestHandler implements ApiHandler {
       logger.debug({ request_id, method, path, code: err.code }, "a file could not be loaded");
       return;
     }
+    // The client is told, and would get the same answer again.
+    if (err instanceof TidingsError && err.code === "not_configured") {
+      logger.debug({ request_id, method, path }, "a request needs an option that the engine lacks");
+      return;
+    }
     logger.error(facts, "a request failed");
   }
 }

@@ -83,7 +83,7 @@ export interface CommandOptions {
    * 1 to 255 visible ASCII characters. A repeated call with the same key runs once and returns the
    * same result.
    */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /**
    * The handle from `engine.transaction`, or your own database handle with an open transaction. The
    * change commits or rolls back with that transaction. On SQLite, pass a `DatabaseSync` of

@@ -120,6 +120,11 @@ test("the doctor finds work that nobody does and times in the future", async () 
     /✗ Times +the newest event is 3[56]\d\d s in the future\n +This clock/,
   );
   expect(ill.output).toMatch(/! Work +1 job is overdue, the first since 1970-[^]*tidings dev/);
+  expect(ill.output).toMatch(/\nProblems: 1\. Possible problems: 1\.\n$/);
+
+  const empty = await finished(await scratch(), "doctor");
+  expect(empty.status).toBe(0);
+  expect(empty.output).toMatch(/\n! Database [^]*\nPossible problems: 1\.\n$/);
 });
 
 test("on PostgreSQL, keys, migrate and doctor work with the project's own pg", async () => {

@@ -98,6 +98,7 @@ describe("an old Node", () => {
       expect(scripts[name], name).toMatch(new RegExp(`^node ${versionCheck} && `));
     }
     expect(scripts["pretest"]).toMatch(/^npm run --silent compile/);
+    expect(scripts["prepack"]).toMatch(/^npm run --silent compile/);
     expect(scripts["check"]).toMatch(/^npm run --silent types/);
   });
 
@@ -152,7 +153,9 @@ describe("the packed tarball", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "tidings-consumer-"));
-    const { stdout } = await run(npm, ["pack", "--json", "--silent", "--pack-destination", folder]);
+    // Without `prepack`: `pretest` has built dist, which other tests use at the same time.
+    const flagsOfPack = ["--json", "--silent", "--ignore-scripts", "--pack-destination", folder];
+    const { stdout } = await run(npm, ["pack", ...flagsOfPack]);
     [packed] = JSON.parse(stdout) as [typeof packed];
     await writeFile(
       join(folder, "package.json"),

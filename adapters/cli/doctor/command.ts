@@ -23,9 +23,19 @@ async function run(args: readonly string[]): Promise<void> {
     findings.push(finding);
     show(finding);
   }
-  const wrong = findings.filter(({ level }) => level === "wrong").length;
-  print("", wrong === 0 ? "Nothing is wrong." : `Problems: ${wrong}.`);
-  if (wrong > 0) process.exitCode = 1;
+  print("", summaryOf(findings));
+  if (findings.some(({ level }) => level === "wrong")) process.exitCode = 1;
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (wanted: Finding["level"]): number =>
+    findings.filter(({ level }) => level === wanted).length;
+  const counts = [
+    { kind: "Problems", found: count("wrong") },
+    { kind: "Possible problems", found: count("doubtful") },
+  ].filter(({ found }) => found > 0);
+  if (counts.length === 0) return "Nothing is wrong.";
+  return counts.map(({ kind, found }) => `${kind}: ${found}.`).join(" ");
 }
 
 const marks = { good: green("✓"), doubtful: yellow("!"), wrong: red("✗") } as const;
