@@ -2,6 +2,8 @@
 import {
   type ContactId,
   type ConversationId,
+  describe,
+  memberOf,
   option,
   optionsObject,
   parseOptions,
@@ -145,40 +147,48 @@ export function action<Input>(definition: Action<Input>): Action {
   return parseOptions("action: ", argumentsSchema, { definition }).definition;
 }
 
-/** Whether a value is a valid action. */
-function isAction(value: unknown): value is Action {
-  if (typeof value !== "object" || value === null) return false;
-  const {
-    name,
-    description,
-    input,
-    risk,
-    idempotent,
-    timeout_ms = 1,
-    execute,
-  } = value as { readonly [key: string]: unknown };
-  const isSchema = typeof input === "object" && input !== null && "~standard" in input;
-  const isTimeout =
-    typeof timeout_ms === "number" &&
-    Number.isInteger(timeout_ms) &&
-    timeout_ms >= 1 &&
-    timeout_ms <= 120_000;
-  return (
-    typeof name === "string" &&
-    /^[A-Za-z][\w-]{0,63}$/.test(name) &&
-    typeof description === "string" &&
-    isSchema &&
-    (risk === "read" || risk === "write" || risk === "approval") &&
-    typeof idempotent === "boolean" &&
-    isTimeout &&
-    typeof execute === "function"
-  );
+/** A rule for a property of an action. */
+interface Rule {
+  readonly expected: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+const rules: Readonly<Record<keyof Action, Rule>> = {
+  name: {
+    expected: 'a letter and up to 63 letters, digits, "_" and "-"',
+    holds: (name) => typeof name === "string" && /^[A-Za-z][\w-]{0,63}$/.test(name),
+  },
+  description: { expected: "a text", holds: (text) => typeof text === "string" },
+  input: {
+    expected: "a schema, such as one of zod",
+    holds: (schema) => memberOf(schema, "~standard") !== undefined,
+  },
+  risk: {
+    expected: '"read", "write" or "approval"',
+    holds: (risk) => risk === "read" || risk === "write" || risk === "approval",
+  },
+  idempotent: { expected: "true or false", holds: (value) => typeof value === "boolean" },
+  timeout_ms: {
+    expected: "a whole number from 1 to 120,000, or nothing",
+    holds: (ms) =>
+      ms === undefined || (Number.isInteger(ms) && Number(ms) >= 1 && Number(ms) <= 120_000),
+  },
+  execute: { expected: "a function", holds: (value) => typeof value === "function" },
+};
+
+/** Describes the first wrong property of an action. Returns "" if all are right. */
+function wrongProperty(given: unknown): string {
+  const wrong = Object.entries(rules).find(([name, { holds }]) => !holds(memberOf(given, name)));
+  if (wrong === undefined) return "";
+  const [name, { expected }] = wrong;
+  return `. ${name}: expected ${expected}, got ${describe(memberOf(given, name))}`;
 }
 
 /** An action, as an option. */
 export const actionOption = option<Action>(
   "an action with a name, a description, an input schema, a risk, idempotent and execute",
-  isAction,
+  (given) => typeof given === "object" && given !== null && wrongProperty(given) === "",
+  { advice: (given) => (typeof given === "object" && given !== null ? wrongProperty(given) : "") },
 );
 
 const argumentsSchema = optionsObject({ definition: actionOption });

@@ -57,7 +57,7 @@ describe.each(thrown)("a transport that throws %s", (_, value, shown) => {
     await one.start();
     await one.messages.send({ to: "+15005550101", body: "Hi", from: "+15005559999" });
     await clock.advance(1_000);
-    const facts = log.find(({ message }) => message.startsWith("a transport threw"))?.facts;
+    const facts = log.find(({ message }) => message.startsWith("a transport failed"))?.facts;
     expect(facts).toBeDefined();
     const err: unknown = facts !== undefined && "err" in facts ? facts.err : undefined;
     expect(err).toBeInstanceOf(Error);
