@@ -65,14 +65,16 @@ function reportedReceipt(subject: unknown, receipt: unknown, at: string): void {
     throw unexpected(at, "subject", "an object", kindOf(subject));
   }
   for (const name of ["provider_message_id", "attempt_id"]) {
-    if (memberOf(subject, name) !== undefined) id(subject, name, at);
+    // A carrier without one of the two often yields null or "".
+    const isThere = !isNothing(memberOf(subject, name)) && memberOf(subject, name) !== "";
+    if (isThere) id(subject, name, at);
   }
   report(receipt, at);
 }
 
 function report(receipt: unknown, at: string): void {
   word(receipt, "status", ["sent", "delivered", "undelivered", "read"], at);
-  if (memberOf(receipt, "error") !== undefined) error(receipt, at);
+  if (!isNothing(memberOf(receipt, "error"))) error(receipt, at);
 }
 
 function inboundMessage(message: unknown, at: string): void {
@@ -86,9 +88,11 @@ function inboundMessage(message: unknown, at: string): void {
 function error(of: unknown, at: string): void {
   const found = memberOf(of, "error");
   for (const name of ["code", "message"]) type(found, name, "string", `${at} error with`);
-  const code = memberOf(found, "provider_code");
-  if (code !== undefined) type(found, "provider_code", "string", `${at} error with`);
+  const isThere = !isNothing(memberOf(found, "provider_code"));
+  if (isThere) type(found, "provider_code", "string", `${at} error with`);
 }
+
+const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 /** Returns a field that must be one of some words. */
 function word<W extends string>(of: unknown, name: string, words: readonly W[], at: string): W {

@@ -100,6 +100,24 @@ it("a look-up of a wrong form counts as unknown, and is repeated", async () => {
   expect(log[0]).toMatchObject({ facts: { err: expect.objectContaining({ message }) } });
 });
 
+it.each([null, ""])("a report may have %j for what its carrier does not tell", async (nothing) => {
+  const { clock, engine } = world();
+  const acme = carrier();
+  const one = engine(memory(), { transports: [acme] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(1_000);
+  const { provider_message_id } = await one.messages.get(id);
+  const subject = { provider_message_id, attempt_id: nothing } as ReceiptSubject;
+  const error = { code: "unreachable", message: "The phone is off.", provider_code: null };
+  const receipt = { status: "undelivered", at: 0, error } as unknown as Receipt;
+  await acme.sink().receipt(subject, receipt);
+  expect(await one.messages.get(id)).toMatchObject({
+    status: "undelivered",
+    error: { code: "unreachable", provider_code: null },
+  });
+});
+
 it("a report with a mistake is refused, and stores nothing", async () => {
   const { clock, engine } = world();
   const acme = carrier();
