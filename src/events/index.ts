@@ -37,6 +37,7 @@ export {
   type EventDefinition,
   type EventType,
   eventTypes,
+  adviceForType,
   eventTypeSchema,
   type ListEvents,
 } from "./types.ts";

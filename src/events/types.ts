@@ -33,7 +33,7 @@ export const eventTypes = [
 ] as const;
 /** The type of an event, such as `message.received`. */
 export type EventType = (typeof eventTypes)[number];
-export const eventTypeSchema = z.enum(eventTypes).meta({
+export const eventTypeSchema = z.enum(eventTypes, { error: wrongType }).meta({
   id: "EventType",
   description: "The type of an event, such as `message.received`.",
 });
@@ -42,10 +42,22 @@ export const eventTypeSchema = z.enum(eventTypes).meta({
 export const eventTypeOption = option<EventType>(
   "an event type",
   (given) => eventTypes.some((type) => type === given),
-  { isQuoted: true, advice: adviceForType },
+  {
+    isQuoted: true,
+    advice: (given) => adviceForType(given, eventTypes) || listOfTypes,
+  },
 );
 
-function adviceForType(given: unknown): string {
+const listOfTypes = `. The event types are ${eventTypes.join(", ")}.`;
+
+/** Makes the error of a field. A missing field has the standard error. */
+function wrongType({ input }: { readonly input?: unknown }): string | undefined {
+  if (input === undefined) return undefined;
+  return `must be an event type${adviceForType(input, eventTypes) || listOfTypes}`;
+}
+
+/** Returns what to use instead of a wrong event type, as further sentences, or "". */
+export function adviceForType(given: unknown, known: readonly string[]): string {
   if (given === "message.delivered") {
     return '. Use "message.sent": it is published when a message is delivered.';
   }
@@ -53,7 +65,7 @@ function adviceForType(given: unknown): string {
   if (/^message\.(?:scheduled|queued|sending|read|undelivered|expired|canceled)$/.test(name)) {
     return '. Use "message.updated": it is published at each change of the status of a message.';
   }
-  return suggestion(name, eventTypes) || `. The event types are ${eventTypes.join(", ")}.`;
+  return suggestion(name, known);
 }
 
 /** An event, as it is stored, streamed and sent to webhooks. */

@@ -23,7 +23,7 @@ export function parse<Input>(
   place: Place = inBody,
   errors: readonly FieldError[] = [],
 ): Input {
-  const result = schema.safeParse(value, { reportInput: true });
+  const result = schema.safeParse(value, { reportInput: true, error: sentence });
   if (!result.success) throw invalid([...errors, ...fieldErrors(result.error.issues, place)]);
   if (errors.length > 0) throw invalid(errors);
   return result.data;
@@ -95,6 +95,64 @@ function explain(issue: z.core.$ZodIssue): { code: string; message: string } {
     default:
       return { code: issue.code, message };
   }
+}
+
+/** Describes a problem of a field whose schema has no description of its own. */
+function sentence(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${typeNames[issue.expected] ?? issue.expected}, got ${describe(issue.input)}`;
+    case "invalid_value": {
+      const isSuggested = issue.values.length > 1 && typeof issue.input === "string";
+      const advice = isSuggested ? suggestion(issue.input, issue.values.map(String)) : "";
+      return `must be ${alternatives(issue.values)}${advice}`;
+    }
+    case "too_small":
+      return atLeast(issue.origin, issue.minimum, issue.inclusive !== false);
+    case "too_big":
+      return atMost(issue.origin, issue.maximum, issue.inclusive !== false);
+    case "invalid_union":
+      return Array.isArray(issue.options)
+        ? `must be ${alternatives(issue.options)}`
+        : "has none of the allowed forms";
+    default:
+      return undefined;
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+/** What the size of a value counts. The size of a number is the number itself. */
+const units: Readonly<Record<string, string>> = { string: "character", array: "item" };
+
+function atLeast(origin: string, min: number | bigint, inclusive: boolean): string {
+  const unit = units[origin];
+  if (unit === undefined) return inclusive ? `must be ${min} or more` : `must be more than ${min}`;
+  return `must have at least ${counted(min, unit)}`;
+}
+
+function atMost(origin: string, max: number | bigint, inclusive: boolean): string {
+  const unit = units[origin];
+  if (unit === undefined) return inclusive ? `must be ${max} or less` : `must be less than ${max}`;
+  return `must have at most ${counted(max, unit)}`;
+}
+
+function counted(count: number | bigint, unit: string): string {
+  return `${count} ${unit}${Number(count) === 1 ? "" : "s"}`;
+}
+
+/** Joins values: `"a"`, `"a" or "b"`, `"a", "b" or "c"`. */
+function alternatives(values: readonly unknown[]): string {
+  const all = values.map((value) => (typeof value === "string" ? `"${value}"` : String(value)));
+  return [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((part) => part !== "").join(" or ");
 }
 
 /** How a problem shows a wrong option. By default it names only the type of the value. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type EventType, eventTypes } from "../events/index.ts";
+import { adviceForType, type EventType, eventTypes } from "../events/index.ts";
 
 /** The kinds of a type: `agent` and `agent.run` for `agent.run.completed`. */
 type KindOf<T extends string> = T extends `${infer First}.${infer Rest}`
@@ -14,10 +14,17 @@ const knownPatterns = new Map<EventType, readonly EventPattern[]>();
 
 /** A pattern with `*` also matches types that are added later. */
 export const eventPatterns: readonly EventPattern[] = [...new Set(eventTypes.flatMap(patternsOf))];
-export const eventPatternSchema = z.enum(eventPatterns).meta({
+export const eventPatternSchema = z.enum(eventPatterns, { error: wrongPattern }).meta({
   id: "EventPattern",
   description: "All events (`*`), all events of a kind (`message.*`), or one event type.",
 });
+
+/** Makes the error of a field. A missing field has the standard error. */
+function wrongPattern({ input }: { readonly input?: unknown }): string | undefined {
+  if (input === undefined) return undefined;
+  const advice = adviceForType(input, eventPatterns);
+  return `must be an event type or a pattern${advice || `: ${eventPatterns.join(", ")}`}`;
+}
 
 /**
  * Returns the patterns that match an event type. An index of patterns finds the webhooks of an

@@ -1,5 +1,7 @@
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { KeyScope } from "../../src/operations/operation.ts";
 import type { AccountHandle } from "../../src/host/handles.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
@@ -314,5 +316,21 @@ describe("one storage object for two engines", () => {
     expect((await two.messages.get(id)).id).toBe(id);
     await two.messages.send({ to: "+15005550001", body: "Hello" });
     await two.stop();
+  });
+});
+
+it("a key with an unknown scope is refused, with the scope that was probably meant", async () => {
+  const engine = world().engine(memory());
+  const scopes = ["message:read" as KeyScope];
+  await expect(engine.apiKeys.create({ name: "reader", scopes })).rejects.toMatchObject({
+    code: "validation_failed",
+    errors: [
+      {
+        pointer: "/scopes/0",
+        message: expect.stringMatching(
+          /^must be "messages:read", .*\. Did you mean "messages:read"\?$/,
+        ),
+      },
+    ],
   });
 });

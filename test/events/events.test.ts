@@ -101,6 +101,25 @@ describe("an unknown event type", () => {
     expect(() => engine.consume("c", [type], handler)).toThrow(`consume: types.0: ${expected}`);
   });
 
+  it.each([
+    ["message.delivered", '. Use "message.sent": it is published when a message is delivered.'],
+    ["message.recieved", '. Did you mean "message.received"?'],
+  ])(
+    "%s is refused by webhooks and the sandbox, with what to use instead",
+    async (given, advice) => {
+      const engine = world().engine(memory());
+      const type = given as EventType;
+      const url = "https://hooks.example/in";
+      const message = `must be an event type${advice}`;
+      await expect(engine.sandbox.event({ type })).rejects.toMatchObject({
+        errors: [{ pointer: "/type", message }],
+      });
+      await expect(engine.webhooks.create({ url, events: [type] })).rejects.toMatchObject({
+        errors: [{ pointer: "/events/0", message: `must be an event type or a pattern${advice}` }],
+      });
+    },
+  );
+
   it("is refused with the code invalid_option, as is a handler that is no function", () => {
     const engine = world().engine(memory());
     const on = (...given: unknown[]) => thrownBy(() => Reflect.apply(engine.on, engine, given));
