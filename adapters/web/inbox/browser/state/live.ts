@@ -10,7 +10,14 @@ import {
   shownAddress,
   toast,
 } from "../../../shared/browser/index.ts";
-import { conversationNow, fetchConversation, fetchSoon, list, patch, put } from "./conversations.ts";
+import {
+  conversationNow,
+  fetchConversation,
+  fetchSoon,
+  list,
+  patch,
+  put,
+} from "./conversations.ts";
 import { t } from "../texts.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
