@@ -154,7 +154,7 @@ test("an agent's form has a problem beside its field, keeps what was typed, and 
   await field("Time of a turn (ms)").fill("soon");
   await page.getByRole("button", { name: "Create agent" }).click();
   const time = page.locator(".field", { has: field("Time of a turn (ms)") });
-  await time.locator(".field-problem", { hasText: "expected number" }).waitFor();
+  await time.locator(".field-problem", { hasText: "must be a number" }).waitFor();
   expect(await field("Time of a turn (ms)").getAttribute("aria-invalid")).toBe("true");
   expect(await accessibilityFaults(page)).toEqual([]);
 
