@@ -68,8 +68,8 @@ function createLayout(collection: Collection): Layout {
   const decoders = allColumns.map(([, { type }]) => decoder(type));
   // Filling a copy of an object that has all columns keeps the row's shape. V8 turns an object that
   // grows by computed names into a hash table, which takes many times longer to copy and to read.
-  // `Object.assign` copies it by shape. A spread would copy it column by column, because V8 gives up
-  // on one that copies objects of more than four shapes.
+  // `Object.assign` copies it by shape. A spread would copy it column by column, because V8 gives
+  // up on one that copies objects of more than four shapes.
   const blank = blankRow(columns);
   const blankValues = columns.map((): Stored => null);
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type ApiRoute, healthSchema, type Runtime } from "../operations/index.ts";
 import { notFound, TidingsError, withDeadline } from "../kernel/index.ts";
-import { checkCallbackResult, transportSink } from "../messages/index.ts";
+import { recordCallback } from "../messages/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
 import { RefusalLog } from "./refusal-log.ts";
@@ -154,21 +154,14 @@ export class Callbacks {
     const { runtime } = await prepared();
     try {
       return await places.run(async () => {
-        const result: unknown = await withDeadline(
+        const result = await withDeadline(
           clock,
           parseMs,
           () => parse({ ...request, received_at: clock.now() }),
           () => parsedTooSlowly(name),
         );
-        // Before anything is stored, so that a wrong result leaves nothing half done.
-        checkCallbackResult(name, result);
-        const sink = transportSink(name, runtime);
-        // Commit before responding. The carrier repeats a callback that fails here.
-        await Promise.all([
-          ...result.receipts.map(({ subject, receipt }) => sink.receipt(subject, receipt)),
-          ...result.inbound.map((message) => sink.inbound(message)),
-        ]);
-        return result.response;
+        // Commits before the response. The carrier repeats a callback that fails here.
+        return recordCallback(name, result, runtime);
       });
     } catch (error) {
       if (error instanceof TidingsError && error.code !== "not_found") {

@@ -108,6 +108,7 @@ export {
 export {
   booleanOption,
   choiceOption,
+  alternatives,
   describe,
   functionOption,
   hasMethods,

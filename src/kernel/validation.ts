@@ -150,7 +150,7 @@ function counted(count: number | bigint, unit: string): string {
 }
 
 /** Joins values: `"a"`, `"a" or "b"`, `"a", "b" or "c"`. */
-function alternatives(values: readonly unknown[]): string {
+export function alternatives(values: readonly unknown[]): string {
   const all = values.map((value) => (typeof value === "string" ? `"${value}"` : String(value)));
   return [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((part) => part !== "").join(" or ");
 }

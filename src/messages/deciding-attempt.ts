@@ -2,8 +2,8 @@
  * Which of a message's attempts decides its status.
  *
  * An attempt may still arrive unless its carrier refused it (`rejected`) or gave it up
- * (`undelivered`). While a later attempt may arrive or is planned, the carrier's `undelivered` of an
- * earlier one does not end the message.
+ * (`undelivered`). While a later attempt may arrive or is planned, the carrier's `undelivered` of
+ * an earlier one does not end the message.
  */
 import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
 import { type AttemptFailure, findNext, isMessageRefused, maxTried } from "./choose-route.ts";

@@ -100,8 +100,8 @@ const messageRoutes: readonly ApiRoute[] = [
     operation: editMessage,
     summary: "Edit a message",
     description:
-      "Only a scheduled message can be edited. Any other status returns `not_editable`, and so does " +
-      "a message that a policy deferred after an attempt that may have sent it.",
+      "Only a scheduled message can be edited. Any other status returns `not_editable`, and so " +
+      "does a message that a policy deferred after an attempt that may have sent it.",
   },
   {
     ...write,

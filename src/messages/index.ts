@@ -45,8 +45,7 @@ export {
   type TimelineTransition,
 } from "./timeline-types.ts";
 export type { ConversationMatch, SearchConversations } from "./search-types.ts";
-export { checkCallbackResult } from "./transport-results.ts";
-export { transportSink, startTransports, stopTransports } from "./transports.ts";
+export { recordCallback, startTransports, stopTransports, transportSink } from "./transports.ts";
 export {
   type BatchFailure,
   type BatchMessages,

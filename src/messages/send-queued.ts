@@ -93,9 +93,9 @@ function handOverNext(
 }
 
 /**
- * Records the answer and returns whether this run goes on with the next message. A run whose message
- * was the last ends here, because it may have freed its slot. If a message waits now, the job is due
- * again. Only this process knows the answer, so the commit is retried.
+ * Records the answer and returns whether this run goes on with the next message. A run whose
+ * message was the last ends here, because it may have freed its slot. If a message waits now, the
+ * job is due again. Only this process knows the answer, so the commit is retried.
  */
 function record(
   { store, clock, services, factsByTransport }: TransportRuntime,

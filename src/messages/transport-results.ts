@@ -1,10 +1,10 @@
 /**
- * Checks what a transport returns or passes to the engine, before anything of it is used. Otherwise
- * a mistake in a transport would be stored, or would fail later with an error that does not name it.
- * An error tells the type of a wrong value, and quotes only outcomes, statuses and channels. Anything
- * else may be personal data.
+ * Checks what a transport returns or passes to the engine, before anything of it is used.
+ * Otherwise a mistake in a transport would be stored, or would fail later with an error that does
+ * not name the transport. An error tells the type of a wrong value. It quotes only outcomes,
+ * statuses and channels, because anything else may be personal data.
  */
-import { channels, describe, memberOf, quoted } from "../kernel/index.ts";
+import { alternatives, channels, describe, memberOf, quoted } from "../kernel/index.ts";
 import type { CallbackResult, LookupAnswer, SendAnswer } from "../ports/index.ts";
 
 /** The maximum length of a carrier's id, in characters. Databases limit what an index can hold. */
@@ -65,9 +65,9 @@ function reportedReceipt(subject: unknown, receipt: unknown, at: string): void {
     throw unexpected(at, "subject", "an object", kindOf(subject));
   }
   for (const name of ["provider_message_id", "attempt_id"]) {
-    // A carrier without one of the two often yields null or "".
-    const isThere = !isNothing(memberOf(subject, name)) && memberOf(subject, name) !== "";
-    if (isThere) id(subject, name, at);
+    const value = memberOf(subject, name);
+    // A transport whose carrier tells only one of the two may pass null or "" for the other.
+    if (!isNothing(value) && value !== "") id(subject, name, at);
   }
   report(receipt, at);
 }
@@ -100,7 +100,7 @@ function word<W extends string>(of: unknown, name: string, words: readonly W[], 
   const found = words.find((each) => each === value);
   if (found !== undefined) return found;
   const got = typeof value === "string" ? quoted(value) : kindOf(value);
-  throw unexpected(at, name, words.map(quoted).join(" or "), got);
+  throw unexpected(at, name, alternatives(words), got);
 }
 
 function id(of: unknown, name: string, at: string): void {

@@ -364,8 +364,8 @@ export interface Transport {
   /** Numbers with a fixed outcome, if the carrier is simulated. */
   readonly test_numbers?: readonly TestNumber[];
   /**
-   * Gives a message to the carrier. Returns the carrier's errors as answers. An exception, an answer
-   * of another form, or none within 25 seconds counts as an ambiguous answer.
+   * Gives a message to the carrier. Returns the carrier's errors as answers. An exception, an
+   * answer of another form, or none within 25 seconds counts as an ambiguous answer.
    */
   send(message: OutboundMessage, context: SendContext): Promise<SendAnswer>;
   /** Finds the outcome of an attempt whose answer was lost or whose receipts are missing. */

@@ -74,8 +74,8 @@ export class Backlog {
   }
 
   /**
-   * Takes a slot for a new job of a lane, if one is left when all waiting jobs that go before it have
-   * theirs. Returns whether it did.
+   * Takes a slot for a new job of a lane, if one is left when all waiting jobs that go before it
+   * have theirs. Returns whether it did.
    */
   takeSlotFor(lane: Lane): boolean {
     const free = this.#slots.freeInLane(lane);

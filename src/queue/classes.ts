@@ -24,8 +24,8 @@ export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendC
 
 /**
  * Returns the class whose job is picked, or undefined if none waits. Picks are numbered. Most go to
- * the best class that waits. Every eighth goes to one of the lower ones, in rotation: while a better
- * class waits, too, a class that waits is picked at least once in 24.
+ * the best class that waits. Every eighth goes to one of the lower ones, in rotation: while a
+ * better class waits, too, a class that waits is picked at least once in 24.
  */
 export function classAt(pick: number, waiting: readonly SendClass[]): SendClass | undefined {
   const best = sendClasses.find((each) => waiting.includes(each));
@@ -36,8 +36,8 @@ export function classAt(pick: number, waiting: readonly SendClass[]): SendClass 
 }
 
 /**
- * Picks up to `max` of the jobs that wait in each class. The first is pick number `pick`. Jobs of one
- * class keep their order.
+ * Picks up to `max` of the jobs that wait in each class. The first is pick number `pick`. Jobs of
+ * one class keep their order.
  */
 export function pickByClass<T extends object>(
   waiting: ReadonlyMap<SendClass, readonly T[]>,

@@ -142,8 +142,8 @@ export class Slots {
   }
 
   /**
-   * Counts a job of a lane as running. If `countsPick` is false, the next pick of its group is still
-   * for another job, and the caller leaves that one a slot.
+   * Counts a job of a lane as running. If `countsPick` is false, the next pick of its group is
+   * still for another job, and the caller leaves that one a slot.
    */
   take(lane: Lane, { countsPick = true }: { readonly countsPick?: boolean } = {}): void {
     this.#count(lane, 1);

@@ -2,8 +2,8 @@
  * Throttles senders. Each hand-over of a throttled sender updates the sender's row, so that all
  * engines share the limits. A conversation that must wait moves its `send` job to the sender's
  * waiting lane of its class. The job is due there when its message expires. The `throttle` job
- * releases waiting jobs: they are picked by class (`pickByClass`), and in a class the earliest expiry
- * goes first. While jobs wait, no other hand-over goes before them.
+ * releases waiting jobs: they are picked by class (`pickByClass`), and in a class the earliest
+ * expiry goes first. While jobs wait, no other hand-over goes before them.
  */
 import {
   arm,

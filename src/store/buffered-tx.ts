@@ -80,8 +80,8 @@ export class BufferedTx implements BaseTx {
   }
 
   /**
-   * Guards the rows that were taken from memory, after writes were undone. They may be outdated, and
-   * the error or what the command did next may depend on them.
+   * Guards the rows that were taken from memory, after writes were undone. They may be outdated,
+   * and the error or what the command did next may depend on them.
    */
   holdTaken(): void {
     for (const { collection, row } of this.#taken) this.#hold(collection, row);

@@ -2,8 +2,8 @@ import type { Begun, UnscopedTx } from "./transaction.ts";
 
 /**
  * Who gave a command. `caller`: the host application or an API client, which waits for the result.
- * `item`: the same, but for one element of a list, such as a message of a batch. `engine`: the engine
- * itself, for example a job.
+ * `item`: the same, but for one element of a list, such as a message of a batch. `engine`: the
+ * engine itself, for example a job.
  */
 export type Origin = "engine" | "caller" | "item";
 
@@ -50,9 +50,9 @@ interface CommandQueueOptions {
 /**
  * The commands that wait. Those that must run again come first. The engine's own work comes before
  * callers' commands, since it completes what they began: under load, messages are delivered before
- * more are accepted, so few are under way at a time. Every fourth command is a caller's, and of these,
- * every fourth is an item of a list. Where claims lock rows, every second command is a caller's, and
- * every second group consists of commands that claim rows, while both kinds wait.
+ * more are accepted, so few are under way at a time. Every fourth command is a caller's, and of
+ * these, every fourth is an item of a list. Where claims lock rows, every second command is a
+ * caller's, and every second group consists of commands that claim rows, while both kinds wait.
  */
 export class CommandQueue {
   readonly #separatesClaims: boolean;

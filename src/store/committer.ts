@@ -186,8 +186,8 @@ export class Committer {
       results.push(await this.#run(member, snapshot, overlay));
       pace.bodyEnded(member.origin);
       if (pace.mustEnd || queue.size === 0) break;
-      // An exclusive group may hold a lock, so it makes no pause. Callers' commands that already wait
-      // join the group without one.
+      // An exclusive group may hold a lock, so it makes no pause. Callers' commands that already
+      // wait join the group without one.
       if (exclusive || queue.hasCallers || !pace.isSliceOver) continue;
       if (pace.mayEnd && this.#previous === undefined) break;
       await pace.pause(() => port.yieldToEventLoop());

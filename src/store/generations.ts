@@ -2,10 +2,10 @@ import type { KeyValue } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
 
 /**
- * A map that forgets what was inserted long ago. It has two generations. When as many keys were
- * inserted into the new one as its size, it becomes the old one, and the former old one is dropped.
- * So it has at least as many of the last insertions as that size, and at most twice as many. A key
- * that is deleted still counts as one, since it keeps its memory.
+ * A map that forgets what was inserted long ago. It has two generations. After `size` insertions,
+ * the new one becomes the old one, and the former old one is dropped.
+ * So it has at least the last `size` insertions, and at most twice as many. A key that is deleted
+ * still counts as one, since it keeps its memory.
  */
 export class Generations<V> {
   readonly #size: number;

@@ -12,9 +12,9 @@ const usualSliceMs = 0.5;
 const longPauseMs = 2;
 
 /**
- * How long the bodies of a group run, one after the other. They run in slices. After each slice, the
- * event loop continues, so that callers' commands arrive and the commit of the previous group can
- * end.
+ * How long the bodies of a group run, one after the other. They run in slices. After each slice,
+ * the event loop continues, so that callers' commands arrive and the commit of the previous group
+ * can end.
  */
 export class GroupPace {
   readonly #clock: Pick<Clock, "monotonic">;

@@ -13,9 +13,9 @@ const distrustMs = 10_000;
 /**
  * Rows as the last commits of this process left them, so that a command need not read what another
  * one has just written. Only reads with `hold: "recent"` use them. Such a read holds its row, so if
- * another process has changed the row, the commit meets a conflict. A conflict of commands that took
- * rows from here drops all rows, and none is kept for the next 10 s, because the other process may
- * write more.
+ * another process has changed the row, the commit meets a conflict. A conflict of commands that
+ * took rows from here drops all rows, and none is kept for the next 10 s, because the other process
+ * may write more.
  *
  * Only collections that were read in this way have rows here.
  */

@@ -24,8 +24,8 @@ const maxWaitingInTotal = 20_000;
 
 interface CommitOptions {
   /**
-   * Who gave the command. By default `caller`. The engine's own work is queued even if callers fill the queue, since
-   * nobody would retry it.
+   * Who gave the command. By default `caller`. The engine's own work is queued even if callers fill
+   * the queue, since nobody would retry it.
    */
   readonly origin?: Origin;
   /** Whether the command claims rows (`ReadOptions.claim`). */

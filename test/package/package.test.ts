@@ -182,7 +182,7 @@ describe("the packed tarball", () => {
     expect(paths).toEqual(expect.arrayContaining(pages));
   });
 
-  test("has the license of each library that is built in, and installs it only for its types", async () => {
+  test("has the license of each library that is built in, and installs such a library only if the declarations import it", async () => {
     const libraries = await bundledLibraries();
     expect(libraries).toEqual(expect.arrayContaining(builtIn));
     const paths = packed.files.map(({ path }) => path);

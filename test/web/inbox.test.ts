@@ -26,6 +26,16 @@ const picture = Buffer.from(
   "base64",
 );
 
+/** Holds the stream of events back until the returned function is called. */
+async function holdStream(page: Page): Promise<() => void> {
+  const { promise: followed, resolve } = Promise.withResolvers<void>();
+  await page.route(/\/events\/stream/, async (route) => {
+    await followed;
+    await route.continue();
+  });
+  return resolve;
+}
+
 const row = (page: Page, name: string) => page.locator(".row", { hasText: name });
 
 test("a message that was not sent survives a reload, and is sent once when it is tried again", async ({
@@ -292,15 +302,11 @@ test("a conversation that a colleague closes before the events are followed leav
   const [first] = await Promise.all(
     phones.map((from) => shop.sandbox.inbound({ from, body: "Hello?" })),
   );
-  const followed = Promise.withResolvers<void>();
-  await page.route(/\/events\/stream/, async (route) => {
-    await followed.promise;
-    await route.continue();
-  });
+  const follow = await holdStream(page);
   await page.goto(server.url);
   await row(page, "+1 415 555 0100").waitFor();
   await shop.conversations.update(first?.conversation_id ?? "", { status: "closed" });
-  followed.resolve();
+  follow();
   await row(page, "+1 415 555 0100").waitFor({ state: "detached" });
   expect(await page.locator(".row").count()).toBe(1);
 });
@@ -313,17 +319,13 @@ test("an open conversation that a colleague closes before the events are followe
     from: "+14155550100",
     body: "Hello?",
   });
-  const followed = Promise.withResolvers<void>();
-  await page.route(/\/events\/stream/, async (route) => {
-    await followed.promise;
-    await route.continue();
-  });
+  const follow = await holdStream(page);
   const markedRead = page.waitForResponse("**/read");
   // The search does not find it, so the list does not tell that it was closed.
   await page.goto(`${server.url}#/all/${id}?q=zebra`);
   await (await markedRead).finished();
   await shop.conversations.update(id, { status: "closed" });
-  followed.resolve();
+  follow();
   await page.getByRole("button", { name: "Reopen" }).waitFor();
 });
 
@@ -335,18 +337,14 @@ test("a hand-off and a changed contact are shown although they precede the strea
     from: "+14155550100",
     body: "Hello?",
   });
-  const followed = Promise.withResolvers<void>();
-  await page.route(/\/events\/stream/, async (route) => {
-    await followed.promise;
-    await route.continue();
-  });
+  const follow = await holdStream(page);
   const handoffsRead = page.waitForResponse(/\/v1\/events[?]/);
   await page.goto(`${server.url}#/all/${id}`);
   await (await handoffsRead).finished();
   await page.locator(".facts", { hasText: "+1 415 555 0100" }).waitFor();
   await shop.conversations.handOff(id, { reason: "Wants a refund" });
   await shop.contacts.update(contact_id, { attributes: { plan: "Pro" } });
-  followed.resolve();
+  follow();
   await page.locator(".notice", { hasText: "Wants a refund" }).waitFor();
   await page.getByText("Pro", { exact: true }).waitFor();
 });

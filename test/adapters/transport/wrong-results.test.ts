@@ -13,14 +13,25 @@ import type {
   SendAnswer,
   Transport,
 } from "../../../src/ports/transport.ts";
-import { carrier } from "../../support/carrier.ts";
+import { carrier, lost, type Script } from "../../support/carrier.ts";
 import { world } from "../../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const error = { code: "throttled", message: "Too many messages." };
 
+/** An engine that has handed one message to a carrier. */
+async function sent(script: Script = {}) {
+  const { clock, engine, log } = world();
+  const acme = carrier(script);
+  const one = engine(memory(), { transports: [acme] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(1_000);
+  return { acme, clock, one, id, log };
+}
+
 describe("an answer of send of a wrong form counts as lost, and the log names the mistake", () => {
-  const isOutcome = 'outcome: expected "accepted" or "rejected" or "ambiguous"';
+  const isOutcome = 'outcome: expected "accepted", "rejected" or "ambiguous"';
   const isId = "provider_message_id: expected a text of 1 to 500 characters";
   it.each<[string, unknown, string]>([
     ["none", undefined, `${isOutcome}, got undefined`],
@@ -52,12 +63,7 @@ describe("an answer of send of a wrong form counts as lost, and the log names th
       "error with provider_code: expected a string, got a number",
     ],
   ])("%s", async (_, answer, mistake) => {
-    const { clock, engine, log } = world();
-    const acme = carrier({ send: () => answer as SendAnswer });
-    const one = engine(memory(), { transports: [acme] });
-    await one.start();
-    const { id } = await one.messages.send(hello);
-    await clock.advance(1_000);
+    const { acme, one, id, log } = await sent({ send: () => answer as SendAnswer });
     expect(await one.messages.get(id)).toMatchObject({
       status: "ambiguous",
       error: { code: "unknown" },
@@ -71,13 +77,8 @@ describe("an answer of send of a wrong form counts as lost, and the log names th
 });
 
 it("a refusal with a code that the engine does not know has the code unknown, and keeps the carrier's", async () => {
-  const { clock, engine } = world();
   const refusal = { outcome: "rejected", permanent: true, error: { ...error, code: "E42" } };
-  const acme = carrier({ send: () => refusal as SendAnswer });
-  const one = engine(memory(), { transports: [acme] });
-  await one.start();
-  const { id } = await one.messages.send(hello);
-  await clock.advance(1_000);
+  const { one, id } = await sent({ send: () => refusal as SendAnswer });
   expect(await one.messages.get(id)).toMatchObject({
     status: "failed",
     error: { code: "unknown", provider_code: "E42" },
@@ -85,14 +86,10 @@ it("a refusal with a code that the engine does not know has the code unknown, an
 });
 
 it("a look-up of a wrong form counts as unknown, and is repeated", async () => {
-  const { clock, engine, log } = world();
-  const acme = carrier({
-    send: () => ({ outcome: "ambiguous", error: { code: "unknown", message: "The line broke." } }),
+  const { acme, clock, one, id, log } = await sent({
+    send: () => lost,
     lookup: () => ({ outcome: "sent", provider_message_id: "p" }) as LookupAnswer,
   });
-  const one = engine(memory(), { transports: [acme] });
-  await one.start();
-  const { id } = await one.messages.send(hello);
   await clock.advance(3_600_000);
   expect((await one.messages.get(id)).status).toBe("ambiguous");
   expect(acme.lookups.length).toBeGreaterThan(1);
@@ -101,12 +98,7 @@ it("a look-up of a wrong form counts as unknown, and is repeated", async () => {
 });
 
 it.each([null, ""])("a report may have %j for what its carrier does not tell", async (nothing) => {
-  const { clock, engine } = world();
-  const acme = carrier();
-  const one = engine(memory(), { transports: [acme] });
-  await one.start();
-  const { id } = await one.messages.send(hello);
-  await clock.advance(1_000);
+  const { acme, one, id } = await sent();
   const { provider_message_id } = await one.messages.get(id);
   const subject = { provider_message_id, attempt_id: nothing } as ReceiptSubject;
   const error = { code: "unreachable", message: "The phone is off.", provider_code: null };
@@ -119,17 +111,12 @@ it.each([null, ""])("a report may have %j for what its carrier does not tell", a
 });
 
 it("a report with a mistake is refused, and stores nothing", async () => {
-  const { clock, engine } = world();
-  const acme = carrier();
-  const one = engine(memory(), { transports: [acme] });
-  await one.start();
-  const { id } = await one.messages.send(hello);
-  await clock.advance(1_000);
+  const { acme, one, id } = await sent();
   const [call] = acme.calls;
   const subject = { attempt_id: call?.attempt.attempt_id } as ReceiptSubject;
   const receipt = { status: "failed", at: 0 } as unknown as Receipt;
   await expect(acme.sink().receipt(subject, receipt)).rejects.toThrow(
-    'transport sandbox: sink.receipt got status: expected "sent" or',
+    'transport sandbox: sink.receipt got status: expected "sent",',
   );
   const empty = { provider_message_id: "in-1", channel: "sms" } as InboundMessage;
   await expect(acme.sink().inbound(empty)).rejects.toThrow(
@@ -158,7 +145,7 @@ describe("a callback with a mistake stores nothing, and its carrier gets a 500",
           { subject: { provider_message_id: "p" }, receipt: { ...receipt, status: "failed" } },
         ],
       },
-      'status: expected "sent" or "delivered" or "undelivered" or "read", got "failed"',
+      'status: expected "sent", "delivered", "undelivered" or "read", got "failed"',
     ],
     [
       "a receipt of a number",
@@ -174,7 +161,7 @@ describe("a callback with a mistake stores nothing, and its carrier gets a 500",
     [
       "a message on an unknown channel",
       { inbound: [inbound, { ...inbound, channel: "fax" }] },
-      'channel: expected "sms" or "mms" or "webchat", got "fax"',
+      'channel: expected "sms", "mms" or "webchat", got "fax"',
     ],
     [
       "a response without a status",
