@@ -1,3 +1,4 @@
+import type { StorageCapabilities } from "../ports/index.ts";
 import type { Begun, UnscopedTx } from "./transaction.ts";
 
 /**
@@ -15,12 +16,6 @@ export interface Member {
   /** Its position in the order of arrival. */
   readonly place: number;
   readonly origin: Origin;
-  /**
-   * Whether the command claims rows. If claims lock rows, such a command shares a group only with
-   * others of its kind. Claims lock rows in no fixed order, so a group that also waited for other
-   * rows could deadlock.
-   */
-  readonly claims: boolean;
   /** How many runs of the command met a conflict. */
   conflicts: number;
   /**
@@ -34,47 +29,36 @@ export interface Member {
 
 /**
  * While callers' commands wait, this many commands of the engine run before each of them. A storage
- * whose claims lock rows needs round trips for each group, so a command that misses a group waits
+ * that is not synchronous needs round trips for each group, so a command that misses a group waits
  * longer. There, every second command is a caller's.
  */
-const engineWeight = { claimsMixed: 3, claimsSeparate: 1 } as const;
+const engineWeight = { synchronous: 3, asynchronous: 1 } as const;
 
 /** While items of lists wait, this many other commands of callers run before each of them. */
 const callerWeight = 3;
 
-interface CommandQueueOptions {
-  /** Whether commands that claim rows must not share a group with others. */
-  readonly separatesClaims: boolean;
-}
-
 /**
  * The commands that wait. Those that must run again come first. The engine's own work comes before
  * callers' commands, since it completes what they began: under load, messages are delivered before
- * more are accepted, so few are under way at a time. Every fourth command is a caller's, and of
- * these, every fourth is an item of a list. Where claims lock rows, every second command is a
- * caller's, and every second group consists of commands that claim rows, while both kinds wait.
+ * more are accepted, so few are under way at a time. Every fourth command is a caller's, or every
+ * second one if the storage is asynchronous. Of these, every fourth is an item of a list.
  */
 export class CommandQueue {
-  readonly #separatesClaims: boolean;
   readonly #again = new Arrivals();
-  readonly #claiming = new Arrivals();
   readonly #ofEngine = new Arrivals();
   readonly #ofCallers = new Arrivals();
   readonly #items = new Arrivals();
-  /** All commands except those that run again and those that need groups of their own kind. */
-  readonly #usual: Line;
-  /** Whether the last group began with a command that claims rows. */
-  #hasClaimed = false;
+  /** All commands except those that run again. */
+  readonly #others: Line;
 
-  constructor({ separatesClaims }: CommandQueueOptions) {
-    this.#separatesClaims = separatesClaims;
-    const weight = engineWeight[separatesClaims ? "claimsSeparate" : "claimsMixed"];
+  constructor({ synchronous }: Pick<StorageCapabilities, "synchronous">) {
+    const weight = engineWeight[synchronous ? "synchronous" : "asynchronous"];
     const callersAndItems = new WeightedLines(this.#ofCallers, callerWeight, this.#items);
-    this.#usual = new WeightedLines(this.#ofEngine, weight, callersAndItems);
+    this.#others = new WeightedLines(this.#ofEngine, weight, callersAndItems);
   }
 
   get size(): number {
-    return this.#again.size + this.#claiming.size + this.#usual.size;
+    return this.#again.size + this.#others.size;
   }
 
   /** Whether commands of callers wait, other than items of lists. */
@@ -87,16 +71,8 @@ export class CommandQueue {
     return this.#again.some(({ conflicts }) => conflicts > 0);
   }
 
-  /** The first command of the next group. */
-  get first(): Member | undefined {
-    if (this.#again.size > 0) return this.#again.first;
-    const mayClaim = !this.#hasClaimed || this.#usual.size === 0;
-    return mayClaim && this.#claiming.size > 0 ? this.#claiming.first : this.#usual.first;
-  }
-
   add(member: Member): void {
-    if (this.#separatesClaims && member.claims) this.#claiming.add(member);
-    else if (member.origin === "engine") this.#ofEngine.add(member);
+    if (member.origin === "engine") this.#ofEngine.add(member);
     else if (member.origin === "item") this.#items.add(member);
     else this.#ofCallers.add(member);
   }
@@ -112,27 +88,18 @@ export class CommandQueue {
 
   /** Takes up to `max` commands that may share a commit, each when the iterator asks for it. */
   *takeGroup(max: number): Generator<Member> {
-    const { first } = this;
-    if (first === undefined) return;
-    this.#hasClaimed = first.claims;
     const runsAgain = this.#again.size > 0;
     for (let taken = 0; taken < max; taken++) {
       const hasAgain = this.#again.size > 0;
       // A command that runs again may need an exclusive group. This group began as a shared one.
       if (hasAgain && !runsAgain) return;
-      const line = hasAgain ? this.#again : this.#lineOf(first);
+      const line = hasAgain ? this.#again : this.#others;
       const member = line.first;
       if (member === undefined || (member.alone && taken > 0)) return;
-      if (this.#separatesClaims && member.claims !== first.claims) return;
       line.take();
       yield member;
       if (member.alone) return;
     }
-  }
-
-  /** Returns the line of the commands that may share a group with `first`. */
-  #lineOf({ claims }: Member): Line {
-    return this.#separatesClaims && claims ? this.#claiming : this.#usual;
   }
 }
 

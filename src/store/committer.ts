@@ -17,8 +17,13 @@ import type { RememberedReads } from "./remembered-reads.ts";
 import { type BodyReads, BodyRunner, GroupSnapshot } from "./snapshot.ts";
 import type { Projection, Starter } from "./transaction.ts";
 
-interface CommitterOptions {
+export interface CommitterOptions {
   readonly port: Pick<StoragePort, "begin" | "yieldToEventLoop" | "capabilities">;
+  /**
+   * Whether no body runs while a group commits. The bodies of a group that locks rows must not wait
+   * for a commit, which may need these rows.
+   */
+  readonly oneAtATime?: boolean;
   readonly clock: Clock;
   /** Draws the version of a new row. */
   readonly firstVersion: () => number;
@@ -107,10 +112,9 @@ export class Committer {
    * group can start. Never rejects.
    */
   async runGroup(queue: CommandQueue): Promise<void> {
-    const { port, clock, requeue } = this.#options;
-    const claims = queue.first?.claims === true && !port.capabilities.synchronous;
-    // A group that holds locks must not wait for the previous group's commit, which may need them.
-    if (queue.hasConflicts || claims) await this.idle();
+    const { port, clock, requeue, oneAtATime = false } = this.#options;
+    // An exclusive group locks what it reads.
+    if (queue.hasConflicts || oneAtATime) await this.idle();
     // If that commit met a conflict, its commands wait to run again now.
     const exclusive = queue.hasConflicts;
     const previous = this.#previous;

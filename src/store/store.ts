@@ -1,8 +1,9 @@
 import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
-import { CommandQueue, type Member, type Origin } from "./command-queue.ts";
+import { CommandQueue, type Origin } from "./command-queue.ts";
 import { Committer, maxConflicts } from "./committer.ts";
+import { Pipeline } from "./pipeline.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import { RecentRows } from "./recent-rows.ts";
 import { RememberedReads } from "./remembered-reads.ts";
@@ -28,7 +29,7 @@ interface CommitOptions {
    * the queue, since nobody would retry it.
    */
   readonly origin?: Origin;
-  /** Whether the command claims rows (`ReadOptions.claim`). */
+  /** Whether the command claims rows (`ReadOptions.claim`). It writes no other rows then. */
   readonly claims?: boolean;
 }
 
@@ -46,8 +47,13 @@ export const background: CommitOptions = { origin: "engine" };
 /** Adds transactions to a storage port. */
 export class Store {
   readonly #options: StoreOptions;
-  readonly #queue: CommandQueue;
-  readonly #committer: Committer;
+  readonly #pipeline: Pipeline;
+  /**
+   * The pipeline of commands that claim rows: a pipeline of its own if claims lock rows. Claims
+   * lock in no fixed order, so a group that also waited for other rows could deadlock. And neither
+   * kind of commands waits for the other's groups.
+   */
+  readonly #claims: Pipeline;
   readonly #firstVersion: () => number;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
@@ -58,7 +64,6 @@ export class Store {
   #starter: Starter | undefined;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #draining: Promise<void> | undefined;
   /** The number of commands that were queued so far. */
   #queued = 0;
   #lastCommit: CommitOutcome | undefined;
@@ -67,7 +72,6 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
-    this.#queue = new CommandQueue({ separatesClaims: !this.runsSerially });
     this.#reads = unscopedReads(port.reader);
     this.#hosts = new HostTransactions({
       port,
@@ -82,7 +86,7 @@ export class Store {
     const { synchronous } = port.capabilities;
     this.#remembered = synchronous ? undefined : new RememberedReads();
     this.#recent = synchronous ? new RecentRows(clock) : undefined;
-    this.#committer = new Committer({
+    const committing = {
       port,
       clock,
       firstVersion: this.#firstVersion,
@@ -90,16 +94,17 @@ export class Store {
       remembered: this.#remembered,
       recent: this.#recent,
       starter: () => this.#starter,
-      onCommit: (writes) => {
+      onCommit: (writes: readonly Write[]) => {
         this.#lastCommit = { at: clock.now() };
         this.#publish(writes);
       },
-      onFailure: (error) => {
+      onFailure: (error: TidingsError) => {
         this.#lastCommit = { at: clock.now(), error };
         if (error.code === "storage_damaged") this.reportDamage(error);
       },
-      requeue: (members) => this.#requeue(members),
-    });
+    };
+    this.#pipeline = new Pipeline(committing);
+    this.#claims = synchronous ? this.#pipeline : new Pipeline({ ...committing, oneAtATime: true });
   }
 
   /** The outcome of the last commit of this process. Undefined before the first. */
@@ -142,18 +147,17 @@ export class Store {
     return new Promise<T>((resolve, reject) => {
       // What this throws rejects the promise.
       this.#checkAccepts(origin);
-      this.#queue.add({
+      const pipeline = claims ? this.#claims : this.#pipeline;
+      pipeline.add({
         work,
         resolve: (value) => resolve(value as T),
         reject,
         place: this.#queued++,
         origin,
-        claims,
         conflicts: 0,
         alone: false,
         begun: undefined,
       });
-      this.#startDraining();
     });
   }
 
@@ -166,12 +170,18 @@ export class Store {
       );
     }
     if (origin !== "engine") this.#hosts.refuseInside();
-    if (this.#queue.size >= (origin === "engine" ? maxWaitingInTotal : maxWaiting)) {
+    if (this.#waiting >= (origin === "engine" ? maxWaitingInTotal : maxWaiting)) {
       throw new TidingsError(
         "overloaded",
         "Too many commands are waiting for the storage. Retry later.",
       );
     }
+  }
+
+  /** The number of commands that wait. */
+  get #waiting(): number {
+    const ofClaims = this.#claims === this.#pipeline ? 0 : this.#claims.size;
+    return this.#pipeline.size + ofClaims;
   }
 
   /**
@@ -249,14 +259,13 @@ export class Store {
       });
       const resolveAs = (value: unknown): void => resolve(value as T);
       // Counts as the last try, so a conflict is not retried here.
-      const queue = new CommandQueue({ separatesClaims: false });
+      const queue = new CommandQueue(capabilities);
       queue.add({
         work,
         resolve: resolveAs,
         reject,
         place: 0,
         origin: "caller",
-        claims: false,
         conflicts: maxConflicts - 1,
         alone: true,
         begun: undefined,
@@ -317,31 +326,8 @@ export class Store {
   }
 
   async #close(): Promise<void> {
-    // A failed commit requeues its commands. They run again before the storage closes.
-    do {
-      await this.#draining;
-      await this.#committer.idle();
-    } while (this.#draining !== undefined);
+    await Promise.all([this.#pipeline.idle(), this.#claims.idle()]);
     await this.#options.port.close();
-  }
-
-  #startDraining(): void {
-    this.#draining ??= this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    // Yields first, so that commands which arrive together share the first commit.
-    await this.#options.port.yieldToEventLoop();
-    while (this.#queue.size > 0) {
-      await this.#committer.runGroup(this.#queue);
-      await this.#options.port.yieldToEventLoop();
-    }
-    this.#draining = undefined;
-  }
-
-  #requeue(members: readonly Member[]): void {
-    this.#queue.addAgain(members);
-    this.#startDraining();
   }
 
   #publish(writes: readonly Write[]): void {

@@ -1,44 +1,34 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CommandQueue, type Member } from "../../src/store/command-queue.ts";
+import { CommandQueue, type Member, type Origin } from "../../src/store/command-queue.ts";
 
-type Kind = Pick<Member, "origin" | "claims">;
-
-function command(place: number, { origin, claims }: Kind): Member {
+function command(place: number, origin: Origin): Member {
   return {
     work: () => Promise.resolve(),
     resolve: () => {},
     reject: () => {},
     place,
     origin,
-    claims,
     conflicts: 0,
     alone: false,
     begun: undefined,
   };
 }
 
-const kinds: readonly Kind[] = [
-  { origin: "caller", claims: false },
-  { origin: "item", claims: false },
-  { origin: "engine", claims: false },
-  { origin: "engine", claims: true },
-];
-
-const kind = fc.constantFrom(...kinds);
+const origin = fc.constantFrom<Origin>("caller", "item", "engine");
 /** Some of the commands that were taken last must run again. */
 const rerun = fc.record({ taken: fc.nat(5), alone: fc.boolean() });
 /** What happens after a member of a group was taken, before the next one is. */
 const meanwhile = fc.record({
   after: fc.integer({ min: 1, max: 4 }),
-  arrivals: fc.array(kind, { maxLength: 3 }),
+  arrivals: fc.array(origin, { maxLength: 3 }),
   rerun: fc.option(rerun, { freq: 2, nil: undefined }),
 });
 
 const step = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant("add" as const), kind }),
+    arbitrary: fc.record({ do: fc.constant("add" as const), origin }),
   },
   {
     weight: 1,
@@ -86,30 +76,25 @@ class Modeled {
   /** The waiting commands, in the order in which those of each list must be taken. */
   readonly lists = {
     again: [] as Member[],
-    claiming: [] as Member[],
     engine: [] as Member[],
     callers: [] as Member[],
     items: [] as Member[],
   };
-  readonly #separatesClaims: boolean;
   readonly #taken: Member[] = [];
   readonly #engineTurns: Turns;
   readonly #callerTurns = new Turns(callersPerItem);
   #places = 0;
-  /** Whether the first command of the last group claims rows. */
-  #wasClaiming = false;
 
-  constructor(separatesClaims: boolean) {
-    this.queue = new CommandQueue({ separatesClaims });
-    this.#separatesClaims = separatesClaims;
-    this.#engineTurns = new Turns(separatesClaims ? 1 : 3);
+  constructor(synchronous: boolean) {
+    this.queue = new CommandQueue({ synchronous });
+    this.#engineTurns = new Turns(synchronous ? 3 : 1);
   }
 
   get size(): number {
     return Object.values(this.lists).flat().length;
   }
 
-  add(given: Kind): void {
+  add(given: Origin): void {
     const member = command(this.#places++, given);
     this.queue.add(member);
     this.#listOf(member).push(member);
@@ -125,12 +110,7 @@ class Modeled {
   /** Takes a group. `afterEach` is called after each member. */
   take(max: number, afterEach: (count: number) => void = () => {}): void {
     const { queue, lists } = this;
-    const { first } = queue;
-    const areUsual = lists.engine.length + lists.callers.length + lists.items.length > 0;
     const runsAgain = lists.again.length > 0;
-    if (lists.claiming.length > 0 && areUsual && !runsAgain) {
-      expect(first?.claims, "The two kinds of groups alternate.").toBe(!this.#wasClaiming);
-    }
     const group: Member[] = [];
     for (const member of queue.takeGroup(max)) {
       const isAgain = lists.again.includes(member);
@@ -141,14 +121,8 @@ class Modeled {
       group.push(member);
       afterEach(group.length);
     }
-    expect(group[0], "`first` is the first of the next group.").toBe(first);
     expect(group.length, "A group is not too large.").toBeLessThanOrEqual(max);
     if (group.some(({ alone }) => alone)) expect(group, "It is alone.").toHaveLength(1);
-    if (this.#separatesClaims) {
-      const isOneKind = group.every(({ claims }) => claims === first?.claims);
-      expect(isOneKind, "Commands that claim rows share no group with others.").toBe(true);
-    }
-    this.#wasClaiming = first?.claims ?? this.#wasClaiming;
     this.#taken.push(...group);
   }
 
@@ -169,22 +143,21 @@ class Modeled {
   }
 
   #listOf(member: Member): Member[] {
-    const { again, claiming, engine, callers, items } = this.lists;
+    const { again, engine, callers, items } = this.lists;
     if (again.includes(member)) return again;
-    if (this.#separatesClaims && member.claims) return claiming;
     return { engine, caller: callers, item: items }[member.origin];
   }
 }
 
 it.each([true, false])(
-  "a queue (separate claims: %s) takes commands in order, and lets nobody wait for long",
-  (separatesClaims) => {
+  "a queue (synchronous storage: %s) takes commands in order, and lets nobody wait for long",
+  (synchronous) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
-        const modeled = new Modeled(separatesClaims);
+        const modeled = new Modeled(synchronous);
         const { queue, lists } = modeled;
         for (const each of steps) {
-          if (each.do === "add") modeled.add(each.kind);
+          if (each.do === "add") modeled.add(each.origin);
           else if (each.do === "run again") modeled.runAgain(each.rerun);
           else {
             modeled.take(each.max, (count) => {
@@ -208,8 +181,8 @@ it.each([true, false])(
 describe("a group that is taken one command after the other", () => {
   /** A queue with some callers' commands. */
   function filled(count: number): CommandQueue {
-    const queue = new CommandQueue({ separatesClaims: false });
-    for (let n = 0; n < count; n++) queue.add(command(n, { origin: "caller", claims: false }));
+    const queue = new CommandQueue({ synchronous: true });
+    for (let n = 0; n < count; n++) queue.add(command(n, "caller"));
     return queue;
   }
 
@@ -225,7 +198,7 @@ describe("a group that is taken one command after the other", () => {
 
   it("is joined by a command that arrives meanwhile", () => {
     const queue = filled(1);
-    const arrive = (): void => queue.add(command(1, { origin: "caller", claims: false }));
+    const arrive = (): void => queue.add(command(1, "caller"));
     expect(taken(queue, arrive)).toEqual([0, 1]);
   });
 

@@ -1,0 +1,75 @@
+/**
+ * Where claims lock rows, the commands that claim rows have groups of their own. Neither kind waits
+ * for the other's commits.
+ */
+import { setImmediate } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";
+import { silent } from "../../src/ports/environment.ts";
+import { Store } from "../../src/store/store.ts";
+import { over } from "../support/over.ts";
+import { itemById, items, schema } from "./commands.ts";
+
+/** A store whose commit waits while it inserts the item `held`. */
+async function opened() {
+  const storage = memory();
+  const gate = Promise.withResolvers<void>();
+  const port = over(storage, {
+    capabilities: { ...storage.capabilities, synchronous: false },
+    begin(how) {
+      const group = storage.begin(how);
+      return over(group, {
+        async commit(writes) {
+          if (writes.some((write) => write.kind === "insert" && write.row["id"] === "held")) {
+            await gate.promise;
+          }
+          await group.commit(writes);
+        },
+      });
+    },
+  });
+  const [clock, random] = [virtualClock(), seededRandom(1)];
+  const store = new Store({ port, schema, clock, random, logger: silent });
+  await store.open();
+  onTestFinished(async () => {
+    gate.resolve();
+    await store.close();
+  });
+  /** Inserts an item. */
+  const put = (id: string, claims: boolean): Promise<void> =>
+    store.commitUnscoped(
+      async (tx) => {
+        await tx.get(itemById, [id], { claim: claims });
+        tx.insert(items, { id, owner: "nobody", label: null, token: "" });
+      },
+      { origin: "engine", claims },
+    );
+  return { store, put, release: gate.resolve };
+}
+
+it.each([
+  { held: "claims rows", claims: true },
+  { held: "claims no rows", claims: false },
+])("a command that $held delays none of the other kind by its commit", async ({ claims }) => {
+  const { put, release } = await opened();
+  const done: string[] = [];
+  const ids = ["held", "first", "second"];
+  const all = ids.map((id) => put(id, id === "held" ? claims : !claims).then(() => done.push(id)));
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
+  expect(done).toEqual(["first", "second"]);
+  release();
+  await Promise.all(all);
+});
+
+it("closes only after the commands that claim rows", async () => {
+  const { store, put, release } = await opened();
+  const done: string[] = [];
+  const held = put("held", true).then(() => done.push("command"));
+  const closed = store.close().then(() => done.push("store"));
+  await setImmediate();
+  done.push("release");
+  release();
+  await Promise.all([held, closed]);
+  expect(done).toEqual(["release", "command", "store"]);
+});
