@@ -30,7 +30,7 @@ export class Backlog {
 
   /** Whether the last search left due jobs, or found some that could not start. */
   get hasLeft(): boolean {
-    return this.#due.leftLanes.length > 0;
+    return this.#due.hasLeft;
   }
 
   /** Adds a job that became due. */
@@ -80,6 +80,10 @@ export class Backlog {
   takeSlotFor(lane: Lane): boolean {
     const free = this.#slots.freeInLane(lane);
     if (free <= 0 || !this.#due.hasReadAllLanes || this.#armed.size >= maxArmed) return false;
+    if (!this.#hasWaiting) {
+      this.#slots.take(lane);
+      return true;
+    }
     const added = { lane };
     const jobs: { readonly lane: Lane }[] = [];
     let room = free;
@@ -98,6 +102,10 @@ export class Backlog {
     // Lower classes leave some slots free, so this was the last one that theirs could have.
     this.#slots.release(lane);
     return false;
+  }
+
+  get #hasWaiting(): boolean {
+    return this.hasLeft || this.#inSearch.length > 0 || this.#armed.size > 0;
   }
 
   /** Returns how many jobs wait in each lane that has a slot for them. */

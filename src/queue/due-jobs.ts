@@ -145,7 +145,12 @@ export class DueJobs {
     return this.#hasReadAllLanes;
   }
 
-  /** The lanes in which due jobs may wait that the last search left or that could not start. */
+  /** Whether due jobs may wait that the last search left or that could not start. */
+  get hasLeft(): boolean {
+    return this.#leftLanes.size > 0;
+  }
+
+  /** Their lanes. */
   get leftLanes(): readonly Lane[] {
     return [...this.#leftLanes.values()];
   }

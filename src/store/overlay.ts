@@ -217,7 +217,9 @@ class Touched {
 
   /** Returns the entries, in the order in which the rows were touched. */
   entries(): Entry[] {
-    return this.#slots.flatMap(({ entry }) => entry ?? []);
+    const entries: Entry[] = [];
+    for (const { entry } of this.#slots) if (entry !== undefined) entries.push(entry);
+    return entries;
   }
 
   /**

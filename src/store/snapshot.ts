@@ -240,13 +240,16 @@ export class BodyRunner {
 
   #watch(): void {
     if (this.#watching) return;
-    const watched = [...this.#running].filter(([{ waits }]) => waits === 0);
+    const watched = [...this.#running.keys()].filter(({ waits }) => waits === 0);
     if (watched.length === 0) return;
     this.#watching = true;
     void this.#yieldToEventLoop().then(() => {
       this.#watching = false;
-      for (const [reads, reject] of watched) {
-        if (reads.waits === 0 && this.#running.delete(reads)) reject(foreignAwait());
+      for (const reads of watched) {
+        const reject = this.#running.get(reads);
+        if (reads.waits > 0 || reject === undefined) continue;
+        this.#running.delete(reads);
+        reject(foreignAwait());
       }
       this.#watch();
     });

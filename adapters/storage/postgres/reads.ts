@@ -103,9 +103,9 @@ export function planLookups(
       const found: Row[][] = lookups.map(() => []);
       for (const [i, { index, lookups: members }] of groups.entries()) {
         const table = tableOf(index.collection.name);
-        for (const [ordinal, ...values] of results[i]?.rows ?? []) {
-          const place = members[Number(ordinal) - 1]?.place;
-          if (place !== undefined) found[place]?.push(table.decode(values));
+        for (const row of results[i]?.rows ?? []) {
+          const place = members[Number(row[0]) - 1]?.place;
+          if (place !== undefined) found[place]?.push(table.decode(row, 1));
         }
       }
       return found;

@@ -9,7 +9,7 @@ import {
   type KeyValue,
   type Row,
 } from "../../../src/ports/index.ts";
-import { isNullable, type Layout, layoutOf, orderOf, type Stored } from "../layout.ts";
+import { isNullable, type Layout, layoutOf, orderOf } from "../layout.ts";
 import { arrayText, fromServer, sqlTypes, toText } from "./values.ts";
 
 /** Quotes a name for SQL. */
@@ -126,9 +126,9 @@ export class Table {
     );
   }
 
-  decode(values: readonly unknown[]): Row {
-    const stored: Stored[] = [];
-    for (const [place, type] of this.#types.entries()) stored.push(fromServer(type, values[place]));
+  /** Converts a row from the server, whose values begin at place `from`. */
+  decode(values: readonly unknown[], from = 0): Row {
+    const stored = this.#types.map((type, place) => fromServer(type, values[from + place]));
     return this.layout.decode(stored);
   }
 }

@@ -64,18 +64,30 @@ function textOf(value: unknown): string {
  * Neighbouring values are often equal, so an element is formatted once for a run of equal values.
  */
 export function arrayText(type: ColumnType, values: readonly Text[]): string {
-  const isQuoted = type === "text" || type === "json";
-  let array = "{";
+  const elements: string[] = [];
   let previous: Text = null;
   let formatted = "NULL";
-  for (const [i, value] of values.entries()) {
+  for (const value of values) {
     if (value !== previous) {
       previous = value;
-      formatted = value === null ? "NULL" : isQuoted ? quotedElement(value) : value;
+      formatted = value === null ? "NULL" : element(type, value);
     }
-    array += i === 0 ? formatted : `,${formatted}`;
+    elements.push(formatted);
   }
-  return `${array}}`;
+  return `{${elements.join(",")}}`;
+}
+
+function element(type: ColumnType, text: string): string {
+  switch (type) {
+    case "text":
+      return quotedElement(text);
+    case "json":
+      // As a JSON string. JSON has no control characters, so only quotes and backslashes are
+      // escaped, as in an array.
+      return JSON.stringify(text);
+    default:
+      return text;
+  }
 }
 
 // Few texts need escaping, and checking is cheaper than replacing. Plain string methods are faster
