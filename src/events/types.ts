@@ -61,11 +61,11 @@ export function adviceForType(given: unknown, known: readonly string[]): string 
   if (given === "message.delivered") {
     return '. Use "message.sent": it is published when a message is delivered.';
   }
-  const name = String(given);
-  if (/^message\.(?:scheduled|queued|sending|read|undelivered|expired|canceled)$/.test(name)) {
+  if (typeof given !== "string") return "";
+  if (/^message\.(?:scheduled|queued|sending|read|undelivered|expired|canceled)$/.test(given)) {
     return '. Use "message.updated": it is published at each change of the status of a message.';
   }
-  return suggestion(name, known);
+  return suggestion(given, known);
 }
 
 /** An event, as it is stored, streamed and sent to webhooks. */

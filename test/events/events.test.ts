@@ -120,6 +120,37 @@ describe("an unknown event type", () => {
     },
   );
 
+  describe("that is no string", () => {
+    // `String` throws for it, and JSON can hold it.
+    const given = { toString: 1 };
+    const type = given as unknown as EventType;
+    const url = "https://hooks.example/in";
+
+    it("is refused in process like another wrong type", async () => {
+      const engine = world().engine(memory());
+      expect(thrownBy(() => engine.on(type, () => {}))).toMatchObject({
+        code: "invalid_option",
+        message: expect.stringMatching(/^on: type: expected an event type, got an object\. The /),
+      });
+      const message: unknown = expect.stringMatching(/^must be an event type/);
+      await expect(engine.webhooks.create({ url, events: [type] })).rejects.toMatchObject({
+        errors: [{ pointer: "/events/0", message }],
+      });
+      await expect(engine.events.list({ type })).rejects.toMatchObject({
+        errors: [{ pointer: "/type", message }],
+      });
+    });
+
+    it("is refused over HTTP as a wrong field", async () => {
+      const engine = world().engine(memory());
+      const { key } = await tenant(engine);
+      const body = { url, events: [given] };
+      const path = "/v1/webhooks";
+      const { status } = await call(engine.api, { method: "POST", path, key, body });
+      expect(status).toBe(422);
+    });
+  });
+
   it("is refused with the code invalid_option, as is a handler that is no function", () => {
     const engine = world().engine(memory());
     const on = (...given: unknown[]) => thrownBy(() => Reflect.apply(engine.on, engine, given));
