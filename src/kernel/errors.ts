@@ -175,7 +175,9 @@ const maxQuoted = 3;
 export function invalid(errors: readonly FieldError[]): TidingsError {
   const quoted = errors.slice(0, maxQuoted).map((each) => `${placeOf(each)}: ${each.message}`);
   const left = errors.length - quoted.length;
-  const message = quoted.length === 0 ? "The input is not valid." : quoted.join(" ");
+  // The sentences are parts of one list, so only the last one may end with a full stop.
+  const all = quoted.join("; ").replaceAll(".; ", "; ");
+  const message = all === "" ? "The input is not valid." : all;
   return new TidingsError(
     "validation_failed",
     left > 0 ? `${message} (and ${left} more)` : message,

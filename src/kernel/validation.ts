@@ -82,19 +82,23 @@ function furthest(
 
 function explain(issue: z.core.$ZodIssue): { code: string; message: string } {
   const { message } = issue;
-  switch (issue.code) {
-    case "invalid_type":
-      // `input` is present because `parse` sets `reportInput`.
-      return issue.input === undefined
-        ? { code: "required", message: "Required." }
-        : { code: issue.code, message };
-    case "custom": {
-      const code: unknown = issue.params?.["code"];
-      return { code: typeof code === "string" ? code : "invalid", message };
-    }
-    default:
-      return { code: issue.code, message };
+  if (issue.code === "custom") {
+    const code: unknown = issue.params?.["code"];
+    return { code: typeof code === "string" ? code : "invalid", message };
   }
+  return given(issue) === undefined
+    ? { code: "required", message: "Required." }
+    : { code: issue.code, message };
+}
+
+/**
+ * Returns the wrong value. It is known because `parse` sets `reportInput`. If the value that
+ * decides between the forms of an object is wrong, the issue has the object.
+ */
+function given(issue: z.core.$ZodIssue | z.core.$ZodRawIssue): unknown {
+  return issue.code === "invalid_union" && typeof issue.discriminator === "string"
+    ? memberOf(issue.input, issue.discriminator)
+    : issue.input;
 }
 
 /** Describes a problem of a field whose schema has no description of its own. */
@@ -102,26 +106,32 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
       return `must be ${typeNames[issue.expected] ?? issue.expected}, got ${describe(issue.input)}`;
-    case "invalid_value": {
-      const isSuggested = issue.values.length > 1 && typeof issue.input === "string";
-      const advice = isSuggested ? suggestion(issue.input, issue.values.map(String)) : "";
-      return `must be ${alternatives(issue.values)}${advice}`;
-    }
+    case "invalid_value":
+      return oneOf(issue.values, issue.input);
     case "too_small":
-      return atLeast(issue.origin, issue.minimum, issue.inclusive !== false);
+      return atLeast(issue);
     case "too_big":
-      return atMost(issue.origin, issue.maximum, issue.inclusive !== false);
+      return atMost(issue);
+    case "invalid_format":
+      return issue.format === "regex"
+        ? `must match the pattern ${issue.pattern}`
+        : `must have the format "${issue.format}"`;
     case "invalid_union":
       return Array.isArray(issue.options)
-        ? `must be ${alternatives(issue.options)}`
+        ? oneOf(issue.options, given(issue))
         : "has none of the allowed forms";
     default:
       return undefined;
   }
 }
 
+function oneOf(values: readonly unknown[], input: unknown): string {
+  const isSuggested = values.length > 1 && typeof input === "string";
+  return `must be ${alternatives(values)}${isSuggested ? suggestion(input, values.map(String)) : ""}`;
+}
+
 const typeNames: Readonly<Record<string, string>> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
   int: "a whole number",
   boolean: "true or false",
@@ -130,19 +140,26 @@ const typeNames: Readonly<Record<string, string>> = {
   record: "an object",
 };
 
+type TooSmall = Pick<z.core.$ZodIssueTooSmall, "origin" | "minimum" | "inclusive" | "exact">;
+type TooBig = Pick<z.core.$ZodIssueTooBig, "origin" | "maximum" | "inclusive" | "exact">;
+
 /** What the size of a value counts. The size of a number is the number itself. */
 const units: Readonly<Record<string, string>> = { string: "character", array: "item" };
 
-function atLeast(origin: string, min: number | bigint, inclusive: boolean): string {
+function atLeast({ origin, minimum, inclusive, exact }: TooSmall): string {
   const unit = units[origin];
-  if (unit === undefined) return inclusive ? `must be ${min} or more` : `must be more than ${min}`;
-  return `must have at least ${counted(min, unit)}`;
+  if (unit !== undefined) {
+    return `must have ${exact === true ? "exactly" : "at least"} ${counted(minimum, unit)}`;
+  }
+  return inclusive === false ? `must be more than ${minimum}` : `must be ${minimum} or more`;
 }
 
-function atMost(origin: string, max: number | bigint, inclusive: boolean): string {
+function atMost({ origin, maximum, inclusive, exact }: TooBig): string {
   const unit = units[origin];
-  if (unit === undefined) return inclusive ? `must be ${max} or less` : `must be less than ${max}`;
-  return `must have at most ${counted(max, unit)}`;
+  if (unit !== undefined) {
+    return `must have ${exact === true ? "exactly" : "at most"} ${counted(maximum, unit)}`;
+  }
+  return inclusive === false ? `must be less than ${maximum}` : `must be ${maximum} or less`;
 }
 
 function counted(count: number | bigint, unit: string): string {

@@ -233,6 +233,21 @@ describe("an agent", () => {
     expect((await agents.get(id)).version).toBe(1 + right.length);
   });
 
+  it.each([3, null])("is told both forms of a keyword instead of %j in a rule", async (value) => {
+    const { agents } = given();
+    const facts = { ...required, handoff: { rules: [{ on: "keyword", value }] } };
+    await expect(Reflect.apply(agents.create, agents, [facts])).rejects.toMatchObject({
+      errors: [
+        {
+          pointer: "/handoff/rules/0/value",
+          message:
+            "must be a string of 1 to 100 characters that is not blank, or a list of 1 to 50 " +
+            "such strings",
+        },
+      ],
+    });
+  });
+
   it("counts towards the limit of 100 agents, also if engines create them at once", async () => {
     const port = memory();
     const { engine } = world();

@@ -1,13 +1,20 @@
 import { expect, it } from "vitest";
 import { invalid } from "../../src/kernel/errors.ts";
 
-const wrong = (name: string) => ({ pointer: `/${name}`, code: "required", message: "Required." });
+const sentences: Readonly<Record<string, string>> = { phone: "must be a string, got 5" };
+const wrong = (name: string) => ({
+  pointer: `/${name}`,
+  code: "invalid",
+  message: sentences[name] ?? "Required.",
+});
 
 it.each([
   [["body"], "body: Required."],
-  [["body", "to"], "body: Required. to: Required."],
-  [["a", "b", "c"], "a: Required. b: Required. c: Required."],
-  [["a", "b", "c", "d", "e"], "a: Required. b: Required. c: Required. (and 2 more)"],
+  [["body", "to"], "body: Required; to: Required."],
+  [["phone", "body"], "phone: must be a string, got 5; body: Required."],
+  [["body", "phone"], "body: Required; phone: must be a string, got 5"],
+  [["a", "b", "c"], "a: Required; b: Required; c: Required."],
+  [["a", "b", "c", "d", "e"], "a: Required; b: Required; c: Required. (and 2 more)"],
 ])("the message of an error with the wrong fields %j quotes the first three", (names, message) => {
   const errors = names.map(wrong);
   expect(invalid(errors)).toMatchObject({ message, errors });

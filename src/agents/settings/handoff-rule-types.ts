@@ -144,7 +144,10 @@ export type PlainCause =
   | "budget"
   | "loop_suspected";
 
-const words = z.union([name(100), z.array(name(100)).min(1).max(50, atMost(50))]);
+const words = z.union([name(100), z.array(name(100)).min(1).max(50, atMost(50))], {
+  error:
+    "must be a string of 1 to 100 characters that is not blank, or a list of 1 to 50 such strings",
+});
 const count = z.int().min(1).max(1_000);
 
 export const handoffRuleInputSchema = z.discriminatedUnion("on", [
