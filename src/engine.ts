@@ -243,10 +243,11 @@ export class MessagingEngine<
    * `invalid_option`. Commits when `work` resolves, then starts the queued jobs and calls the
    * handlers of `on`. Rolls back when `work` rejects. On SQLite the handle is a `DatabaseSync`, and
    * no one else can write to the file until `work` ends.
-   * @throws TidingsError `invalid_option` when the storage has no transactions,
+   * @throws TidingsError `invalid_option` when the storage has no transactions, or when `work` ends
+   *   the transaction itself or, on PostgreSQL, ignores the error of a statement;
    *   `storage_unavailable`, `overloaded`, `shutting_down` when it does not end by the deadline of
-   *   `stop`. Errors of `work` are thrown too. After `storage_contended`, run the transaction
-   *   again.
+   *   `stop`. Errors of `work` are thrown too, and the database's error when a constraint fails at
+   *   COMMIT. After `storage_contended`, run the transaction again.
    */
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
     await this.#prepared();

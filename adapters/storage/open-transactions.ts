@@ -1,19 +1,30 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { TidingsError } from "../../src/kernel/index.ts";
 
-/** Recognizes calls that come from inside a transaction which the storage opened. */
+/** Recognizes handles of, and calls from inside, the transactions which the storage opened. */
 export class OpenTransactions {
+  readonly #handles = new WeakSet();
   /** The transaction that the current call comes from. */
   readonly #current = new AsyncLocalStorage<{ isOpen: boolean }>();
 
   /** Runs the body of a transaction. The transaction counts as open until the body has ended. */
-  async run<T>(body: () => Promise<T>): Promise<T> {
+  async run<Handle extends object, T>(
+    handle: Handle,
+    body: (handle: Handle) => Promise<T>,
+  ): Promise<T> {
     const transaction = { isOpen: true };
+    this.#handles.add(handle);
     try {
-      return await this.#current.run(transaction, body);
+      return await this.#current.run(transaction, body, handle);
     } finally {
       transaction.isOpen = false;
+      this.#handles.delete(handle);
     }
+  }
+
+  /** Whether a value is the handle of an open transaction. */
+  has(handle: unknown): boolean {
+    return typeof handle === "object" && handle !== null && this.#handles.has(handle);
   }
 
   /** Whether the current call comes from inside the body of an open transaction. */
@@ -22,12 +33,13 @@ export class OpenTransactions {
   }
 }
 
-/** The error for a transaction that is not open any more when its function returns. */
+/** The error for a transaction that ended before its function returned. */
 export function endedEarly(): TidingsError {
   return new TidingsError(
     "invalid_option",
     "transaction: the transaction ended before your function returned, so it is unknown what was " +
-      "committed. Your function ran COMMIT or ROLLBACK, or ignored an error that rolled back. " +
-      "Leave COMMIT and ROLLBACK to the engine, and let errors through.",
+      "committed. Your function ran COMMIT or ROLLBACK, closed the handle, or ignored an error " +
+      "that rolled back. Leave COMMIT and ROLLBACK to the engine, leave the handle open, and let " +
+      "errors through.",
   );
 }

@@ -211,6 +211,8 @@ export interface StoragePort<Tx extends object | undefined = object | undefined>
    * Runs `work` in a new transaction. `host` accepts the handle, and the host application can run
    * its own statements on it. Commits when `work` resolves. Otherwise rolls back and rejects with
    * its error.
+   * @throws TidingsError `invalid_option` when `work` ended the transaction itself, and the
+   * database's error when a constraint of the host application fails at the commit
    */
   transaction?<T>(work: (handle: Tx) => Promise<T>): Promise<T>;
   /**

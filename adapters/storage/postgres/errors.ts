@@ -7,6 +7,9 @@ import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
  */
 export const conflictMark = "tidings conflict:";
 
+/** Marks the error of `checkTransaction` (`settings.ts`), in the same way. */
+export const endedMark = "tidings ended:";
+
 /** The SQLSTATE for an unknown prepared statement. */
 export const unknownStatement = "26000";
 
@@ -41,6 +44,21 @@ const isSystemCode = (code: string): boolean => code.startsWith("E");
 export function isLost(error: unknown): boolean {
   const state = sqlState(error);
   return state === undefined || state.startsWith("08") || /^(57P0[1-5]|25P0[34])$/.test(state);
+}
+
+/** Whether `checkTransaction` did not find the mark. */
+export function isEnded(error: unknown): boolean {
+  return error instanceof Error && sqlState(error) === "22P02" && error.message.includes(endedMark);
+}
+
+/** The error for a statement in a transaction of the storage that has failed. */
+export function ignoredFailure(): TidingsError {
+  return new TidingsError(
+    "invalid_option",
+    "transaction: a statement failed, and your function ignored its error. PostgreSQL commits " +
+      "nothing of such a transaction. Let errors through, or set a savepoint before a statement " +
+      "that may fail, and roll back to it.",
+  );
 }
 
 /** Errors that a retry will not solve: constraints, triggers, sizes. */

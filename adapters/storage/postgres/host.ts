@@ -1,8 +1,9 @@
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import type { Group, Write } from "../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
 import type { Result, Statement } from "./batch.ts";
 import { Connection, isClient, type PostgresClient, transactionStatus } from "./connection.ts";
-import { failedTransaction, noTransaction, sqlState } from "./errors.ts";
+import { failedTransaction, ignoredFailure, noTransaction, sqlState } from "./errors.ts";
 import { databaseId } from "./migrations.ts";
 import { againIfDiscarded, control, type StorageContext } from "./pool.ts";
 import { unplacedPosition } from "./positions.ts";
@@ -20,14 +21,22 @@ export class HostTransactions {
   /** The id of the storage's database, from its schema table. */
   readonly #id: string | undefined;
   readonly #notification: Statement;
+  /** The transactions that the storage opened. Their functions get other advice. */
+  readonly #own: OpenTransactions;
   readonly #connections = new WeakMap<PostgresClient, Connection>();
   readonly #verified = new WeakSet<Connection>();
 
   /** `notification` notifies other processes when the host application commits. */
-  constructor(context: StorageContext, id: string | undefined, notification: Statement) {
+  constructor(
+    context: StorageContext,
+    id: string | undefined,
+    notification: Statement,
+    own: OpenTransactions,
+  ) {
     this.#context = context;
     this.#id = id;
     this.#notification = notification;
+    this.#own = own;
   }
 
   group(handle: unknown): Group {
@@ -54,12 +63,8 @@ export class HostTransactions {
       );
     }
     const status = transactionStatus(handle);
-    if (status === "I") {
-      throw invalidHandle("expected a client with an open transaction: run BEGIN first");
-    }
-    if (status === "E") {
-      throw invalidHandle("the client's transaction has failed: roll it back first");
-    }
+    if (status === "I") throw this.#ended(handle);
+    if (status === "E") throw this.#failed(handle);
     let connection = this.#connections.get(handle);
     if (connection === undefined) {
       this.#connections.set(handle, (connection = new Connection(handle)));
@@ -95,7 +100,7 @@ export class HostTransactions {
   ): Promise<readonly Result[]> {
     // Only a batch has prepared statements. Without batches a savepoint takes two more round trips.
     if (connection.batchesAreAtomic) return this.#undoable(connection, statements);
-    return this.#translateErrors(() => connection.run(statements));
+    return this.#translateErrors(connection, () => connection.run(statements));
   }
 
   /** Runs statements so that the host application's transaction stays usable when they fail. */
@@ -112,22 +117,30 @@ export class HostTransactions {
         throw error;
       }
     };
-    return this.#translateErrors(() => againIfDiscarded(run));
+    return this.#translateErrors(connection, () => againIfDiscarded(run));
   }
 
-  async #translateErrors<T>(work: () => Promise<T>): Promise<T> {
+  async #translateErrors<T>({ client }: Connection, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       const state = sqlState(error);
-      if (state === noTransaction) {
-        throw invalidHandle("expected a client with an open transaction: run BEGIN first");
-      }
-      if (state === failedTransaction) {
-        throw invalidHandle("the client's transaction has failed: roll it back first");
-      }
+      if (state === noTransaction) throw this.#ended(client);
+      if (state === failedTransaction) throw this.#failed(client);
       throw this.#context.pool.toError(error);
     }
+  }
+
+  #ended(client: PostgresClient): TidingsError {
+    return this.#own.has(client)
+      ? endedEarly()
+      : invalidHandle("expected a client with an open transaction: run BEGIN first");
+  }
+
+  #failed(client: PostgresClient): TidingsError {
+    return this.#own.has(client)
+      ? ignoredFailure()
+      : invalidHandle("the client's transaction has failed: roll it back first");
   }
 }
 

@@ -178,7 +178,6 @@ export const control = (text: string): Statement => ({ text, values: [], isKept:
 /** The statements that begin and end a transaction. */
 export const begin = control("BEGIN ISOLATION LEVEL READ COMMITTED");
 export const commit = control("COMMIT");
-export const savepoint = control("SAVEPOINT tidings_end");
 export const rollback = control("ROLLBACK");
 
 async function runInTransaction(

@@ -5,6 +5,7 @@
  * compilation is disabled because it takes longer than any of these statements.
  */
 import type { Statement } from "./batch.ts";
+import { endedMark } from "./errors.ts";
 import type { Names } from "./tables.ts";
 
 /**
@@ -88,6 +89,24 @@ export function transactionSettings({ commitLock }: Names, exclusive: boolean): 
 export function positionSettings({ positionLock }: Names): Statement {
   return select([lockTimeout(commitLockTimeout), `pg_advisory_xact_lock(${positionLock})`]);
 }
+
+/**
+ * Marks the open transaction. This is no savepoint and no query, because after those PostgreSQL
+ * does not let the host application choose the isolation level.
+ */
+export const markTransaction: Statement = {
+  text: "SET LOCAL tidings.transaction = 'open'",
+  values: [],
+  isKept: false,
+};
+/** Fails unless the marked transaction is still open. */
+export const checkTransaction: Statement = {
+  text:
+    "SELECT CASE current_setting('tidings.transaction', true) WHEN 'open' THEN 1 " +
+    `ELSE concat('${endedMark}', current_setting('tidings.transaction', true))::integer END`,
+  values: [],
+  isKept: false,
+};
 
 const settingsInHost: readonly Setting[] = [
   ["lock_timeout", hostRowLockTimeout],

@@ -11,15 +11,15 @@ import {
   type StorageCapabilities,
   StorageConflict,
   type StoragePort,
+  StorageRefusal,
 } from "../../../src/ports/index.ts";
 import { endedEarly, OpenTransactions } from "../open-transactions.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import { Admissions } from "./admissions.ts";
-import type { Statement } from "./batch.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
 import { AdvisoryLocks } from "./engine-locks.ts";
-import { failedTransaction, noTransaction, sqlState } from "./errors.ts";
+import { failedTransaction, ignoredFailure, isEnded, sqlState } from "./errors.ts";
 import { Groups } from "./groups.ts";
 import { HostTransactions } from "./host.ts";
 import { databaseId, ensureSchema, migrationSql } from "./migrations.ts";
@@ -30,14 +30,13 @@ import {
   checkCommitted,
   commit,
   ConnectionPool,
-  notCommitted,
   type PooledConnection,
   rollBack,
-  savepoint,
   type StorageContext,
 } from "./pool.ts";
 import { PostgresReader } from "./reads.ts";
 import { Session } from "./session.ts";
+import { checkTransaction, markTransaction } from "./settings.ts";
 
 interface Open extends StorageContext, Opened {
   readonly groups: Groups;
@@ -110,17 +109,16 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     const pooled = await pool.take();
     const { connection, release } = pooled;
     transactions.add(pooled);
-    const run = (...statements: Statement[]): ReturnType<typeof connection.run> =>
-      connection.run(statements).catch((error: unknown) => {
-        const state = sqlState(error);
-        if (state === noTransaction) throw endedEarly();
-        throw state === failedTransaction ? notCommitted() : pool.toError(error);
-      });
     try {
-      await run(begin);
-      const value = await this.#open.run(() => work(connection.client as Client));
-      // COMMIT reports success without an open transaction, too. SAVEPOINT does not.
-      checkCommitted(await run(savepoint, commit));
+      await connection.run([begin, markTransaction]).catch((error: unknown) => {
+        throw pool.toError(error);
+      });
+      const value = await this.#open.run(connection.client as Client, work);
+      // COMMIT succeeds without an open transaction, too, and in another one.
+      const committed = connection.run([checkTransaction, commit]).catch((error: unknown) => {
+        throw toCommitError(error, pool);
+      });
+      checkCommitted(await committed);
       return value;
     } catch (error) {
       await rollBack(connection);
@@ -178,7 +176,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       engineLocks,
       groups,
       transactions,
-      hosts: new HostTransactions(context, id, notifications.hostNotification),
+      hosts: new HostTransactions(context, id, notifications.hostNotification, this.#open),
       admissions: new Admissions(pool, names),
       idle: () => groups.idle(),
       close: async () => {
@@ -191,6 +189,16 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
       },
     };
   }
+}
+
+/** Converts the error of the COMMIT of a transaction with the host application's statements. */
+function toCommitError(error: unknown, pool: ConnectionPool): unknown {
+  if (isEnded(error)) return endedEarly();
+  if (sqlState(error) === failedTransaction) return ignoredFailure();
+  const converted = pool.toError(error);
+  // The engine's own constraints are checked before, so this is one of the host application's.
+  const isRefused = converted instanceof StorageConflict || converted instanceof StorageRefusal;
+  return isRefused ? error : converted;
 }
 
 /** Throws a conflict outside a group, which nothing would rerun, as `storage_unavailable`. */

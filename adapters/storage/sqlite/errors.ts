@@ -57,6 +57,14 @@ export function isStale(error: unknown): boolean {
   return code?.primary === "BUSY" && code.detail === "SNAPSHOT";
 }
 
+/** Whether a handle was closed, or its transaction has ended and with it the savepoint. */
+export function isEnded(error: unknown): boolean {
+  return (
+    memberOf(error, "code") === "ERR_INVALID_STATE" ||
+    String(memberOf(error, "message")).startsWith("no such savepoint")
+  );
+}
+
 const locked =
   "The database is locked: another connection has held its write lock for too long. If the same " +
   "code fails at every call, it has a transaction open on a handle of its own and waits for a " +

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { describe, TidingsError } from "../../../src/kernel/index.ts";
 import { type Group, StorageConflict, type Write } from "../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
 import { Connection, fileOf } from "./connection.ts";
 import { isBusy, toStorageError } from "./errors.ts";
 import type { Reads } from "./reads.ts";
@@ -16,7 +17,13 @@ interface Known {
 
 /** Groups inside transactions that the host application opened on its own handles. */
 export class HostTransactions {
+  /** The transactions that the storage opened. Their functions get other advice. */
+  readonly #own: OpenTransactions;
   readonly #known = new WeakMap<DatabaseSync, Known>();
+
+  constructor(own: OpenTransactions) {
+    this.#own = own;
+  }
 
   /**
    * Returns a group in the transaction that is open on `handle`. `file` is the storage's database
@@ -40,6 +47,7 @@ export class HostTransactions {
           "in this process does not see the engine's locks, so commits would be lost.",
       );
     }
+    if (this.#own.has(handle) && !(handle.isOpen && handle.isTransaction)) throw endedEarly();
     if (!handle.isOpen) throw invalidHandle("expected an open database handle, got a closed one");
     if (!handle.isTransaction) {
       throw invalidHandle("expected a handle with an open transaction: run BEGIN first");

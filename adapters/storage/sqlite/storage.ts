@@ -15,6 +15,7 @@ import type {
   StoragePort,
 } from "../../../src/ports/index.ts";
 import { CommitListeners } from "../commit-listeners.ts";
+import { OpenTransactions } from "../open-transactions.ts";
 import { type Opened, RefCounted } from "../ref-counted.ts";
 import { tablesOf } from "../schema.ts";
 import { Throttle } from "../throttle.ts";
@@ -73,7 +74,8 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   readonly #migrate: boolean;
   readonly #check: Check;
   readonly #thresholds: BackgroundThresholds;
-  readonly #hosts = new HostTransactions();
+  readonly #transactions = new OpenTransactions();
+  readonly #hosts = new HostTransactions(this.#transactions);
   readonly #shared = new RefCounted<Open>();
   readonly #listeners = new CommitListeners();
   /** Tells the engines that share this object about their commits. */
@@ -149,7 +151,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
   }
 
   isInsideTransaction(): boolean {
-    return this.#shared.get().transactions.isInside();
+    return this.#transactions.isInside();
   }
 
   /**
@@ -211,7 +213,7 @@ export class SqliteStorage implements StoragePort<DatabaseSync> {
         return saveLog(writing);
       });
       const writer: Writer = new Writer(new Connection(writing), reads, table, background, files);
-      const transactions = new Transactions(path, () => connect(this.#file));
+      const transactions = new Transactions(path, () => connect(this.#file), this.#transactions);
       const locks = new FileLocks(path);
       return {
         writer,

@@ -1,9 +1,21 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { TidingsError } from "../../../src/kernel/index.ts";
-import type { Access, Group, Write } from "../../../src/ports/index.ts";
-import { endedEarly, OpenTransactions } from "../open-transactions.ts";
+import {
+  type Access,
+  type Group,
+  StorageConflict,
+  StorageRefusal,
+  type Write,
+} from "../../../src/ports/index.ts";
+import { endedEarly, type OpenTransactions } from "../open-transactions.ts";
 import { rollBack } from "./connection.ts";
-import { maxLockWaitMs, toStorageError, unavailableError, whenUnlocked } from "./errors.ts";
+import {
+  isEnded,
+  maxLockWaitMs,
+  toStorageError,
+  unavailableError,
+  whenUnlocked,
+} from "./errors.ts";
 
 /**
  * Runs transactions for the host application's statements, on a connection of their own. They run
@@ -15,12 +27,13 @@ export class Transactions {
   readonly #lock: WriteLock;
   #connection: DatabaseSync | undefined;
   #closed = false;
-  readonly #open = new OpenTransactions();
+  readonly #open: OpenTransactions;
 
-  constructor(file: string, connect: () => Promise<DatabaseSync>) {
+  constructor(file: string, connect: () => Promise<DatabaseSync>, open: OpenTransactions) {
     this.#file = file;
     this.#lock = new WriteLock(file);
     this.#connect = connect;
+    this.#open = open;
   }
 
   async run<T>(work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
@@ -29,17 +42,13 @@ export class Transactions {
       const handle = await this.#connected();
       await whenUnlocked(this.#file, () => {
         this.#refuseClosed();
-        handle.exec("BEGIN IMMEDIATE");
+        // A transaction that the work begins itself does not have this savepoint.
+        handle.exec("BEGIN IMMEDIATE; SAVEPOINT tidings_transaction");
       });
       return await this.#runOn(handle, work);
     } finally {
       release();
     }
-  }
-
-  /** Whether the current call comes from inside an open transaction. */
-  isInside(): boolean {
-    return this.#open.isInside();
   }
 
   /**
@@ -91,7 +100,7 @@ export class Transactions {
 
   async #runOn<T>(handle: DatabaseSync, work: (handle: DatabaseSync) => Promise<T>): Promise<T> {
     try {
-      const value = await this.#open.run(() => work(handle));
+      const value = await this.#open.run(handle, work);
       this.#refuseClosed();
       this.#commit(handle);
       return value;
@@ -104,11 +113,14 @@ export class Transactions {
   }
 
   #commit(handle: DatabaseSync): void {
-    if (!handle.isTransaction) throw endedEarly();
     try {
-      handle.exec("COMMIT");
+      handle.exec("RELEASE tidings_transaction; COMMIT");
     } catch (error) {
-      throw toStorageError(error, this.#file);
+      if (isEnded(error)) throw endedEarly();
+      const converted = toStorageError(error, this.#file);
+      // The engine's own constraints are checked before, so this is one of the host application's.
+      const isRefused = converted instanceof StorageConflict || converted instanceof StorageRefusal;
+      throw isRefused ? error : converted;
     }
   }
 

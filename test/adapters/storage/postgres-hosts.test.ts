@@ -119,16 +119,70 @@ describe("a transaction of the host application", () => {
 });
 
 describe("a transaction of engine.transaction", () => {
-  it("that has failed reports an error for its commit", async () => {
+  const ignoredError = {
+    code: "invalid_option",
+    retryable: false,
+    message: expect.stringMatching(
+      /^transaction: a statement failed, and your function ignored its error.* Let errors through/,
+    ),
+  };
+
+  it("in which a statement failed, and whose function ignored that, is rolled back with advice", async () => {
     const where = await database();
     const port = await opened(where);
     const failed = port.transaction(async (handle) => {
       await port.host(handle).commit([insert("a")]);
-      await (handle as pg.PoolClient).query("SELECT nonsense").catch(() => {});
+      await fail(handle as pg.PoolClient);
     });
-    await expect(failed).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(failed).rejects.toMatchObject(ignoredError);
     expect(await allIds(port)).toEqual([]);
   });
+
+  it("gives the same advice to a command after an ignored error, and goes on after a rollback to a savepoint", async () => {
+    const where = await database();
+    const port = await opened(where);
+    await port.transaction(async (handle) => {
+      const host = handle as pg.PoolClient;
+      await port.host(handle).commit([insert("a")]);
+      await host.query("SAVEPOINT mine");
+      await fail(host);
+      // At once, or by the first statement where the driver does not know yet.
+      const command = async () => port.host(handle).commit([insert("b")]);
+      await expect(command()).rejects.toMatchObject(ignoredError);
+      await expect(command()).rejects.toMatchObject(ignoredError);
+      await host.query("ROLLBACK TO SAVEPOINT mine");
+      await port.host(handle).commit([insert("c")]);
+    });
+    expect(await allIds(port)).toEqual(["a", "c"]);
+  });
+
+  it("throws the driver's error when a unique key that is checked at COMMIT is taken", async () => {
+    const where = await database();
+    const port = await opened(where);
+    const unique = "CREATE TABLE numbers (n INTEGER UNIQUE DEFERRABLE INITIALLY DEFERRED)";
+    await where.pool().query(unique);
+    const failed = port.transaction(async (handle) => {
+      await (handle as pg.PoolClient).query("INSERT INTO numbers VALUES (1), (1)");
+    });
+    await expect(failed).rejects.toMatchObject({ code: "23505", table: "numbers" });
+  });
+
+  // PostgreSQL refuses this after a SAVEPOINT and after a query.
+  it("lets its first statement choose the isolation level", async () => {
+    const where = await database();
+    const port = await opened(where);
+    const rows = await port.transaction(async (handle) => {
+      const host = handle as pg.PoolClient;
+      await host.query("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+      await port.host(handle).commit([insert("a")]);
+      return (await host.query<object>("SHOW transaction_isolation")).rows;
+    });
+    expect(rows).toEqual([{ transaction_isolation: "serializable" }]);
+    expect(await allIds(port)).toEqual(["a"]);
+  });
+
+  const fail = async (host: pg.PoolClient): Promise<void> =>
+    expect(host.query("SELECT nonsense")).rejects.toThrow(/nonsense/);
 });
 
 describe("positions in a log", () => {

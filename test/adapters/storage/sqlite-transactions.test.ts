@@ -53,6 +53,26 @@ describe("transactions of the SQLite storage", () => {
     expect(await notes(port)).toEqual(["a"]);
   });
 
+  it("name the mistake when their function closes the handle, and later ones run", async () => {
+    const { port, transaction } = await opened();
+    const ended = {
+      code: "invalid_option",
+      message: expect.stringMatching(/ended before your function returned.* closed the handle/),
+    };
+    await expect(transaction(async (tx) => tx.close())).rejects.toMatchObject(ended);
+    const joined = transaction(async (tx) => {
+      tx.close();
+      port.host?.(tx);
+    });
+    await expect(joined).rejects.toMatchObject(ended);
+    const reopened = transaction(async (tx) => {
+      tx.close();
+      tx.open();
+    });
+    await expect(reopened).rejects.toMatchObject(ended);
+    expect(await transaction(async (tx) => count(tx))).toBe(0);
+  });
+
   it("refuse all that wait after 5 seconds from the beginning of one that never ends", async () => {
     const { port, transaction } = await opened();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -9,7 +9,7 @@ import { hosts, note } from "./hosts.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 
-describe.each(hosts)("engine.transaction on $name", ({ open }) => {
+describe.each(hosts)("engine.transaction on $name", ({ name, open }) => {
   async function opened() {
     const host = await open();
     const { clock, engine, log } = world();
@@ -136,7 +136,22 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
     expect(await bodies()).toEqual(["Kept"]);
   });
 
-  it.each(["COMMIT", "ROLLBACK"])(
+  it("commits with the host application's savepoints, released or open", async () => {
+    const { host, one, bodies } = await opened();
+    await one.transaction(async (tx) => {
+      await host.run(tx, "SAVEPOINT released");
+      await host.run(tx, note("first"));
+      await host.run(tx, "RELEASE SAVEPOINT released");
+      await host.run(tx, "SAVEPOINT open");
+      await host.run(tx, note("second"));
+      await one.messages.send(hello, { tx });
+    });
+    expect([await host.notes(), await bodies()]).toEqual([["first", "second"], ["Hello"]]);
+  });
+
+  const endings = ["COMMIT", "ROLLBACK", "COMMIT; BEGIN", "ROLLBACK; BEGIN"];
+  if (name === "PostgreSQL") endings.push("COMMIT AND CHAIN", "ROLLBACK AND CHAIN");
+  it.each(endings)(
     "refuses a function that runs %s itself, with an error that is not retryable",
     async (statement) => {
       const { host, one, bodies } = await opened();
@@ -149,11 +164,52 @@ describe.each(hosts)("engine.transaction on $name", ({ open }) => {
         retryable: false,
         message: expect.stringMatching(/ended before your function returned/),
       });
-      expect(await bodies()).toEqual(statement === "COMMIT" ? ["Hello"] : []);
+      expect(await bodies()).toEqual(statement.startsWith("COMMIT") ? ["Hello"] : []);
       await one.transaction((tx) => one.messages.send({ ...hello, body: "Next" }, { tx }));
       expect((await bodies()).at(-1)).toBe("Next");
     },
   );
+
+  it("does not commit what the function did in a transaction that it began itself", async () => {
+    const { host, one, bodies } = await opened();
+    const ended = one.transaction(async (tx) => {
+      await host.run(tx, "ROLLBACK; BEGIN");
+      await host.run(tx, note("mine"));
+      await one.messages.send(hello, { tx });
+    });
+    await expect(ended).rejects.toMatchObject({ code: "invalid_option" });
+    expect([await host.notes(), await bodies()]).toEqual([[], []]);
+  });
+
+  it.each(["COMMIT", "ROLLBACK"])(
+    "tells a command that comes after the function's own %s that the transaction has ended",
+    async (statement) => {
+      const { host, one } = await opened();
+      const ended = one.transaction(async (tx) => {
+        await host.run(tx, statement);
+        await one.messages.send(hello, { tx });
+      });
+      await expect(ended).rejects.toMatchObject({
+        code: "invalid_option",
+        message: expect.stringMatching(/^transaction: .* ended before your function returned/),
+      });
+    },
+  );
+
+  it("throws the database's error when a constraint that is checked at COMMIT fails", async () => {
+    const { host, one, bodies } = await opened();
+    const failed = one.transaction(async (tx) => {
+      await host.run(
+        tx,
+        "CREATE TABLE replies (id INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)",
+      );
+      await host.run(tx, "INSERT INTO replies VALUES (99)");
+      await one.messages.send(hello, { tx });
+    });
+    const foreignKey = name === "PostgreSQL" ? { code: "23503" } : { errcode: 787 };
+    await expect(failed).rejects.toMatchObject(foreignKey);
+    expect(await bodies()).toEqual([]);
+  });
 
   it("makes its handle unusable after its end", async () => {
     const { host, one, bodies } = await opened();
