@@ -126,6 +126,7 @@ export {
   quoted,
   refuseArguments,
   suggestion,
+  show,
   unknownField,
   wholeOption,
 } from "./validation.ts";

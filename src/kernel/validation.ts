@@ -293,7 +293,7 @@ function problemsOf(issue: z.core.$ZodIssue): OptionProblem[] {
   }
   const { input } = issue;
   const { isQuoted, got, advice }: Report = issue.code === "custom" ? (issue.params ?? {}) : {};
-  const shown = got ?? (isQuoted && typeof input === "string" ? quoted(input) : describe(input));
+  const shown = got ?? (isQuoted ? show(input) : describe(input));
   return [
     {
       path: place,
@@ -321,6 +321,11 @@ export function hasMethods(value: unknown, ...methods: readonly string[]): boole
 
 export function quoted(text: string): string {
   return `"${text.slice(0, 40)}"`;
+}
+
+/** Describes a value that cannot be a secret: quotes a text. */
+export function show(value: unknown): string {
+  return typeof value === "string" ? quoted(value) : describe(value);
 }
 
 /** Describes a value without its contents, because an option may hold a secret. */

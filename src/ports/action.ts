@@ -2,12 +2,13 @@
 import {
   type ContactId,
   type ConversationId,
-  describe,
+  hasMethods,
   memberOf,
   option,
   optionsObject,
   parseOptions,
   type Scope,
+  show,
 } from "../kernel/index.ts";
 
 /**
@@ -161,7 +162,7 @@ const rules: Readonly<Record<keyof Action, Rule>> = {
   description: { expected: "a text", holds: (text) => typeof text === "string" },
   input: {
     expected: "a schema, such as one of zod",
-    holds: (schema) => memberOf(schema, "~standard") !== undefined,
+    holds: (schema) => hasMethods(memberOf(schema, "~standard"), "validate"),
   },
   risk: {
     expected: '"read", "write" or "approval"',
@@ -181,7 +182,7 @@ function wrongProperty(given: unknown): string {
   const wrong = Object.entries(rules).find(([name, { holds }]) => !holds(memberOf(given, name)));
   if (wrong === undefined) return "";
   const [name, { expected }] = wrong;
-  return `. ${name}: expected ${expected}, got ${describe(memberOf(given, name))}`;
+  return `. ${name}: expected ${expected}, got ${show(memberOf(given, name))}`;
 }
 
 /** An action, as an option. */

@@ -15,10 +15,12 @@ it.each<[string, Readonly<Record<string, unknown>>, string]>([
   [
     "name",
     { name: "look up" },
-    'name: expected a letter and up to 63 letters, digits, "_" and "-"',
+    'name: expected a letter and up to 63 letters, digits, "_" and "-", got "look up"',
   ],
   ["input", { input: {} }, "input: expected a schema, such as one of zod, got an object"],
-  ["risk", { risk: "none" }, 'risk: expected "read", "write" or "approval", got a string'],
+  ["schema", { input: { "~standard": null } }, "input: expected a schema, such as one of zod"],
+  ["validate", { input: { "~standard": { validate: 1 } } }, "input: expected a schema, such as"],
+  ["risk", { risk: "rd" }, 'risk: expected "read", "write" or "approval", got "rd"'],
   ["idempotent", { idempotent: undefined }, "idempotent: expected true or false, got undefined"],
   [
     "timeout_ms",
