@@ -38,7 +38,7 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
       return store.commit(claim, (tx) => leaveToOthers(tx, claim, services.drawId), background);
     }
     const answer =
-      attempt === undefined || message === undefined || transport?.lookup === undefined
+      attempt === undefined || message === undefined || !transport?.lookup
         ? unknown
         : await lookUp(runtime, reads, transport, message, attempt, abort);
     // The job runs again after its lease ends.
@@ -83,7 +83,7 @@ async function askCarrier(
       clock,
       deadlineMs,
       async () => {
-        if (transport.lookup === undefined) return unknown;
+        if (!transport.lookup) return unknown;
         const answer: unknown = await transport.lookup(outbound(message), subject);
         checkLookupAnswer(transport.name, answer);
         return answer;

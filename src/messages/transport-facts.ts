@@ -1,3 +1,4 @@
+import { hasMethods } from "../kernel/index.ts";
 import type { Runtime } from "../operations/index.ts";
 import type { Transport, TransportCapabilities } from "../ports/index.ts";
 
@@ -13,7 +14,7 @@ export function readTransportFacts(transports: readonly Transport[]): FactsByTra
   return new Map(
     transports.map((each) => [
       each.name,
-      { ...each.capabilities, canLookUp: each.lookup !== undefined },
+      { ...each.capabilities, canLookUp: hasMethods(each, "lookup") },
     ]),
   );
 }

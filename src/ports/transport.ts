@@ -285,13 +285,13 @@ export interface TransportCapabilities {
 /** How long the engine waits for the receipts of a transport. */
 export interface ReceiptTimes {
   /**
-   * How long after its hand-over a message without a final receipt becomes `unconfirmed`, in
-   * milliseconds.
+   * How long after its hand-over a message without a final receipt becomes `unconfirmed`, in whole
+   * milliseconds: up to 3,650 days.
    */
   readonly timeout_ms: number;
   /**
    * When the engine looks up a message without a final receipt, if the transport has `lookup`: each
-   * value is a time after the hand-over, in milliseconds.
+   * value is a time after the hand-over, in whole milliseconds: up to 3,650 days.
    */
   readonly lookups_ms: readonly number[];
 }
@@ -356,7 +356,7 @@ export interface TestNumber {
 export interface Transport {
   /**
    * The name by which senders and routes refer to the transport. Unique in an engine, and part of
-   * the path of its callbacks.
+   * the path of its callbacks: 1 to 64 letters, digits, `_`, `-` and `.`, and not only dots.
    */
   readonly name: string;
   /** What the transport can do. */

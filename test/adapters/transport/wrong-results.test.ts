@@ -85,6 +85,23 @@ it("a refusal with a code that the engine does not know has the code unknown, an
   });
 });
 
+it("a transport may have null for a method that it lacks", async () => {
+  const { clock, engine, log } = world();
+  const acme = {
+    ...carrier({ receipts: { timeout_ms: 60_000, lookups_ms: [10_000] } }),
+    lookup: null,
+    parseCallback: null,
+    start: null,
+    stop: null,
+  } as unknown as Transport;
+  const one = engine(memory(), { transports: [acme] });
+  await one.start();
+  const { id } = await one.messages.send(hello);
+  await clock.advance(60_000);
+  expect((await one.messages.get(id)).status).toBe("unconfirmed");
+  expect(log).toEqual([]);
+});
+
 it("a look-up of a wrong form counts as unknown, and is repeated", async () => {
   const { acme, clock, one, id, log } = await sent({
     send: () => lost,
