@@ -140,17 +140,20 @@ const lastTime = 253_402_300_799_999;
  */
 export function retryAt(
   attempt: number,
-  retryAfter: number | undefined,
+  retryAfter: number | null | undefined,
   now: number,
 ): number | null {
   const delay = retryDelays[attempt - 1];
   return delay === undefined ? null : (notBeforeOf(retryAfter, now) ?? now + delay);
 }
 
-/** Returns the earliest time at which the carrier wants to be called. Null if it set none. */
-export function notBeforeOf(retryAfter: number | undefined, now: number): number | null {
-  if (retryAfter === undefined || Number.isNaN(retryAfter)) return null;
-  return Math.min(now + Math.ceil(Math.max(0, retryAfter)), lastTime);
+/**
+ * Returns the earliest time at which the carrier wants to be called. Null if it set none: a delay
+ * that is negative or infinite is none.
+ */
+export function notBeforeOf(retryAfter: number | null | undefined, now: number): number | null {
+  const isDelay = typeof retryAfter === "number" && retryAfter >= 0 && retryAfter < Infinity;
+  return isDelay ? Math.min(now + Math.ceil(retryAfter), lastTime) : null;
 }
 
 /** Returns the error of a message. A code that the engine does not know becomes `unknown`. */

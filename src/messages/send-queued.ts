@@ -14,13 +14,7 @@ import {
 } from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
 import { noVerdicts } from "../operations/index.ts";
-import type {
-  HostVerdicts,
-  OutboundMessage,
-  SendAnswer,
-  SendContext,
-  Transport,
-} from "../ports/index.ts";
+import type { HostVerdicts, OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
 import { checkSendAnswer } from "./transport-results.ts";
 import type { TransportRuntime } from "./transport-facts.ts";
 
@@ -139,22 +133,24 @@ async function recordMissedDeadline(
       background,
     ),
   );
-  void unfinishedCall?.then(
-    (lateAnswer) =>
-      record(runtime, claim, run, handed, lateAnswer).catch((error: unknown) => {
-        const attempt_id = handed.attempt.id;
-        logger.warn({ err: error, attempt_id }, "a late answer of a carrier could not be recorded");
-      }),
-    // A call that fails after its deadline adds nothing: its answer is recorded as lost.
-    () => {},
-  );
+  const { id: attempt_id, transport } = handed.attempt;
+  const recordLate = async (lateAnswer: unknown): Promise<void> => {
+    try {
+      checkSendAnswer(transport, lateAnswer);
+      await record(runtime, claim, run, handed, lateAnswer);
+    } catch (error) {
+      logger.warn({ err: error, attempt_id }, "a late answer of a carrier could not be recorded");
+    }
+  };
+  // A call that fails after its deadline adds nothing: its answer is recorded as lost.
+  void unfinishedCall?.then(recordLate, () => {});
 }
 
 interface Called {
   /** The carrier's answer. If the call missed its deadline: that the answer is lost. */
   readonly answer: SendAnswer;
   /** The call, if it missed its deadline. Its answer may still arrive. */
-  readonly unfinishedCall?: Promise<SendAnswer> | undefined;
+  readonly unfinishedCall?: Promise<unknown> | undefined;
 }
 
 /** Calls the carrier. A call that misses its deadline counts as unanswered. */
@@ -173,14 +169,18 @@ async function call(
     return { answer: { outcome: "rejected", error, permanent: false } };
   }
   const { id: attempt_id, number, started_at } = attempt;
-  let sending: Promise<SendAnswer> | undefined;
+  let sending: Promise<unknown> | undefined;
   try {
     return await withDeadline<Called>(
       clock,
       deadlineMs,
       async (signal) => {
-        sending = send(transport, outbound(message), { attempt_id, number, started_at, signal });
-        return { answer: await sending };
+        const context = { attempt_id, number, started_at, signal };
+        // A transport may return any thenable. Its `then` is called only once.
+        sending = Promise.resolve(transport.send(outbound(message), context));
+        const answer = await sending;
+        checkSendAnswer(transport.name, answer);
+        return { answer };
       },
       () => ({
         answer: ambiguous(
@@ -199,17 +199,6 @@ async function call(
     );
     return { answer: ambiguous("unknown", "The transport failed without an answer.") };
   }
-}
-
-/** @throws TypeError if the answer has a wrong form, and the errors of the transport */
-async function send(
-  transport: Transport,
-  message: OutboundMessage,
-  context: SendContext,
-): Promise<SendAnswer> {
-  const answer: unknown = await transport.send(message, context);
-  checkSendAnswer(transport.name, answer);
-  return answer;
 }
 
 function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {

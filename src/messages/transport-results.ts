@@ -1,8 +1,8 @@
 /**
  * Checks what a transport returns or passes to the engine, before anything of it is used.
  * Otherwise a mistake in a transport would be stored, or would fail later with an error that does
- * not name the transport. An error tells the type of a wrong value. It quotes only outcomes,
- * statuses and channels, because anything else may be personal data.
+ * not name the transport. An error tells the type of a wrong value, and what is wrong with an id. It
+ * quotes only outcomes, statuses and channels, because anything else may be personal data.
  */
 import { alternatives, channels, describe, memberOf, quoted } from "../kernel/index.ts";
 import type { CallbackResult, LookupAnswer, SendAnswer } from "../ports/index.ts";
@@ -16,7 +16,10 @@ export function checkSendAnswer(transport: string, answer: unknown): asserts ans
   const outcome = word(answer, "outcome", ["accepted", "rejected", "ambiguous"], at);
   if (outcome === "accepted") id(answer, "provider_message_id", at);
   else error(answer, at);
-  if (outcome === "rejected") type(answer, "permanent", "boolean", at);
+  if (outcome === "rejected") {
+    type(answer, "permanent", "boolean", at);
+    optional(answer, "retry_after_ms", "number", at);
+  }
 }
 
 /** @throws TypeError if a transport's `lookup` returned a wrong form */
@@ -88,8 +91,7 @@ function inboundMessage(message: unknown, at: string): void {
 function error(of: unknown, at: string): void {
   const found = memberOf(of, "error");
   for (const name of ["code", "message"]) type(found, name, "string", `${at} error with`);
-  const isThere = !isNothing(memberOf(found, "provider_code"));
-  if (isThere) type(found, "provider_code", "string", `${at} error with`);
+  optional(found, "provider_code", "string", `${at} error with`);
 }
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null;
@@ -104,15 +106,29 @@ function word<W extends string>(of: unknown, name: string, words: readonly W[], 
 }
 
 function id(of: unknown, name: string, at: string): void {
-  const value = memberOf(of, name);
-  const isId = typeof value === "string" && value !== "" && value.length <= maxIdLength;
-  if (isId && value.isWellFormed() && !value.includes("\0")) return;
-  throw unexpected(at, name, `a text of 1 to ${maxIdLength} characters`, kindOf(value));
+  const got = wrongId(memberOf(of, name));
+  if (got === undefined) return;
+  throw unexpected(at, name, `a text of 1 to ${maxIdLength} characters`, got);
 }
 
-function type(of: unknown, name: string, expected: "string" | "boolean", at: string): void {
+/** Describes a value that is no id. Returns undefined if it is one. */
+function wrongId(value: unknown): string | undefined {
+  if (typeof value !== "string") return kindOf(value);
+  if (value === "" || value.length > maxIdLength) return `a text of ${value.length} characters`;
+  if (value.includes("\0")) return "a text with a NUL character";
+  return value.isWellFormed() ? undefined : "a text with half a surrogate pair";
+}
+
+type Kind = "string" | "number" | "boolean";
+
+function type(of: unknown, name: string, expected: Kind, at: string): void {
   const value = memberOf(of, name);
   if (typeof value !== expected) throw unexpected(at, name, `a ${expected}`, kindOf(value));
+}
+
+/** Checks a field that may be missing or null. */
+function optional(of: unknown, name: string, expected: Kind, at: string): void {
+  if (!isNothing(memberOf(of, name))) type(of, name, expected, at);
 }
 
 function list(of: unknown, name: string, at: string): readonly unknown[] {

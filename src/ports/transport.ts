@@ -132,7 +132,8 @@ export interface RejectedAnswer {
   readonly permanent: boolean;
   /**
    * How long the carrier asks to wait before the next attempt, in milliseconds. Without it, the
-   * engine waits 1 s after the first attempt and up to 10 min after later ones.
+   * engine waits 1 s after the first attempt and up to 10 min after later ones. A negative or
+   * infinite time counts as none.
    */
   readonly retry_after_ms?: number;
 }

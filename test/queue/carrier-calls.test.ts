@@ -39,7 +39,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
 
   it("follow the carrier's Retry-After, shorter or longer than the default", async () => {
     const { clock, engine } = world();
-    const wishes = [200, 90_000, undefined, 0];
+    const wishes = [200, 90_000, undefined, 0, Infinity];
     const line = carrier({
       send: (_, attempt) =>
         attempt.number > wishes.length ? accepted(attempt) : busy(wishes[attempt.number - 1]),
@@ -50,7 +50,9 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     const { id } = await one.messages.send(hello);
     const begun = clock.now();
     await fastForward(clock, storage, longMs);
-    expect(line.calls.map(({ at }) => at - begun)).toEqual([0, 200, 90_200, 120_200, 120_200]);
+    expect(line.calls.map(({ at }) => at - begun)).toEqual([
+      0, 200, 90_200, 120_200, 120_200, 720_200,
+    ]);
     expect(await outcome(one, id)).toBe("sent");
   });
 

@@ -13,7 +13,7 @@ import type {
   SendAnswer,
   Transport,
 } from "../../../src/ports/transport.ts";
-import { carrier, lost, type Script } from "../../support/carrier.ts";
+import { carrier, held, lost, type Script } from "../../support/carrier.ts";
 import { world } from "../../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -45,7 +45,22 @@ describe("an answer of send of a wrong form counts as lost, and the log names th
     [
       "accepted with an endless id",
       { outcome: "accepted", provider_message_id: "x".repeat(501) },
-      `${isId}, got a string`,
+      `${isId}, got a text of 501 characters`,
+    ],
+    [
+      "accepted with an empty id",
+      { outcome: "accepted", provider_message_id: "" },
+      `${isId}, got a text of 0 characters`,
+    ],
+    [
+      "accepted with an id that databases reject",
+      { outcome: "accepted", provider_message_id: "p\0" },
+      `${isId}, got a text with a NUL character`,
+    ],
+    [
+      "accepted with half a character as the id",
+      { outcome: "accepted", provider_message_id: "\ud800" },
+      `${isId}, got a text with half a surrogate pair`,
     ],
     [
       "rejected without an error",
@@ -56,6 +71,11 @@ describe("an answer of send of a wrong form counts as lost, and the log names th
       "rejected for an unknown time",
       { outcome: "rejected", error },
       "permanent: expected a boolean, got undefined",
+    ],
+    [
+      "rejected with a time in words",
+      { outcome: "rejected", error, permanent: false, retry_after_ms: "1 s" },
+      "retry_after_ms: expected a number, got a string",
     ],
     [
       "a carrier's code that is a number",
@@ -83,6 +103,35 @@ it("a refusal with a code that the engine does not know has the code unknown, an
     status: "failed",
     error: { code: "unknown", provider_code: "E42" },
   });
+});
+
+it("an answer of send of a wrong form that arrives late changes nothing, and the log names the mistake", async () => {
+  const answer = held<SendAnswer>();
+  const { clock, one, id, log } = await sent({ send: () => answer.promise });
+  await clock.advance(30_000);
+  const before = await one.messages.get(id);
+  expect(before).toMatchObject({ status: "ambiguous", error: { code: "answer_lost" } });
+  log.splice(0);
+  answer.answer({ outcome: "accepted" } as SendAnswer);
+  await clock.settle();
+  expect(await one.messages.get(id)).toEqual(before);
+  const err = expect.objectContaining({
+    message: expect.stringMatching(
+      /^transport sandbox: send returned provider_message_id: .*, got undefined$/,
+    ),
+  });
+  expect(log).toMatchObject([{ level: "warn", facts: { err } }]);
+});
+
+it("a call that fails after its deadline is not logged again", async () => {
+  const { clock, log } = await sent({
+    send: (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("aborted")));
+      }),
+  });
+  await clock.advance(30_000);
+  expect(log).toEqual([]);
 });
 
 it("a transport may have null for a method that it lacks", async () => {
