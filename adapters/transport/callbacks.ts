@@ -1,5 +1,5 @@
 /** The parts of callback handling that all carriers share. */
-import { type AttemptId, isId, TidingsError } from "../../src/kernel/index.ts";
+import { type AttemptId, isId, mediaTypeOf, TidingsError } from "../../src/kernel/index.ts";
 import type { Media, ReceiptSubject } from "../../src/ports/index.ts";
 
 /** The query field of a callback URL that holds the attempt's id. */
@@ -25,9 +25,6 @@ export function receiptSubject(url: string, provider_message_id: string): Receip
 /** How many media of an inbound message are kept. */
 export const maxMedia = 10;
 
-/** A media type without its parameters (RFC 9110, section 8.3.1). */
-const mediaType = /^[\w.+-]{1,127}\/[\w.+-]{1,127}(?=[ \t]*(?:;|$))/;
-
 /**
  * Returns a media entry for a carrier's URL, or none if it is not an http or https URL. A media
  * type that is none is left out.
@@ -42,7 +39,7 @@ export function mediaOf({
   // Databases reject lone surrogates and NUL, and no URL that works has a control character.
   const isText = url.isWellFormed() && !/[\0-\x20\x7f]/.test(url);
   const isValid = isText && url.length <= 2_048 && /^https?:/.test(url) && URL.canParse(url);
-  return isValid ? [{ url, content_type: mediaType.exec(content_type ?? "")?.[0] }] : [];
+  return isValid ? [{ url, content_type: mediaTypeOf(content_type ?? "") }] : [];
 }
 
 /**

@@ -309,8 +309,10 @@ export class RequestHandler implements ApiHandler {
       headers: headersByName(request.headers),
       body,
     });
-    if (response.content_type !== undefined) headers["Content-Type"] = response.content_type;
-    return { status: response.status, headers, body: response.body ?? null };
+    const { status, content_type, body: content } = response;
+    // A transport may pass null for what it lacks.
+    if (typeof content_type === "string") headers["Content-Type"] = content_type;
+    return { status, headers, body: content ?? null };
   }
 
   /**

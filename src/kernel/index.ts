@@ -91,6 +91,7 @@ export { defaultLimits, type Limits, maxScheduleAhead } from "./limits.ts";
 export {
   containsPhrase,
   foldText,
+  mediaTypeOf,
   nearestName,
   normalizedWords,
   straightenApostrophes,
@@ -125,8 +126,8 @@ export {
   portOption,
   quoted,
   refuseArguments,
-  suggestion,
   show,
+  suggestion,
   unknownField,
   wholeOption,
 } from "./validation.ts";

@@ -97,3 +97,11 @@ function editDistance(a: string, b: string): number {
   }
   return previous[b.length] ?? 0;
 }
+
+/** A media type without its parameters (RFC 9110, section 8.3.1). */
+const mediaType = /^[\w.+-]{1,127}\/[\w.+-]{1,127}(?=[ \t]*(?:;|$))/;
+
+/** Returns a media type without its parameters. Undefined if the text is no media type. */
+export function mediaTypeOf(text: string): string | undefined {
+  return mediaType.exec(text)?.[0];
+}

@@ -28,6 +28,7 @@ import { appendEvent, receivedEventId } from "../events/index.ts";
 import {
   type Author,
   type GenerateId,
+  mediaTypeOf,
   mediumOf,
   type Scope,
   TidingsError,
@@ -41,7 +42,7 @@ import {
   senderByAddress,
   type SenderRow,
 } from "../senders/index.ts";
-import type { InboundMessage, Seen } from "../ports/index.ts";
+import type { InboundMessage, Media, Seen } from "../ports/index.ts";
 import type { Tx, UnscopedTx } from "../store/index.ts";
 import {
   assignSequence,
@@ -166,7 +167,7 @@ function receivedColumns(
     from,
     to: sender.address,
     body,
-    media: media.map((file) => ({ ...file, url: toUri(file.url) })),
+    media: media.map(storedFile),
     author_type: "contact",
     category: "transactional",
     ...segmentColumns(channel, body),
@@ -179,6 +180,15 @@ function receivedColumns(
     metadata: {},
     idempotency_key: null,
   } as const satisfies Partial<MessageRow>;
+}
+
+/**
+ * Returns the fields of a file that are stored. A `content_type` that is no media type is left out:
+ * the contact's device may have set it.
+ */
+function storedFile({ url, content_type }: Media): Media {
+  const type = mediaTypeOf(content_type ?? "");
+  return { url: toUri(url), ...(type === undefined ? {} : { content_type: type }) };
 }
 
 async function publishReceived(
@@ -211,10 +221,10 @@ export async function receiveFromCarrier(
   account_id: string | undefined,
   services: Services,
 ): Promise<"received" | "unknown"> {
-  const sender =
-    account_id === undefined
-      ? await findSenderAt(tx, transport, message.to)
-      : await tx.get(senderByAddress, [account_id, "sandbox", message.to]);
+  // A transport may pass null or "" if it does not know the account.
+  const sender = account_id
+    ? await tx.get(senderByAddress, [account_id, "sandbox", message.to])
+    : await findSenderAt(tx, transport, message.to);
   if (sender === undefined || sender.transport !== transport) return "unknown";
   try {
     await receiveMessage(tx.in(sender), services, sender, message);

@@ -47,10 +47,7 @@ export function checkCallbackResult(
     reportedReceipt(memberOf(reported, "subject"), memberOf(reported, "receipt"), at);
   }
   for (const message of list(result, "inbound", at)) inboundMessage(message, at);
-  const status = memberOf(memberOf(result, "response"), "status");
-  if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) {
-    throw unexpected(at, "response.status", "a whole number from 200 to 599", describe(status));
-  }
+  callbackResponse(memberOf(result, "response"), at);
 }
 
 /** @throws TypeError if a transport passed a wrong form to `receipt` of its sink */
@@ -84,7 +81,27 @@ function inboundMessage(message: unknown, at: string): void {
   id(message, "provider_message_id", at);
   word(message, "channel", channels, at);
   for (const name of ["from", "to", "body"]) type(message, name, "string", at);
-  for (const file of list(message, "media", at)) type(file, "url", "string", at);
+  for (const file of list(message, "media", at)) {
+    type(file, "url", "string", at);
+    optional(file, "content_type", "string", at);
+  }
+}
+
+function callbackResponse(response: unknown, at: string): void {
+  const status = memberOf(response, "status");
+  if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) {
+    throw unexpected(at, "response.status", "a whole number from 200 to 599", describe(status));
+  }
+  const body = memberOf(response, "body");
+  if (!isNothing(body) && typeof body !== "string") {
+    throw unexpected(at, "response.body", "a string", kindOf(body));
+  }
+  const contentType = memberOf(response, "content_type");
+  // Servers refuse a header with any other character, after the callback has been recorded.
+  const isHeader = typeof contentType === "string" && /^[ -~]*$/.test(contentType);
+  if (isHeader || isNothing(contentType)) return;
+  const expected = "a text of printable ASCII characters";
+  throw unexpected(at, "response.content_type", expected, kindOf(contentType));
 }
 
 /** Checks the `error` of an answer or a receipt. An unknown code counts as `unknown`. */

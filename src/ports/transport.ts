@@ -235,7 +235,10 @@ export interface InboundMessage {
   readonly to: string;
   /** The text. Empty if the message has only media. */
   readonly body: string;
-  /** The files of the message. */
+  /**
+   * The files of the message. The engine removes the parameters of a media type, and leaves out a
+   * `content_type` that is no media type.
+   */
   readonly media: readonly Media[];
   /**
    * When the message was sent, by the carrier's clock, in milliseconds since the epoch. The message
@@ -254,7 +257,7 @@ export interface TransportSink {
   /**
    * Stores an inbound message for the account that has a sender at its recipient address. Without
    * one, it is dropped with a warning, and also if only sandboxes have one, but several of them.
-   * With `account_id`, the sandbox of that account receives it.
+   * With `account_id`, the sandbox of that account receives it. An empty one counts as none.
    */
   inbound(message: InboundMessage, account_id?: string): Promise<void>;
 }
@@ -337,9 +340,9 @@ export interface ReportedReceipt {
 
 /** The HTTP response to a carrier's callback. */
 export interface CallbackResponse {
-  /** The HTTP status, such as 200. */
+  /** The HTTP status: 200 to 599. */
   readonly status: number;
-  /** The header `Content-Type`, if there is a body. */
+  /** The header `Content-Type`, if there is a body: printable ASCII characters. */
   readonly content_type?: string;
   /** The body. Default: empty. */
   readonly body?: string;

@@ -8,6 +8,7 @@ import { memory } from "../../../adapters/storage/memory/index.ts";
 import type {
   InboundMessage,
   LookupAnswer,
+  Media,
   Receipt,
   ReceiptSubject,
   SendAnswer,
@@ -18,6 +19,15 @@ import { world } from "../../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
 const error = { code: "throttled", message: "Too many messages." };
+const inbound: InboundMessage = {
+  provider_message_id: "in-1",
+  channel: "sms",
+  from: "+15005550007",
+  to: "+15005559999",
+  body: "Hi",
+  media: [],
+  at: 0,
+};
 
 /** An engine that has handed one message to a carrier. */
 async function sent(script: Script = {}) {
@@ -176,6 +186,29 @@ it.each([null, ""])("a report may have %j for what its carrier does not tell", a
   });
 });
 
+it.each([null, ""])("a message may have %j for its account", async (nothing) => {
+  const { acme, one } = await sent();
+  await acme.sink().inbound(inbound, nothing as string);
+  expect((await one.messages.list({ direction: "inbound" })).data).toHaveLength(1);
+});
+
+it("only the fields of a file that the engine knows are stored, with a valid media type", async () => {
+  const { acme, one } = await sent();
+  const url = "https://media.example/1";
+  const types = ["image/png", "Text/Plain; charset=utf-8", "image", "", null, undefined];
+  const media = types.map((content_type) => ({ url, content_type, size: 1 })) as Media[];
+  await acme.sink().inbound({ ...inbound, channel: "mms", media });
+  const [message] = (await one.messages.list({ direction: "inbound" })).data;
+  const [event] = (await one.events.list({ type: "message.received" })).data;
+  const known = [
+    { url, content_type: "image/png" },
+    { url, content_type: "Text/Plain" },
+    ...Array.from({ length: 4 }, () => ({ url })),
+  ];
+  expect(message?.media).toStrictEqual(known);
+  expect(event?.data).toMatchObject({ media: known });
+});
+
 it("a report with a mistake is refused, and stores nothing", async () => {
   const { acme, one, id } = await sent();
   const [call] = acme.calls;
@@ -192,17 +225,32 @@ it("a report with a mistake is refused, and stores nothing", async () => {
   expect((await one.messages.list()).data).toHaveLength(1);
 });
 
+/** The response to a callback that `parseCallback` reads as `result`, and what the engine did. */
+async function answered(result: object) {
+  const { engine, log } = world();
+  const acme = { ...carrier(), parseCallback: async () => result } as Transport;
+  const one = engine(memory(), { transports: [acme] });
+  await one.start();
+  const server = createServer(nodeHandler(one)).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/v1/transports/sandbox/callbacks`;
+  const response = await fetch(url, { method: "POST", body: "{}" });
+  return { response, one, log };
+}
+
+it("a response to a callback may have null for what it lacks", async () => {
+  const nothing = { status: 200, content_type: null, body: null };
+  const { response } = await answered({ receipts: [], inbound: [], response: nothing });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toBeNull();
+  expect(await response.text()).toBe("");
+});
+
 describe("a callback with a mistake stores nothing, and its carrier gets a 500", () => {
   const receipt = { status: "delivered", at: 0 };
-  const inbound = {
-    provider_message_id: "in-1",
-    channel: "sms",
-    from: "+15005550007",
-    to: "+15005559999",
-    body: "Hi",
-    media: [],
-    at: 0,
-  };
+  const isHeader = "a text of printable ASCII characters";
   it.each<[string, object, string]>([
     [
       "a carrier's own status",
@@ -234,21 +282,34 @@ describe("a callback with a mistake stores nothing, and its carrier gets a 500",
       { inbound: [inbound], response: {} },
       "response.status: expected a whole number from 200 to 599, got undefined",
     ],
+    [
+      "a file with a number as its media type",
+      { inbound: [{ ...inbound, media: [{ url: "https://media.example/1", content_type: 5 }] }] },
+      "content_type: expected a string, got a number",
+    ],
+    [
+      "a response with an object as its body",
+      { inbound: [inbound], response: { status: 200, body: {} } },
+      "response.body: expected a string, got an object",
+    ],
+    [
+      "a response with a number as its media type",
+      { inbound: [inbound], response: { status: 200, content_type: 5 } },
+      `response.content_type: expected ${isHeader}, got a number`,
+    ],
+    [
+      "a response with a media type of two lines",
+      { inbound: [inbound], response: { status: 200, content_type: "text/xml\r\nx: 1" } },
+      `response.content_type: expected ${isHeader}, got a string`,
+    ],
+    [
+      "a response with a media type that no header can contain",
+      { inbound: [inbound], response: { status: 200, content_type: "text/✓" } },
+      `response.content_type: expected ${isHeader}, got a string`,
+    ],
   ])("%s", async (_, part, mistake) => {
-    const { engine, log } = world();
-    const result = { receipts: [], inbound: [], response: { status: 204 }, ...part };
-    const acme: Transport = {
-      ...carrier(),
-      parseCallback: async () => result,
-    };
-    const one = engine(memory(), { transports: [acme] });
-    await one.start();
-    const server = createServer(nodeHandler(one)).listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/v1/transports/sandbox/callbacks`;
-    const response = await fetch(url, { method: "POST", body: "{}" });
+    const given = { receipts: [], inbound: [], response: { status: 204 }, ...part };
+    const { response, one, log } = await answered(given);
     expect(response.status).toBe(500);
     expect((await one.messages.list()).data).toEqual([]);
     const err = expect.objectContaining({
