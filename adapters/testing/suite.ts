@@ -14,7 +14,7 @@ export const testOptions = {
   runner: option<TestRunner>("a test runner with describe and it", (runner) =>
     hasMethods(runner, "describe", "it"),
   ),
-  name: option<string>("a text", (name) => typeof name === "string"),
+  name: option<string>("a string", (name) => typeof name === "string"),
 };
 
 /** One check, and what it needs of the thing under test. */

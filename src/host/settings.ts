@@ -172,7 +172,7 @@ const policy = option<Policy>(
 );
 
 const textToSend = option<string>(
-  "a text of 1 to 1,600 characters",
+  "a string of 1 to 1,600 characters",
   (text) =>
     typeof text === "string" &&
     text.trim() !== "" &&
@@ -256,7 +256,7 @@ const agents = optionsObject(
     actions: listOption("actions", actionOption, 200)
       .superRefine(distinct("actions with different names"))
       .default(() => []),
-    redact: functionOption<(text: string) => string>("a function that takes a text").default(
+    redact: functionOption<(text: string) => string>("a function that takes a string").default(
       () => (text: string) => text,
     ),
   },

@@ -100,7 +100,7 @@ function callbackResponse(response: unknown, at: string): void {
   // Servers refuse a header with any other character, after the callback has been recorded.
   const isHeader = typeof contentType === "string" && /^[ -~]*$/.test(contentType);
   if (isHeader || isNothing(contentType)) return;
-  const expected = "a text of printable ASCII characters";
+  const expected = "a string of printable ASCII characters";
   throw unexpected(at, "response.content_type", expected, kindOf(contentType));
 }
 
@@ -125,15 +125,15 @@ function word<W extends string>(of: unknown, name: string, words: readonly W[], 
 function id(of: unknown, name: string, at: string): void {
   const got = wrongId(memberOf(of, name));
   if (got === undefined) return;
-  throw unexpected(at, name, `a text of 1 to ${maxIdLength} characters`, got);
+  throw unexpected(at, name, `a string of 1 to ${maxIdLength} characters`, got);
 }
 
 /** Describes a value that is no id. Returns undefined if it is one. */
 function wrongId(value: unknown): string | undefined {
   if (typeof value !== "string") return kindOf(value);
-  if (value === "" || value.length > maxIdLength) return `a text of ${value.length} characters`;
-  if (value.includes("\0")) return "a text with a NUL character";
-  return value.isWellFormed() ? undefined : "a text with half a surrogate pair";
+  if (value === "" || value.length > maxIdLength) return `a string of ${value.length} characters`;
+  if (value.includes("\0")) return "a string with a NUL character";
+  return value.isWellFormed() ? undefined : "a string with half a surrogate pair";
 }
 
 type Kind = "string" | "number" | "boolean";

@@ -77,7 +77,7 @@ export function checkedKey(key: unknown): string | null {
   if (typeof key === "string" && isIdempotencyKey(key)) return key;
   const code = typeof key === "string" ? "format" : "invalid_type";
   const got = typeof key === "string" ? "" : `, got ${describe(key)}`;
-  const message = `must be a text of 1 to 255 visible ASCII characters${got}`;
+  const message = `must be a string of 1 to 255 visible ASCII characters${got}`;
   throw invalid([{ parameter: "idempotencyKey", code, message }]);
 }
 

@@ -159,7 +159,7 @@ const rules: Readonly<Record<keyof Action, Rule>> = {
     expected: 'a letter and up to 63 letters, digits, "_" and "-"',
     holds: (name) => typeof name === "string" && /^[A-Za-z][\w-]{0,63}$/.test(name),
   },
-  description: { expected: "a text", holds: (text) => typeof text === "string" },
+  description: { expected: "a string", holds: (text) => typeof text === "string" },
   input: {
     expected: "a schema, such as one of zod",
     holds: (schema) => hasMethods(memberOf(schema, "~standard"), "validate"),

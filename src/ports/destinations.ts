@@ -42,7 +42,7 @@ const optionsSchema = optionsObject({
   http: booleanOption.default(false),
   allow: listOption(
     "host names, addresses and networks",
-    option<string>("a text", (given) => typeof given === "string"),
+    option<string>("a string", (given) => typeof given === "string"),
   ).default(() => []),
 });
 

@@ -169,7 +169,7 @@ describe("options", () => {
     ["webhooks.deadline", { deadline: 1 }, /one of deadlineSeconds/, '"deadline"'],
     ["webchat.origin", { origin: "x" }, /one of origins, sessionHours/, '"origin"'],
     ["consent.scope", { scope: "all" }, /"account" or "sender"/, '"all"'],
-    ["consent.optOutText", { optOutText: " " }, /a text of 1 to 1,600/, "a string"],
+    ["consent.optOutText", { optOutText: " " }, /a string of 1 to 1,600/, "a string"],
     ["quietHours", "night", /\{ from, to \} as "HH:MM"/, "a string"],
     ["quietHours.from", { from: "8:00", to: "20:00" }, /a time of day as "HH:MM"/, '"8:00"'],
     ["quietHours.to", { from: "08:00" }, /a time of day as "HH:MM"/, "undefined"],

@@ -235,7 +235,7 @@ describe("authorize", () => {
       [undefined, /got undefined/],
       [{}, /account_id: expected the id of an account/],
       [{ ...anna, may: ["everything"] }, /may/],
-      [{ ...anna, operator: { id: " ", name: "Anna" } }, /operator\.id: expected a text/],
+      [{ ...anna, operator: { id: " ", name: "Anna" } }, /operator\.id: expected a string/],
       [{ ...anna, role: "admin" }, /role: expected one of account_id/],
     ];
     for (const [answer, reason] of answers) {

@@ -28,7 +28,7 @@ export interface WorldCommand<Real> {
 }
 
 const argumentsSchema = optionsObject({
-  name: option<string>("a text", (name) => typeof name === "string"),
+  name: option<string>("a string", (name) => typeof name === "string"),
   code: functionOption(),
 });
 

@@ -42,7 +42,7 @@ async function sent(script: Script = {}) {
 
 describe("an answer of send of a wrong form counts as lost, and the log names the mistake", () => {
   const isOutcome = 'outcome: expected "accepted", "rejected" or "ambiguous"';
-  const isId = "provider_message_id: expected a text of 1 to 500 characters";
+  const isId = "provider_message_id: expected a string of 1 to 500 characters";
   it.each<[string, unknown, string]>([
     ["none", undefined, `${isOutcome}, got undefined`],
     ["an unknown outcome", { outcome: "ok" }, `${isOutcome}, got "ok"`],
@@ -55,22 +55,22 @@ describe("an answer of send of a wrong form counts as lost, and the log names th
     [
       "accepted with an endless id",
       { outcome: "accepted", provider_message_id: "x".repeat(501) },
-      `${isId}, got a text of 501 characters`,
+      `${isId}, got a string of 501 characters`,
     ],
     [
       "accepted with an empty id",
       { outcome: "accepted", provider_message_id: "" },
-      `${isId}, got a text of 0 characters`,
+      `${isId}, got a string of 0 characters`,
     ],
     [
       "accepted with an id that databases reject",
       { outcome: "accepted", provider_message_id: "p\0" },
-      `${isId}, got a text with a NUL character`,
+      `${isId}, got a string with a NUL character`,
     ],
     [
       "accepted with half a character as the id",
       { outcome: "accepted", provider_message_id: "\ud800" },
-      `${isId}, got a text with half a surrogate pair`,
+      `${isId}, got a string with half a surrogate pair`,
     ],
     [
       "rejected without an error",
@@ -264,7 +264,7 @@ describe("a callback with a mistake stores nothing, and its carrier gets a 500",
     [
       "a receipt of a number",
       { receipts: [{ subject: { provider_message_id: 7 }, receipt }] },
-      "provider_message_id: expected a text of 1 to 500 characters, got a number",
+      "provider_message_id: expected a string of 1 to 500 characters, got a number",
     ],
     ["no receipts", { receipts: undefined }, "receipts: expected a list, got undefined"],
     [

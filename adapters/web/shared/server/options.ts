@@ -140,8 +140,8 @@ const accessSchema = optionsObject(
     ),
     mode: choiceOption<Mode>("sandbox", "live"),
     operator: optionsObject({
-      id: option<string>("a text of 1 to 200 characters", isPersonName),
-      name: option<string>("a text of 1 to 200 characters", isPersonName),
+      id: option<string>("a string of 1 to 200 characters", isPersonName),
+      name: option<string>("a string of 1 to 200 characters", isPersonName),
       avatar_url: option<string>(
         "an http or https URL",
         (given) => webUrl.safeParse(given).success,
