@@ -250,7 +250,7 @@ it("a response to a callback may have null for what it lacks", async () => {
 
 describe("a callback with a mistake stores nothing, and its carrier gets a 500", () => {
   const receipt = { status: "delivered", at: 0 };
-  const isHeader = "a text of printable ASCII characters";
+  const isHeader = "a string of printable ASCII characters";
   it.each<[string, object, string]>([
     [
       "a carrier's own status",
