@@ -224,7 +224,7 @@ export async function receiveFromCarrier(
   // A transport may pass null or "" if it does not know the account.
   const sender = account_id
     ? await tx.get(senderByAddress, [account_id, "sandbox", message.to])
-    : await findSenderAt(tx, transport, message.to);
+    : await findSenderAt(tx, transport, message.to, services);
   if (sender === undefined || sender.transport !== transport) return "unknown";
   try {
     await receiveMessage(tx.in(sender), services, sender, message);
@@ -236,16 +236,18 @@ export async function receiveFromCarrier(
 }
 
 /**
- * Returns the sender that has an address of a transport: the live one, or else the one in a
- * sandbox. Undefined if several sandboxes have one.
+ * Returns the sender that has an address of a transport: the live one or, if the transport sends
+ * for sandboxes only, the one in a sandbox. Undefined if several sandboxes have one. Sandboxes never
+ * get the messages of a live transport, because any account may add any address in its sandbox.
  */
 async function findSenderAt(
   tx: UnscopedTx,
   transport: string,
   address: string,
+  { transports }: Services,
 ): Promise<SenderRow | undefined> {
-  const live = await tx.get(liveSenderByAddress, [transport, address]);
-  if (live !== undefined) return live;
+  const modes = transports.find(({ name }) => name === transport)?.capabilities.modes;
+  if (modes?.includes("live") === true) return tx.get(liveSenderByAddress, [transport, address]);
   const [only, another] = await tx.list(sandboxSendersByAddress, [transport, address], 2);
   return another === undefined ? only : undefined;
 }

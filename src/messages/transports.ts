@@ -84,7 +84,7 @@ async function storeInbound(
   if (outcome === "unknown") {
     logger.warn(
       { transport },
-      "a message was dropped: no sender has its address, or several sandboxes have one",
+      "a message was dropped: no sender of the transport's modes has its address, or several do",
     );
   }
 }
