@@ -12,8 +12,10 @@ import {
   attemptsOfMessage,
   messageById,
   messages,
+  messagesByRareStatus,
   messagesOfContact,
   messagesOfConversation,
+  rareStatuses,
   timelineById,
 } from "./rows.ts";
 import { type ListMessages, listMessagesSchema } from "./input-types.ts";
@@ -127,13 +129,11 @@ function rangeOf(filters: Filters): Omit<RangeList<MessageRow>, "operation" | "f
       ...times,
     };
   }
-  return {
-    index: messages.primary,
-    prefix: [],
-    order,
-    where: { ...where, ...also },
-    ...times,
-  };
+  const rest = { order, where: { ...where, ...also }, ...times } as const;
+  const status = rareStatuses.find((each) => each === columns.status);
+  return status === undefined
+    ? { index: messages.primary, prefix: [], ...rest }
+    : { index: messagesByRareStatus, prefix: [status], ...rest };
 }
 
 /** The maximum number of attempts and of other entries that a timeline reads, latest first. */

@@ -121,6 +121,23 @@ export const messagesOfConversation = messages.byId.index("by_conversation", [
 ]);
 export const messagesOfContact = messages.byId.index("by_contact", ["contact_id", "id"]);
 /**
+ * The statuses that few messages have. Most messages pass only through the others, so an index of
+ * these costs a usual message nothing.
+ */
+export const rareStatuses = [
+  "scheduled",
+  "canceled",
+  "expired",
+  "failed",
+  "ambiguous",
+  "unconfirmed",
+  "undelivered",
+] as const satisfies readonly MessageStatus[];
+export const messagesByRareStatus = messages.index("by_rare_status", ["status", "id"], {
+  since: 7,
+  where: { column: "status", in: rareStatuses },
+});
+/**
  * The queued messages of a conversation and the one being sent, in order. Sent messages leave the
  * index, so it stays small in a conversation of any length.
  */

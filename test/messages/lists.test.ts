@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type MessageRow, messages } from "../../src/messages/rows.ts";
+import { type MessageRow, messages, rareStatuses } from "../../src/messages/rows.ts";
 import type { ListMessages } from "../../src/messages/input-types.ts";
-import type { Message } from "../../src/messages/types.ts";
+import type { Message, MessageStatus } from "../../src/messages/types.ts";
 import type { Page } from "../../src/kernel/fields.ts";
 import type { ContactId, ConversationId, Scope } from "../../src/kernel/ids.ts";
 import type { MessagingEngine } from "../../adapters/entry.ts";
@@ -15,8 +15,14 @@ const conversation_id: ConversationId = `conv_${ulid(1)}`;
 const contact_id: ContactId = `ct_${ulid(1)}`;
 /** More rows than one page scans. */
 const many = 2_500;
-/** The ordinals of the few failed messages. */
-const failing = new Set([3, 1_200, 1_201, many - 2]);
+/** The ordinals of the few messages to another address. */
+const few = new Set([3, 1_200, 1_201, many - 2]);
+const [usual, other] = ["+15005550001", "+15005550002"];
+/** The ordinal of the one message that has each of these statuses. It is among the oldest. */
+const ordinals: ReadonlyMap<MessageStatus, number> = new Map(
+  rareStatuses.map((status, n) => [status, n + 4]),
+);
+const statuses = new Map([...ordinals].map(([status, n]) => [n, status]));
 
 function row(scope: Scope, n: number): MessageRow {
   return {
@@ -27,9 +33,9 @@ function row(scope: Scope, n: number): MessageRow {
     sequence: n,
     direction: "outbound",
     channel: "sms",
-    status: failing.has(n) ? "failed" : "delivered",
+    status: statuses.get(n) ?? "delivered",
     from: "+15005559999",
-    to: "+15005550001",
+    to: few.has(n) ? other : usual,
     body: "Hello",
     media: [],
     author_type: "api",
@@ -107,15 +113,30 @@ describe.each(storages)("a list of messages on $name", ({ open }) => {
     async (_, stretch) => {
       const ground = open();
       const { engine, own } = await filled(ground.connect(), ground.connect());
-      const pages = await walk(listOf(engine, own), { ...stretch, status: "failed", limit: 3 });
+      const pages = await walk(listOf(engine, own), { ...stretch, to: other, limit: 3 });
       const ids = pages.flatMap(({ data }) => data).map(({ id }) => id);
-      expect(ids).toEqual([...failing].toReversed().map((n) => `msg_${ulid(n)}`));
+      expect(ids).toEqual([...few].toReversed().map((n) => `msg_${ulid(n)}`));
       // A page that scanned all rows would have found three.
       expect(pages[0]?.data).toHaveLength(1);
       const whole = await walk(listOf(engine, own), { ...stretch, limit: 100 });
       expect(whole).toHaveLength(many / 100);
     },
   );
+
+  test("by a rare status finds the oldest messages on the first page", async () => {
+    const ground = open();
+    const { engine, own } = await filled(ground.connect(), ground.connect());
+    const list = listOf(engine, own);
+    for (const [status, n] of ordinals) {
+      const created_before = new Date(many).toISOString();
+      for (const filters of [{}, { to: usual }, { created_before }]) {
+        const page = await list({ status, ...filters });
+        expect([status, page.data.map(({ id }) => id)]).toEqual([status, [`msg_${ulid(n)}`]]);
+        expect(page.has_more).toBe(false);
+      }
+      expect((await list({ status, to: other })).data).toEqual([]);
+    }
+  });
 
   test("by recipient finds exactly the messages to an address, and refuses what is no address", async () => {
     const one = world().engine(open().connect());
