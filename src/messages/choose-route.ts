@@ -128,8 +128,8 @@ function triedOf({
   answered_at,
   not_before,
 }: AttemptRow): FailedAttempt {
-  const isOut = outcome !== "rejected" || error?.permanent === true;
-  return { transport, isOut, at: answered_at ?? started_at, not_before };
+  const isExcluded = outcome !== "rejected" || error?.permanent === true;
+  return { transport, isExcluded, at: answered_at ?? started_at, not_before };
 }
 
 /**

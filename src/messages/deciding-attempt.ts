@@ -1,8 +1,8 @@
 /**
  * Which of a message's attempts decides its status.
  *
- * An attempt may still arrive unless its carrier refused it (`rejected`) or gave it up
- * (`undelivered`). While a later attempt may arrive or is planned, the carrier's `undelivered` of
+ * An attempt may still deliver the message unless its carrier refused it (`rejected`) or gave it up
+ * (`undelivered`). While a later attempt may deliver it or is planned, the carrier's `undelivered` of
  * an earlier one does not end the message.
  */
 import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
@@ -86,7 +86,7 @@ export function isGivenUp(message: MessageRow, attempt: AttemptRow): boolean {
 }
 
 /**
- * Whether no later attempt may arrive and none is planned over another transport. No other
+ * Whether no later attempt may deliver the message and none is planned over another transport. No other
  * transport gets a message that the attempt's carrier has refused itself.
  */
 export async function isLastOpen(
@@ -97,19 +97,19 @@ export async function isLastOpen(
   const isPlannedOver = isWaiting(message) && message.transport !== attempt.transport;
   if (isPlannedOver && !isMessageRefused(attempt)) return false;
   const others = await otherAttempts(tx, message, attempt);
-  return !others.some((each) => each.number > attempt.number && mayArrive(each));
+  return !others.some((each) => each.number > attempt.number && mayDeliver(each));
 }
 
-function mayArrive({ outcome }: AttemptRow): boolean {
+function mayDeliver({ outcome }: AttemptRow): boolean {
   return outcome !== "rejected" && outcome !== "undelivered";
 }
 
 async function otherAttempts(
   tx: Tx,
-  { id, attempts: made }: MessageRow,
+  { id, attempts: count }: MessageRow,
   { number }: AttemptRow,
 ): Promise<readonly Seen<AttemptRow>[]> {
-  if (made === 1) return [];
+  if (count === 1) return [];
   const all = await tx.list(attemptsOfMessage, [id], maxTried);
   return all.filter((each) => each.number !== number);
 }
@@ -141,7 +141,7 @@ export async function continueMessage(
   if (endOf(message.status, message.ended_as) !== null) return undefined;
   const others = await otherAttempts(tx, message, attempt);
   const later = others.filter(({ number }) => number > attempt.number);
-  const open = later.filter(mayArrive);
+  const open = later.filter(mayDeliver);
   const sent = open.findLast(({ outcome }) => outcome === "accepted");
   const last = later.at(-1);
   let next: Planned | undefined;
@@ -152,17 +152,17 @@ export async function continueMessage(
     next = await nextAfterFailure(tx, services, message, last, last, last.answered_at ?? tx.now);
   }
   // A message that an earlier attempt has sent is not sent again.
-  const known =
+  const earlier =
     next === undefined ? undefined : others.findLast(({ outcome }) => outcome === "accepted");
-  if (known !== undefined) next = undefined;
-  const holder = known ?? sent ?? open.at(-1);
-  const state = next === undefined ? stateOver(message, holder) : queuedFor(message, next);
+  if (earlier !== undefined) next = undefined;
+  const deciding = earlier ?? sent ?? open.at(-1);
+  const state = next === undefined ? stateOver(message, deciding) : queuedFor(message, next);
   if (state === undefined) return undefined;
 
   await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   const { transport, provider_message_id } =
-    next === undefined ? (holder ?? attempt) : { ...next, provider_message_id: null };
-  const basis = next === undefined ? (holder?.number ?? null) : null;
+    next === undefined ? (deciding ?? attempt) : { ...next, provider_message_id: null };
+  const basis = next === undefined ? (deciding?.number ?? null) : null;
   const columns = { ...noCarrierState, transport, provider_message_id, basis };
   const updated = await moveMessage(tx, services.drawId, message, state, columns);
   if (next !== undefined) {
@@ -210,15 +210,15 @@ function queuedFor({ attempts: made, expires_at }: MessageRow, { at }: Planned):
   return sendAgain({ attempts: made, expires_at: expires_at ?? Infinity }, at).state;
 }
 
-/** Returns the state of a message that depends on the attempt `holder`, if there is one. */
+/** Returns the state of a message that depends on the attempt `deciding`, if there is one. */
 function stateOver(
   { attempts: made, expires_at: ends_at }: MessageRow,
-  holder: AttemptRow | undefined,
+  deciding: AttemptRow | undefined,
 ): MessageState | undefined {
   const expires_at = ends_at ?? Infinity;
-  switch (holder?.outcome) {
+  switch (deciding?.outcome) {
     case "accepted": {
-      const at = holder.answered_at ?? holder.started_at;
+      const at = deciding.answered_at ?? deciding.started_at;
       return join(null, { status: "sent", at, error: null }).state;
     }
     case "pending":
@@ -228,7 +228,7 @@ function stateOver(
         status: "ambiguous",
         expires_at,
         attempts: made,
-        error: holder.error ?? answerLost,
+        error: deciding.error ?? answerLost,
       };
     default:
       return undefined;

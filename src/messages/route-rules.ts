@@ -30,7 +30,7 @@ export interface ChosenRoute {
 export interface FailedAttempt {
   readonly transport: string;
   /** Whether the transport is not tried again with this message. */
-  readonly isOut: boolean;
+  readonly isExcluded: boolean;
   /** When the outcome was known, in milliseconds. */
   readonly at: number;
   /** Before this time, the carrier asked not to be called. */
@@ -98,7 +98,7 @@ function nextTryAt(tried: readonly FailedAttempt[]): number | null {
   const last = tried.at(-1);
   if (last === undefined) return 0;
   const pause = retryDelays[tried.length - 1];
-  if (pause === undefined || tried.some(({ isOut }) => isOut)) return null;
+  if (pause === undefined || tried.some(({ isExcluded }) => isExcluded)) return null;
   return last.not_before ?? last.at + pause;
 }
 

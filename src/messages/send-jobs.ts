@@ -31,9 +31,9 @@ const maxRead = 50;
  * `next` is the first of those that remain.
  */
 export function updateClass(tx: Tx, claim: Claim<"send">, next: MessageRow): Promise<void> {
-  return moveToClass(tx, claim, async (present) => {
+  return moveToClass(tx, claim, async (current) => {
     // `arm` has set the class to that of the best message, so the other messages are no better.
-    if (sendClassOf(next) === present) return present;
+    if (sendClassOf(next) === current) return current;
     const remaining = await tx.list(outbox, [next.conversation_id], maxRead);
     return bestOf(sendClassOf(next), ...remaining.map(sendClassOf));
   });

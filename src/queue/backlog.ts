@@ -13,7 +13,7 @@ export class Backlog {
   readonly #slots: Slots;
   /** Jobs that became due by commits of this process since the last search, by name. */
   readonly #armed = new Map<string, DueJob>();
-  /** Jobs that the present search has taken or found, and that have no slots yet. */
+  /** Jobs of the current search that have no slots yet. */
   #inSearch: readonly DueJob[] = [];
 
   /** `due` finds the jobs of `pool`. */
@@ -74,8 +74,8 @@ export class Backlog {
   }
 
   /**
-   * Takes a slot for a new job of a lane, if one is left when all waiting jobs that go before it
-   * have theirs. Returns whether it did.
+   * Takes a slot for a new job of a lane, if every waiting job ahead of it also gets a slot.
+   * Returns whether it did.
    */
   takeSlotFor(lane: Lane): boolean {
     const free = this.#slots.freeInLane(lane);
@@ -99,7 +99,7 @@ export class Backlog {
     this.#slots.take(lane, { countsPick: at === 0 });
     const hasSlot = (job: (typeof jobs)[number]): boolean => this.#slots.freeInLane(job.lane) > 0;
     if (picked.slice(0, at).every(hasSlot)) return true;
-    // Lower classes leave some slots free, so this was the last one that theirs could have.
+    // This was the last slot that a waiting job of a lower class may use, so it is given back.
     this.#slots.release(lane);
     return false;
   }

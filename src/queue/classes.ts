@@ -9,8 +9,8 @@ export type SendClass = (typeof sendClasses)[number];
 
 const [bestClass, ...lowerClasses] = sendClasses;
 
-/** Of each `share` picks, one goes to the lower classes that wait. */
-const share = 8;
+/** One of so many picks goes to a lower class that waits. */
+const lowerEvery = 8;
 
 /** Whether a class is below the best one. */
 export function isLower(sendClass: SendClass): boolean {
@@ -29,8 +29,8 @@ export function bestOf(first: SendClass, ...others: readonly SendClass[]): SendC
  */
 export function classAt(pick: number, waiting: readonly SendClass[]): SendClass | undefined {
   const best = sendClasses.find((each) => waiting.includes(each));
-  if (pick % share !== share - 1) return best;
-  const from = Math.floor(pick / share) % lowerClasses.length;
+  if (pick % lowerEvery !== lowerEvery - 1) return best;
+  const from = Math.floor(pick / lowerEvery) % lowerClasses.length;
   const rotated = [...lowerClasses.slice(from), ...lowerClasses.slice(0, from)];
   return rotated.find((each) => each !== best && waiting.includes(each)) ?? best;
 }

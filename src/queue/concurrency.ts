@@ -159,8 +159,8 @@ export class Slots {
   }
 
   /**
-   * Counts a job that goes on without a slot. Returns false, and counts nothing, if as many jobs of
-   * its group do so as may have slots. The job then keeps its slot.
+   * Counts a job that goes on without a slot. Returns false and counts nothing if its group has
+   * reached the limit of such jobs, which equals its limit of slots. The job then keeps its slot.
    */
   startWithoutSlot(lane: Lane): boolean {
     const group = groupOf(lane);

@@ -30,9 +30,9 @@ interface DueJobsSearch {
  * The minimum and maximum size of the window: the jobs that have been due for longest, which each
  * search reads first.
  */
-const window = { min: 64, max: 256 } as const;
+const windowSize = { min: 64, max: 256 } as const;
 /** The number of rows in a page of the ring. They may belong to many lanes or to one. */
-const page = 16;
+const ringPageSize = 16;
 /**
  * The maximum number of pages that one search reads. The next search continues where this one
  * ended.
@@ -87,10 +87,10 @@ export async function findIdleJob(
     return serves(lane) && (remote === undefined || remotes.has(remote));
   };
   for (const pool of pools) {
-    const due = await readInOrder(reads, { pool, until: since, limit: page });
+    const due = await readInOrder(reads, { pool, until: since, limit: ringPageSize });
     const idle = due.find(isRunnable);
     if (idle === undefined) continue;
-    const next = await readInOrder(reads, { pool, after: now, limit: window.max });
+    const next = await readInOrder(reads, { pool, after: now, limit: windowSize.max });
     if (!next.some(({ leased }) => leased)) return idle;
   }
   return undefined;
@@ -173,7 +173,7 @@ export class DueJobs {
     waitForOthersMs = () => 0,
     armed = [],
   }: DueJobsSearch): Promise<readonly DueJob[]> {
-    const limit = Math.min(Math.max(window.min, 2 * free), window.max);
+    const limit = Math.min(Math.max(windowSize.min, 2 * free), windowSize.max);
     const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
     const due = rows.flatMap((row) => {
       const job = dueJob(row);
@@ -239,7 +239,7 @@ export class DueJobs {
         found.push(...inLane.map(dueJob));
         if (inLane.length === limit) cutLanes.push(lane);
       }
-      if (rows.length < page) {
+      if (rows.length < ringPageSize) {
         if (hasWrapped || start === "") return ringJobs(true);
         hasWrapped = true;
         this.#lastLane = "";
@@ -265,7 +265,7 @@ export class DueJobs {
       prefix: [this.#pool],
       order: "ascending",
       after: [after, Number.MAX_SAFE_INTEGER],
-      limit: page,
+      limit: ringPageSize,
     });
   }
 }

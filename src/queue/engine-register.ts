@@ -11,7 +11,7 @@
  *   handler can renew it.
  * - Each lease writes a new fence to the row of the job. A handler reads that row in each
  *   transaction that begins a step, such as a hand-over, and guards its version. Of two engines
- *   that believe to have the job, only the one whose fence is in the row can commit.
+ *   that think they have the job, only the one whose fence is in the row can commit.
  * - A call that was under way ends under a lost lease, as after a stall: its message is ambiguous
  *   until the answer arrives, which still counts, or until a look-up. Look-ups wait until the call
  *   must have ended (`leased_until` of the attempt), whenever the lease ended.
@@ -202,8 +202,8 @@ export class EngineRegister {
 }
 
 /**
- * Ends those of these leases that an engine which is gone still has: the jobs are due. Returns how
- * many. A job that has failed or was interrupted since its last success waits first, longer each
+ * Makes those of these jobs due again whose lease a gone engine still has. Returns how many it
+ * ended. A job that has failed or was interrupted since its last success waits first, longer each
  * time, but at most until its lease expires. So if its handler ends the process each time, other
  * jobs can run in between.
  */

@@ -36,6 +36,6 @@ export {
   moveToUsualLane,
   prefetchJob,
   rememberJob,
-  presentLane,
+  currentLane,
   renew,
 } from "./rows.ts";

@@ -74,7 +74,7 @@ export interface AnyJobName {
   readonly key: JobKeys[JobKind];
 }
 
-const fields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
+const keyFields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
   send: ["conversation_id"],
   release: ["message_id"],
   throttle: ["account_id", "mode", "address"],
@@ -97,14 +97,14 @@ const fields: { readonly [K in JobKind]: readonly (keyof JobKeys[K])[] } = {
 /** Returns the text under which a job's key is stored. A single id is stored as it is. */
 export function encodeJobKey({ kind, key }: AnyJobName): string {
   const values: Readonly<Record<string, string>> = key;
-  return encodeNames(fields[kind].map((field) => values[field] ?? ""));
+  return encodeNames(keyFields[kind].map((field) => values[field] ?? ""));
 }
 
 /** Returns the key that `encodeJobKey` stored for a job of this kind. */
 export function decodeJobKey<K extends JobKind>(kind: K, text: string): JobKeys[K] {
   const values = decodeNames(text);
   // `encodeJobKey` wrote a value for each field.
-  return Object.fromEntries(fields[kind].map((field, i) => [field, values[i]])) as JobKeys[K];
+  return Object.fromEntries(keyFields[kind].map((field, i) => [field, values[i]])) as JobKeys[K];
 }
 
 /** Jobs that call a remote for an account: a transport, or the sentiment analyzer. */
@@ -149,7 +149,7 @@ export type Lane<K extends JobKind = JobKind> = {
   } & (P extends keyof LaneNames ? LaneNames[P] : unknown);
 }[K];
 
-const names: { readonly [K in keyof LaneNames]: readonly (keyof LaneNames[K])[] } = {
+const laneFields: { readonly [K in keyof LaneNames]: readonly (keyof LaneNames[K])[] } = {
   // The class is last, so that the lanes of a group follow one another in the index.
   send: ["remote", "account_id", "mode", "waiting_for", "class"],
   release: ["class"],
@@ -160,8 +160,8 @@ const names: { readonly [K in keyof LaneNames]: readonly (keyof LaneNames[K])[] 
   turn: ["account_id", "mode"],
 };
 
-const namesOf = (kind: string): readonly string[] =>
-  kind in names ? names[kind as keyof LaneNames] : [];
+const laneFieldsOf = (kind: string): readonly string[] =>
+  kind in laneFields ? laneFields[kind as keyof LaneNames] : [];
 
 /**
  * The decoded lanes, and their texts. The dispatcher decodes and encodes the lane of a job many
@@ -175,7 +175,7 @@ export function encodeLane(lane: Lane): string {
   const known = textOf.get(lane);
   if (known !== undefined) return known;
   const values: Readonly<Record<string, unknown>> = { ...lane };
-  const parts = namesOf(lane.kind).map((name) => values[name] ?? "");
+  const parts = laneFieldsOf(lane.kind).map((name) => values[name] ?? "");
   return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...parts.map(String)]);
 }
 
@@ -185,7 +185,7 @@ export function decodeLane(text: string): Lane {
   if (lane === undefined) {
     const [kind = "", speed, ...values] = decodeNames(text);
     // Of the names, only `waiting_for` can be absent, and no address is empty.
-    const fields = namesOf(kind).map((name, i) => [
+    const fields = laneFieldsOf(kind).map((name, i) => [
       name,
       name === "waiting_for" && values[i] === "" ? null : values[i],
     ]);

@@ -136,14 +136,14 @@ export async function arm(within: AnyTx, order: JobOrder): Promise<void> {
   if (!job.leased || Object.keys(change).length > 0) tx.update(jobs, job, change);
 }
 
-/** Returns the columns of a job that make it due at `due_at`, if it is not due by then. */
+/** Returns the changes that make a job due by `due_at`. Empty if it already is. */
 function dueBy(job: JobRow, due_at: number): Partial<JobRow> {
-  const present = job.leased ? (job.rearmed_at ?? Infinity) : job.due_at;
-  if (present <= due_at) return {};
+  const current = job.leased ? (job.rearmed_at ?? Infinity) : job.due_at;
+  if (current <= due_at) return {};
   return job.leased ? { rearmed_at: due_at } : { due_at };
 }
 
-/** Returns the columns of a job that move it to the lane of a class, if it is in another one. */
+/** Returns the changes that move a job to the lane of a class. Empty if it is there. */
 function inClass(job: JobRow, sendClass: SendClass): Partial<JobRow> {
   const lane = decodeLane(job.lane);
   if (!("class" in lane) || lane.class === sendClass) return {};
@@ -204,9 +204,9 @@ export async function lease(
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at, leased_by: leasedBy }));
 }
 
-/** The pause after a failure of a job that follows `before` others, in milliseconds. */
-export function pauseAfter(before: number): number {
-  return Math.min(pauseMs * 2 ** before, maxPauseMs);
+/** The pause after a failure, in milliseconds. `earlier` is the number of failures before it. */
+export function pauseAfter(earlier: number): number {
+  return Math.min(pauseMs * 2 ** earlier, maxPauseMs);
 }
 
 /** The part of a claim that proves its lease. */
@@ -271,19 +271,19 @@ export async function isRearmed(within: AnyTx, claim: HeldJob): Promise<boolean>
 }
 
 /** Returns the lane of the job. The job may have been moved since it was claimed. */
-export async function presentLane(within: AnyTx, claim: Claim): Promise<Lane> {
+export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
   return decodeLane((await renewedJob(within, claim)).lane);
 }
 
 /**
- * Moves the job to the lane of the class that `choose` returns; `choose` gets its present class.
+ * Moves the job to the lane of the class that `choose` returns; `choose` gets its current class.
  * Does nothing if the lease was lost. A job that was armed during its run keeps its class until the
  * next one: arming it again may write nothing, so `choose` may not see what it was armed for.
  */
 export async function moveToClass(
   within: AnyTx,
   claim: HeldJob,
-  choose: (present: SendClass) => Promise<SendClass>,
+  choose: (current: SendClass) => Promise<SendClass>,
 ): Promise<void> {
   const job = await leasedJob(within, claim);
   if (job === undefined || job.rearmed_at !== null) return;

@@ -24,7 +24,7 @@ export class GroupPace {
   #msBefore = 0;
   #sliceStart: number;
   #sliceMs = usualSliceMs;
-  /** When the last body ended. */
+  /** The time, as it was read last. */
   #now: number;
 
   /** `commitMs`: how long the last synchronous commit took, in milliseconds. */
@@ -51,9 +51,9 @@ export class GroupPace {
   }
 
   /**
-   * Whether the group may end if no more callers' commands wait, so that those that it has do not
-   * wait for others: after one slice for each, and half the time that a commit takes. Otherwise the
-   * storage would spend most of its time on commits.
+   * Whether the group may end early, so that the callers' commands in it do not wait for others:
+   * after one slice for each of them, and after half the time of a commit. If groups were shorter,
+   * the storage would spend most of its time on commits.
    */
   get mayEnd(): boolean {
     const commands = this.#callerCommands;

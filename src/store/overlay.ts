@@ -200,15 +200,15 @@ export function withOverlay(
 }
 
 /** A row that was touched. Its entry is undefined once its writes were rolled back. */
-interface Slot {
+interface TouchedRow {
   entry: Entry | undefined;
 }
 
 /** The touched rows of one collection, by primary key and by each index that was asked for. */
 class Touched {
-  readonly #byKey = new KeyMap<Slot>();
+  readonly #byKey = new KeyMap<TouchedRow>();
   /** The slots that have an entry, in the order in which the rows were touched. */
-  readonly #slots: Slot[] = [];
+  readonly #slots: TouchedRow[] = [];
   readonly #indexes = new Map<Index, PlacesByLength>();
 
   find(key: readonly KeyValue[]): Entry | undefined {
@@ -241,7 +241,7 @@ class Touched {
     };
   }
 
-  #fill(slot: Slot, entry: Entry): void {
+  #fill(slot: TouchedRow, entry: Entry): void {
     slot.entry = entry;
     for (const [index, lengths] of this.#indexes) {
       for (const [length, places] of lengths) addPlaces(places, index, length, slot);
@@ -279,22 +279,22 @@ class Touched {
 }
 
 /** The touched rows by their place in an index: the values of its first columns. */
-type Places = KeyMap<Set<Slot>>;
+type Places = KeyMap<Set<TouchedRow>>;
 /** The places by the number of columns in a place. */
 type PlacesByLength = Map<number, Places>;
 
-function addPlaces(places: Places, index: Index, length: number, slot: Slot): void {
+function addPlaces(places: Places, index: Index, length: number, slot: TouchedRow): void {
   if (slot.entry === undefined) return;
   const { base, row } = slot.entry;
   if (row !== undefined) addPlace(places, placeIn(index, length, row), slot);
   if (base !== undefined && base !== row) addPlace(places, placeIn(index, length, base), slot);
 }
 
-function addPlace(places: Places, place: readonly KeyValue[] | undefined, slot: Slot): void {
+function addPlace(places: Places, place: readonly KeyValue[] | undefined, slot: TouchedRow): void {
   if (place !== undefined) places.getOrInsert(place, () => new Set()).add(slot);
 }
 
-const noSlots: readonly Slot[] = [];
+const noSlots: readonly TouchedRow[] = [];
 
 const noEntries: readonly Entry[] = [];
 

@@ -56,7 +56,7 @@ describe("the route of a message", () => {
     fc.record({
       takes: fc.constantFrom(0, 10, 25_000),
       wish: fc.option(fc.nat(200_000), { freq: 2 }),
-      isOut: fc.nat(9).map((n) => n === 0),
+      isExcluded: fc.nat(9).map((n) => n === 0),
     }),
     { minLength: 19, maxLength: 19 },
   );
@@ -70,13 +70,13 @@ describe("the route of a message", () => {
         const of = (transport: string): FailedAttempt[] =>
           tried.filter((each) => each.transport === transport);
         const isOver = (name: string): boolean =>
-          of(name).length === maxAttempts || of(name).some(({ isOut }) => isOut);
+          of(name).length === maxAttempts || of(name).some(({ isExcluded }) => isExcluded);
         const dueOf = (name: string): number => {
           const last = of(name).at(-1);
           const pause = retryDelays[of(name).length - 1] ?? 0;
           return last === undefined ? 0 : (last.not_before ?? last.at + pause);
         };
-        for (const { takes, wish, isOut } of said) {
+        for (const { takes, wish, isExcluded } of said) {
           const next = nextAfter({ transports: way }, tried, now);
           const left = way.filter((name) => !isOver(name));
           if (next.next === "nowhere") {
@@ -104,7 +104,7 @@ describe("the route of a message", () => {
           ).toBe(places.find((name) => name > (tried.at(-1)?.transport ?? "")) ?? places[0]);
           now = next.at + takes;
           const not_before = wish === null ? null : now + wish;
-          tried.push({ transport: next.transport, isOut, at: now, not_before });
+          tried.push({ transport: next.transport, isExcluded, at: now, not_before });
         }
         expect(nextAfter({ transports: way }, tried, now)).toEqual({ next: "nowhere" });
       }),
