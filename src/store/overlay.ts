@@ -207,8 +207,8 @@ interface TouchedRow {
 /** The touched rows of one collection, by primary key and by each index that was asked for. */
 class Touched {
   readonly #byKey = new KeyMap<TouchedRow>();
-  /** The slots that have an entry, in the order in which the rows were touched. */
-  readonly #slots: TouchedRow[] = [];
+  /** Those that have an entry, in the order in which they were touched. */
+  readonly #rows: TouchedRow[] = [];
   readonly #indexes = new Map<Index, PlacesByLength>();
 
   find(key: readonly KeyValue[]): Entry | undefined {
@@ -218,7 +218,7 @@ class Touched {
   /** Returns the entries, in the order in which the rows were touched. */
   entries(): Entry[] {
     const entries: Entry[] = [];
-    for (const { entry } of this.#slots) if (entry !== undefined) entries.push(entry);
+    for (const { entry } of this.#rows) if (entry !== undefined) entries.push(entry);
     return entries;
   }
 
@@ -227,24 +227,24 @@ class Touched {
    * later is undone.
    */
   put(entry: Entry): () => void {
-    const slot = this.#byKey.getOrInsert(entry.key, () => ({ entry: undefined }));
-    const before = slot.entry;
-    if (before === undefined) this.#slots.push(slot);
-    this.#fill(slot, entry);
+    const touched = this.#byKey.getOrInsert(entry.key, () => ({ entry: undefined }));
+    const before = touched.entry;
+    if (before === undefined) this.#rows.push(touched);
+    this.#fill(touched, entry);
     return () => {
       // The indexes may have been built while the row was elsewhere, so its places are added again.
-      if (before !== undefined) this.#fill(slot, before);
+      if (before !== undefined) this.#fill(touched, before);
       else {
-        slot.entry = undefined;
-        this.#slots.pop();
+        touched.entry = undefined;
+        this.#rows.pop();
       }
     };
   }
 
-  #fill(slot: TouchedRow, entry: Entry): void {
-    slot.entry = entry;
+  #fill(touched: TouchedRow, entry: Entry): void {
+    touched.entry = entry;
     for (const [index, lengths] of this.#indexes) {
-      for (const [length, places] of lengths) addPlaces(places, index, length, slot);
+      for (const [length, places] of lengths) addPlaces(places, index, length, touched);
     }
   }
 
@@ -256,13 +256,13 @@ class Touched {
       const entry = this.find(key);
       return entry !== undefined && matchesKey(entry) ? [entry] : noEntries;
     }
-    const slots =
-      this.#slots.length < fewEntries
-        ? this.#slots
-        : (this.#places(index, key.length).get(key) ?? noSlots);
+    const rows =
+      this.#rows.length < fewEntries
+        ? this.#rows
+        : (this.#places(index, key.length).get(key) ?? noRows);
     const found: Entry[] = [];
     // A place may list rows that have moved away or whose writes were rolled back.
-    for (const { entry } of slots) {
+    for (const { entry } of rows) {
       if (entry !== undefined && matchesKey(entry)) found.push(entry);
     }
     return found;
@@ -272,7 +272,7 @@ class Touched {
     const lengths = getOrInsert(this.#indexes, index, () => new Map());
     return getOrInsert(lengths, length, () => {
       const places: Places = new KeyMap();
-      for (const slot of this.#slots) addPlaces(places, index, length, slot);
+      for (const touched of this.#rows) addPlaces(places, index, length, touched);
       return places;
     });
   }
@@ -283,18 +283,22 @@ type Places = KeyMap<Set<TouchedRow>>;
 /** The places by the number of columns in a place. */
 type PlacesByLength = Map<number, Places>;
 
-function addPlaces(places: Places, index: Index, length: number, slot: TouchedRow): void {
-  if (slot.entry === undefined) return;
-  const { base, row } = slot.entry;
-  if (row !== undefined) addPlace(places, placeIn(index, length, row), slot);
-  if (base !== undefined && base !== row) addPlace(places, placeIn(index, length, base), slot);
+function addPlaces(places: Places, index: Index, length: number, touched: TouchedRow): void {
+  if (touched.entry === undefined) return;
+  const { base, row } = touched.entry;
+  if (row !== undefined) addPlace(places, placeIn(index, length, row), touched);
+  if (base !== undefined && base !== row) addPlace(places, placeIn(index, length, base), touched);
 }
 
-function addPlace(places: Places, place: readonly KeyValue[] | undefined, slot: TouchedRow): void {
-  if (place !== undefined) places.getOrInsert(place, () => new Set()).add(slot);
+function addPlace(
+  places: Places,
+  place: readonly KeyValue[] | undefined,
+  touched: TouchedRow,
+): void {
+  if (place !== undefined) places.getOrInsert(place, () => new Set()).add(touched);
 }
 
-const noSlots: readonly TouchedRow[] = [];
+const noRows: readonly TouchedRow[] = [];
 
 const noEntries: readonly Entry[] = [];
 
