@@ -30,7 +30,14 @@ import {
   type Work,
 } from "./host/index.ts";
 import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
-import { createAccount, defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
+import {
+  createAccount,
+  defaultAccountId,
+  KeyRing,
+  listAccounts,
+  prepareStorage,
+  updateAccount,
+} from "./accounts/index.ts";
 import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
 import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
@@ -162,6 +169,9 @@ export class MessagingEngine<
     } = own);
     this.accounts = {
       create: (input, commandOptions) => runner.change(createAccount, input, commandOptions),
+      list: (page = {}) => runner.read(listAccounts, page),
+      update: (id, changes, commandOptions) =>
+        runner.change(updateAccount, { ...changes, id }, commandOptions),
     };
   }
 

@@ -153,6 +153,7 @@ export type {
   HourCount,
   HourlyUsage,
   Plan,
+  UpdateAccount,
   Usage,
 } from "./accounts/index.ts";
 export type {

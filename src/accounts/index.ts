@@ -1,4 +1,10 @@
-export { createAccount, defaultAccountId, prepareStorage } from "./create-account.ts";
+export {
+  createAccount,
+  defaultAccountId,
+  prepareStorage,
+  updateAccount,
+} from "./account-commands.ts";
+export { listAccounts } from "./reads.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";
 export { accountById, keys, ownAccount, settingByName, settings, usage } from "./rows.ts";
@@ -19,6 +25,7 @@ export type {
   CreatedAccount,
   GetUsage,
   Plan,
+  UpdateAccount,
   Usage,
 } from "./types.ts";
 export { type ApiKey, type CreatedKey, type CreateKey, defaultGraceSeconds } from "./key-types.ts";

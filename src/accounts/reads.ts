@@ -1,6 +1,17 @@
-import { listQuery, type Query, type Services } from "../operations/index.ts";
-import { dayMs, invalid, iso, isoOrNull, notFound, noInput, type Limits } from "../kernel/index.ts";
-import { accountById, type AccountRow, type KeyRow, keys, usageByDay } from "./rows.ts";
+import { listQuery, mapPage, pageOf, type Query, type Services } from "../operations/index.ts";
+import {
+  dayMs,
+  invalid,
+  iso,
+  isoOrNull,
+  type Limits,
+  noInput,
+  notFound,
+  type Page,
+  type PageQuery,
+  pageQuerySchema,
+} from "../kernel/index.ts";
+import { accountById, type AccountRow, accounts, type KeyRow, keys, usageByDay } from "./rows.ts";
 import {
   type Account,
   type AccountLimits,
@@ -9,7 +20,7 @@ import {
   type Usage,
 } from "./types.ts";
 import type { ApiKey } from "./key-types.ts";
-import { unscopedReadsOf } from "../store/index.ts";
+import { scan, unscopedReadsOf } from "../store/index.ts";
 
 export function accountResource(
   row: AccountRow,
@@ -50,6 +61,30 @@ export const getAccount: Query<Record<string, never>, Account> = {
     const account = await unscopedReadsOf(reads).get(accountById, [reads.scope.account_id]);
     if (account === undefined) throw notFound("account");
     return accountResource(account, services);
+  },
+};
+
+/** Lists the accounts of the engine, newest first. The default account is last. */
+export const listAccounts: Query<PageQuery, Page<Account>> = {
+  kind: "query",
+  name: "accounts.list",
+  input: () => pageQuerySchema,
+  async run(reads, input, call) {
+    const index = accounts.primary;
+    const range = { index, prefix: [], order: "descending" } as const;
+    const found = await pageOf<AccountRow>(
+      {
+        operation: "accounts.list",
+        filters: {},
+        input,
+        index,
+        prefix: 0,
+        scan: (limit, after) =>
+          scan(unscopedReadsOf(reads), { ...range, limit, ...(after && { after }) }),
+      },
+      call,
+    );
+    return mapPage(found, (row) => accountResource(row, call.services));
   },
 };
 

@@ -137,6 +137,17 @@ export const accountSchema = z
       "tenants uses the default account.",
   });
 
+const nameField = name(200).describe("The name of the account, up to 200 characters.");
+
+const planField = z.strictObject({
+  name: name(64).describe(aboutPlan.name),
+  requests_per_second: z.int().min(1).max(100_000).describe(aboutPlan.requests_per_second),
+});
+
+const timeZoneField = text(64).refine(isTimeZone, {
+  error: "must be an IANA time zone name, such as Europe/Berlin",
+});
+
 /** A new account. */
 export interface CreateAccount {
   /** The name of the account, up to 200 characters. */
@@ -155,21 +166,14 @@ export interface CreateAccount {
 
 export const createAccountSchema = z
   .strictObject({
-    name: name(200).describe("The name of the account, up to 200 characters."),
-    plan: z
-      .strictObject({
-        name: name(64).describe(aboutPlan.name),
-        requests_per_second: z.int().min(1).max(100_000).describe(aboutPlan.requests_per_second),
-      })
+    name: nameField,
+    plan: planField
       .optional()
       .describe(
         "The plan of the account: a name of up to 64 characters, and 1 to 100,000 requests per " +
           "second. By default the plan `standard` with 100 requests per second.",
       ),
-    time_zone: text(64)
-      .refine(isTimeZone, {
-        error: "must be an IANA time zone name, such as Europe/Berlin",
-      })
+    time_zone: timeZoneField
       .optional()
       .describe(
         "The IANA name of the account's time zone, such as `Europe/Berlin`. By default the " +
@@ -177,6 +181,47 @@ export const createAccountSchema = z
       ),
   })
   .meta({ id: "CreateAccount", description: "A new account." });
+
+/** Changes to an account. An absent field keeps its value. */
+export interface UpdateAccount {
+  /** The id of the account. */
+  readonly id: string;
+  /** The name of the account, up to 200 characters. */
+  readonly name?: string | undefined;
+  /**
+   * The plan of the account: a name of up to 64 characters, and 1 to 100,000 requests per second.
+   * Engines apply a new plan within about a second.
+   */
+  readonly plan?: Plan | undefined;
+  /**
+   * The IANA name of the account's time zone, such as `Europe/Berlin`. `null` means the engine
+   * option `timeZone`.
+   */
+  readonly time_zone?: string | null | undefined;
+}
+
+export const updateAccountSchema = z
+  .strictObject({
+    id: ids.account.describe("The id of the account."),
+    name: nameField.optional(),
+    plan: planField
+      .optional()
+      .describe(
+        "The plan of the account: a name of up to 64 characters, and 1 to 100,000 requests per " +
+          "second. Engines apply a new plan within about a second.",
+      ),
+    time_zone: timeZoneField
+      .nullable()
+      .optional()
+      .describe(
+        "The IANA name of the account's time zone, such as `Europe/Berlin`. `null` means the " +
+          "engine option `timeZone`.",
+      ),
+  })
+  .meta({
+    id: "UpdateAccount",
+    description: "Changes to an account. An absent field keeps its value.",
+  });
 
 /** The account and its first API key, which is for its sandbox. */
 export interface CreatedAccount {

@@ -4,6 +4,7 @@ import type {
   ApiKey,
   CreateAccount,
   CreatedAccount,
+  UpdateAccount,
   CreatedKey,
   CreateKey,
   ErrorCounts,
@@ -314,6 +315,13 @@ export interface Accounts {
    * secret.
    */
   create(input: CreateAccount, options?: CommandOptions): Promise<CreatedAccount>;
+  /** Lists the accounts, newest first. The default account is last. */
+  list(page?: PageQuery): Promise<Page<Account>>;
+  /**
+   * Changes the name, the plan or the time zone of an account. Absent fields keep their value.
+   * @throws TidingsError `not_found` when there is no such account
+   */
+  update(id: string, changes: Changes<UpdateAccount>, options?: CommandOptions): Promise<Account>;
 }
 
 /** The operations on one account in one mode. */

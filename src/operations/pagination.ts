@@ -8,7 +8,7 @@ import {
 } from "../kernel/index.ts";
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Call, Query } from "./operation.ts";
-import type { KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
+import type { Index, KeyValue, ScopedIndex, Seen } from "../ports/index.ts";
 import {
   type Kept,
   scan,
@@ -35,7 +35,7 @@ export interface RangeList<R extends Scope>
 
 /** A list with its own scan, in the order of an index of which `prefix` columns are fixed. */
 export interface ScanList<R extends object> extends PageRequest {
-  readonly index: ScopedIndex;
+  readonly index: Index;
   readonly prefix: number;
   /** Returns up to `limit` rows after a position. */
   scan(limit: number, after: readonly KeyValue[] | undefined): Promise<Scan<R>>;

@@ -152,6 +152,55 @@ describe.each(storages)("accounts on $name", ({ name, open }) => {
     });
   });
 
+  it("are listed page by page, newest first, and the default one last", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const names = ["Default"];
+    for (const name of ["a", "b", "c"]) {
+      await clock.advance(1_000);
+      names.unshift(name);
+      await one.accounts.create({ name });
+    }
+    const first = await one.accounts.list({ limit: 3 });
+    expect(first.data.map(({ name }) => name)).toEqual(names.slice(0, 3));
+    const cursor = first.next_cursor ?? expect.fail("There are more accounts.");
+    const rest = await one.accounts.list({ limit: 3, cursor });
+    expect(rest).toMatchObject({ data: [{ name: "Default" }], has_more: false });
+  });
+
+  it("change their name, plan and time zone, each on its own", async () => {
+    const { engine } = world();
+    const one = engine(open().connect(), { timeZone: "Asia/Tokyo" });
+    const { account } = await one.accounts.create({ name: "a", time_zone: "Europe/Berlin" });
+    const { id, plan } = account;
+    const plus = { name: "plus", requests_per_second: 7 };
+    expect(await one.accounts.update(id, { name: "b" })).toEqual({ ...account, name: "b" });
+    expect(await one.accounts.update(id, { plan: plus })).toMatchObject({ name: "b", plan: plus });
+    const reset = { plan, time_zone: null };
+    await one.accounts.update(id, reset);
+    const handle = one.account(id, { mode: "live" });
+    expect(await handle.get()).toEqual({ ...account, name: "b", time_zone: "Asia/Tokyo" });
+    const wrong = one.accounts.update(id, { name: " ", time_zone: "Europe/Bärlin" });
+    expect(await errorOf(wrong)).toMatchObject({
+      code: "validation_failed",
+      errors: [{ pointer: "/name" }, { pointer: "/time_zone" }],
+    });
+    const nobody = one.accounts.update("acct_00000000000000000000000001", { name: "c" });
+    expect(await errorOf(nobody)).toMatchObject({ code: "not_found" });
+  });
+
+  it("get a new limit of requests for each of their keys", async () => {
+    const { clock, engine } = world();
+    const one = engine(open().connect());
+    const { account, key } = await one.accounts.create({ name: "a" });
+    const secret = key.secret ?? expect.fail("It has a secret.");
+    const ask = async () => (await call(one.api, { path: "/v1/account", key: secret })).status;
+    expect(await ask()).toBe(200);
+    await one.accounts.update(account.id, { plan: { name: "tiny", requests_per_second: 1 } });
+    await clock.advance(2_000);
+    expect([await ask(), await ask()]).toEqual([200, 429]);
+  });
+
   it("have no sandbox operations in live mode", async () => {
     const { engine } = world();
     const live = engine(open().connect(), { transports: [bothModes()] }).account(undefined, {

@@ -1,14 +1,17 @@
 import { accountResource } from "./reads.ts";
 import {
+  type Account,
   type CreateAccount,
   createAccountSchema,
   type CreatedAccount,
   standardPlan,
+  type UpdateAccount,
+  updateAccountSchema,
 } from "./types.ts";
 import { type Command, keyScopes, type Services } from "../operations/index.ts";
 import { mintKey } from "./key-commands.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
-import type { AccountId, GenerateId } from "../kernel/index.ts";
+import { type AccountId, type GenerateId, notFound } from "../kernel/index.ts";
 import { accountById, type AccountRow, accounts, settingByName, settings } from "./rows.ts";
 
 /** Creates an account with a sandbox that is ready to use, and a first key for that sandbox. */
@@ -32,6 +35,27 @@ export const createAccount: Command<CreateAccount, CreatedAccount> = {
     return { account: accountResource(account, services), key };
   },
   onReplay: ({ account, key }) => ({ account, key: { ...key, secret: null } }),
+};
+
+/** Changes the name, the plan or the time zone of an account. */
+export const updateAccount: Command<UpdateAccount, Account> = {
+  kind: "command",
+  name: "accounts.update",
+  input: () => updateAccountSchema,
+  status: 200,
+  survivesReset: true,
+  async run(tx, { id, name, plan, time_zone }, { services }) {
+    const unscopedTx = unscoped(tx);
+    const account = await unscopedTx.get(accountById, [id]);
+    if (account === undefined) throw notFound("account");
+    const updated = unscopedTx.update(accounts, account, {
+      name: name ?? account.name,
+      plan: plan?.name ?? account.plan,
+      requests_per_second: plan?.requests_per_second ?? account.requests_per_second,
+      time_zone: time_zone === undefined ? account.time_zone : time_zone,
+    });
+    return accountResource(updated, services);
+  },
 };
 
 /** Inserts an account and sets up its sandbox. */
