@@ -9,6 +9,7 @@ import {
   ids,
   isTimeZone,
   name,
+  reference,
   text,
   timestamp,
 } from "../kernel/index.ts";
@@ -202,7 +203,7 @@ export interface UpdateAccount {
 
 export const updateAccountSchema = z
   .strictObject({
-    id: ids.account.describe("The id of the account."),
+    id: reference.describe("The id of the account."),
     name: nameField.optional(),
     plan: planField
       .optional()

@@ -217,10 +217,10 @@ export async function releaseThrottled(tx: Tx, claim: Claim<"throttle">): Promis
     else if (throttle.waiting) tx.update(senderThrottles, throttle, { waiting: false });
     return finish(tx, claim, hasForgotten ? {} : { againAt: tx.now });
   }
-  const isExcluded = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
-  const out = inLanes.filter(isExcluded).length;
+  const isOut = ({ leased, due_at }: JobRow): boolean => leased || due_at <= tx.now;
+  const out = inLanes.filter(isOut).length;
   const free = await freeNow(tx, throttle);
-  const waiting = lanes.map(([name, jobs]) => [name, jobs.filter((job) => !isExcluded(job))] as const);
+  const waiting = lanes.map(([name, jobs]) => [name, jobs.filter((job) => !isOut(job))] as const);
   // The picks are numbered like the hand-overs, so they continue across runs and engines.
   const next = pickByClass(new Map(waiting), throttle.handed + out, free - out);
   for (const job of next) unscoped(tx).update(jobs, job, { due_at: tx.now });
