@@ -80,28 +80,33 @@ export class Backlog {
   takeSlotFor(lane: Lane): boolean {
     const free = this.#slots.freeInLane(lane);
     if (free <= 0 || !this.#due.hasReadAllLanes || this.#armed.size >= maxArmed) return false;
-    if (!this.#hasWaiting) {
-      this.#slots.take(lane);
-      return true;
-    }
-    const added = { lane };
-    const jobs: { readonly lane: Lane }[] = [];
-    let room = free;
-    for (const [each, count] of this.#waitingJobs()) {
-      if (groupOf(each) !== groupOf(lane)) room -= count;
-      else for (let i = 0; i < Math.min(count, free); i++) jobs.push({ lane: each });
-    }
-    const byClass = Map.groupBy([...jobs, added], (job) => classOf(job.lane));
-    const picked = pickByClass(byClass, this.#slots.nextPick(lane), room);
-    const at = picked.indexOf(added);
-    if (at < 0) return false;
+    const ahead = this.#lanesAhead(lane, free);
+    if (ahead === undefined) return false;
     // If others go before it, they are picked next.
-    this.#slots.take(lane, { countsPick: at === 0 });
-    const hasSlot = (job: (typeof jobs)[number]): boolean => this.#slots.freeInLane(job.lane) > 0;
-    if (picked.slice(0, at).every(hasSlot)) return true;
+    this.#slots.take(lane, { countsPick: ahead.length === 0 });
+    if (ahead.every((each) => this.#slots.freeInLane(each) > 0)) return true;
     // This was the last slot that a waiting job of a lower class may use, so it is given back.
     this.#slots.release(lane);
     return false;
+  }
+
+  /**
+   * Returns the lanes of the waiting jobs that are picked before a new job of `lane`. Undefined if
+   * they leave it none of the `free` slots.
+   */
+  #lanesAhead(lane: Lane, free: number): readonly Lane[] | undefined {
+    if (!this.#hasWaiting) return [];
+    const added = { lane };
+    const waiting: { readonly lane: Lane }[] = [];
+    let room = free;
+    for (const [each, count] of this.#waitingJobs()) {
+      if (groupOf(each) !== groupOf(lane)) room -= count;
+      else for (let i = 0; i < Math.min(count, free); i++) waiting.push({ lane: each });
+    }
+    const byClass = Map.groupBy([...waiting, added], (job) => classOf(job.lane));
+    const picked = pickByClass(byClass, this.#slots.nextPick(lane), room);
+    const at = picked.indexOf(added);
+    return at < 0 ? undefined : picked.slice(0, at).map((job) => job.lane);
   }
 
   get #hasWaiting(): boolean {
