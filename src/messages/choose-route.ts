@@ -48,7 +48,8 @@ export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before"
  * Decides where to send a message after its last attempt failed at time `at`. Undefined if the
  * message stays with its transport: the engine has no routes or the message's route has no other
  * transport, the route does not fall back after this outcome, or the next attempt of a message that
- * may have been sent would be after its expiry.
+ * may have been sent would be after its expiry. `changed` is an earlier attempt whose new outcome
+ * is not stored yet.
  */
 export async function findNext(
   tx: Tx,
@@ -57,6 +58,7 @@ export async function findNext(
   attempt: AttemptRow,
   failure: AttemptFailure,
   at = tx.now,
+  changed?: AttemptRow,
 ): Promise<Next | undefined> {
   if (routes.length === 0) return undefined;
   const route = chooseRoute({ routes, transports }, message, attempt.transport);
@@ -68,7 +70,9 @@ export async function findNext(
   const isPlanned = attempt.next_attempt_at !== null;
   if (isRisky && !isPlanned && !route.fallBackAfter.includes(outcome)) return undefined;
   const before = await tx.list(attemptsOfMessage, [message.id], maxTried);
-  const earlier = before.filter(({ number }) => number < attempt.number);
+  const earlier = before
+    .filter(({ number }) => number < attempt.number)
+    .map((each) => (each.number === changed?.number ? changed : each));
   const tried = [...earlier, { ...attempt, answered_at: at, outcome, error, not_before }];
   const keeper = tried.findLast(isMessageRefused)?.transport;
   const next = nextAfter(

@@ -155,7 +155,7 @@ async function decide(
   if (isGivenUp(message, attempt)) return { decision: noChange, next: undefined };
   const state = stateOf(message);
   if (outcome.outcome === "rejected" && attempt.number < message.attempts) {
-    return decideAfterNotSent(tx, services, message, attempt);
+    return decideAfterNotSent(tx, services, message, { ...attempt, ...outcome });
   }
   const next =
     answer.outcome === "accepted"
@@ -198,7 +198,8 @@ export async function endQueued(
 /**
  * Decides about an ambiguous message after it is certain that an attempt sent nothing. If the
  * carriers of later attempts refused the message, the last refusal decides. The message stays
- * ambiguous if yet another attempt may have sent it.
+ * ambiguous if yet another attempt may have sent it. `attempt` has its new outcome, which need not
+ * be stored yet.
  */
 export async function decideAfterNotSent(
   tx: Tx,
@@ -208,7 +209,7 @@ export async function decideAfterNotSent(
 ): Promise<Decided> {
   const state = stateOf(message);
   const findNextAfter = (last: AttemptRow, failure: AttemptFailure): Promise<Next | undefined> =>
-    findNext(tx, services, message, last, failure, last.answered_at ?? tx.now);
+    findNext(tx, services, message, last, failure, last.answered_at ?? tx.now, attempt);
   let next: Next | undefined;
   let decision: AfterAttempt;
   if (attempt.number === message.attempts) {

@@ -199,6 +199,22 @@ describe("a message that the first carrier may have and the second refuses", () 
     expect([line.calls.length, other.calls.length]).toEqual([2, 1]);
   });
 
+  it.each([
+    { ends: "goes out over the first carrier", how: "for now", late: busy(), status: "sent" },
+    { ends: "fails", how: "for good", late: no("invalid_sender"), status: "failed" },
+  ])("$ends when the first refuses it late, $how", async ({ late, status }) => {
+    const answer = held<SendAnswer>();
+    const { clock, message, line, other } = await sent(() => no("invalid_sender"), {
+      send: (_, attempt) => (attempt.number === 1 ? answer.promise : accepted(attempt)),
+    });
+    await clock.advanceUntil(() => other.calls.length > 0);
+    expect(await message()).toMatchObject({ status: "ambiguous" });
+    answer.answer(late);
+    await clock.advance(60_000);
+    expect(await message()).toMatchObject({ status });
+    expect([line.calls.length, other.calls.length]).toEqual([status === "sent" ? 2 : 1, 1]);
+  });
+
   it("still records the opt-out that the second carrier knows", async () => {
     const { engine, message } = await sent(() => no("opted_out"));
     const { status, contact_id } = await message();
