@@ -22,6 +22,7 @@ import { type ListMessages, listMessagesSchema } from "./input-types.ts";
 import type { Message, MessageError } from "./types.ts";
 import { createdBetween, mapPage, page, type Query, type RangeList } from "../operations/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
+import { maxTried } from "./choose-route.ts";
 import { attemptRecords, firstStatus, timelineOf, type TimelineRecord } from "./timeline.ts";
 import type { Timeline, TimelineEntry } from "./timeline-types.ts";
 import {
@@ -231,15 +232,15 @@ export const listConversationMessages: Query<ThreadQuery, Page<Message>> = {
   },
 };
 
-/** Returns whether the message may still be handed over, or its last attempt is still looked up. */
+/** Returns whether the message may still be handed over, or an attempt is still looked up. */
 export async function isMessageInProgress(tx: Tx, id: string): Promise<boolean> {
   const message = await tx.get(messageById, [id]);
   if (message === undefined) return false;
   if (["scheduled", "queued", "sending"].includes(message.status)) return true;
   // If the look-up finds that nothing was sent, the message is sent again.
-  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  return (
-    attempt !== undefined &&
-    (await findJob(tx, { kind: "follow-up", key: { attempt_id: attempt.id } })) !== undefined
+  const made = await tx.list(attemptsOfMessage, [message.id], maxTried);
+  const jobs = await Promise.all(
+    made.map(({ id }) => findJob(tx, { kind: "follow-up", key: { attempt_id: id } })),
   );
+  return jobs.some((job) => job !== undefined);
 }

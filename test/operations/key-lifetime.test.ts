@@ -4,11 +4,13 @@ import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
 import { simulated } from "tidings/testing";
 import { idempotency, idempotencyByExpiry } from "../../src/operations/idempotency.ts";
+import { carrier, lost, refused } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { fastForward } from "../support/fast-forward.ts";
 import { world } from "../support/world.ts";
 
 const dayMs = 86_400_000;
+const invalidSender = { code: "invalid_sender", message: "No." } as const;
 
 /** The response to a repeated call with one key, after a delay. */
 async function againAfter(
@@ -51,6 +53,28 @@ test.each([0, 1, 599_999, 600_000, dayMs])(
     expect(messages).toBe(1);
   },
 );
+
+test("a key replays past its lifetime while an earlier attempt is looked up", async () => {
+  const { clock, engine } = world();
+  const one = engine(memory(), {
+    transports: [
+      carrier({ send: () => lost, lookup: () => ({ outcome: "not_sent" }) }),
+      carrier({ name: "second", send: () => ({ ...refused, error: invalidSender }) }),
+    ],
+    routes: [{ transports: ["sandbox", "second"], fallBackAfter: ["ambiguous"] }],
+    idempotencyHours: 1,
+  });
+  await one.start();
+  // So that the reaper does not run at the key's expiry.
+  await clock.advance(60_000);
+  const send_at = new Date(clock.now() + 3_600_000).toISOString();
+  const send = () =>
+    one.messages.send({ to: "+15005550001", body: "Hi", send_at }, { idempotencyKey: "key" });
+  const { id } = await send();
+  await clock.advance(3_601_000);
+  expect(await one.messages.get(id)).toMatchObject({ status: "ambiguous" });
+  expect((await send()).id).toBe(id);
+});
 
 test("a key of an error can be reused after 24 hours and is soon removed", async () => {
   const { clock, random } = simulated({ start: "2026-01-01T00:00:00Z" });
