@@ -16,7 +16,7 @@ export interface Member {
   /** Its position in the order of arrival. */
   readonly place: number;
   readonly origin: Origin;
-  /** How many runs of the command met a conflict. */
+  /** How many runs of the command failed because its group met a conflict. */
   conflicts: number;
   /**
    * Whether the command commits in a group of its own, so that its failure and those of other

@@ -86,9 +86,9 @@ interface BodyRun {
  * the earlier ones. Then all writes are committed at once. The commands resolve or reject only
  * after the commit, since a result may depend on what an earlier member wrote.
  *
- * When a commit meets a conflict, every member runs again in an exclusive group. After a second
- * conflict, or when the storage refuses a write permanently, each member commits in a separate
- * group, so that one member cannot make the others fail again.
+ * When a body or the commit meets a conflict, every member runs again in an exclusive group. After
+ * a second conflict, or when the storage refuses a write permanently, each member commits in a
+ * separate group, so that one member cannot make the others fail again.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -168,7 +168,7 @@ export class Committer {
     await this.#previous?.committed;
   }
 
-  /** Takes members and runs their bodies. Throws when the storage cannot be read. */
+  /** Takes members and runs their bodies. Throws when the group fails. */
   async #runBodies(opened: OpenedGroup): Promise<GroupRun> {
     const overlay = new Overlay();
     const results = this.#options.port.capabilities.synchronous
@@ -212,7 +212,7 @@ export class Committer {
       members.map((member) => this.#body(member, snapshot, new Overlay())),
     );
     lookups.push(...soloRuns.flatMap(({ reads }) => reads.lookups));
-    for (const soloRun of soloRuns) throwIfUnavailable(soloRun.result);
+    for (const soloRun of soloRuns) throwIfGroupFails(soloRun.result);
     const results: Result[] = [];
     for (const [i, member] of members.entries()) {
       const soloRun = soloRuns[i];
@@ -235,20 +235,14 @@ export class Committer {
 
   /** Runs one body on top of the group's writes. Keeps its writes when it succeeds. */
   async #run(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<Result> {
-    for (let isSecondRun = false; ; isSecondRun = true) {
-      const mark = overlay.mark();
-      const { result, tx } = await this.#body(member, snapshot, overlay);
-      if (result.ok) return result;
+    const mark = overlay.mark();
+    const { result, tx } = await this.#body(member, snapshot, overlay);
+    throwIfGroupFails(result);
+    if (!result.ok) {
       overlay.rollBack(mark);
       tx.holdTaken();
-      throwIfUnavailable(result);
-      if (!(result.error instanceof StorageConflict)) return result;
-      if (++member.conflicts >= maxConflicts) return { ok: false, error: contended(result.error) };
-      // A second run helps if an earlier member of this group inserted the row: it sees that row.
-      // It does not help if another process committed between two reads, because the group reads
-      // each row only once.
-      if (isSecondRun) throw result.error;
     }
+    return result;
   }
 
   async #body(member: Member, snapshot: GroupSnapshot, overlay: Overlay): Promise<BodyRun> {
@@ -360,10 +354,9 @@ export class Committer {
 
 /**
  * Merges the run of a body into its group. Returns undefined if the body must run again on top of
- * the group's writes: it met a conflict, or an earlier member wrote what it read.
+ * the group's writes: an earlier member wrote what it read.
  */
 function mergeInto({ result, overlay, reads }: BodyRun, group: Overlay): Result | undefined {
-  if (!result.ok && result.error instanceof StorageConflict) return undefined;
   if (reads.lookups.some((lookup) => group.writesUnder(lookup))) return undefined;
   return !result.ok || group.merge(overlay) ? result : undefined;
 }
@@ -384,9 +377,15 @@ export function isStorageFailure(error: unknown): error is TidingsError {
   );
 }
 
-/** Throws if the storage could not be read: the whole group fails then. */
-function throwIfUnavailable(result: Result): void {
-  if (!result.ok && isStorageFailure(result.error)) throw result.error;
+/**
+ * Throws an error that fails the whole group: the storage could not be read, or the body met a
+ * conflict. Another run in this group would meet it, too, because the group reads each row only
+ * once.
+ */
+function throwIfGroupFails(result: Result): void {
+  if (result.ok) return;
+  const { error } = result;
+  if (isStorageFailure(error) || error instanceof StorageConflict) throw error;
 }
 
 function contended(cause: unknown): TidingsError {

@@ -76,7 +76,7 @@ export interface Begun {
  * Reads see the command's own writes, the writes of commands that commit in the same group, and
  * committed rows. Writes are buffered. They take effect when the command returns, all or none.
  *
- * A command may await its transaction and nothing else. It may be run up to 8 times, each time from
+ * A command may await its transaction and nothing else. It may run several times, each time from
  * the start, so it must have no side effects outside the transaction.
  */
 export interface Tx {

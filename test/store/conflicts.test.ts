@@ -1,0 +1,55 @@
+/** Commands that meet conflicts while they run, not at their commit. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import { silent } from "../../src/ports/environment.ts";
+import { StorageConflict } from "../../src/ports/storage.ts";
+import { Store } from "../../src/store/store.ts";
+import { simulated } from "../../adapters/testing/index.ts";
+import { storages } from "../support/storages.ts";
+import { itemById, items, schema } from "./commands.ts";
+
+describe.each(storages)("a command that meets a conflict while it runs, on $name", ({ open }) => {
+  const opened = async (): Promise<Store> => {
+    const port = open({ empty: true }).connect();
+    const store = new Store({ port, schema, ...simulated(), logger: silent });
+    await store.open();
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  it("fails after 8 runs, and the commands beside it commit", async () => {
+    const store = await opened();
+    const runs = { before: 0, contended: 0, after: 0 };
+    const insert = (id: "before" | "after"): Promise<void> =>
+      store.commitUnscoped(async (tx) => {
+        runs[id]++;
+        tx.insert(items, { id, owner: "own", label: null, token: id });
+      });
+    const contended = (): Promise<void> =>
+      store.commitUnscoped(async (tx) => {
+        runs.contended++;
+        await tx.get(itemById, ["absent"]);
+        throw new StorageConflict("the rows are from different moments");
+      });
+    const results = await Promise.allSettled([insert("before"), contended(), insert("after")]);
+    expect(results).toMatchObject([
+      { status: "fulfilled" },
+      { status: "rejected", reason: { code: "storage_contended" } },
+      { status: "fulfilled" },
+    ]);
+    expect(runs.contended).toBe(8);
+    // Together with it, then in an exclusive group with it, then alone.
+    expect(Math.max(runs.before, runs.after)).toBe(3);
+    const stored = await store.unscopedReads.getAll(itemById, [["before"], ["after"]]);
+    expect(stored.map((row) => row?.id)).toEqual(["before", "after"]);
+  });
+
+  it("commits when a later run meets none", async () => {
+    const store = await opened();
+    let runs = 0;
+    await store.commitUnscoped(async (tx) => {
+      if (++runs < 8) throw new StorageConflict("the rows are from different moments");
+      tx.insert(items, { id: "a", owner: "own", label: null, token: "a" });
+    });
+    expect(runs).toBe(8);
+  });
+});
