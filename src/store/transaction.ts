@@ -57,7 +57,7 @@ export interface Projection {
 export interface Starter {
   /** The collection whose new rows are passed to `begin`. */
   readonly of: Collection;
-  /** Returns what began, or undefined if it begins nothing. If it throws, its writes are undone. */
+  /** Returns what began, or undefined if it begins nothing. If it throws, the command fails. */
   begin(tx: UnscopedTx, rows: readonly object[]): Promise<Begun | undefined>;
 }
 
