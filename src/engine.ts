@@ -378,16 +378,14 @@ export class MessagingEngine<
 
   async #stop(deadlineMs: number): Promise<void> {
     const { clock, transports } = this.#settings;
-    const begun = clock.now();
+    const end = clock.monotonic() + deadlineMs;
+    const left = (): number => Math.max(end - clock.monotonic(), 0);
     this.#streams.close();
     // Wait for a start in progress. A failed start leaves nothing to stop.
     const work = await this.#starting?.catch(() => undefined);
     await this.#preparing?.catch(() => {});
     this.#reminder?.stop();
     this.#unwatch?.();
-    // Bound the time left, so that a clock change cannot extend the deadline.
-    const left = (): number =>
-      Math.min(Math.max(deadlineMs - (clock.now() - begun), 0), deadlineMs);
     // Consumers and jobs may wait for these transactions, so stop them at the same time.
     const transactionsEnded = this.#store.endTransactions(left());
     await this.#consumers.stop();

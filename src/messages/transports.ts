@@ -166,10 +166,10 @@ export async function stopTransports(
   deadlineMs: number,
   { clock, logger }: Pick<Runtime, "clock" | "logger">,
 ): Promise<void> {
-  const endsAt = clock.now() + deadlineMs;
+  const end = clock.monotonic() + deadlineMs;
   for (const transport of transports.toReversed()) {
     // Yields to the event loop at least once, even after the deadline.
-    const left = Math.min(Math.max(endsAt - clock.now(), 0), deadlineMs);
+    const left = Math.max(end - clock.monotonic(), 0);
     const late = (): void =>
       logger.warn({ transport: transport.name }, "a transport did not stop in time");
     await withDeadline(clock, left, () => stop(transport, logger), late);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
-import { carrier } from "../support/carrier.ts";
+import { accepted, carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { world } from "../support/world.ts";
 
@@ -75,6 +75,27 @@ describe("an engine that stops", () => {
     await clock.advance(3_000);
     await clock.settle();
     expect(isOver).toBe(true);
+  });
+
+  it.each([-10_000, 10_000])("keeps its deadline when the clock steps by %d ms", async (ms) => {
+    const { clock, engine, log } = world();
+    const step = () => clock.sleep(1_000).then(() => clock.step(ms));
+    const line = carrier({ send: (_, attempt) => step().then(() => accepted(attempt)) });
+    const first = over(line, { stop: () => new Promise<void>(() => {}) });
+    const second = over(carrier({ name: "second" }), { stop: step });
+    const one = engine(memory(), { transports: [first, second] });
+    await one.start();
+    await one.messages.send(hello);
+    await clock.settle();
+    let isOver = false;
+    void one.stop({ deadlineMs: 3_000 }).then(() => {
+      isOver = true;
+    });
+    await clock.advance(2_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect(isOver).toBe(true);
+    expect(log).toMatchObject([{ level: "warn", facts: { transport: line.name } }]);
   });
 
   it("does not close a storage that it never opened", async () => {
