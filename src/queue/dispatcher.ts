@@ -171,13 +171,17 @@ export class Dispatcher {
     return new Set(leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")));
   }
 
-  /** Finds due jobs in the pools that have room. */
+  /**
+   * Finds due jobs in the pools that have room. Throws if a search fails, but only when all have
+   * ended, so that no two searches of one pool overlap.
+   */
   async #find(now: number): Promise<readonly DueJob[]> {
     const open = [...this.#backlogs].filter(([pool]) => this.#slots.freeInPool(pool) > 0);
-    const found = open.map(([, backlog]) =>
+    const searches = open.map(([, backlog]) =>
       backlog.search(now, (lane) => this.#waitForOthersMs(lane)),
     );
-    return (await Promise.all(found)).flat();
+    await Promise.allSettled(searches);
+    return (await Promise.all(searches)).flat();
   }
 
   /** Leases a job and starts it, if there is room for it and it is still due. */
