@@ -61,9 +61,7 @@ const webchatNeedsContact = {
 function contentFields(limits: Limits) {
   return {
     body: text(limits.messageCharacters),
-    media: z
-      .array(mediaSchema)
-      .max(limits.mediaItems, { error: `must have at most ${limits.mediaItems} items` }),
+    media: z.array(mediaSchema).max(limits.mediaItems),
     metadata: metadataInput(limits),
   };
 }
@@ -307,16 +305,15 @@ export interface Reply {
   readonly author_id?: string | undefined;
 }
 
-export const replySchema = (limits: Limits) =>
-  z
+export const replySchema = (limits: Limits) => {
+  const { body, media } = contentFields(limits);
+  return z
     .strictObject({
       id: reference.describe("The id of the conversation."),
-      body: text(limits.messageCharacters).describe(
+      body: body.describe(
         "The text, by default at most 1,600 characters. May be empty if there is media.",
       ),
-      media: z
-        .array(mediaSchema)
-        .max(limits.mediaItems)
+      media: media
         .optional()
         .describe(
           "Files to send with the text, by default at most 10. On `text`, it is then sent as MMS.",
@@ -343,3 +340,4 @@ export const replySchema = (limits: Limits) =>
       description:
         "A person's message in a conversation. It goes to the address of the last message.",
     });
+};

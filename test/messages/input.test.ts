@@ -194,6 +194,22 @@ describe("the event types", () => {
   });
 });
 
+it.each([
+  [1, "must have at most 1 item"],
+  [2, "must have at most 2 items"],
+])("a send, an edit and a reply with more than %d files get the same error", async (max, error) => {
+  const one = world().engine(memory(), { limits: { mediaItems: max } });
+  const send_at = "2026-01-02T00:00:00Z";
+  const { id, conversation_id } = await one.messages.send({ to, body: "Hi", send_at });
+  const media = Array.from({ length: max + 1 }, () => ({ url: "https://a.example/b" }));
+  const errors = [{ pointer: "/media", code: "too_big", message: error }];
+  await expect(one.messages.send({ to, body: "", media })).rejects.toMatchObject({ errors });
+  await expect(one.messages.edit(id, { media })).rejects.toMatchObject({ errors });
+  await expect(one.conversations.reply(conversation_id, { body: "", media })).rejects.toMatchObject(
+    { errors },
+  );
+});
+
 describe("an item of a batch that is no JSON", () => {
   const circle: { to: string; body?: unknown } = { to: "+15005550001" };
   circle.body = circle;
