@@ -1,4 +1,4 @@
-/** Whether a scheduled message can be edited after quiet hours deferred it. */
+/** Whether a message can be edited. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { Route } from "../../src/ports/route.ts";
@@ -57,4 +57,15 @@ it("a message is editable if carriers have only refused it", async () => {
   const { engine, id } = await deferred(() => busy());
   expect((await engine.messages.get(id)).status).toBe("scheduled");
   expect((await engine.messages.edit(id, { body: "Changed" })).body).toBe("Changed");
+});
+
+it("an inbound message is not editable", async () => {
+  const { engine } = world();
+  const one = engine(memory());
+  await one.sandbox.inbound({ from: "+15005550001", body: "Hello" });
+  const [message] = (await one.messages.list({})).data;
+  await expect(one.messages.edit(message?.id ?? "", { body: "Hi" })).rejects.toMatchObject({
+    code: "not_editable",
+    message: "The message is received; only a scheduled one can be edited.",
+  });
 });
