@@ -13,13 +13,7 @@ import {
 } from "../queue/index.ts";
 import type { AgentRuntime } from "../agents/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
-import {
-  type TransportRuntime,
-  readTransportFacts,
-  isMessageInProgress,
-  startTransports,
-  stopTransports,
-} from "../messages/index.ts";
+import { isMessageInProgress, startTransports, stopTransports } from "../messages/index.ts";
 import type { Settings } from "./options.ts";
 import { WebhookWaker, type WebhookRuntime } from "../webhooks/index.ts";
 import { reapJob } from "../privacy/index.ts";
@@ -27,7 +21,14 @@ import { type Action, analyzerName, type Clock } from "../ports/index.ts";
 import type { KeyObject } from "node:crypto";
 import { contactActivity } from "../conversations/index.ts";
 import { type GenerateId, hourMs } from "../kernel/index.ts";
-import type { HookHandler, HostPolicies, Services, Signals } from "../operations/index.ts";
+import {
+  type HookHandler,
+  type HostPolicies,
+  readTransportFacts,
+  type Runtime,
+  type Services,
+  type Signals,
+} from "../operations/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -46,11 +47,7 @@ export interface Work {
 const undoMs = 10_000;
 
 /** The dependencies of all the engine's jobs. */
-export type EngineRuntime = Settings &
-  AgentRuntime &
-  TransportRuntime &
-  ConsumerRuntime &
-  WebhookRuntime;
+export type EngineRuntime = Settings & AgentRuntime & Runtime & ConsumerRuntime & WebhookRuntime;
 
 export async function startWork(
   runtime: EngineRuntime,
@@ -237,6 +234,7 @@ export function engineRuntime({
     random,
     limits,
     transports,
+    factsByTransport: readTransportFacts(transports),
     routes,
     consent,
     quietHours,
@@ -255,7 +253,6 @@ export function engineRuntime({
     secret,
     historyChunks,
   };
-  const factsByTransport = readTransportFacts(transports);
-  const own = { store, drawId, services, hostPolicies, factsByTransport, consumers, signals };
+  const own = { store, drawId, services, hostPolicies, consumers, signals };
   return { ...settings, ...own };
 }

@@ -1,12 +1,12 @@
 import type { NamedVerdict, PolicyFacts, Seen } from "../ports/index.ts";
-import { type GenerateId, iso } from "../kernel/index.ts";
+import { iso } from "../kernel/index.ts";
 import { type Addressee, contactById } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import type { MessageRow } from "./rows.ts";
 import { defer, policyError } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
 import { endQueued } from "./record-answer.ts";
-import type { FactsByTransport } from "./transport-facts.ts";
+import type { Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { checkPolicies, type PolicyContext } from "../consents/index.ts";
 import { releaseJob } from "./send-jobs.ts";
@@ -50,17 +50,17 @@ export function checkQueued(
  */
 export async function denyOrDefer(
   tx: Tx,
-  drawId: GenerateId,
+  services: Services,
   message: Seen<MessageRow>,
   decision: Exclude<NamedVerdict, { verdict: "allow" }>,
-  factsByTransport: FactsByTransport,
 ): Promise<void> {
+  const { drawId } = services;
   const { policy, verdict } = decision;
   const at = iso(tx.now);
   if (verdict === "deny") {
     const error = policyError(decision.code, decision.message);
     const failed = { decision: "failed", state: { status: "failed", error } } as const;
-    const ended = await endQueued(tx, drawId, factsByTransport, message, failed);
+    const ended = await endQueued(tx, services, message, failed);
     const entry = {
       type: "policy",
       at,

@@ -19,7 +19,6 @@ import { endOf, type MessageState } from "./rules.ts";
 import type { MessageError, MessageStatus } from "./types.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { readTransportFacts } from "./transport-facts.ts";
 
 /** An attempt on which a carrier reports, and its message. */
 export interface Reported {
@@ -238,13 +237,12 @@ function stateOver(
 /** Schedules the follow-ups that the attempts need with the present status of their message. */
 async function followUpAll(
   tx: Tx,
-  services: Services,
+  { factsByTransport }: Services,
   message: MessageRow,
   made: readonly AttemptRow[],
 ): Promise<void> {
-  const facts = readTransportFacts(services.transports);
   for (const each of made) {
-    const at = firstFollowUpAt(each, message, facts, tx.now);
+    const at = firstFollowUpAt(each, message, factsByTransport, tx.now);
     if (at !== undefined) await arm(tx, followUpJob(each, at));
   }
 }

@@ -26,11 +26,11 @@ import {
   query,
   queryById,
   queryByIdAndInput,
+  type Runtime,
 } from "../operations/index.ts";
 import { background } from "../store/index.ts";
 import { attempts, earlyReceipts, inboundIds, messages, messageWords, timeline } from "./rows.ts";
 import { inTransaction, type JobTable } from "../queue/index.ts";
-import type { TransportRuntime } from "./transport-facts.ts";
 import { retryEarlyReceipts } from "./record-receipt.ts";
 import { lookUpAttempt } from "./look-up-attempt.ts";
 import { sendQueued } from "./send-queued.ts";
@@ -202,7 +202,7 @@ const messageHandles = {
   },
 };
 
-const jobs: Pick<JobTable<TransportRuntime>, "send" | "follow-up" | "release" | "early-receipt"> = {
+const jobs: Pick<JobTable<Runtime>, "send" | "follow-up" | "release" | "early-receipt"> = {
   send: sendQueued,
   "follow-up": lookUpAttempt,
   release: inTransaction((tx, claim, { drawId }) => releaseMessage(tx, claim, drawId)),

@@ -3,7 +3,7 @@
  * wait for receipts.
  */
 import type { AttemptRow, MessageRow } from "./rows.ts";
-import type { FactsByTransport } from "./transport-facts.ts";
+import type { FactsByTransport } from "../operations/index.ts";
 
 /**
  * The delay of the first look-up after the lease of an attempt ended, in milliseconds. The engine

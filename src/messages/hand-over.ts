@@ -1,4 +1,4 @@
-import { arm, type Claim, finish, moveToUsualLane, renew } from "../queue/index.ts";
+import { arm, type Claim, finish, leaseMs, moveToUsualLane, renew } from "../queue/index.ts";
 import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
@@ -14,7 +14,6 @@ import {
 } from "../ports/index.ts";
 import type { Evidence } from "./carrier-state.ts";
 import type { Tx } from "../store/index.ts";
-import type { FactsByTransport } from "./transport-facts.ts";
 import { holdAddressee } from "../contacts/index.ts";
 import { findNext } from "./choose-route.ts";
 import { followUpJob } from "./send-jobs.ts";
@@ -27,10 +26,8 @@ import { endQueued, type HandedOver, settleAttempt } from "./record-answer.ts";
 const maxScanned = 50;
 
 interface HandOverOptions {
-  readonly leaseMs: number;
   readonly services: Services;
   readonly hostVerdicts: HostVerdicts;
-  readonly factsByTransport: FactsByTransport;
   /** Whether this run hands over nothing more. The conversation then waits for its next run. */
   readonly isOver: boolean;
 }
@@ -46,8 +43,7 @@ export async function handOverMessage(
   claim: Claim<"send">,
   options: HandOverOptions,
 ): Promise<HandedOver | undefined> {
-  const { leaseMs, services, factsByTransport, isOver } = options;
-  const { drawId } = services;
+  const { services, isOver } = options;
   const { conversation_id } = claim.key;
   tx.prefetch(() => [{ index: outbox, key: [conversation_id], limit: 2 }]);
   if (!(await renew(tx, claim, leaseMs))) return undefined;
@@ -64,12 +60,12 @@ export async function handOverMessage(
       throw new TypeError(`message ${message.id} keeps status ${message.status} in the outbox`);
     }
     last = message;
-    if (needsOther(message, factsByTransport, tx.now)) {
+    if (needsMissingTransport(message, services, tx.now)) {
       await waitForTransport(tx, claim, options);
       return undefined;
     }
     if (message.status === "sending") {
-      await recordLostAnswer(tx, drawId, message, services, factsByTransport);
+      await recordLostAnswer(tx, services, message);
       continue;
     }
     const decision = handOver(stateOf(message), tx.now);
@@ -110,7 +106,7 @@ async function beginAttempt(
   state: MessageState,
   options: HandOverOptions,
 ): Promise<Reported | "throttled" | "not sent"> {
-  const { leaseMs, services, hostVerdicts, factsByTransport } = options;
+  const { services, hostVerdicts } = options;
   const { drawId, secret } = services;
   const [throttle, addressee] = await Promise.all([
     checkThrottle(tx, claim, message.from, () => settleWaiting(tx, claim, options)),
@@ -126,7 +122,7 @@ async function beginAttempt(
   const verdicts = await checkQueued(tx, { services, hostVerdicts }, message, addressee);
   const decision = decisionOf(verdicts);
   if (decision.verdict !== "allow") {
-    await denyOrDefer(tx, drawId, message, decision, factsByTransport);
+    await denyOrDefer(tx, services, message, decision);
     return "not sent";
   }
   if (throttle !== undefined) await recordHandOver(tx, claim, throttle);
@@ -134,7 +130,7 @@ async function beginAttempt(
   // that uses its throttle.
   else if (claim.lane.waiting_for !== null) await moveToUsualLane(tx, claim);
   const sending = await moveMessage(tx, drawId, message, state);
-  const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now, leaseMs));
+  const attempt = tx.insert(attempts, attemptOf(sending, drawId, tx.now));
   return { message: sending, attempt };
 }
 
@@ -147,17 +143,14 @@ async function beginAttempt(
 async function settleWaiting(
   tx: Tx,
   { key: { conversation_id } }: Claim<"send">,
-  { services, factsByTransport }: HandOverOptions,
+  { services }: HandOverOptions,
 ): Promise<number> {
-  const { drawId } = services;
   let firstExpiry = Infinity;
   for (const listed of await tx.list(outbox, [conversation_id], maxScanned)) {
-    const isLost = listed.status === "sending" && !needsOther(listed, factsByTransport, tx.now);
-    const message = isLost
-      ? await recordLostAnswer(tx, drawId, listed, services, factsByTransport)
-      : listed;
+    const isLost = listed.status === "sending" && !needsMissingTransport(listed, services, tx.now);
+    const message = isLost ? await recordLostAnswer(tx, services, listed) : listed;
     if (expire(stateOf(message), tx.now).decision === "expired") {
-      await expireQueued(tx, drawId, factsByTransport, message);
+      await expireQueued(tx, services, message);
     } else if (message.status === "queued" || message.status === "sending") {
       firstExpiry = Math.min(firstExpiry, message.expires_at ?? Infinity);
     }
@@ -165,14 +158,9 @@ async function settleWaiting(
   return firstExpiry;
 }
 
-async function expireQueued(
-  tx: Tx,
-  drawId: GenerateId,
-  factsByTransport: FactsByTransport,
-  message: Seen<MessageRow>,
-): Promise<void> {
-  const updated = await endQueued(tx, drawId, factsByTransport, message, expired);
-  writeTimeline(tx, drawId, message, updated, null);
+async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow>): Promise<void> {
+  const updated = await endQueued(tx, services, message, expired);
+  writeTimeline(tx, services.drawId, message, updated, null);
 }
 
 /**
@@ -181,10 +169,8 @@ async function expireQueued(
  */
 async function recordLostAnswer(
   tx: Tx,
-  drawId: GenerateId,
-  message: Seen<MessageRow>,
   services: Services,
-  factsByTransport: FactsByTransport,
+  message: Seen<MessageRow>,
 ): Promise<Seen<MessageRow>> {
   const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
   // The reads of a command may be from different moments, and an erasure removes both rows.
@@ -205,22 +191,14 @@ async function recordLostAnswer(
       error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };
     const { state } = applyEvidence(stateOf(message), evidence);
     await arm(tx, followUpJob(attempt, tx.now));
-    return moveAndRecord(tx, drawId, message, state);
+    return moveAndRecord(tx, services.drawId, message, state);
   }
-  const lost = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
-  const next = await findNext(tx, services, message, attempt, lost);
+  const answer = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
+  const next = await findNext(tx, services, message, attempt, answer);
   const retry = next?.next === "on" ? next : undefined;
   const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
-  const settled = await settleAttempt(
-    tx,
-    drawId,
-    factsByTransport,
-    message,
-    attempt,
-    state,
-    lost,
-    retry,
-  );
+  const settlement = { state, answer, next: retry };
+  const settled = await settleAttempt(tx, services, { message, attempt }, settlement);
   return settled.message;
 }
 
@@ -228,7 +206,6 @@ function attemptOf(
   message: Seen<MessageRow>,
   drawId: GenerateId,
   now: number,
-  leaseMs: number,
 ): ScopedColumns<AttemptRow> {
   const { id: message_id, transport } = message;
   return {
@@ -257,9 +234,9 @@ function attemptOf(
  * Whether a message needs a transport that this engine does not have. After its expiry it needs
  * none: it is not sent again, so any engine can expire it or record that its answer is lost.
  */
-function needsOther(
+function needsMissingTransport(
   { transport, expires_at }: MessageRow,
-  factsByTransport: FactsByTransport,
+  { factsByTransport }: Services,
   now: number,
 ): boolean {
   if (transport === null || factsByTransport.has(transport)) return false;

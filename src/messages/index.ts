@@ -1,6 +1,5 @@
 export { writeMessage } from "./send.ts";
 export { applyPushedReceipts } from "./apply-receipt.ts";
-export { readTransportFacts, type TransportRuntime } from "./transport-facts.ts";
 export {
   messageFailed,
   type MessageFailedData,

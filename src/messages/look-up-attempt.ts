@@ -12,23 +12,22 @@ import {
 } from "./rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
-import type { FactsByTransport, TransportRuntime } from "./transport-facts.ts";
 import { waitForTransportMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
 import { decideAfterNotSent } from "./record-answer.ts";
 import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
-import type { Services } from "../operations/index.ts";
+import type { Runtime, Services } from "../operations/index.ts";
 import { background, type Reads, scan, type Tx, unscoped } from "../store/index.ts";
 import { checkLookupAnswer } from "./transport-results.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
-import { isBasis } from "./deciding-attempt.ts";
+import { isBasis, type Reported } from "./deciding-attempt.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
-export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"> {
-  const { store, services, transports, factsByTransport } = runtime;
+export function lookUpAttempt(runtime: Runtime): JobHandler<"follow-up"> {
+  const { store, services, transports } = runtime;
   return async (claim, { abort }) => {
     const reads = store.reads(claim);
     const attempt = await reads.get(attemptById, [claim.key.attempt_id]);
@@ -43,11 +42,7 @@ export function lookUpAttempt(runtime: TransportRuntime): JobHandler<"follow-up"
         : await lookUp(runtime, reads, transport, message, attempt, abort);
     // The job runs again after its lease ends.
     if (answer === "aborted") return;
-    await store.commit(
-      claim,
-      (tx) => recordLookup(tx, claim, answer, services, factsByTransport),
-      background,
-    );
+    await store.commit(claim, (tx) => recordLookup(tx, claim, answer, services), background);
   };
 }
 
@@ -57,7 +52,7 @@ const unknown: LookupAnswer = { outcome: "unknown" };
  * Looks up an attempt. The result is `unknown` if another attempt may own what the carrier lists.
  */
 async function lookUp(
-  runtime: TransportRuntime,
+  runtime: Runtime,
   reads: Reads,
   transport: Transport,
   message: MessageRow,
@@ -70,7 +65,7 @@ async function lookUp(
 }
 
 async function askCarrier(
-  { clock, logger }: TransportRuntime,
+  { clock, logger }: Runtime,
   transport: Transport,
   message: MessageRow,
   attempt: AttemptRow,
@@ -110,14 +105,13 @@ async function recordLookup(
   claim: Claim<"follow-up">,
   found: LookupAnswer,
   services: Services,
-  factsByTransport: FactsByTransport,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
   const message = attempt && (await tx.get(messageById, [attempt.message_id], { hold: true }));
   // The account's sandbox may have been reset meanwhile.
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
-  const { drawId } = services;
+  const { drawId, factsByTransport } = services;
   const answer = await identify(tx, attempt, found);
   const provider_message_id =
     answer.outcome === "sent"
@@ -129,10 +123,8 @@ async function recordLookup(
     outcome,
     provider_message_id,
   });
-  let updated = await applyFinding(tx, drawId, message, attemptAfter, answer, {
-    services,
-    factsByTransport,
-  });
+  const before = { message, attempt: attemptAfter };
+  let updated = await applyFinding(tx, services, before, answer);
   if (answer.outcome === "sent") {
     const reported = { message: updated, attempt: attemptAfter };
     const told = await applyReceipts(tx, services, reported, answer.receipts);
@@ -165,21 +157,17 @@ function outcomeOf(
 /** Applies what a look-up found to the message, and writes it to the timeline. */
 async function applyFinding(
   tx: Tx,
-  drawId: GenerateId,
-  message: Seen<MessageRow>,
-  attempt: Seen<AttemptRow>,
+  services: Services,
+  reported: Reported,
   answer: Exclude<LookupAnswer, { outcome: "alike" }>,
-  {
-    services,
-    factsByTransport,
-  }: { readonly services: Services; readonly factsByTransport: FactsByTransport },
 ): Promise<Seen<MessageRow>> {
+  const { message, attempt } = reported;
+  const { drawId, factsByTransport } = services;
   let updated = message;
   if (answer.outcome === "sent") {
     const status =
       factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const evidence = { status, at: attempt.started_at, error: null } as const;
-    const reported = { message, attempt };
     ({ message: updated } = await joinEvidence(tx, services, reported, evidence));
   } else if (answer.outcome === "not_sent") {
     const { decision, next } = await decideAfterNotSent(tx, services, message, attempt);

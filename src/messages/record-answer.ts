@@ -30,11 +30,9 @@ import {
   recordCarrierOptOut,
 } from "./apply-receipt.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
-import type { FactsByTransport } from "./transport-facts.ts";
 import { findLostAttempts, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
 import { carrierColumns, isGivenUp, isProved, type Reported } from "./deciding-attempt.ts";
 import { sendJob, followUpJob, updateClass } from "./send-jobs.ts";
-import type { GenerateId } from "../kernel/index.ts";
 import type { Next } from "./route-rules.ts";
 
 /**
@@ -48,9 +46,8 @@ export async function recordAnswer(
   handed: HandedOver,
   answer: SendAnswer,
   services: Services,
-  factsByTransport: FactsByTransport,
 ): Promise<boolean> {
-  prefetchOutcome(tx, claim, handed, answer, factsByTransport);
+  prefetchOutcome(tx, claim, handed, answer, services);
   const [message, attempt] = await Promise.all([
     tx.get(messageById, [handed.message.id], { hold: "recent" }),
     tx.get(attemptById, [handed.attempt.id], { hold: "recent" }),
@@ -61,8 +58,7 @@ export async function recordAnswer(
     return false;
   }
 
-  const { drawId } = services;
-  const receipts = factsByTransport.get(attempt.transport)?.receipts;
+  const receipts = services.factsByTransport.get(attempt.transport)?.receipts;
   const accepted = receipts === "none" ? "delivered" : "sent";
   const outcome = await outcomeOf(tx, attempt, answer);
   const { decision, next } = await decide(tx, services, message, attempt, {
@@ -72,16 +68,9 @@ export async function recordAnswer(
   });
   const state: MessageState = decision.decision === "none" ? stateOf(message) : decision.state;
   const retryNext = decision.decision === "retry" ? next : undefined;
-  const recorded = await settleAttempt(
-    tx,
-    drawId,
-    factsByTransport,
-    message,
-    attempt,
-    state,
-    outcome,
-    retryNext,
-  );
+  const reported = { message, attempt };
+  const settlement = { state, answer: outcome, next: retryNext };
+  const recorded = await settleAttempt(tx, services, reported, settlement);
   const { message: updated } = recorded;
   const { message: settled } = await applyEarlyReceipts(tx, services, recorded);
   await recordCarrierOptOut(tx, services, { message: settled, attempt }, outcome.error);
@@ -116,7 +105,7 @@ function prefetchOutcome(
   claim: Claim<"send">,
   { message, attempt: { id: attempt_id, transport }, isLast }: HandedOver,
   answer: SendAnswer,
-  factsByTransport: FactsByTransport,
+  { factsByTransport }: Services,
 ): void {
   // The message itself is the first in the outbox. The command looks for the one behind it.
   if (!isLast) {
@@ -183,15 +172,14 @@ async function checkLostAttempts(
  */
 export async function endQueued(
   tx: Tx,
-  drawId: GenerateId,
-  factsByTransport: FactsByTransport,
+  services: Services,
   message: Seen<MessageRow>,
   end: Extract<AfterAttempt, { decision: "failed" | "expired" }>,
 ): Promise<Seen<MessageRow>> {
   const decision = await checkLostAttempts(tx, message, end);
   const state = decision.decision === "none" ? end.state : decision.state;
-  const updated = await moveMessage(tx, drawId, message, state);
-  if (updated.status === "ambiguous") await followUpLostAttempts(tx, updated, factsByTransport);
+  const updated = await moveMessage(tx, services.drawId, message, state);
+  if (updated.status === "ambiguous") await followUpLostAttempts(tx, services, updated);
   return updated;
 }
 
@@ -232,8 +220,8 @@ export async function decideAfterNotSent(
  */
 async function followUpLostAttempts(
   tx: Tx,
+  { factsByTransport }: Services,
   message: MessageRow,
-  factsByTransport: FactsByTransport,
   except?: AttemptRow,
 ): Promise<void> {
   for (const lost of await findLostAttempts(tx, message, except)) {
@@ -275,23 +263,31 @@ export interface HandedOver extends Reported {
   readonly isLast: boolean;
 }
 
+/** What the answer to an attempt led to. */
+interface Settlement {
+  /** The message's new state. */
+  readonly state: MessageState;
+  /** The attempt's columns that store the answer. */
+  readonly answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>;
+  /** Where to send the message next, if it is sent again. */
+  readonly next: Next | undefined;
+}
+
 /**
- * Records the outcome of an attempt and the message's new state, with the transport of `next` if
- * given. Schedules the follow-up of the attempt: a look-up, or the end of the wait for receipts.
+ * Records the outcome of an attempt and the message's new state, with the transport of `next`.
+ * Schedules the follow-up of the attempt: a look-up, or the end of the wait for receipts. Does
+ * nothing if a look-up or a receipt has proved already that the carrier accepted the attempt: proof
+ * outranks a lost or negative answer.
  */
 export async function settleAttempt(
   tx: Tx,
-  drawId: GenerateId,
-  factsByTransport: FactsByTransport,
-  message: Seen<MessageRow>,
-  attempt: Seen<AttemptRow>,
-  state: MessageState,
-  answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>,
-  next?: Next,
+  services: Services,
+  reported: Reported,
+  { state, answer, next }: Settlement,
 ): Promise<Reported> {
-  // A look-up or a receipt may have proved acceptance already. Proof outranks a lost or negative
-  // answer.
-  if (isProved(attempt) && !isProved(answer)) return { message, attempt };
+  const { message, attempt } = reported;
+  if (isProved(attempt) && !isProved(answer)) return reported;
+  const { drawId, factsByTransport } = services;
   const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
   const isEvidence = provider_message_id !== null || answer.outcome === "accepted";
   const columns = isEvidence
@@ -322,7 +318,7 @@ export async function settleAttempt(
   const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
   if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
   if (updated.status === "ambiguous") {
-    await followUpLostAttempts(tx, updated, factsByTransport, attemptAfter);
+    await followUpLostAttempts(tx, services, updated, attemptAfter);
   }
   return { message: updated, attempt: attemptAfter };
 }

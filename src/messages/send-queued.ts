@@ -1,4 +1,4 @@
-import { background, type Tx } from "../store/index.ts";
+import { background } from "../store/index.ts";
 import { handOverMessage } from "./hand-over.ts";
 import { recordAnswer, type HandedOver } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
@@ -9,14 +9,12 @@ import {
   isRearmed,
   type JobHandler,
   type JobRun,
-  leaseMs,
   retry,
 } from "../queue/index.ts";
 import type { AttemptRow, MessageRow } from "./rows.ts";
-import { noVerdicts } from "../operations/index.ts";
-import type { HostVerdicts, OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
+import { noVerdicts, type Runtime } from "../operations/index.ts";
+import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
 import { checkSendAnswer } from "./transport-results.ts";
-import type { TransportRuntime } from "./transport-facts.ts";
 
 /**
  * The deadline of a carrier call, in milliseconds. A hand-over leaves at least half a lease
@@ -27,20 +25,22 @@ export const deadlineMs = 25_000;
 const maxInARow = 50;
 
 /** Hands over the queued messages of a conversation in order, one at a time. */
-export function sendQueued(runtime: TransportRuntime): JobHandler<"send"> {
+export function sendQueued(runtime: Runtime): JobHandler<"send"> {
+  const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
     goOn(runtime, claim, run, await handOver(runtime, claim, run.isStopping()));
   const begin: BeginJob<"send"> = async (tx, claim) => {
-    const handed = await handOverNext(runtime, tx, claim, noVerdicts, false);
+    const options = { services, hostVerdicts: noVerdicts, isOver: false };
+    const handed = await handOverMessage(tx, claim, options);
     return (run) => goOn(runtime, claim, run, handed);
   };
   // Policies of the host application are evaluated outside of the engine's transactions.
-  return Object.assign(handle, { begin: runtime.hostPolicies.any ? undefined : begin });
+  return Object.assign(handle, { begin: hostPolicies.any ? undefined : begin });
 }
 
 /** Calls the carrier with a message that was handed over, and with those that wait behind it. */
 async function goOn(
-  runtime: TransportRuntime,
+  runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
   first: HandedOver | undefined,
@@ -65,25 +65,15 @@ async function goOn(
  * released.
  */
 function handOver(
-  runtime: TransportRuntime,
+  { services, hostPolicies }: Runtime,
   claim: Claim<"send">,
   isOver: boolean,
 ): Promise<HandedOver | undefined> {
-  return runtime.hostPolicies.commit(
+  return hostPolicies.commit(
     claim,
-    (tx, hostVerdicts) => handOverNext(runtime, tx, claim, hostVerdicts, isOver),
+    (tx, hostVerdicts) => handOverMessage(tx, claim, { services, hostVerdicts, isOver }),
     background,
   );
-}
-
-function handOverNext(
-  { services, factsByTransport }: TransportRuntime,
-  tx: Tx,
-  claim: Claim<"send">,
-  hostVerdicts: HostVerdicts,
-  isOver: boolean,
-): Promise<HandedOver | undefined> {
-  return handOverMessage(tx, claim, { leaseMs, services, hostVerdicts, factsByTransport, isOver });
 }
 
 /**
@@ -92,7 +82,7 @@ function handOverNext(
  * job is due again. Only this process knows the answer, so the commit is retried.
  */
 function record(
-  { store, clock, services, factsByTransport }: TransportRuntime,
+  { store, clock, services }: Runtime,
   claim: Claim<"send">,
   { abort }: JobRun,
   handed: HandedOver,
@@ -102,7 +92,7 @@ function record(
     store.commit(
       claim,
       async (tx) => {
-        const waits = await recordAnswer(tx, claim, handed, answer, services, factsByTransport);
+        const waits = await recordAnswer(tx, claim, handed, answer, services);
         if (!waits || !handed.isLast) return waits;
         // Usually, the message that waits has armed the job for its time.
         await finish(tx, claim, (await isRearmed(tx, claim)) ? {} : { againAt: tx.now });
@@ -115,18 +105,18 @@ function record(
 
 /** Records a missed deadline, and the late answer if it arrives. */
 async function recordMissedDeadline(
-  runtime: TransportRuntime,
+  runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
   handed: HandedOver,
   { answer, unfinishedCall }: Called,
 ): Promise<void> {
-  const { store, clock, logger, services, factsByTransport } = runtime;
+  const { store, clock, logger, services } = runtime;
   await retry(clock, run.abort, () =>
     store.commit(
       claim,
       async (tx) => {
-        await recordAnswer(tx, claim, handed, answer, services, factsByTransport);
+        await recordAnswer(tx, claim, handed, answer, services);
         // Move to the slow lane, so that a hanging carrier does not block the jobs of others.
         await finish(tx, claim, { againAt: tx.now, failed: true });
       },
@@ -155,7 +145,7 @@ interface Called {
 
 /** Calls the carrier. A call that misses its deadline counts as unanswered. */
 async function call(
-  { clock, logger }: TransportRuntime,
+  { clock, logger }: Runtime,
   transport: Transport | undefined,
   message: MessageRow,
   attempt: AttemptRow,

@@ -98,5 +98,6 @@ export {
   type Services,
   standardHistoryChunks,
 } from "./runtime.ts";
+export { type FactsByTransport, readTransportFacts } from "./transport-facts.ts";
 export type { SignalFilter, Signals, SignalSubscription, TypingSignal } from "./signals.ts";
 export { freeOrdinal } from "./free-ordinal.ts";

@@ -14,6 +14,7 @@ import type {
 import type { Reads, Store, Tx } from "../store/index.ts";
 import type { Signals } from "./signals.ts";
 import type { ConsentSettings, HostPolicies, QuietHours } from "./host-policies.ts";
+import type { FactsByTransport } from "./transport-facts.ts";
 
 /**
  * The dependencies of a running engine. Jobs receive it as one object. A module that needs more
@@ -54,6 +55,7 @@ export interface Services {
   readonly random: Random;
   readonly limits: Limits;
   readonly transports: readonly Transport[];
+  readonly factsByTransport: FactsByTransport;
   readonly routes: readonly Route[];
   readonly consent: ConsentSettings;
   readonly quietHours: QuietHours | null;

@@ -97,6 +97,7 @@ export function streamProcess(port: StoragePort): StreamProcess {
     random,
     limits: defaultLimits,
     transports: [],
+    factsByTransport: new Map(),
     routes: [],
     contactActivity: { of: () => Promise.resolve([]), ofAll: () => Promise.resolve([]) },
     hookHandlers: [],

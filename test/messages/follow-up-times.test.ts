@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { messageStatuses } from "../../src/messages/types.ts";
 import { firstFollowUpAt } from "../../src/messages/follow-up-times.ts";
 import type { AttemptRow, MessageRow } from "../../src/messages/rows.ts";
-import type { FactsByTransport } from "../../src/messages/transport-facts.ts";
+import type { FactsByTransport } from "../../src/operations/transport-facts.ts";
 
 const receipts = { lookups_ms: [60_000], timeout_ms: 600_000 };
 const factsByTransport = new Map([

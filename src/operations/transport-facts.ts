@@ -1,5 +1,4 @@
 import { hasMethods } from "../kernel/index.ts";
-import type { Runtime } from "../operations/index.ts";
 import type { Transport, TransportCapabilities } from "../ports/index.ts";
 
 /** The facts of each transport of this engine, by the transport's name. */
@@ -17,9 +16,4 @@ export function readTransportFacts(transports: readonly Transport[]): FactsByTra
       { ...each.capabilities, canLookUp: hasMethods(each, "lookup") },
     ]),
   );
-}
-
-/** The runtime of jobs that call carriers. */
-export interface TransportRuntime extends Runtime {
-  readonly factsByTransport: FactsByTransport;
 }
