@@ -2,6 +2,7 @@ import { pickByClass } from "./classes.ts";
 import type { Slots } from "./concurrency.ts";
 import type { DueJob, DueJobs } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "./job.ts";
+import { nameOf } from "./rows.ts";
 
 /** The maximum number of armed jobs of a pool. A search finds the others. */
 const maxArmed = 256;
@@ -35,7 +36,7 @@ export class Backlog {
 
   /** Adds a job that became due. */
   add(job: DueJob): void {
-    if (this.#armed.size < maxArmed) this.#armed.set(`${job.kind} ${job.key}`, job);
+    if (this.#armed.size < maxArmed) this.#armed.set(nameOf(job), job);
   }
 
   /** Finds due jobs that have room. Afterwards, call `endSearch` once they have their slots. */

@@ -1,6 +1,6 @@
 import { withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./job.ts";
-import { finish, type JobRow, jobs, pauseAfter, type StoredJobName, storedName } from "./rows.ts";
+import { finish, type JobRow, jobs, nameOf, pauseAfter, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import { background, type Begun, type Store, type UnscopedTx } from "../store/index.ts";
 import { Backlog } from "./backlog.ts";
@@ -33,7 +33,7 @@ const continueMs = 25;
 const pauseMs = 1_000;
 
 /**
- * What became of a job that was found. `started`: it runs. `full`: its lane has no slot. `taken`:
+ * The result of trying to start a due job. `started`: it runs. `full`: its lane has no slot. `taken`:
  * another engine leased it, or it was removed. `failed`: the storage failed.
  */
 type Outcome = "started" | "full" | "taken" | "failed";
@@ -54,6 +54,10 @@ export class Dispatcher {
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
   #stopping = false;
+  /** Whether the last wait ended without a reason to search. */
+  #isPolling = false;
+  /** How many searches in a row found only jobs that other engines took first. */
+  #overtaken = 0;
   /** The time until which the loop sleeps. A job that is due earlier wakes it. */
   #sleepsUntil = Infinity;
 
@@ -103,40 +107,49 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
-    let isPolling = false;
-    /** How many searches in a row found only jobs that other engines took first. */
-    let overtaken = 0;
     while (!this.#stopping) {
       this.#wake.lower();
-      let wait = pollMs;
-      try {
-        wait = isPolling ? await this.#untilFirst() : 0;
-        if (wait === 0) {
-          isPolling = false;
-          const now = this.#options.clock.now();
-          const outcomes = await this.#startDue(now);
-          if (outcomes.has("started")) {
-            overtaken = 0;
-            continue;
-          }
-          const hasLeft = [...this.#backlogs.values()].some((backlog) => backlog.hasLeft);
-          overtaken = outcomes.has("taken") && hasLeft ? overtaken + 1 : 0;
-          wait = await this.#untilNext(now);
-          // The wait grows, since a transaction of the host application may hold jobs for long.
-          if (overtaken > 0) wait = Math.min(wait, continueMs * 2 ** (overtaken - 1));
-          if (outcomes.has("failed")) wait = Math.min(wait, pauseMs);
-        }
-      } catch (error) {
-        this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
-        for (const backlog of this.#backlogs.values()) backlog.forget();
-        wait = pauseMs;
-      }
+      const wait = await this.#searchOrPoll();
+      if (wait === undefined) continue;
       if (this.#stopping) break;
       this.#sleepsUntil = this.#options.clock.now() + wait;
       const isWoken = await this.#wake.wait(wait);
-      isPolling = !isWoken && wait === pollMs;
+      this.#isPolling = !isWoken && wait === pollMs;
       this.#sleepsUntil = Infinity;
     }
+  }
+
+  /**
+   * Returns how long to wait before the next call, in milliseconds. Undefined if jobs were started:
+   * the next search follows at once.
+   */
+  async #searchOrPoll(): Promise<number | undefined> {
+    try {
+      const wait = this.#isPolling ? await this.#untilFirst() : 0;
+      if (wait > 0) return wait;
+      this.#isPolling = false;
+      return await this.#search();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
+      for (const backlog of this.#backlogs.values()) backlog.forget();
+      return pauseMs;
+    }
+  }
+
+  /** Searches for due jobs and starts them. Returns the same as `#searchOrPoll`. */
+  async #search(): Promise<number | undefined> {
+    const now = this.#options.clock.now();
+    const outcomes = await this.#startDue(now);
+    const hasLeft = [...this.#backlogs.values()].some((backlog) => backlog.hasLeft);
+    const isOvertaken = !outcomes.has("started") && outcomes.has("taken") && hasLeft;
+    this.#overtaken = isOvertaken ? this.#overtaken + 1 : 0;
+    if (outcomes.has("started")) return undefined;
+    return Math.min(
+      await this.#untilNext(now),
+      outcomes.has("failed") ? pauseMs : Infinity,
+      // It grows, since a transaction of the host application may hold jobs for long.
+      isOvertaken ? continueMs * 2 ** (this.#overtaken - 1) : Infinity,
+    );
   }
 
   /**
@@ -354,5 +367,3 @@ export class Dispatcher {
 function partition<T>(all: readonly T[], matches: (each: T) => boolean): [T[], T[]] {
   return [all.filter(matches), all.filter((each) => !matches(each))];
 }
-
-const nameOf = ({ kind, key }: StoredJobName): string => `${kind}:${key}`;

@@ -1,6 +1,6 @@
 import { pickByClass } from "./classes.ts";
 import { classOf, decodeLane, encodeLane, groupOf, type Lane, type Pool, remoteOf } from "./job.ts";
-import { type JobRow, jobsByDueTime, jobsByLane, type StoredJobName } from "./rows.ts";
+import { type JobRow, jobsByDueTime, jobsByLane, nameOf, type StoredJobName } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
 /** A job that was found due. */
@@ -186,7 +186,7 @@ export class DueJobs {
       ring = await this.#readRing({ now, free, freeIn, waitForOthersMs });
       const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
       const jobs = [...ring.found, ...armedHere, ...due];
-      all = [...new Map(jobs.map((job) => [`${job.kind} ${job.key}`, job])).values()];
+      all = [...new Map(jobs.map((job) => [nameOf(job), job])).values()];
     }
     const fitting = roundRobin(all, { free, freeIn, nextPick });
     const starting = new Set(fitting);

@@ -89,6 +89,9 @@ export function storedName(name: AnyJobName): StoredJobName {
   return { kind: name.kind, key: encodeJobKey(name) };
 }
 
+/** Returns a name as one text, for maps of jobs. */
+export const nameOf = ({ kind, key }: StoredJobName): string => `${kind}:${key}`;
+
 /** Returns the stored job with this name, or undefined if there is none. */
 export function findJob(
   within: AnyTx,
