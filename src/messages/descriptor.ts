@@ -7,7 +7,7 @@ import {
 } from "./reads.ts";
 import { searchConversations } from "./search-conversations.ts";
 import { conversationMatchSchema } from "./search-types.ts";
-import { reply } from "./receive.ts";
+import { reply } from "./reply.ts";
 import { cancelMessage, editMessage, releaseMessage } from "./waiting-messages.ts";
 import { previewMessage } from "./preview.ts";
 import { sendBatch, sendMessage } from "./send.ts";

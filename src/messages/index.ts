@@ -10,7 +10,8 @@ export {
   messageUpdated,
   type MessageUpdatedData,
 } from "./events.ts";
-export { onMessageReceived, receiveMessage, sendInConversation } from "./receive.ts";
+export { onMessageReceived, receiveMessage } from "./receive.ts";
+export { sendInConversation } from "./reply.ts";
 export { isMessageInProgress, messageResource } from "./reads.ts";
 export { removeWords } from "./search-words.ts";
 export { moveMessage, stateOf, writeTimeline } from "./move.ts";

@@ -1,0 +1,127 @@
+import { identitiesOfContact, identityByAddress, type IdentityRow } from "../contacts/index.ts";
+import {
+  changeConversation,
+  changeStatus,
+  contactAddress,
+  conversationById,
+  type ConversationRow,
+  conversations,
+  findOwnConversation,
+  supersededError,
+} from "../conversations/index.ts";
+import { type Author, TidingsError } from "../kernel/index.ts";
+import { type Command, personOf } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import { prefetchJob } from "../queue/index.ts";
+import { chooseSender } from "../senders/index.ts";
+import type { Tx } from "../store/index.ts";
+import { type Reply, replySchema } from "./input-types.ts";
+import { messageResource } from "./reads.ts";
+import { messageById, type MessageRow } from "./rows.ts";
+import { channelOf } from "./rules.ts";
+import { acceptMessage } from "./send.ts";
+import type { Message } from "./types.ts";
+
+/**
+ * Sends a person's message to the conversation's last address. The person takes over: from this
+ * transaction on, no agent handles the conversation. A hand-back returns it to its agent, which the
+ * agent's session names.
+ */
+export const reply: Command<Reply, Message> = {
+  kind: "command",
+  name: "conversations.reply",
+  input: replySchema,
+  status: 201,
+  shows: ({ id }, message) => message?.id ?? id,
+  async touch(tx, { id }) {
+    const conversation = await tx.get(conversationById, [id]);
+    if (conversation !== undefined) tx.update(conversations, conversation, {});
+  },
+  storesKey: true,
+  async run(tx, { id, body, media, from, author_id }, call) {
+    const { caller, services } = call;
+    const person = personOf(caller, author_id);
+    const found = await findOwnConversation(tx, id);
+    const opens =
+      found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
+    if (opens?.decision === "superseded") throw supersededError();
+    const opened = opens?.decision === "change" ? opens.patch : {};
+    const { drawId } = services;
+    const conversation = await changeConversation(tx, drawId, found, {
+      ...opened,
+      handler: "human",
+      ...assigneeOnReply(found, person),
+    });
+
+    const draft = { body, from, ...(media === undefined ? {} : { media }) };
+    const author = {
+      type: "human" as const,
+      ...(person === undefined ? {} : { id: person }),
+    };
+    return messageResource(await sendInConversation(tx, call, draft, conversation, author));
+  },
+};
+
+/**
+ * Sends a message to the last address of an active conversation, from the given sender or the one
+ * that the contact last used.
+ * @throws TidingsError `conflict` if the contact has no address left, `no_sender`, and the errors
+ * of `acceptMessage`
+ */
+export async function sendInConversation(
+  tx: Tx,
+  call: Parameters<typeof acceptMessage>[1],
+  draft: Pick<Reply, "body" | "media" | "from">,
+  conversation: Seen<ConversationRow>,
+  author: Author,
+): Promise<Seen<MessageRow>> {
+  const channel = conversation.medium === "webchat" ? "webchat" : channelOf(draft);
+  prefetchJob(tx, { kind: "send", key: { conversation_id: conversation.id } });
+  const identity = await findCorrespondent(tx, conversation);
+  const { last_sender_id: last, address: to } = identity;
+  const request = { channel, from: draft.from, last, to };
+  const sender = await chooseSender(tx, request, call.services.transports);
+  const correspondence = {
+    channel,
+    identity,
+    sender,
+    conversation,
+    isNewConversation: false,
+    author,
+  };
+  return acceptMessage(tx, call, draft, correspondence);
+}
+
+/**
+ * Returns the assignee after a person's reply: that person, or nobody if the reply names no author.
+ * A person who is already assigned stays.
+ */
+function assigneeOnReply(
+  { assignee_type }: ConversationRow,
+  person: string | undefined,
+): Partial<ConversationRow> {
+  if (assignee_type === "human") return {};
+  return person === undefined
+    ? { assignee_type: null, assignee_id: null }
+    : { assignee_type: "human", assignee_id: person };
+}
+
+/**
+ * Returns the address to reply to. If the contact has several, it is the one of the last message.
+ * @throws TidingsError `conflict` if the contact has no address left
+ */
+async function findCorrespondent(
+  tx: Tx,
+  conversation: ConversationRow,
+): Promise<Seen<IdentityRow>> {
+  const { contact_id, medium, last_message_id } = conversation;
+  const at = (address: string): Promise<Seen<IdentityRow> | undefined> =>
+    tx.get(identityByAddress, [medium, address], { hold: true });
+  const last = last_message_id === null ? undefined : await tx.get(messageById, [last_message_id]);
+  const usual = last && (await at(contactAddress(last)));
+  if (usual?.contact_id === contact_id) return usual;
+  const [any] = await tx.list(identitiesOfContact, [contact_id, medium], 1);
+  const first = any && (await at(any.address));
+  if (first?.contact_id === contact_id) return first;
+  throw new TidingsError("conflict", `The contact no longer has a ${medium} address.`);
+}
