@@ -26,9 +26,8 @@ export function beginRun(
   conversation: Seen<ConversationRow>,
   run: Begun & Cause,
 ): Seen<RunRow> {
-  // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
-  // again after the other, so the redaction finds the run, which reads the messages.
-  tx.update(conversations, conversation, {});
+  // A redaction under way must find the run, which reads the messages.
+  tx.touch(conversations, conversation);
   return tx.insert(runs, {
     id: drawId("run"),
     message_ids: [],

@@ -152,7 +152,7 @@ async function validateAgent(
   const found = await Promise.all(playbook_ids.map((id) => tx.get(playbookById, [id])));
   const errors: FieldError[] = [];
   for (const [i, playbook] of found.entries()) {
-    if (playbook !== undefined) tx.update(playbooks, playbook, {});
+    if (playbook !== undefined) tx.touch(playbooks, playbook);
     else {
       errors.push({
         pointer: `/playbook_ids/${i}`,

@@ -168,7 +168,7 @@ async function checkAndHoldCalled(
   if (errors.length > 0) throw invalid(errors);
   for (const called of callsOf(definition)) {
     const row = found.get(called);
-    if (row !== undefined) tx.update(playbooks, row, {});
+    if (row !== undefined) tx.touch(playbooks, row);
   }
 }
 

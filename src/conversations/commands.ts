@@ -22,7 +22,7 @@ import { noteResource, showConversation } from "./show.ts";
 import { conversationById, type ConversationRow, notes } from "./rows.ts";
 import { changeStatus, readAtNow, statusPatch } from "./rules.ts";
 import { type ById, byIdSchema, type GenerateId, invalid, millis } from "../kernel/index.ts";
-import { changeConversation, findOwnConversation, supersededError } from "./write.ts";
+import { changeConversation, touchConversation, supersededError } from "./write.ts";
 import { type Claim, finish, inTransaction, type JobTable } from "../queue/index.ts";
 import type { Tx } from "../store/index.ts";
 
@@ -58,7 +58,7 @@ export const updateConversation: Command<UpdateConversation, Conversation> = {
     { id, status, snoozed_until, priority, metadata, opt_out_suspected },
     { services },
   ) {
-    const conversation = await findOwnConversation(tx, id);
+    const conversation = await touchConversation(tx, id);
     const until = snoozed_until === undefined ? {} : { snoozed_until: millis(snoozed_until) };
     const change =
       status === undefined ? undefined : changeStatus(conversation, { status, ...until }, tx.now);
@@ -81,7 +81,7 @@ export const labelConversation: Command<LabelConversation, Conversation> = {
   status: 200,
   shows: showsOutput,
   async run(tx, { id, labels }, { services }) {
-    const conversation = await findOwnConversation(tx, id);
+    const conversation = await touchConversation(tx, id);
     const changed = await changeConversation(tx, services.drawId, conversation, {
       labels,
     });
@@ -125,7 +125,7 @@ async function changeReadState(
   { drawId }: Services,
   patch: (row: ConversationRow) => Partial<ConversationRow>,
 ): Promise<Conversation> {
-  const conversation = await findOwnConversation(tx, id);
+  const conversation = await touchConversation(tx, id);
   const changed = await changeConversation(tx, drawId, conversation, patch(conversation));
   return showConversation(tx, changed);
 }
@@ -139,7 +139,7 @@ export const addNote: Command<AddNote, Note> = {
   shows: showsOutput,
   async run(tx, { id, body, author_id }, { caller, services }) {
     const person = personOf(caller, author_id);
-    const conversation = await findOwnConversation(tx, id);
+    const conversation = await touchConversation(tx, id);
     const note = tx.insert(notes, {
       conversation_id: conversation.id,
       id: services.drawId("note"),

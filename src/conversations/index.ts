@@ -8,7 +8,7 @@ export {
 export {
   changeConversation,
   findActiveConversation,
-  findOwnConversation,
+  touchConversation,
   queueTimeoutJob,
   supersededError,
   writeConversation,

@@ -22,24 +22,23 @@ import { contactById, contacts } from "../contacts/index.ts";
 import { arm, disarm, type JobOrder } from "../queue/index.ts";
 
 /**
- * Returns a conversation, and writes it even when nothing changes. The write conflicts with an
- * erasure under way. One of the two runs again after the other, so the erasure finds the notes and
- * stored responses that this transaction adds. A lock would not suffice: the erasure may have
+ * Returns a conversation, and touches it: an erasure under way must find the notes and stored
+ * responses that this transaction adds. To hold it would not suffice, since the erasure may have
  * listed them already.
  * @throws TidingsError `not_found`
  */
-export async function findOwnConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
+export async function touchConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
   const conversation = await tx.get(conversationById, [id]);
   if (conversation === undefined) throw notFound("conversation");
-  return tx.update(conversations, conversation, {});
+  return tx.touch(conversations, conversation);
 }
 
 /**
- * Returns an active conversation, and writes it as `findOwnConversation` does.
+ * Returns an active conversation, and writes it as `touchConversation` does.
  * @throws TidingsError `not_found`; `conflict` when it is closed
  */
 export async function findActiveConversation(tx: Tx, id: string): Promise<Seen<ConversationRow>> {
-  const conversation = await findOwnConversation(tx, id);
+  const conversation = await touchConversation(tx, id);
   if (conversation.status !== "closed") return conversation;
   throw new TidingsError("conflict", "The conversation is closed. Open it first.");
 }

@@ -106,9 +106,8 @@ export async function failConsumerEvent(
   // If the event was erased or redacted during the call, the error is not stored: it may quote what
   // was removed.
   const error = latest?.rewrites === event.rewrites ? thrown : "";
-  // An erasure or redaction under way has found no error. This write changes nothing, but it
-  // conflicts with them. One of the two runs again after the other.
-  if (latest !== undefined) tx.update(events, latest, {});
+  // An erasure or a redaction under way must find the error.
+  if (latest !== undefined) tx.touch(events, latest);
   const failures = row.failures + 1;
   const delay = retryDelay(failures);
   const isParked = delay === undefined;

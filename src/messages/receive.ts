@@ -118,9 +118,8 @@ async function findReceived(tx: Tx, id_hash: string): Promise<MessageRow | undef
   const seen = await tx.get(inboundByHash, [id_hash]);
   if (seen === undefined) return undefined;
   const message = await tx.get(messageById, [seen.message_id]);
-  // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
-  // again after the other, so the redaction finds the stored response.
-  if (message !== undefined) return tx.update(messages, message, {});
+  // A redaction under way must find the stored response.
+  if (message !== undefined) return tx.touch(messages, message);
   throw new TidingsError("erased", "The message has been erased.");
 }
 

@@ -6,7 +6,7 @@ import {
   conversationById,
   type ConversationRow,
   conversations,
-  findOwnConversation,
+  touchConversation,
   supersededError,
 } from "../conversations/index.ts";
 import { type Author, TidingsError } from "../kernel/index.ts";
@@ -35,13 +35,13 @@ export const reply: Command<Reply, Message> = {
   shows: ({ id }, message) => message?.id ?? id,
   async touch(tx, { id }) {
     const conversation = await tx.get(conversationById, [id]);
-    if (conversation !== undefined) tx.update(conversations, conversation, {});
+    if (conversation !== undefined) tx.touch(conversations, conversation);
   },
   storesKey: true,
   async run(tx, { id, body, media, from, author_id }, call) {
     const { caller, services } = call;
     const person = personOf(caller, author_id);
-    const found = await findOwnConversation(tx, id);
+    const found = await touchConversation(tx, id);
     const opens =
       found.status === "closed" ? changeStatus(found, { status: "open" }, tx.now) : undefined;
     if (opens?.decision === "superseded") throw supersededError();

@@ -36,7 +36,7 @@ export const editMessage: Command<EditMessage, Message> = {
   shows: (input) => input.id,
   async touch(tx, { id }) {
     const message = await tx.get(messageById, [id]);
-    if (message !== undefined) tx.update(messages, message, {});
+    if (message !== undefined) tx.touch(messages, message);
   },
   async run(tx, { id, ...change }, call) {
     const { services } = call;

@@ -74,9 +74,8 @@ export const redactMessage: Command<ById, Message> = {
         `The message is ${message.status}: cancel it, or wait until it is sent.`,
       );
     }
-    // This write changes nothing, but it conflicts with an erasure under way. One of the two runs
-    // again after the other, so the erasure finds the stored response.
-    if (message.body === null) return messageResource(tx.update(messages, message, {}));
+    // An erasure under way must find the stored response.
+    if (message.body === null) return messageResource(tx.touch(messages, message));
     // Held: a run that begins meanwhile writes the conversation.
     await tx.get(conversationById, [message.conversation_id], { hold: true });
     const quoting = await runsQuoting(tx, message);

@@ -124,9 +124,8 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
     }));
     const reported = { message, attempt };
     const { message: moved } = await applyPushedReceipts(tx, services, reported, simulatedReceipts);
-    // This write changes nothing, but it conflicts with a redaction under way. One of the two runs
-    // again after the other, so the redaction finds the stored response.
-    return messageResource(tx.update(messages, moved, {}));
+    // A redaction under way must find the stored response.
+    return messageResource(tx.touch(messages, moved));
   },
 };
 

@@ -182,6 +182,10 @@ export class BufferedTx implements BaseTx {
     return row;
   }
 
+  touch<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R> {
+    return this.update(collection, seen, {});
+  }
+
   remove<R extends object>(collection: Collection<R>, seen: Seen<R>): void {
     this.#checkNotEnded();
     const key = keyOf(collection, seen);

@@ -121,6 +121,13 @@ export interface Tx {
     patch: Partial<NoInfer<ScopedColumns<R>>>,
   ): Seen<R>;
 
+  /**
+   * Writes a row without a change, and returns it. So of two transactions that read the row, one
+   * runs again after the other: this one, or one that writes or holds the row. Use it if a
+   * transaction that changes the row must find what this one writes.
+   */
+  touch<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): Seen<R>;
+
   /** Removes a row. `seen` must be what the last read or write of the row returned. */
   remove<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): void;
 
@@ -190,6 +197,8 @@ export interface UnscopedTx {
     seen: Seen<R>,
     patch: Partial<NoInfer<R>>,
   ): Seen<R>;
+
+  touch<R extends object>(collection: Collection<R>, seen: Seen<R>): Seen<R>;
 
   remove<R extends object>(collection: Collection<R>, seen: Seen<R>): void;
 
@@ -290,6 +299,10 @@ export class ScopedTx implements Tx {
       throw new TypeError(`${collection.name}: the account and mode of a row cannot be changed`);
     }
     return this.#base.update<R>(collection, seen, patch as Partial<R>);
+  }
+
+  touch<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): Seen<R> {
+    return this.update(collection, seen, {});
   }
 
   remove<R extends Scope>(collection: ScopedCollection<R>, seen: Seen<R>): void {

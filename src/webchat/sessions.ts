@@ -119,8 +119,8 @@ async function visitorIdentity(
     ]);
   }
   const [known] = await tx.list(identitiesOfContact, [contact.id, "webchat"], 1);
-  // An erasure reads the sessions and removes this row. This write makes one of the two retry.
-  if (known !== undefined) return tx.update(identities, known, {});
+  // An erasure reads the sessions and removes this row. It must find the new session.
+  if (known !== undefined) return tx.touch(identities, known);
   await refuseTooManyAddresses(tx, contact.id);
   const identity = await insertIdentity(tx, services.secret, {
     ...newIdentity,
@@ -152,8 +152,8 @@ async function returningVisitor(
     ]);
   }
   const known = await tx.get(identityByAddress, ["webchat", address]);
-  // An erasure reads the sessions and removes this row. This write makes one of the two retry.
-  return known === undefined ? undefined : tx.update(identities, known, {});
+  // An erasure reads the sessions and removes this row. It must find the new session.
+  return known === undefined ? undefined : tx.touch(identities, known);
 }
 
 async function newVisitor(

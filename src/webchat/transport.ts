@@ -83,8 +83,8 @@ async function append(
   const { address } = identity;
   if ((await tx.get(mailOfMessage, [message_id, address])) !== undefined) return;
   const known = await tx.get(mailboxByAddress, [address]);
-  // An erasure that finds no mailbox removes this row. This write makes one of the two retry.
-  if (known === undefined) tx.update(identities, identity, {});
+  // An erasure removes this row. It must find the new mailbox.
+  if (known === undefined) tx.touch(identities, identity);
   const mailbox = known ?? tx.insert(mailboxes, { address, last_number: 0 });
   const number = mailbox.last_number + 1;
   tx.update(mailboxes, mailbox, { last_number: number });
