@@ -58,7 +58,7 @@ class ConsumerCalls {
 
   async #drain(claim: Claim<"consume">, run: JobRun, consumer: LocalConsumer): Promise<void> {
     const { store } = this.#runtime;
-    for (let i = 0; i < maxInARow && !consumer.isStopped() && !run.isStopping(); i++) {
+    for (let i = 0; i < maxInARow && !consumer.isStopped() && !run.stopping.aborted; i++) {
       const next = await store.commitUnscoped(
         (tx) => nextConsumerEvent(tx, claim, leaseMs),
         background,

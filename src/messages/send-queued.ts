@@ -28,7 +28,7 @@ const maxInARow = 50;
 export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
-    goOn(runtime, claim, run, await handOver(runtime, claim, run.isStopping()));
+    goOn(runtime, claim, run, await handOver(runtime, claim, run.stopping.aborted));
   const begin: BeginJob<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, isOver: false };
     const handed = await handOverMessage(tx, claim, options);
@@ -56,7 +56,7 @@ async function goOn(
     }
     if (handed.isLast) run.freeSlot();
     if (!(await record(runtime, claim, run, handed, called.answer))) return;
-    handed = await handOver(runtime, claim, i >= maxInARow || run.isStopping());
+    handed = await handOver(runtime, claim, i >= maxInARow || run.stopping.aborted);
   }
 }
 

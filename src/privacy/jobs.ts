@@ -49,7 +49,7 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
   const { store, clock } = runtime;
   // These continue in the next run.
   const ofCounts = countReapers(runtime, chunk);
-  return async (claim, { isStopping }) => {
+  return async (claim, { stopping }) => {
     const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
     // Deliveries of an event are removed before the event, and events of a run before the run,
     // and runs before the versions that they used.
@@ -63,7 +63,7 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
       ...ofCounts,
     ];
     for (const removeChunk of all) {
-      for (let i = 0; i < maxChunks && !isStopping(); i++) {
+      for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
         if ((await removeChunk(runtime)) < chunk) break;
       }
     }

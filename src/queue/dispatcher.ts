@@ -53,7 +53,7 @@ export class Dispatcher {
   readonly #loop: Promise<void>;
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
-  #stopping = false;
+  readonly #stopping = new AbortController();
   /** Whether the last wait ended without a reason to search. */
   #isPolling = false;
   /** How many searches in a row found only jobs that other engines took first. */
@@ -87,7 +87,7 @@ export class Dispatcher {
    * again when its lease ends.
    */
   async stop(deadlineMs: number): Promise<boolean> {
-    this.#stopping = true;
+    this.#stopping.abort();
     this.#unsubscribe();
     this.#removeStarter();
     this.#wake.raise();
@@ -107,11 +107,11 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping) {
+    while (!this.#stopping.signal.aborted) {
       this.#wake.lower();
       const wait = await this.#searchOrPoll();
       if (wait === undefined) continue;
-      if (this.#stopping) break;
+      if (this.#stopping.signal.aborted) break;
       this.#sleepsUntil = this.#options.clock.now() + wait;
       const isWoken = await this.#wake.wait(wait);
       this.#isPolling = !isWoken && wait === pollMs;
@@ -166,7 +166,7 @@ export class Dispatcher {
   async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
     const found = await this.#find(now);
     // `stop` may have been called during the search.
-    if (this.#stopping) return new Set();
+    if (this.#stopping.signal.aborted) return new Set();
     const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
     for (const job of running) this.#dueAgain.add(nameOf(job));
     const leasing = startable.map((job) => this.#lease(job));
@@ -309,7 +309,7 @@ export class Dispatcher {
     try {
       await runJob(handlers, taken, {
         abort: this.#abort.signal,
-        isStopping: () => this.#stopping,
+        stopping: this.#stopping.signal,
         moveToSlowLane: () => slot.moveToSlowLane(),
         freeSlot: () => slot.freeEarly(),
       });

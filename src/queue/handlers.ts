@@ -34,11 +34,11 @@ export function inChunks<K extends ChunkedKind, R extends WithStore>(
   work: (tx: Tx, key: JobKeys[K], runtime: R) => Promise<"more" | "done">,
 ): JobDefinition<K, R> {
   return (runtime) =>
-    async (claim, { isStopping }) => {
+    async (claim, { stopping }) => {
       const { key }: { readonly key: JobKeys[K] } = claim;
       const scope: Scope = claim;
       const { store } = runtime;
-      for (let i = 0; i < maxChunks && !isStopping(); i++) {
+      for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
         const left = await store.commit(
           scope,
           async (tx) => ((await renew(tx, claim, leaseMs)) ? work(tx, key, runtime) : "done"),

@@ -265,8 +265,8 @@ export type Claim<K extends JobKind = JobKind> = { [P in K]: JobOf<P> & Leased }
 export interface JobRun {
   /** Aborts at the deadline of the engine's stop. */
   readonly abort: AbortSignal;
-  /** True once the engine stops: finish what was begun and begin nothing more. */
-  readonly isStopping: () => boolean;
+  /** Aborts when the engine begins to stop: finish what was begun and begin nothing more. */
+  readonly stopping: AbortSignal;
   /**
    * Counts the job in its slow lane from now on, because it waits long for a remote. Frees its slot
    * for another job.

@@ -115,7 +115,7 @@ export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
   return async (claim, run) => {
     let scored: { readonly row: MessageScoreRow; readonly score: number | null } | undefined;
     for (let i = 0; !run.abort.aborted; i++) {
-      const isLast = i >= maxPerRun || run.isStopping();
+      const isLast = i >= maxPerRun || run.stopping.aborted;
       const next = await store.commit(
         claim,
         async (tx) => {

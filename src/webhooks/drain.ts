@@ -189,7 +189,7 @@ export class WebhookDrain {
   /** Whether another attempt may begin. */
   #hasRoom(): boolean {
     const { run } = this.#options;
-    if (run.isStopping() || run.abort.aborted) return false;
+    if (run.stopping.aborted) return false;
     if (this.#failure !== undefined || !this.#hasLease || this.#mayEnd) return false;
     if (this.#attemptCount >= maxAttempts) return false;
     if (this.#runtime.clock.now() >= this.#beginsUntil) return false;

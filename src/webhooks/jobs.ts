@@ -37,14 +37,15 @@ function deliver(runtime: WebhookRuntime): JobHandler<"deliver"> {
   const { clock, http } = runtime;
   const drains = runningDrains(runtime);
   /**
-   * Resolves when the last slow drain has started. Slow drains start one by one. If they started
+   * Resolves when the next slow drain may start. Slow drains start one by one. If they started
    * together, requests to receivers that hang would all reach their deadlines at once and delay
    * every other job.
    */
-  let started = Promise.resolve();
-  const startSlowly = ({ isStopping, abort }: JobRun): Promise<void> => {
-    started = started.then(() => (isStopping() ? undefined : clock.sleep(slowStartMs, abort)));
-    return started;
+  let mayStart = Promise.resolve();
+  const startSlowly = ({ stopping }: JobRun): Promise<void> => {
+    const start = mayStart;
+    mayStart = start.then(() => clock.sleep(slowStartMs, stopping));
+    return start;
   };
   return async (claim, run) => {
     if (http === undefined) {
@@ -97,10 +98,10 @@ const maxChunks = 100;
 
 /** Schedules the failed deliveries of a webhook again, from the requested time on. */
 function recoverDeliveries({ store }: Runtime): JobHandler<"recover"> {
-  return async (claim, { isStopping }) => {
+  return async (claim, { stopping }) => {
     const { account_id, mode, key } = claim;
     const scope = { account_id, mode };
-    for (let i = 0; i < maxChunks && !isStopping(); i++) {
+    for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
       const failed = await nextFailed(store.reads(scope), key.webhook_id);
       const left = await store.commit(
         scope,

@@ -122,19 +122,29 @@ describe("a healthy webhook", () => {
     expect(receivers.seen.filter(({ at }) => at >= since)).toHaveLength(30);
   });
 
+  it("is called when the event is committed, if no other new webhook has just been called", async () => {
+    const world = await webhookWorld(open());
+    const { clock, receivers } = world;
+    await world.start();
+    await world.hook("new");
+    await world.tell();
+    await clock.settle();
+    expect(receivers.seen.map(({ at }) => at)).toEqual([clock.now()]);
+  });
+
   it("does not delay a stop of the engine, even if hundreds wait for their start", async () => {
     const world = await webhookWorld(open());
     const { clock, receivers } = world;
     await world.hook("new");
-    await world.crowd(300, () => ({}));
+    await world.crowd(300, () => ({ after: 0 }));
     const one = await world.start();
     await world.tell();
     await clock.advanceUntil(() => receivers.seen.length >= 3);
-    const since = clock.now();
-    let took = Infinity;
-    void one.stop().then(() => (took = clock.now() - since));
-    await clock.advance(60_000);
-    expect(took).toBeLessThan(100);
+    let isOver = false;
+    void one.stop().then(() => (isOver = true));
+    // A virtual clock may stand still, so the stop must wait for no time.
+    await clock.settle();
+    expect(isOver).toBe(true);
   });
 
   it("is not delayed by a webhook with a backlog of hundreds", async () => {
