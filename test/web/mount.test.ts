@@ -237,15 +237,19 @@ describe("authorize", () => {
       [{ ...anna, may: ["everything"] }, /may/],
       [{ ...anna, operator: { id: " ", name: "Anna" } }, /operator\.id: expected a string/],
       [{ ...anna, role: "admin" }, /role: expected one of account_id/],
+      [{ ...anna, mode: "a secret" }, /mode: expected "sandbox" or "live"/],
     ];
     for (const [answer, reason] of answers) {
       const { engine, log } = world();
       const page = pageOf(engine(memory()), { authorize: () => answer as PageAccess });
       const site = await siteOf(page);
       const { status, text } = await site.ask({ path: "/v1/account" });
-      expect(status).toBe(500);
-      expect(text).toMatch(reason);
-      expect(log.map(({ level }) => level)).toContain("error");
+      expect([status, JSON.parse(text)]).toMatchObject([500, { code: "internal", errors: [] }]);
+      expect(text).not.toMatch(reason);
+      const errors = log.filter(({ level }) => level === "error");
+      expect(errors.map(({ facts }) => String(Reflect.get(facts, "err")))).toEqual([
+        expect.stringMatching(reason),
+      ]);
     }
     const { engine, log } = world();
     const secret = "password of the session store";

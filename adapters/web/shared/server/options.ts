@@ -15,6 +15,7 @@ import {
   parseOptions,
   webUrl,
 } from "../../../../src/kernel/index.ts";
+import { errorFacts } from "../../../../src/ports/index.ts";
 
 /** A request of a page, as `authorize` sees it. */
 export interface PageRequest {
@@ -157,7 +158,15 @@ export interface CheckedAccess extends PageAccess {
   readonly account_id: AccountId;
 }
 
-/** @throws TidingsError `invalid_option` */
+/**
+ * Checks what `authorize` returned.
+ * @throws TypeError that says what is wrong. It is logged, and the browser gets a general error.
+ */
 export function parseAccess(subject: string, access: PageAccess): CheckedAccess {
-  return parseOptions(`${subject}: authorize: the result: `, accessSchema, access);
+  try {
+    return parseOptions(`${subject}: authorize: the result: `, accessSchema, access);
+  } catch (error) {
+    // The browser would get the text of a TidingsError, which quotes values of the application.
+    throw new TypeError(errorFacts(error).message);
+  }
 }
