@@ -115,6 +115,8 @@ export {
   hasMethods,
   inBody,
   inQuery,
+  isWord,
+  kindOf,
   listOption,
   memberOf,
   option,

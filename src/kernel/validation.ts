@@ -328,6 +328,16 @@ export function show(value: unknown): string {
   return typeof value === "string" ? quoted(value) : describe(value);
 }
 
+/** Whether a text looks like a name in a program. Phone numbers and most messages do not. */
+export function isWord(text: string): boolean {
+  return /^[a-z][\w-]{0,19}$/i.test(text);
+}
+
+/** Describes a value that may be personal data. A number may be an id or a phone number. */
+export function kindOf(value: unknown): string {
+  return typeof value === "number" ? "a number" : describe(value);
+}
+
 /** Describes a value without its contents, because an option may hold a secret. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);

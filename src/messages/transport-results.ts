@@ -2,9 +2,18 @@
  * Checks what a transport returns or passes to the engine, before anything of it is used.
  * Otherwise a mistake in a transport would be stored, or would fail later with an error that does
  * not name the transport. An error tells the type of a wrong value, and what is wrong with an id. It
- * quotes only outcomes, statuses and channels, because anything else may be personal data.
+ * quotes only what looks like the name of an outcome, a status or a channel, because anything else
+ * may be personal data.
  */
-import { alternatives, channels, describe, memberOf, quoted } from "../kernel/index.ts";
+import {
+  alternatives,
+  channels,
+  describe,
+  isWord,
+  kindOf,
+  memberOf,
+  quoted,
+} from "../kernel/index.ts";
 import type { CallbackResult, LookupAnswer, SendAnswer } from "../ports/index.ts";
 
 /** The maximum length of a carrier's id, in characters. Databases limit what an index can hold. */
@@ -118,7 +127,7 @@ function word<W extends string>(of: unknown, name: string, words: readonly W[], 
   const value = memberOf(of, name);
   const found = words.find((each) => each === value);
   if (found !== undefined) return found;
-  const got = typeof value === "string" ? quoted(value) : kindOf(value);
+  const got = typeof value === "string" && isWord(value) ? quoted(value) : kindOf(value);
   throw unexpected(at, name, alternatives(words), got);
 }
 
@@ -153,10 +162,6 @@ function list(of: unknown, name: string, at: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw unexpected(at, name, "a list", kindOf(value));
 }
-
-/** A number may be an id or a phone number. */
-const kindOf = (value: unknown): string =>
-  typeof value === "number" ? "a number" : describe(value);
 
 function unexpected(at: string, name: string, expected: string, got: string): TypeError {
   return new TypeError(`${at} ${name}: expected ${expected}, got ${got}`);

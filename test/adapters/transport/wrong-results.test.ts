@@ -46,6 +46,8 @@ describe("an answer of send of a wrong form counts as lost, and the log names th
   it.each<[string, unknown, string]>([
     ["none", undefined, `${isOutcome}, got undefined`],
     ["an unknown outcome", { outcome: "ok" }, `${isOutcome}, got "ok"`],
+    ["a text as the outcome", { outcome: "+15005550001: Hi" }, `${isOutcome}, got a string`],
+    ["a number as the outcome", { outcome: "15005550001" }, `${isOutcome}, got a string`],
     ["accepted without an id", { outcome: "accepted" }, `${isId}, got undefined`],
     [
       "accepted with a number",
@@ -260,6 +262,15 @@ describe("a callback with a mistake stores nothing, and its carrier gets a 500",
         ],
       },
       'status: expected "sent", "delivered", "undelivered" or "read", got "failed"',
+    ],
+    [
+      "a text as the status",
+      {
+        receipts: [
+          { subject: { provider_message_id: "p" }, receipt: { ...receipt, status: "I am ill" } },
+        ],
+      },
+      'status: expected "sent", "delivered", "undelivered" or "read", got a string',
     ],
     [
       "a receipt of a number",
