@@ -1,7 +1,7 @@
 import { listOf, ruleFor } from "./hand-off-rules.ts";
 import type { ActionCall } from "./runs/types.ts";
 import type { TurnFacts } from "./turn-types.ts";
-import { storable } from "../kernel/index.ts";
+import { isWord, kindOf, memberOf, storable } from "../kernel/index.ts";
 import type {
   Json,
   ModelAction,
@@ -164,21 +164,61 @@ const answerSchema = z.object({
   usage: z.object({ input_tokens: tokens, output_tokens: tokens }).optional().catch(undefined),
 });
 
+/** A model returned something that is no answer. The message quotes nothing of it. */
+export class UnusableAnswer extends Error {
+  override readonly name = "UnusableAnswer";
+}
+
+interface ValidAnswer {
+  readonly answer: ModelAnswer;
+  /** The names of the fields that were dropped because they are wrong. */
+  readonly wrongFields: readonly string[];
+}
+
 /**
  * Validates a model's answer, which comes from outside and may be anything. An empty list of calls
  * and a playbook that the turn does not offer are dropped: an answer with a text is then a reply.
- * @throws TypeError if it is not an object
+ * @throws UnusableAnswer if it is not an object
  */
 export function validateAnswer(
   answered: unknown,
   { playbooks }: Pick<ModelTurn, "playbooks">,
-): ModelAnswer {
+): ValidAnswer {
   const { success, data } = answerSchema.safeParse(answered);
-  if (!success) throw new TypeError("the model must return an object, see ModelAnswer");
+  if (!success || typeof answered !== "object" || answered === null) {
+    const got = kindOf(answered);
+    throw new UnusableAnswer(
+      `the model must return an object with the fields of ModelAnswer, got ${got}`,
+    );
+  }
   const isOffered = playbooks.some(({ id }) => id === data.playbook_id);
-  return {
+  const answer = {
     ...data,
     calls: data.calls?.length === 0 ? undefined : data.calls,
     playbook_id: isOffered ? data.playbook_id : undefined,
   };
+  return { answer, wrongFields: wrongFields(answered, data) };
+}
+
+/** The maximum number of wrong fields that are named. */
+const maxNames = 10;
+
+/**
+ * Names the fields of an answer that are not among the valid ones. Null counts as absent. An
+ * unknown field is a mistake only if the valid ones say nothing.
+ */
+function wrongFields(answered: object, valid: z.infer<typeof answerSchema>): readonly string[] {
+  const { confidence: _, usage, ...content } = valid;
+  const isEmpty = Object.values(content).every((value) => value === undefined);
+  const wrong = Object.entries(answered).flatMap(([name, value]) => {
+    if (value === undefined || value === null || memberOf(valid, name) !== undefined) return [];
+    return isEmpty || name in answerSchema.shape ? [name] : [];
+  });
+  const given = memberOf(answered, "usage");
+  const counts = Object.entries(usage ?? {}).flatMap(([name, count]) =>
+    memberOf(given, name) === count ? [] : [`usage.${name}`],
+  );
+  // The name of an unknown field may be a text that somebody wrote.
+  const names = wrong.map((name) => (isWord(name) ? name : "a field whose name is no word"));
+  return [...new Set([...names, ...counts])].slice(0, maxNames);
 }

@@ -1,5 +1,5 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
-import { modelTurn, validateAnswer } from "./model-turn.ts";
+import { modelTurn, UnusableAnswer, validateAnswer } from "./model-turn.ts";
 import { sendableText } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
@@ -167,7 +167,13 @@ export class TurnRun {
         abort,
       );
       if (answered === "late") return failed("model_timeout");
-      const answer = validateAnswer(answered, turn);
+      const { answer, wrongFields } = validateAnswer(answered, turn);
+      if (wrongFields.length > 0) {
+        logger.warn(
+          { run_id: begun.run.id, fields: wrongFields },
+          "fields of a model's answer are ignored, because they have a wrong form or name",
+        );
+      }
       this.#input_tokens += answer.usage?.input_tokens ?? 0;
       this.#output_tokens += answer.usage?.output_tokens ?? 0;
       if (answer.text === undefined) return { done: "thought", answer, failure: null };
@@ -176,7 +182,9 @@ export class TurnRun {
       return { done: "thought", answer: { ...answer, text }, failure };
     } catch (error) {
       if (!abort.aborted) {
-        logger.warn({ err: withoutMessage(error), run_id: begun.run.id }, "a model failed");
+        // An error of the model itself may quote the messages that it read.
+        const err = error instanceof UnusableAnswer ? error : withoutMessage(error);
+        logger.warn({ err, run_id: begun.run.id }, "a model failed");
       }
       return failed("model_error");
     }

@@ -23,6 +23,56 @@ const max_chars = 300;
 /** The maximum bytes of a stored run: 100 steps with the input and output of an action each. */
 const maxRunBytes = 4_000_000;
 
+const wrongFields =
+  "fields of a model's answer are ignored, because they have a wrong form or name";
+
+test.each<[string, unknown, readonly object[]]>([
+  [
+    "a string",
+    "Hello",
+    [{ message: "a model failed", facts: { err: { message: isNot("a string") } } }],
+  ],
+  [
+    "nothing",
+    undefined,
+    [{ message: "a model failed", facts: { err: { message: isNot("undefined") } } }],
+  ],
+  [
+    "a number",
+    41790001111,
+    [{ message: "a model failed", facts: { err: { message: isNot("a number") } } }],
+  ],
+  ["a number as its text", { text: 5 }, [{ message: wrongFields, facts: { fields: ["text"] } }]],
+  [
+    "true as its hand-off",
+    { handoff: true },
+    [{ message: wrongFields, facts: { fields: ["handoff"] } }],
+  ],
+  [
+    "several mistakes",
+    { text: "Hi", confidence: 7, calls: {}, usage: { input_tokens: 5, output_tokens: NaN } },
+    [{ message: wrongFields, facts: { fields: ["confidence", "calls", "usage.output_tokens"] } }],
+  ],
+  [
+    "no field that the engine knows",
+    { reply: "Hi", "I am ill": 1, usage: { input_tokens: 5, output_tokens: 1 } },
+    [{ message: wrongFields, facts: { fields: ["reply", "a field whose name is no word"] } }],
+  ],
+  ["null for what it lacks", { text: "Hi", calls: null, handoff: null, other: 1 }, []],
+  ["nothing to say", {}, []],
+])(
+  "a model that answers with %s is logged with the names of what is wrong",
+  async (_, answer, lines) => {
+    const { ask, world } = await agency(memory(), { model: async () => answer as ModelAnswer });
+    await ask("Hello?");
+    expect(world.log).toMatchObject(lines.map((line) => ({ level: "warn", ...line })));
+  },
+);
+
+function isNot(kind: string): string {
+  return `the model must return an object with the fields of ModelAnswer, got ${kind}`;
+}
+
 const anything = action({
   name: "anything",
   description: "Takes anything.",

@@ -19,7 +19,7 @@ const fields = [
 
 /** Fails if the engine would drop or change a field. */
 function checkFields({ turn, answer }: Answered): void {
-  const valid = validateAnswer(answer, turn);
+  const { answer: valid } = validateAnswer(answer, turn);
   for (const field of fields) {
     // An empty list of calls means that there is none.
     const isGiven =

@@ -101,7 +101,7 @@ export class Bench {
 
 /** Fails unless the engine, which drops what is invalid, finds the behaviour in the answer. */
 export function checkKind({ behavior, turn, answer }: Answered): void {
-  const { text, handoff, calls, playbook_id, slots } = validateAnswer(answer, turn);
+  const { text, handoff, calls, playbook_id, slots } = validateAnswer(answer, turn).answer;
   const { task, actions, playbooks } = turn;
   const name = task.type === "extract" ? task.slot.name : "";
   const isRight = {
