@@ -99,7 +99,13 @@ export class Dispatcher {
       this.#options.clock,
       deadlineMs,
       () => ended,
-      () => false,
+      () => {
+        this.#options.logger.warn(
+          { jobs: this.#beginning.size + this.#running.size },
+          "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
+        );
+        return false;
+      },
     );
     this.#abort.abort();
     await ended;

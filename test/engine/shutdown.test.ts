@@ -98,6 +98,19 @@ describe("an engine that stops", () => {
     expect(log).toMatchObject([{ level: "warn", facts: { transport: line.name } }]);
   });
 
+  it("says how many jobs it aborted at the deadline", async () => {
+    const { clock, engine, log } = world();
+    const line = carrier({ send: () => new Promise(() => {}) });
+    const one = engine(memory(), { transports: [line] });
+    await one.start();
+    for (const to of ["+15005550001", "+15005550002"]) await one.messages.send({ ...hello, to });
+    await clock.settle();
+    const stop = one.stop({ deadlineMs: 3_000 });
+    await clock.advance(3_000);
+    await stop;
+    expect(log).toMatchObject([{ level: "warn", facts: { jobs: 2 } }]);
+  });
+
   it("does not close a storage that it never opened", async () => {
     const { engine } = world();
     const { storage, closes } = closing();
