@@ -1,3 +1,4 @@
+import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { expressHandler } from "../../adapters/http/express.ts";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
@@ -115,6 +116,7 @@ describe("an adapter", () => {
       [{ pool: "postgres://app:hunter2@db/app" }],
       "pool: expected a pg Pool, got a string",
     ],
+    [postgres, [{ pool: new pg.Client() }], "postgres: pool: expected a pg Pool, got a Client"],
     [postgres, [{ pool, shema: "app" }], 'Did you mean "schema"?'],
     [
       postgres,

@@ -318,13 +318,52 @@ describe("a pool", () => {
     expect(await made(db, "meanwhile")).toEqual([id]);
   });
 
-  it("of five connections serves a started engine and 100 concurrent commands", async () => {
+  it.each([2, 5])(
+    "of %i connections serves a started engine, its consumer, and 100 concurrent commands",
+    async (max) => {
+      const db = await database(await migrated());
+      const line = carrier();
+      const engine = engineOn(db.pool({ max }), line);
+      const seen: string[] = [];
+      engine.consume("seen", ["conversation.created"], ({ id }) => void seen.push(id));
+      await engine.start();
+      const keys = Array.from({ length: 100 }, (_, n) => `k${n}`);
+      const answers = await Promise.all(keys.map((key) => send(engine, key)));
+      expect(answers.filter((each) => typeof each !== "string")).toEqual([]);
+      await engine.transaction((tx) => engine.messages.send(hello("own"), { tx }));
+      await eventually(() => expect(line.calls).toHaveLength(101));
+      await eventually(() => expect(seen).toHaveLength(101));
+    },
+  );
+
+  it("of one connection can migrate, and is refused when an engine opens it", async () => {
+    const db = await database();
+    const engine = engineOn(db.pool({ max: 1 }));
+    await engine.migrate();
+    const refused = {
+      code: "invalid_option",
+      retryable: false,
+      message: "postgres: pool: expected a pool of at least 2 connections, got one of 1",
+    };
+    await expect(engine.start()).rejects.toMatchObject(refused);
+    await expect(engine.messages.send(hello("once"))).rejects.toMatchObject(refused);
+  });
+
+  it("that the host application has ended is no failure of the server: it cannot be retried", async () => {
     const db = await database(await migrated());
-    const line = carrier();
-    const engine = engineOn(db.pool({ max: 5 }), line);
-    await engine.start();
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => send(engine, `k${n}`)));
-    expect(answers.filter((each) => typeof each !== "string")).toEqual([]);
-    await eventually(() => expect(line.calls).toHaveLength(100));
+    const pool = db.pool();
+    const ended = expect.objectContaining({
+      code: "storage_unavailable",
+      retryable: false,
+      message: expect.stringContaining("The pool has been ended.") as unknown,
+    }) as unknown;
+    const engine = engineOn(pool);
+    await sendUntilTaken(engine, "before");
+    // The end waits for the connection that listens.
+    void pool.end();
+    await expect(engine.messages.send(hello("after"))).rejects.toEqual(ended);
+    await engine.stop();
+    await eventually(() => expect(pool.ended).toBe(true));
+    await expect(engineOn(pool).start()).rejects.toEqual(ended);
   });
 });

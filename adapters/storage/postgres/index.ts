@@ -1,9 +1,9 @@
 import {
   booleanOption,
+  hasMethods,
   option,
   optionsObject,
   parseOptions,
-  portOption,
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
 import type { PostgresClient, PostgresPool } from "./connection.ts";
@@ -21,7 +21,8 @@ export type {
 export interface PostgresOptions {
   /**
    * A `Pool` of `pg`, or an object of the same shape. The host application owns it: closing the
-   * engine does not end it. The engine uses several connections at once, so give it at least 5.
+   * engine does not end it. The engine uses several connections at once, so give it at least 5. It
+   * does not open with fewer than 2.
    */
   readonly pool: PostgresPool;
   /**
@@ -36,9 +37,13 @@ export interface PostgresOptions {
   readonly migrate?: boolean;
 }
 
+/** A `Client` of `pg` has `connect` too. Only a client escapes identifiers. */
+const isPool = (given: unknown): boolean =>
+  hasMethods(given, "connect") && !hasMethods(given, "escapeIdentifier");
+
 const optionsSchema = optionsObject(
   {
-    pool: portOption<PostgresPool>("a pg Pool", "connect"),
+    pool: option<PostgresPool>("a pg Pool", isPool),
     schema: option<string>(
       "the name of a schema in lower-case letters, digits and underscores, up to 63 characters",
       (schema) => typeof schema === "string" && /^[a-z_][a-z0-9_]{0,62}$/.test(schema),

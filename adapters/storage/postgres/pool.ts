@@ -1,4 +1,4 @@
-import { TidingsError } from "../../../src/kernel/index.ts";
+import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import type { Result, Statement } from "./batch.ts";
 import {
   describeServer,
@@ -48,7 +48,10 @@ export class ConnectionPool {
     return toStorageError(error, this.#server);
   }
 
-  /** @throws TidingsError `storage_unavailable` when no connection becomes free in time */
+  /**
+   * @throws TidingsError `storage_unavailable` when no connection becomes free in time, or when the
+   *   pool has been ended
+   */
   async take(): Promise<PooledConnection> {
     const client = await this.#client();
     const connection = new Connection(client);
@@ -106,6 +109,14 @@ export class ConnectionPool {
   }
 
   async #client(): Promise<PostgresPoolClient> {
+    if (memberOf(this.#pool, "ending") === true) {
+      throw unavailableError(
+        "The pool has been ended. Stop the engine before you end its pool, and create a new engine " +
+          "with a new pool.",
+        this.#server,
+        { retryable: false },
+      );
+    }
     let timer: NodeJS.Timeout | undefined;
     const connecting = this.#pool.connect();
     const late = new Promise<never>((_, reject) => {

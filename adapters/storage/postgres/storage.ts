@@ -50,6 +50,11 @@ interface Open extends StorageContext, Opened {
 
 /** The size of a pool that does not report one. It is the default of `pg`. */
 const defaultPoolSize = 10;
+/**
+ * The smallest pool that works: one connection is kept for notifications and locks, and one runs
+ * everything else in turn. A migration alone needs only one.
+ */
+const minPoolSize = 2;
 /** How many connections stay free for groups, reads and notifications. */
 const reservedConnections = 4;
 
@@ -58,6 +63,7 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   readonly capabilities: StorageCapabilities;
   readonly reader: PostgresReader = new PostgresReader(() => this.#shared.get());
   readonly #pool: ConnectionPool;
+  readonly #poolSize: number;
   readonly #names: Names;
   readonly #migrate: boolean;
   readonly #shared = new RefCounted<Open>();
@@ -69,7 +75,8 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
   };
 
   constructor(pool: PostgresPool, names: Names, migrate: boolean) {
-    const transactions = Math.max(1, (pool.options?.max ?? defaultPoolSize) - reservedConnections);
+    this.#poolSize = pool.options?.max ?? defaultPoolSize;
+    const transactions = Math.max(1, this.#poolSize - reservedConnections);
     this.capabilities = {
       durable: true,
       shared: true,
@@ -82,7 +89,15 @@ export class PostgresStorage<Client extends PostgresClient> implements StoragePo
     this.#migrate = migrate;
   }
 
+  /** @throws TidingsError `invalid_option` when the pool is too small */
   async open(schema: Schema): Promise<void> {
+    if (this.#poolSize < minPoolSize) {
+      throw new TidingsError(
+        "invalid_option",
+        `postgres: pool: expected a pool of at least ${minPoolSize} connections, got one of ` +
+          `${this.#poolSize}`,
+      );
+    }
     await this.#shared.open(() => this.#connect(schema).catch(asUnavailable));
   }
 
