@@ -11,7 +11,7 @@ import {
   type RowProcedure,
   type SignalOperation,
 } from "../operations/index.ts";
-import { inQuery, TidingsError } from "../kernel/index.ts";
+import { inQuery, ProblemLimit, TidingsError } from "../kernel/index.ts";
 import {
   admit,
   type Admitted,
@@ -50,7 +50,6 @@ import {
   noSuchRoute,
   publicError,
 } from "./http.ts";
-import { RefusalLog } from "./refusal-log.ts";
 import { type Match, router } from "./router.ts";
 import { SharedDocuments } from "./shared-body.ts";
 import {
@@ -79,14 +78,14 @@ export class RequestHandler implements ApiHandler {
   readonly ports: Pick<ApiBackend, "clock" | "random" | "httpClient">;
   readonly #backend: ApiBackend;
   readonly #match: (method: string, path: string) => Match;
-  readonly #refusals: RefusalLog;
+  readonly #refusals: ProblemLimit;
   readonly #documents = new SharedDocuments();
 
   constructor(backend: ApiBackend, routes: readonly ApiRoute[]) {
     this.#backend = backend;
     this.ports = backend;
     this.#match = router(routes);
-    this.#refusals = new RefusalLog(backend.clock);
+    this.#refusals = new ProblemLimit(backend.clock);
   }
 
   /** A property, so that host applications can pass it on as a function. */

@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { type ApiRoute, healthSchema, type Runtime } from "../operations/index.ts";
-import { notFound, TidingsError, withDeadline } from "../kernel/index.ts";
+import { notFound, ProblemLimit, TidingsError, withDeadline } from "../kernel/index.ts";
 import { recordCallback } from "../messages/index.ts";
 import type { CallbackRequest, CallbackResult, Clock, Logger, Transport } from "../ports/index.ts";
 import { Semaphore } from "../queue/index.ts";
-import { RefusalLog } from "./refusal-log.ts";
 
 const tag = "Service";
 
@@ -124,7 +123,7 @@ export class Callbacks {
   readonly #options: CallbackOptions;
   /** By the name of the transport. */
   readonly #receivers = new Map<string, Receiver>();
-  readonly #refusals: RefusalLog;
+  readonly #refusals: ProblemLimit;
 
   constructor(options: CallbackOptions) {
     this.#options = options;
@@ -133,7 +132,7 @@ export class Callbacks {
       const places = new Semaphore(maxAtOnce, 0, busy);
       if (parse !== undefined) this.#receivers.set(transport.name, { parse, places });
     }
-    this.#refusals = new RefusalLog(options.clock);
+    this.#refusals = new ProblemLimit(options.clock);
   }
 
   /**

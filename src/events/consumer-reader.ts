@@ -15,7 +15,14 @@ import {
   text,
   time,
 } from "../ports/index.ts";
-import { arm, encodeLane, type JobOrder, jobsByLane, type Lane } from "../queue/index.ts";
+import {
+  arm,
+  encodeLane,
+  FailureLog,
+  type JobOrder,
+  jobsByLane,
+  type Lane,
+} from "../queue/index.ts";
 import type { ConsumerKey } from "./consumer-types.ts";
 import { type EventRow, eventsByPosition } from "./rows.ts";
 import type { EventType } from "./types.ts";
@@ -136,8 +143,13 @@ export class ConsumerReader {
       clock,
       yieldToEventLoop: () => store.yieldToEventLoop(),
       step: () => this.#step(),
-      failed: (err) =>
-        logger.warn({ err, consumer: name }, "failed to read events for a consumer; retrying"),
+      failures: new FailureLog({
+        clock,
+        logger,
+        facts: { consumer: name },
+        failed: "failed to read events for a consumer; retrying",
+        again: "events for a consumer can be read again",
+      }),
     });
   }
 

@@ -3,6 +3,7 @@ import type { LiveItem, LiveSubscription, StreamFilter } from "../operations/ind
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import type { Reads, Store } from "../store/index.ts";
 import { Follower, type Step } from "./follower.ts";
+import { FailureLog } from "../queue/index.ts";
 import { LogWatcher } from "./log-watcher.ts";
 import { eventResource, type EventRow, eventsByPosition, eventsOfAccount } from "./rows.ts";
 
@@ -120,7 +121,12 @@ class Channel {
       pollMs,
       yieldToEventLoop: () => store.yieldToEventLoop(),
       step: () => this.#step(),
-      failed: (err) => logger.warn({ err }, "failed to read events for streams; retrying"),
+      failures: new FailureLog({
+        clock,
+        logger,
+        failed: "failed to read events for streams; retrying",
+        again: "events for streams can be read again",
+      }),
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/index.ts";
-import { Signal } from "../queue/index.ts";
+import { type FailureLog, Signal } from "../queue/index.ts";
 
 interface FollowerOptions {
   readonly clock: Clock;
@@ -9,8 +9,8 @@ interface FollowerOptions {
   readonly yieldToEventLoop: () => Promise<void>;
   /** Processes one batch of new entries. */
   readonly step: () => Promise<Step>;
-  /** Called when a step fails. The step is retried after a pause. */
-  readonly failed: (error: unknown) => void;
+  /** Is told of each step whether it failed. A step that failed is retried after a pause. */
+  readonly failures: Pick<FailureLog, "failed" | "worked">;
 }
 
 /** `more`: call again now. `wait`: call again after a wake-up or a pause. `over`: never again. */
@@ -49,13 +49,14 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    const { step, yieldToEventLoop, failed, pollMs = defaultPollMs } = this.#options;
+    const { step, yieldToEventLoop, failures, pollMs = defaultPollMs } = this.#options;
     while (!this.#stopping) {
       // Lowered before the reads, so that a commit during the reads raises it again.
       this.#fresh.lower();
       let wait = pollMs;
       try {
         const result = await step();
+        failures.worked();
         if (result === "over") return;
         if (result === "more") {
           await yieldToEventLoop();
@@ -64,7 +65,7 @@ export class Follower {
       } catch (error) {
         // When the engine stops, it may close the storage while this reads.
         if (this.#stopping) return;
-        failed(error);
+        failures.failed(error);
         wait = pauseMs;
       }
       // `stop` raises the signal, so this wait ends.

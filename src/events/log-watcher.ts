@@ -1,4 +1,5 @@
 import type { Clock, Index, Logger, Write } from "../ports/index.ts";
+import { FailureLog } from "../queue/index.ts";
 import type { Store } from "../store/index.ts";
 import { Follower, type Step } from "./follower.ts";
 
@@ -112,7 +113,12 @@ export class LogWatcher<R extends { readonly position: number }> {
           scanned();
           return step;
         },
-        failed: (err) => logger.warn({ err }, "failed to read the log for streams; retrying"),
+        failures: new FailureLog({
+          clock,
+          logger,
+          failed: "failed to read the log for streams; retrying",
+          again: "the log for streams can be read again",
+        }),
       }),
     };
     scanner.follower.start();

@@ -6,6 +6,7 @@ import { background, type Begun, type Store, type UnscopedTx } from "../store/in
 import { Backlog } from "./backlog.ts";
 import { Signal, Slot, Slots, type SlotsOptions } from "./concurrency.ts";
 import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
+import { FailureLog } from "./failure-log.ts";
 import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
@@ -53,6 +54,8 @@ export class Dispatcher {
   readonly #loop: Promise<void>;
   /** Running jobs that were found due again. When they end, the loop searches again. */
   readonly #dueAgain = new Set<string>();
+  readonly #searches: FailureLog;
+  readonly #leases: FailureLog;
   readonly #stopping = new AbortController();
   /** Whether the last wait ended without a reason to search. */
   #isPolling = false;
@@ -68,6 +71,16 @@ export class Dispatcher {
       new Backlog(new DueJobs(options.store.unscopedReads, pool), pool, this.#slots);
     this.#backlogs = new Map(options.pools.map((pool) => [pool, backlogOf(pool)]));
     this.#wake = new Signal(options.clock);
+    this.#searches = new FailureLog({
+      ...options,
+      failed: "jobs could not be read; retrying",
+      again: "jobs can be read again",
+    });
+    this.#leases = new FailureLog({
+      ...options,
+      failed: "due jobs could not be leased; retrying",
+      again: "due jobs can be leased again",
+    });
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
     this.#removeStarter = options.store.startWith({
       of: jobs,
@@ -131,12 +144,15 @@ export class Dispatcher {
    */
   async #searchOrPoll(): Promise<number | undefined> {
     try {
-      const wait = this.#isPolling ? await this.#untilFirst() : 0;
-      if (wait > 0) return wait;
-      this.#isPolling = false;
-      return await this.#search();
+      let wait: number | undefined = this.#isPolling ? await this.#untilFirst() : 0;
+      if (wait === 0) {
+        this.#isPolling = false;
+        wait = await this.#search();
+      }
+      this.#searches.worked();
+      return wait;
     } catch (error) {
-      this.#options.logger.warn({ err: error }, "jobs could not be read; retrying");
+      this.#searches.failed(error);
       for (const backlog of this.#backlogs.values()) backlog.forget();
       return pauseMs;
     }
@@ -179,14 +195,9 @@ export class Dispatcher {
     // The jobs have their slots now, if there is room.
     for (const backlog of this.#backlogs.values()) backlog.endSearch();
     const leases = await Promise.allSettled(leasing);
-    const failed = leases.filter((each) => each.status === "rejected");
-    const [first] = failed;
-    if (first !== undefined) {
-      this.#options.logger.warn(
-        { err: first.reason as unknown, jobs: failed.length },
-        "due jobs could not be leased",
-      );
-    }
+    const failed = leases.find((each) => each.status === "rejected");
+    if (failed !== undefined) this.#leases.failed(failed.reason);
+    else if (leases.length > 0) this.#leases.worked();
     return new Set(leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")));
   }
 

@@ -28,6 +28,7 @@ import {
 } from "../ports/index.ts";
 import { background, type Scan, scan, type Store, type UnscopedTx } from "../store/index.ts";
 import { Signal } from "./concurrency.ts";
+import { FailureLog } from "./failure-log.ts";
 import { type Pool, pools } from "./job.ts";
 import {
   jobByName,
@@ -75,10 +76,16 @@ export class EngineRegister {
   readonly #wake: Signal;
   #lock: EngineLock | undefined;
   #loop: Promise<void> | undefined;
+  readonly #checks: FailureLog;
   #stopping = false;
 
   constructor(options: EngineRegisterOptions) {
     this.#options = options;
+    this.#checks = new FailureLog({
+      ...options,
+      failed: "crashed engines could not be found; retrying",
+      again: "crashed engines can be found again",
+    });
     this.#wake = new Signal(options.clock);
   }
 
@@ -124,8 +131,9 @@ export class EngineRegister {
       this.#wake.lower();
       try {
         await this.#check(locks);
+        this.#checks.worked();
       } catch (error) {
-        this.#options.logger.warn({ err: error }, "crashed engines could not be found; retrying");
+        this.#checks.failed(error);
       }
       if (this.#stopping) return;
       await this.#wake.wait(pollMs);

@@ -3,6 +3,7 @@ export { Semaphore, Signal } from "./concurrency.ts";
 export { Dispatcher } from "./dispatcher.ts";
 export { leaseMs } from "./take-job.ts";
 export { EngineRegister } from "./engine-register.ts";
+export { FailureLog } from "./failure-log.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry } from "./handlers.ts";
 export {

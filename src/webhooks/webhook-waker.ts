@@ -9,7 +9,7 @@ import {
 import { Follower, type Step } from "../events/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 import { background, type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
-import { arm } from "../queue/index.ts";
+import { arm, FailureLog } from "../queue/index.ts";
 import { deliverJob, discardJob } from "./rules.ts";
 import type { Scope, WebhookId } from "../kernel/index.ts";
 
@@ -43,7 +43,12 @@ export class WebhookWaker {
       clock,
       yieldToEventLoop: () => store.yieldToEventLoop(),
       step: () => this.#step(),
-      failed: (err) => logger.warn({ err }, "failed to read new deliveries; retrying"),
+      failures: new FailureLog({
+        clock,
+        logger,
+        failed: "failed to read new deliveries; retrying",
+        again: "new deliveries can be read again",
+      }),
     });
   }
 

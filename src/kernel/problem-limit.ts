@@ -1,31 +1,33 @@
-import type { Clock } from "../ports/index.ts";
+interface Clock {
+  now(): number;
+}
 
 /** The time between two log lines about one subject, in milliseconds. */
 const quietMs = 60_000;
 /** Different reasons that one log line names. */
 const maxReasons = 10;
 
-/** The refusals since the last log line. */
-interface Refusals {
+/** The problems since the last log line. */
+interface Problems {
   readonly count: number;
   /** Codes or texts, each once. */
   readonly reasons: readonly string[];
 }
 
 /**
- * Bounds what is logged about refusals that anybody can cause in any number: the first is logged at
- * once, then one summary per minute. The subjects are few and fixed.
+ * Bounds what is logged about problems that can occur in any number: the first is logged at once,
+ * then one summary per minute. The subjects are few and fixed.
  */
-export class RefusalLog {
+export class ProblemLimit {
   readonly #clock: Clock;
-  readonly #subjects = new Map<string, Refusals & { readonly loggedAt: number }>();
+  readonly #subjects = new Map<string, Problems & { readonly loggedAt: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Counts a refusal. Returns what to log now, if anything. */
-  note(subject: string, reason: string): Refusals | undefined {
+  /** Counts a problem. Returns what to log now, if anything. */
+  note(subject: string, reason: string): Problems | undefined {
     const now = this.#clock.now();
     const before = this.#subjects.get(subject) ?? { count: 0, reasons: [], loggedAt: -Infinity };
     const { loggedAt } = before;
