@@ -167,6 +167,6 @@ export function parseAccess(subject: string, access: PageAccess): CheckedAccess 
     return parseOptions(`${subject}: authorize: the result: `, accessSchema, access);
   } catch (error) {
     // The browser would get the text of a TidingsError, which quotes values of the application.
-    throw new TypeError(errorFacts(error).message);
+    throw new TypeError(errorFacts(error).message, { cause: error });
   }
 }

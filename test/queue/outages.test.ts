@@ -1,0 +1,108 @@
+/** The search for work while the storage is away. */
+import { describe, expect, it } from "vitest";
+import { carrier } from "../support/carrier.ts";
+import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+describe.each(storages)("an engine on $name", ({ open }) => {
+  it("survives a storage outage", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const storage = ground.connect();
+    let down = false;
+    const reader: typeof storage.reader = over(storage.reader, {
+      range: (range) => (down ? Promise.reject(new Error("away")) : storage.reader.range(range)),
+    });
+    const line = carrier();
+    const one = engine(over(storage, { reader }), { transports: [line] });
+    await one.start();
+    down = true;
+    // Another engine accepts the message, so this one has to search for it.
+    await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
+    await clock.advance(10_000);
+    expect(line.calls).toEqual([]);
+    down = false;
+    await clock.advance(1_000);
+    expect(line.calls).toHaveLength(1);
+  });
+
+  it("takes due jobs a second after a storage that was read-only accepts commits", async () => {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const storage = ground.connect();
+    let isReadOnly = false;
+    const line = carrier();
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (!isReadOnly) return group.commit(writes);
+            await group.abort();
+            throw new Error("read-only");
+          },
+        });
+      },
+    });
+    await engine(own, { transports: [line] }).start();
+    await clock.settle();
+    isReadOnly = true;
+    await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
+    await clock.advance(7_777);
+    expect(line.calls).toEqual([]);
+    isReadOnly = false;
+    await clock.advance(1_000);
+    expect(line.calls).toHaveLength(1);
+    const leases = log.filter(({ message }) => message.startsWith("due jobs "));
+    expect(leases).toMatchObject([
+      { level: "warn", message: "due jobs could not be leased; retrying", facts: { failures: 1 } },
+      { level: "info", message: "due jobs can be leased again" },
+    ]);
+  });
+
+  it("logs an outage at once, then every minute, and its end", async () => {
+    const { clock, engine, log } = world();
+    const storage = open().connect();
+    let isDown = false;
+    const mustBeUp = async (): Promise<void> => {
+      if (isDown) throw new Error("away");
+    };
+    const reader: typeof storage.reader = over(storage.reader, {
+      get: (lookups) => mustBeUp().then(() => storage.reader.get(lookups)),
+      range: (range) => mustBeUp().then(() => storage.reader.range(range)),
+    });
+    const one = engine(over(storage, { reader }));
+    one.consume("seen", ["message.sent"], () => {});
+    await one.start();
+    await clock.advance(10_000);
+    isDown = true;
+    await clock.advance(100_000);
+    const searches = [
+      ["failed to read events for a consumer; retrying", "events for a consumer can be read again"],
+      ["failed to read new deliveries; retrying", "new deliveries can be read again"],
+      ["jobs could not be read; retrying", "jobs can be read again"],
+    ];
+    if (storage.engineLocks !== undefined) {
+      const name = "crashed engines could not be found; retrying";
+      searches.unshift([name, "crashed engines can be found again"]);
+    }
+    for (const [name] of searches) {
+      const found = log.filter(({ message }) => message === name);
+      const facts = { err: { message: "away" }, failures: expect.any(Number) as unknown };
+      expect(found).toMatchObject([
+        { level: "warn", facts: { ...facts, failures: 1 } },
+        { level: "warn", facts },
+      ]);
+      // Each search is repeated at least every five seconds.
+      expect(Reflect.get(found[1]?.facts ?? {}, "failures")).toBeGreaterThanOrEqual(12);
+    }
+    expect(log).toHaveLength(2 * searches.length);
+    log.length = 0;
+    isDown = false;
+    await clock.advance(100_000);
+    expect(log.map(({ level, message }) => `${level} ${message}`).toSorted()).toEqual(
+      searches.map(([, again]) => `info ${again}`).toSorted(),
+    );
+  });
+});
