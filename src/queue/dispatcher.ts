@@ -195,8 +195,9 @@ export class Dispatcher {
     // The jobs have their slots now, if there is room.
     for (const backlog of this.#backlogs.values()) backlog.endSearch();
     const leases = await Promise.allSettled(leasing);
-    const failed = leases.find((each) => each.status === "rejected");
-    if (failed !== undefined) this.#leases.failed(failed.reason);
+    const failed = leases.filter((each) => each.status === "rejected");
+    const [first] = failed;
+    if (first !== undefined) this.#leases.failed(first.reason, { jobs: failed.length });
     else if (leases.length > 0) this.#leases.worked();
     return new Set(leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")));
   }

@@ -27,12 +27,13 @@ export class FailureLog {
     this.#limit = new ProblemLimit(options.clock);
   }
 
-  failed(err: unknown): void {
+  /** `more` are facts about this failure. */
+  failed(err: unknown, more: object = {}): void {
     const { logger, facts, failed } = this.#options;
     const noted = this.#limit.note("", "");
     if (noted === undefined) return;
     this.#isLogged = true;
-    logger.warn({ err, ...facts, failures: noted.count }, failed);
+    logger.warn({ err, ...facts, ...more, failures: noted.count }, failed);
   }
 
   worked(): void {
