@@ -179,7 +179,7 @@ describe("when the PostgreSQL server refuses", () => {
     ["XX000", /see the cause/],
   ])("with %s, the error says why, and nothing is committed", async (state, words) => {
     const where = await database();
-    const pool = where.pool({ max: 1 });
+    const pool = where.pool({ max: 2 });
     const port = await opened(pool);
     await raising(pool, state);
     const error: unknown = await write(port, insertNote("a"), insertNote("b")).catch(
@@ -200,7 +200,7 @@ describe("when the PostgreSQL server refuses", () => {
     ["42P01", /lacks tables/],
   ])("with %s, a retry does not help", async (state, words) => {
     const where = await database();
-    const pool = where.pool({ max: 1 });
+    const pool = where.pool({ max: 2 });
     const port = await opened(pool);
     await raising(pool, state);
     await expect(write(port, insertNote("a"))).rejects.toMatchObject({
@@ -321,7 +321,7 @@ describe("when the PostgreSQL server refuses", () => {
 
   it("prepared statements that the host application discarded, they are prepared again", async () => {
     const where = await database();
-    const pool = where.pool({ max: 1 });
+    const pool = where.pool({ max: 2 });
     const port = await opened(pool);
     await write(port, insertNote("a"));
     await pool.query("DEALLOCATE ALL");
@@ -333,7 +333,7 @@ describe("when the PostgreSQL server refuses", () => {
 
   it("prepared statements that the host application discarded, transactions prepare them again too", async () => {
     const where = await database();
-    const pool = where.pool({ max: 1 });
+    const pool = where.pool({ max: 2 });
     const port = await opened(pool);
     const lookups = [{ index: noteById, key: ["a"], limit: 1 }];
     const uses: Record<string, (id: string) => Promise<unknown>> = {
@@ -387,11 +387,11 @@ describe("when the PostgreSQL server refuses", () => {
 describe("every wait ends", () => {
   it("when the pool has no free connection, by the pool's own timeout or the storage's", async () => {
     const where = await database();
-    const pool = where.pool({ max: 1, connectionTimeoutMillis: 50 });
+    const pool = where.pool({ max: 2, connectionTimeoutMillis: 50 });
     const port = await opened(pool);
-    const taken = await pool.connect();
+    const taken = [await pool.connect(), await pool.connect()];
     await expect(notes(port)).rejects.toMatchObject(unavailable(/connection/));
-    taken.release();
+    for (const client of taken) client.release();
     expect(await notes(port)).toEqual([]);
 
     let came: ((client: PostgresPoolClient) => void) | undefined;
@@ -424,7 +424,7 @@ describe("every wait ends", () => {
 
   it("when an exclusive group ends, and it leaves no setting behind", async () => {
     const where = await database();
-    const pool = where.pool({ max: 1 });
+    const pool = where.pool({ max: 2 });
     const port = await opened(pool);
     await port.transaction(async () => {});
     const group = port.begin("exclusive");
