@@ -163,7 +163,7 @@ export function commandInput<Input>(
     ...Object.keys(query).map((name) => unknownField(inQuery([name]), name)),
   ];
   const place: Place = (path) => (isParam(path, params) ? inQuery(path) : inBody(path));
-  return parse(schema, { ...body, ...params }, place, errors);
+  return parse(schema, { ...body, ...params }, { place, errors });
 }
 
 /** Commands take no query. */
@@ -181,7 +181,7 @@ export function queryInput<Input>(
 ): Input {
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(query, name));
   const errors = repeated.map((name) => unknownField(inQuery([name]), name));
-  return parse(schema, { ...query, ...params }, place, errors);
+  return parse(schema, { ...query, ...params }, { place, errors });
 }
 
 /**

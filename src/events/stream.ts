@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { eventResource, eventById, type EventRow, eventsOfAccount } from "./rows.ts";
 import { type AnyEvent, type EventType, eventTypeSchema } from "./types.ts";
-import { invalid, queryBoolean, reference } from "../kernel/index.ts";
+import { invalid, isId, queryBoolean, reference, show } from "../kernel/index.ts";
 import type {
   EventStream,
   LiveItem,
@@ -99,10 +99,15 @@ async function positionOf(reads: Reads, last_event_id: string | undefined): Prom
   if (last_event_id === undefined) return newestPosition(reads);
   const last = await reads.get(eventById, [last_event_id]);
   if (last !== undefined) return last.position;
+  const pointer = "/last_event_id";
+  if (!isId("evt", last_event_id)) {
+    const message = `must be the id of an event, got ${show(last_event_id)}`;
+    throw invalid([{ pointer, code: "invalid", message }]);
+  }
   const message =
     "This event no longer exists. List the missed events, then open the stream without " +
     "this id.";
-  throw invalid([{ pointer: "/last_event_id", code: "unknown_event", message }]);
+  throw invalid([{ pointer, code: "unknown_event", message }]);
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   option,
   pageFields,
   type PageQuery,
+  show,
   suggestion,
   timestamp,
 } from "../kernel/index.ts";
@@ -53,7 +54,8 @@ const listOfTypes = `. The event types are ${eventTypes.join(", ")}.`;
 /** Makes the error of a field. A missing field has the standard error. */
 function wrongType({ input }: { readonly input?: unknown }): string | undefined {
   if (input === undefined) return undefined;
-  return `must be an event type${adviceForType(input, eventTypes) || listOfTypes}`;
+  const advice = adviceForType(input, eventTypes) || listOfTypes;
+  return `must be an event type, got ${show(input)}${advice}`;
 }
 
 /** Returns what to use instead of a wrong event type, as further sentences, or "". */

@@ -188,7 +188,7 @@ export function invalid(errors: readonly FieldError[]): TidingsError {
 }
 
 function placeOf({ pointer, parameter, header }: FieldError): string {
-  if (pointer !== undefined) return pointer === "" ? "body" : pointer.slice(1);
+  if (pointer !== undefined) return pointer === "" ? "input" : pointer.slice(1);
   return parameter ?? header ?? "";
 }
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Limits } from "./limits.ts";
 import { toUri } from "./uri.ts";
-import { describe } from "./validation.ts";
+import { show } from "./validation.ts";
 
 const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 
@@ -74,8 +74,7 @@ export const dayToCount = z.iso
 function mustBe(what: string) {
   return ({ input }: { readonly input?: unknown }): string | undefined => {
     if (input === undefined) return undefined;
-    const got = typeof input === "string" ? `"${storable(input, 40)}"` : describe(input);
-    return `must be ${what}, got ${got}`;
+    return `must be ${what}, got ${show(input)}`;
   };
 }
 
@@ -115,14 +114,6 @@ export const senderAddress = z.string().regex(addressPattern, {
 /** Databases cannot store NUL or lone surrogates in text. */
 function isStorable(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
-}
-
-/** Returns the first `max` Unicode code points of an unchecked text, made storable. */
-export function storable(text: string, max: number): string {
-  const first = Array.from(text.slice(0, 2 * max))
-    .slice(0, max)
-    .join("");
-  return first.toWellFormed().replaceAll("\0", "");
 }
 
 /** Text of up to `max` Unicode code points, the unit in which JSON Schema counts. */
@@ -180,7 +171,7 @@ export function wholeRecord<T>(record: z.ZodType<T>): z.ZodType<T> {
 /** An integer in a query string, where every value is a string. */
 export function queryInteger(min: number, max: number): z.ZodType<number> {
   return z.preprocess(
-    (value) => (typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value),
+    (value) => (typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value),
     z.int().min(min).max(max),
   );
 }

@@ -52,7 +52,6 @@ export {
   recipientSchema,
   reference,
   senderAddress,
-  storable,
   text,
   timestamp,
   webUrl,
@@ -95,6 +94,7 @@ export {
   mediaTypeOf,
   nearestName,
   normalizedWords,
+  storable,
   straightenApostrophes,
 } from "./text.ts";
 export {

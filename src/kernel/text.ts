@@ -105,3 +105,11 @@ const mediaType = /^[\w.+-]{1,127}\/[\w.+-]{1,127}(?=[ \t]*(?:;|$))/;
 export function mediaTypeOf(text: string): string | undefined {
   return mediaType.exec(text)?.[0];
 }
+
+/** Returns the first `max` Unicode code points of an unchecked text, made storable. */
+export function storable(text: string, max: number): string {
+  const first = Array.from(text.slice(0, 2 * max))
+    .slice(0, max)
+    .join("");
+  return first.toWellFormed().replaceAll("\0", "");
+}

@@ -1,16 +1,24 @@
 /** Validation of inputs, and of the options that the host application passes in process. */
 import * as z from "zod";
 import { type FieldError, type FieldPlace, invalid, TidingsError } from "./errors.ts";
-import { nearestName } from "./text.ts";
+import { nearestName, storable } from "./text.ts";
 
 /** Converts a path into the parsed input to the place where the caller sent the field. */
 export type Place = (path: readonly PropertyKey[]) => FieldPlace;
 
 const maxErrors = 100;
 
+/** Where an input comes from. */
+interface Origin {
+  /** Returns the place of a field. By default, the input is the body. */
+  readonly place?: Place;
+  /** The names of the options that are the last argument of the method, not part of its input. */
+  readonly options?: readonly string[];
+}
+
 /** Returns an error for each invalid field, at most 100. */
-function fieldErrors(issues: readonly z.core.$ZodIssue[], place: Place): FieldError[] {
-  return issues.flatMap((issue) => flatten(issue, place, [])).slice(0, maxErrors);
+function fieldErrors(issues: readonly z.core.$ZodIssue[], origin: Origin): FieldError[] {
+  return issues.flatMap((issue) => flatten(issue, origin, [])).slice(0, maxErrors);
 }
 
 /**
@@ -20,11 +28,12 @@ function fieldErrors(issues: readonly z.core.$ZodIssue[], place: Place): FieldEr
 export function parse<Input>(
   schema: z.ZodType<Input>,
   value: unknown,
-  place: Place = inBody,
-  errors: readonly FieldError[] = [],
+  { errors = [], ...origin }: Origin & { readonly errors?: readonly FieldError[] } = {},
 ): Input {
   const result = schema.safeParse(value, { reportInput: true, error: sentence });
-  if (!result.success) throw invalid([...errors, ...fieldErrors(result.error.issues, place)]);
+  if (!result.success) {
+    throw invalid([...errors, ...fieldErrors(strictest(result.error.issues), origin)]);
+  }
   if (errors.length > 0) throw invalid(errors);
   return result.data;
 }
@@ -38,10 +47,14 @@ export const inBody: Place = (path) => ({
 
 export const inQuery: Place = ([name = "", ..._within]) => ({ parameter: brief(String(name)) });
 
-export const unknownField = (place: FieldPlace, name: string): FieldError => ({
+export const unknownField = (
+  place: FieldPlace,
+  name: string,
+  advice = ". Remove it.",
+): FieldError => ({
   ...place,
   code: "unknown_field",
-  message: `Unknown field "${brief(name)}". Remove it.`,
+  message: `Unknown ${"parameter" in place ? "parameter" : "field"} "${brief(name)}"${advice}`,
 });
 
 /** Shortens a name that the caller chose, before an error repeats it. */
@@ -49,18 +62,59 @@ const brief = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)
 
 function flatten(
   issue: z.core.$ZodIssue,
-  place: Place,
+  origin: Origin,
   above: readonly PropertyKey[],
 ): FieldError[] {
+  const { place = inBody, options = [] } = origin;
   const path = [...above, ...issue.path];
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.slice(0, maxErrors).map((key) => unknownField(place([...path, key]), key));
+    const known = knownFields(issue.message);
+    return issue.keys.slice(0, maxErrors).map((key) => {
+      const where = place([...path, key]);
+      const isParameter = "parameter" in where;
+      const beside = known.filter((each) => "parameter" in place([...path, each]) === isParameter);
+      return unknownField(where, key, instead(key, beside, path.length === 0 ? options : []));
+    });
   }
   if (issue.code === "invalid_union") {
     const nearest = furthest(issue.errors);
-    if (nearest !== undefined) return nearest.flatMap((each) => flatten(each, place, path));
+    if (nearest !== undefined) return nearest.flatMap((each) => flatten(each, origin, path));
   }
   return [{ ...place(path), ...explain(issue) }];
+}
+
+/** Says what to send in place of an unknown field. */
+function instead(
+  name: string,
+  known: readonly string[],
+  options: readonly string[],
+): string | undefined {
+  const nearest = nearestName(name, [...known, ...options]);
+  if (nearest === undefined) return undefined;
+  return known.includes(nearest)
+    ? `. Did you mean ${quoted(nearest)}?`
+    : `. Pass { ${nearest} } as the last argument.`;
+}
+
+/**
+ * Leaves out limits of a number that a stricter one of the same field implies. The schema of an
+ * integer has the limits of safe integers besides its own.
+ */
+function strictest(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  return issues.filter((issue) => {
+    const limit = limitOf(issue);
+    const isStricter = (other: z.core.$ZodIssue): boolean =>
+      other.code === issue.code &&
+      limitOf(other) < limit &&
+      z.core.toDotPath(other.path) === z.core.toDotPath(issue.path);
+    return !issues.some(isStricter);
+  });
+}
+
+/** The lower this number, the stricter the limit. */
+function limitOf(issue: z.core.$ZodIssue): number {
+  if (issue.code === "too_big") return Number(issue.maximum);
+  return issue.code === "too_small" ? -Number(issue.minimum) : Infinity;
 }
 
 /**
@@ -105,7 +159,7 @@ function given(issue: z.core.$ZodIssue | z.core.$ZodRawIssue): unknown {
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${typeNames[issue.expected] ?? issue.expected}, got ${describe(issue.input)}`;
+      return `must be ${typeNames[issue.expected] ?? issue.expected}, got ${received(issue)}`;
     case "invalid_value":
       return oneOf(issue.values, issue.input);
     case "too_small":
@@ -120,14 +174,31 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
       return Array.isArray(issue.options)
         ? oneOf(issue.options, given(issue))
         : "has none of the allowed forms";
+    case "unrecognized_keys":
+      return issue.inst instanceof z.ZodObject ? listOfFields(issue.inst.shape) : undefined;
     default:
       return undefined;
   }
 }
 
+/** A string in place of a number or boolean is hardly a secret. A query has only strings. */
+function received({ expected, input }: { expected: string; input?: unknown }): string {
+  return ["number", "int", "boolean"].includes(expected) ? show(input) : describe(input);
+}
+
 function oneOf(values: readonly unknown[], input: unknown): string {
   const isSuggested = values.length > 1 && typeof input === "string";
-  return `must be ${alternatives(values)}${isSuggested ? suggestion(input, values.map(String)) : ""}`;
+  const advice = isSuggested ? suggestion(input, values.map(String)) : "";
+  return `must be ${alternatives(values)}, got ${show(input)}${advice}`;
+}
+
+/** The message of an issue about unknown fields: it lists the known ones. */
+function listOfFields(shape: z.core.$ZodShape): string {
+  return Object.keys(shape).join(", ");
+}
+
+function knownFields(message: string): string[] {
+  return message.split(", ");
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -246,8 +317,7 @@ export function optionsObject<S extends z.ZodRawShape>(
   expected = "an object",
 ): z.ZodObject<S, z.core.$strict> {
   return z.strictObject(shape, {
-    // For unknown fields the message lists the known ones. `problemsOf` reads it.
-    error: ({ code }) => (code === "unrecognized_keys" ? Object.keys(shape).join(", ") : expected),
+    error: ({ code }) => (code === "unrecognized_keys" ? listOfFields(shape) : expected),
   });
 }
 
@@ -284,7 +354,7 @@ interface OptionProblem extends Pick<FieldError, "code" | "message"> {
 function problemsOf(issue: z.core.$ZodIssue): OptionProblem[] {
   const place = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
-    const known = issue.message.split(", ");
+    const known = knownFields(issue.message);
     return issue.keys.map((key) => ({
       path: [...place, key],
       code: "unknown_option",
@@ -320,7 +390,7 @@ export function hasMethods(value: unknown, ...methods: readonly string[]): boole
 }
 
 export function quoted(text: string): string {
-  return `"${text.slice(0, 40)}"`;
+  return `"${storable(text, 40)}"`;
 }
 
 /** Describes a value that cannot be a secret: quotes a text. */

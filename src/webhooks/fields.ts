@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { adviceForType, type EventType, eventTypes } from "../events/index.ts";
+import { show } from "../kernel/index.ts";
 
 /** The kinds of a type: `agent` and `agent.run` for `agent.run.completed`. */
 type KindOf<T extends string> = T extends `${infer First}.${infer Rest}`
@@ -23,7 +24,8 @@ export const eventPatternSchema = z.enum(eventPatterns, { error: wrongPattern })
 function wrongPattern({ input }: { readonly input?: unknown }): string | undefined {
   if (input === undefined) return undefined;
   const advice = adviceForType(input, eventPatterns);
-  return `must be an event type or a pattern${advice || `: ${eventPatterns.join(", ")}`}`;
+  const known = `. The patterns are ${eventPatterns.join(", ")}.`;
+  return `must be an event type or a pattern, got ${show(input)}${advice || known}`;
 }
 
 /**

@@ -328,7 +328,7 @@ it("a key with an unknown scope is refused, with the scope that was probably mea
       {
         pointer: "/scopes/0",
         message: expect.stringMatching(
-          /^must be "messages:read", .*\. Did you mean "messages:read"\?$/,
+          /^must be "messages:read", .*, got "message:read"\. Did you mean "messages:read"\?$/,
         ),
       },
     ],

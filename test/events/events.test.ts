@@ -110,12 +110,17 @@ describe("an unknown event type", () => {
       const engine = world().engine(memory());
       const type = given as EventType;
       const url = "https://hooks.example/in";
-      const message = `must be an event type${advice}`;
+      const message = `must be an event type, got "${given}"${advice}`;
       await expect(engine.sandbox.event({ type })).rejects.toMatchObject({
         errors: [{ pointer: "/type", message }],
       });
       await expect(engine.webhooks.create({ url, events: [type] })).rejects.toMatchObject({
-        errors: [{ pointer: "/events/0", message: `must be an event type or a pattern${advice}` }],
+        errors: [
+          {
+            pointer: "/events/0",
+            message: `must be an event type or a pattern, got "${given}"${advice}`,
+          },
+        ],
       });
     },
   );

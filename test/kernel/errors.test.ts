@@ -19,3 +19,8 @@ it.each([
   const errors = names.map(wrong);
   expect(invalid(errors)).toMatchObject({ message, errors });
 });
+
+it("calls the whole input the input", () => {
+  const error = invalid([{ pointer: "", code: "required", message: "Required." }]);
+  expect(error).toMatchObject({ message: "input: Required." });
+});

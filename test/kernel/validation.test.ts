@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { parse } from "../../src/kernel/validation.ts";
+import { inBody, inQuery, parse, type Place } from "../../src/kernel/validation.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { thrownBy } from "../support/thrown-by.ts";
 
@@ -16,7 +16,10 @@ describe("the error of a field", () => {
     [z.union([z.string(), z.int()]), undefined, "Required."],
     [z.string(), 17, "must be a string, got 17"],
     [z.int(), 1.5, "must be a whole number, got 1.5"],
-    [z.boolean(), "yes", "must be true or false, got a string"],
+    [z.number(), "abc", 'must be a number, got "abc"'],
+    [z.int(), "", 'must be a number, got ""'],
+    [z.boolean(), "yes", 'must be true or false, got "yes"'],
+    [z.array(z.string()), "a secret", "must be a list, got a string"],
     [z.array(z.string()), {}, "must be a list, got an object"],
     [z.strictObject({}), [], "must be an object, got a list of 0"],
     [z.record(z.string(), z.string()), null, "must be an object, got null"],
@@ -29,14 +32,19 @@ describe("the error of a field", () => {
     [z.array(z.string()).length(1), [], "must have exactly 1 item"],
     [z.int().min(1), 0, "must be 1 or more"],
     [z.int().max(100), 101, "must be 100 or less"],
+    [z.int().max(100), 1e20, "must be 100 or less"],
+    [z.int().min(1), -1e20, "must be 1 or more"],
+    [z.int(), 1e20, "must be 9007199254740991 or less"],
     [z.number().gt(0), 0, "must be more than 0"],
     [z.number().lt(1), 1, "must be less than 1"],
-    [z.literal("a"), "x", 'must be "a"'],
-    [z.enum(["sandbox", "live"]), "test", 'must be "sandbox" or "live"'],
+    [z.literal("a"), "x", 'must be "a", got "x"'],
+    [z.enum(["sandbox", "live"]), "test", 'must be "sandbox" or "live", got "test"'],
+    [z.enum(["sandbox", "live"]), 7, 'must be "sandbox" or "live", got 7'],
+    [z.literal("a"), "x".repeat(50), `must be "a", got "${"x".repeat(40)}"`],
     [
       z.enum(["red", "green", "blue"]),
       "gren",
-      'must be "red", "green" or "blue". Did you mean "green"?',
+      'must be "red", "green" or "blue", got "gren". Did you mean "green"?',
     ],
     [z.string().regex(/^[a-z]+$/), "7", "must match the pattern /^[a-z]+$/"],
     [z.uuid(), "7", 'must have the format "uuid"'],
@@ -49,16 +57,87 @@ describe("the error of a field", () => {
     expect(error).toMatchObject({ errors: [{ pointer: "/field", message }] });
   });
 
+  test("reports each wrong number once", () => {
+    const range = z.strictObject({ seconds: z.int().min(1).max(60), days: z.int().max(366) });
+    const error = thrownBy(() => parse(range, { seconds: 1e20, days: 1e20 }));
+    expect(error).toMatchObject({
+      errors: [
+        { pointer: "/seconds", code: "too_big", message: "must be 60 or less" },
+        { pointer: "/days", code: "too_big", message: "must be 366 or less" },
+      ],
+    });
+    expect(error).toHaveProperty("errors.length", 2);
+  });
+
   test.each<[given: object, error: object]>([
-    [{ type: "x" }, { code: "invalid_union", message: 'must be "send" or "ask"' }],
+    [{ type: "x" }, { code: "invalid_union", message: 'must be "send" or "ask", got "x"' }],
     [
       { type: "sned" },
-      { code: "invalid_union", message: 'must be "send" or "ask". Did you mean "send"?' },
+      {
+        code: "invalid_union",
+        message: 'must be "send" or "ask", got "sned". Did you mean "send"?',
+      },
     ],
-    [{ type: 5 }, { code: "invalid_union", message: 'must be "send" or "ask"' }],
+    [{ type: 5 }, { code: "invalid_union", message: 'must be "send" or "ask", got 5' }],
     [{}, { code: "required", message: "Required." }],
   ])("names the values that decide between forms: %j", (given, error) => {
     const thrown = thrownBy(() => parse(z.strictObject({ step }), { step: given }));
     expect(thrown).toMatchObject({ errors: [{ pointer: "/step/type", ...error }] });
+  });
+});
+
+const noteInput = z.strictObject({
+  id: z.string(),
+  to: z.string(),
+  priority: z.int(),
+  author: z.strictObject({ name: z.string() }),
+});
+const note = { id: "n", to: "Ann", priority: 1, author: { name: "Bob" } };
+
+describe("the error of an unknown field", () => {
+  test.each<[unknown: object, place: string, message: string]>([
+    [{ prioriy: 1 }, "/prioriy", 'Unknown field "prioriy". Did you mean "priority"?'],
+    [{ To: "Ann" }, "/To", 'Unknown field "To". Did you mean "to"?'],
+    [{ x: 1 }, "/x", 'Unknown field "x". Remove it.'],
+    [
+      { author: { name: "Bob", Name: "" } },
+      "/author/Name",
+      'Unknown field "Name". Did you mean "name"?',
+    ],
+  ])("suggests the nearest known one: %j", (unknown, pointer, message) => {
+    const error = thrownBy(() => parse(noteInput, { ...note, ...unknown }));
+    expect(error).toMatchObject({ errors: [{ pointer, code: "unknown_field", message }] });
+  });
+
+  test("calls a parameter of a query a parameter", () => {
+    const error = thrownBy(() =>
+      parse(noteInput, { ...note, prioriy: 1, foo: 1 }, { place: inQuery }),
+    );
+    expect(error).toMatchObject({
+      errors: [
+        { parameter: "prioriy", message: 'Unknown parameter "prioriy". Did you mean "priority"?' },
+        { parameter: "foo", message: 'Unknown parameter "foo". Remove it.' },
+      ],
+    });
+  });
+
+  test("suggests only what is sent in the same place", () => {
+    const place: Place = (path) => (path[0] === "id" ? inQuery(path) : inBody(path));
+    const error = thrownBy(() => parse(noteInput, { ...note, idd: 1 }, { place }));
+    expect(error).toMatchObject({
+      errors: [{ pointer: "/idd", message: 'Unknown field "idd". Remove it.' }],
+    });
+  });
+
+  test.each([
+    ["idempotency_key", "Pass { idempotencyKey } as the last argument."],
+    ["idempotencyKey", "Pass { idempotencyKey } as the last argument."],
+    ["tx", "Pass { tx } as the last argument."],
+    ["To", 'Did you mean "to"?'],
+    ["xyz", "Remove it."],
+  ])("says where an option of the method belongs: %s", (name, advice) => {
+    const options = ["idempotencyKey", "tx"];
+    const error = thrownBy(() => parse(noteInput, { ...note, [name]: "k" }, { options }));
+    expect(error).toMatchObject({ errors: [{ message: `Unknown field "${name}". ${advice}` }] });
   });
 });
