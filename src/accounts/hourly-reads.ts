@@ -111,7 +111,7 @@ export const getErrorCounts: Query<GetErrorCounts, ErrorCounts> = {
 /** Refuses a range that is reversed, or longer than 30 days and `extra` milliseconds. */
 function checkRange(from: number, to: number, extra: number): void {
   const field = { pointer: "/from" } as const;
-  if (from > to) throw invalid([{ ...field, code: "order", message: "from must not be after to" }]);
+  if (from > to) throw invalid([{ ...field, code: "order", message: "must not be after to" }]);
   const days = maxDays - 1 + extra / dayMs;
   if (to - from > days * dayMs) {
     const message = `must be at most ${days} days before to`;

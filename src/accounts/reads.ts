@@ -126,7 +126,7 @@ export const getUsage: Query<GetUsage, Usage> = {
     const from = input.from ?? iso(Date.parse(to) - 30 * dayMs).slice(0, 10);
     const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
     if (days < 1) {
-      throw invalid([{ pointer: "/from", code: "order", message: "from must not be after to" }]);
+      throw invalid([{ pointer: "/from", code: "order", message: "must not be after to" }]);
     }
     if (days > maxDays) {
       throw invalid([

@@ -87,7 +87,7 @@ export function plan(request: { send_at?: number | null; ttl?: number }, now: nu
 const tooFarAhead: FieldError = {
   pointer: "/send_at",
   code: "too_far_ahead",
-  message: "send_at must be at most 35 days ahead",
+  message: "must be at most 35 days ahead",
 };
 
 type Edit =

@@ -38,7 +38,7 @@ const tooFar = {
   error: {
     pointer: "/send_at",
     code: "too_far_ahead",
-    message: "send_at must be at most 35 days ahead",
+    message: "must be at most 35 days ahead",
   },
 };
 
