@@ -10,6 +10,7 @@ import {
   type Query,
   type RowProcedure,
   type SignalOperation,
+  takesKey,
 } from "../operations/index.ts";
 import { inQuery, ProblemLimit, TidingsError } from "../kernel/index.ts";
 import {
@@ -198,7 +199,9 @@ export class RequestHandler implements ApiHandler {
       limits.jsonDepth,
     );
     await refuseIfEnded(exchange);
-    const key = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
+    const key = takesKey(operation)
+      ? idempotencyKey(headerOf(request.headers, "idempotency-key"), field)
+      : null;
     const input = commandInput(inputSchema(operation, limits), body, params, query);
     const context = contextOf(exchange, key === null ? null : storedKeyOf(caller, key));
 

@@ -1,4 +1,4 @@
-import { type Guarded, isGuarded, type ApiRoute, type Tag } from "../operations/index.ts";
+import { type Guarded, isGuarded, type ApiRoute, takesKey, type Tag } from "../operations/index.ts";
 import type * as z from "zod";
 import { type Limits, problemSchema } from "../kernel/index.ts";
 import { idempotencyField, tokenField } from "./inputs.ts";
@@ -158,17 +158,20 @@ function takes(route: Guarded, schemas: Schemas): object {
   const needed = required.filter((name) => !names.includes(name));
   if (changes(operation)) {
     const { required: _, ...facts } = input;
-    const isReplayable = operation.kind !== "signal";
+    const isSignal = operation.kind === "signal";
     const body = {
       ...facts,
       properties: {
         ...Object.fromEntries(rest),
-        ...(isReplayable ? { [idempotencyField]: ref("schemas", "IdempotencyKey") } : {}),
+        ...(isSignal ? {} : { [idempotencyField]: ref("schemas", "IdempotencyKey") }),
       },
       ...(needed.length === 0 ? {} : { required: needed }),
     };
     return {
-      parameters: [...inPath, ...(isReplayable ? [ref("parameters", "IdempotencyKey")] : [])],
+      parameters: [
+        ...inPath,
+        ...(takesKey(operation) ? [ref("parameters", "IdempotencyKey")] : []),
+      ],
       requestBody: {
         required: needed.length > 0,
         content: {
@@ -244,7 +247,7 @@ const statusText = {
 const answerHeaders = (route: ApiRoute): object => ({
   "Request-Id": ref("headers", "RequestId"),
   ...(isGuarded(route) ? rateLimitHeaders : {}),
-  ...(changes(route.operation) && route.operation.kind !== "signal"
+  ...(takesKey(route.operation)
     ? { "Idempotent-Replayed": ref("headers", "IdempotentReplayed") }
     : {}),
   ...(route.operation.kind === "document" ? { ETag: ref("headers", "ETag") } : {}),

@@ -69,7 +69,7 @@ const messageRoutes: readonly ApiRoute[] = [
     summary: "Preview a message",
     description:
       "Returns the encoding, segments, sender and policy verdicts of a message. Nothing is sent " +
-      "or stored.",
+      "or stored, so an idempotency key is ignored.",
     response: messagePreviewSchema,
   },
   {

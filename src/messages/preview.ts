@@ -1,4 +1,4 @@
-import { consentFor, findAddressee, findRecipient, recipientMark } from "../contacts/index.ts";
+import { consentFor, findAddressee, findRecipient } from "../contacts/index.ts";
 import { invalid, iso, mediumOf, millis, TidingsError } from "../kernel/index.ts";
 import { channelOf, plan } from "./rules.ts";
 import { segmentsOf } from "./segments.ts";
@@ -16,8 +16,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
   name: "messages.preview",
   input: previewMessageSchema,
   status: 200,
-  shows: ({ to, ...draft }, _preview, { scope, services }) =>
-    recipientMark(services.secret, scope, mediumOf(channelOf(draft)), to),
+  readsOnly: true,
   async run(tx, input, call) {
     const { services } = call;
     const channel = channelOf(input);

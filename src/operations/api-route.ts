@@ -135,5 +135,14 @@ export type Guarded = Extract<
   { readonly scopes: readonly KeyScope[] } | { readonly visitor: true }
 >;
 
+/** Whether an operation takes an idempotency key. A repetition of the others changes nothing. */
+export function takesKey(operation: {
+  readonly kind: ApiRoute["operation"]["kind"];
+  readonly readsOnly?: true;
+}): boolean {
+  const isChange = operation.kind === "command" || operation.kind === "procedure";
+  return isChange && operation.readsOnly !== true;
+}
+
 export const isGuarded = (route: ApiRoute): route is Guarded =>
   "scopes" in route || "visitor" in route;

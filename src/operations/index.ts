@@ -8,6 +8,7 @@ export {
   type Method,
   type PublicDocument,
   type Service,
+  takesKey,
 } from "./api-route.ts";
 export {
   type ConsentOptions,

@@ -147,6 +147,8 @@ export interface Command<Input, Output> {
    * the key, without an index entry.
    */
   readonly storesKey?: true;
+  /** True if the command only reads. It then takes no idempotency key. */
+  readonly readsOnly?: true;
   /**
    * True if a reset of the sandbox leaves what the command did. The idempotency key then stays too.
    */

@@ -86,4 +86,20 @@ describe.each(storages)("over $name", ({ make }) => {
     });
     expect(there.errors).toEqual([]);
   });
+
+  test("a preview ignores an Idempotency-Key, which a send can then use", async () => {
+    const post = (path: string) =>
+      call(there.engine.api, {
+        method: "POST",
+        path,
+        key: own.secret,
+        headers: ["Idempotency-Key", "k3"],
+        body: { to: "+15005550001", body: "later", idempotency_key: "k3" },
+      });
+    const previews = [await post("/v1/messages/preview"), await post("/v1/messages/preview")];
+    for (const { status, headers } of previews) {
+      expect([status, headers["Idempotent-Replayed"]]).toEqual([200, undefined]);
+    }
+    expect((await post("/v1/messages")).status).toBe(201);
+  });
 });
