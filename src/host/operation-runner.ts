@@ -1,24 +1,29 @@
 import {
   describe,
   type GenerateId,
+  inBody,
   invalid,
   type Limits,
   parse,
   type Scope,
   suggestion,
+  TidingsError,
 } from "../kernel/index.ts";
 import {
   checkedKey,
+  type Command,
   type CommandOptions,
   type Context,
   type Executor,
   type HandleTable,
   inputSchema,
+  type Procedure,
   type RowProcedure,
   type ScopedRunner,
   type StreamEvent,
   type StreamItem,
   type StreamOptions,
+  takesKey,
   type TransientItem,
 } from "../operations/index.ts";
 import { KnownAccounts } from "../accounts/index.ts";
@@ -89,13 +94,15 @@ export class OperationRunner {
     };
     return {
       change: async (operation, input, options) => {
-        const parsed = parse(inputSchema(operation, limits), input);
+        const schema = inputSchema(operation, limits);
+        const parsed = parse(schema, input, { options: optionsOf(operation) });
         const called = context(options);
         const executor = await this.#executorFor(scope, options?.tx);
-        const outcome =
+        const outcome = await (
           operation.kind === "command"
-            ? await executor.execute(operation, parsed, called)
-            : await executor.run(operation, parsed, called);
+            ? executor.execute(operation, parsed, called)
+            : executor.run(operation, parsed, called)
+        ).catch(throwInInput);
         return outcome.value;
       },
       rows: (procedure, rows) => this.#rows(procedure, rows, context(undefined)),
@@ -105,7 +112,8 @@ export class OperationRunner {
       },
       signal: async (operation, input) => {
         const parsed = parse(inputSchema(operation, limits), input);
-        await (await this.#executorFor(scope)).signal(operation, parsed, context(undefined));
+        const executor = await this.#executorFor(scope);
+        await executor.signal(operation, parsed, context(undefined)).catch(throwInInput);
       },
       open: async (stream, input, options = {}) => {
         const parsed = parse(inputSchema(stream, limits), input);
@@ -145,6 +153,25 @@ async function* itemsOf<Item>(
 
 const commandOptions = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];
 const streamOptions = ["signal"] satisfies (keyof StreamOptions)[];
+
+/** Returns the names of the options of a method. */
+function optionsOf(
+  operation:
+    Pick<Command<never, unknown>, "kind" | "readsOnly"> | Pick<Procedure<never, unknown>, "kind">,
+): readonly string[] {
+  if (!takesKey(operation)) return [];
+  return operation.kind === "command" ? commandOptions : ["idempotencyKey"];
+}
+
+/** Throws the error of an operation. In process, a parameter of HTTP is a field of the input. */
+function throwInInput(error: unknown): never {
+  if (!(error instanceof TidingsError) || error.code !== "validation_failed") throw error;
+  throw invalid(
+    error.errors.map(({ parameter, ...others }) =>
+      parameter === undefined ? others : { ...inBody([parameter]), ...others },
+    ),
+  );
+}
 
 /**
  * Refuses unknown options of a command. If a misspelled `idempotencyKey` or `tx` were ignored, a

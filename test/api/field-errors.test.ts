@@ -1,0 +1,103 @@
+/** The errors of wrong fields and parameters, over HTTP and in process. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { world } from "../support/world.ts";
+import { call, jsonOf } from "./call.ts";
+
+const hello = { to: "+15005550001", body: "Hello" };
+
+let engine: MessagingEngine;
+let key: string;
+beforeEach(async () => {
+  engine = world().engine(memory());
+  key = (await engine.apiKeys.create({ name: "tests" })).secret ?? expect.fail();
+});
+
+describe("a wrong parameter", () => {
+  it.each([
+    ["messages?limit=abc", 'must be a number, got "abc"'],
+    ["messages?limit=", 'must be a number, got ""'],
+    ["messages?limit=99999999999999999999", "must be 100 or less"],
+    ["messages?foo=1", 'Unknown parameter "foo". Remove it.'],
+    ["events?types=message.sent", 'Unknown parameter "types". Did you mean "type"?'],
+    ["messages?status=queued,sent", /, got "queued,sent"/],
+    [
+      "events/stream?types=message.sent,%20message.failed",
+      'must be an event type, got " message.failed". Did you mean "message.failed"?',
+    ],
+    ["events/stream?last_event_id=foo", 'must be the id of an event, got "foo"'],
+    ["events/stream?last_event_id=evt_01JZZZZZZZZZZZZZZZZZZZZZZZ", /no longer exists/],
+    ["usage?from=2026-02-01&to=2026-01-01", "must not be after to"],
+    ["usage/hours?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "must not be after to"],
+  ])("shows what came and what to send: %s", async (path, message) => {
+    const answer = jsonOf(await call(engine.api, { path: `/v1/${path}`, key }));
+    const text: unknown = typeof message === "string" ? message : expect.stringMatching(message);
+    expect(answer).toMatchObject({ code: "validation_failed", errors: [{ message: text }] });
+    expect(answer).toHaveProperty("errors.length", 1);
+  });
+});
+
+describe("a wrong input in process", () => {
+  it.each<[name: string, run: () => Promise<unknown>, message: string | RegExp]>([
+    ["none", () => engine.messages.send(undefined as never), "input: Required."],
+    [
+      "a string for an object",
+      () => engine.messages.list("queued" as never),
+      "input: must be an object, got a string",
+    ],
+    [
+      "a time that is too far ahead",
+      () => engine.messages.send({ ...hello, send_at: "2999-01-01T00:00:00Z" }),
+      "send_at: must be at most 35 days ahead",
+    ],
+    [
+      "a number that is too large",
+      () => engine.messages.send({ ...hello, ttl_seconds: 99999999999999999999 }),
+      "ttl_seconds: must be 3024000 or less",
+    ],
+    [
+      "an idempotency key in the input",
+      () => engine.messages.send({ ...hello, idempotency_key: "k" } as never),
+      /^idempotency_key: .* Pass \{ idempotencyKey \} as the last argument\.$/,
+    ],
+    [
+      "a transaction in the input",
+      () => engine.messages.send({ ...hello, tx: {} } as never),
+      /^tx: .* Pass \{ tx \} as the last argument\.$/,
+    ],
+    [
+      "a transaction in the input of a batch, which cannot join one",
+      () => engine.messages.batch({ messages: [hello], tx: {} } as never),
+      /^tx: .* Remove it\.$/,
+    ],
+    [
+      "an idempotency key in the input of a preview, which has none",
+      () => engine.messages.preview({ ...hello, idempotency_key: "k" } as never),
+      /^idempotency_key: .* Remove it\.$/,
+    ],
+    [
+      "an idempotency key in the input of a query, which has none",
+      () => engine.messages.list({ idempotency_key: "k" } as never),
+      /^idempotency_key: .* Remove it\.$/,
+    ],
+  ])("is named: %s", async (_, run, message) => {
+    const text: unknown = typeof message === "string" ? message : expect.stringMatching(message);
+    await expect(run()).rejects.toMatchObject({ code: "validation_failed", message: text });
+  });
+
+  it("has a pointer, also where HTTP has a parameter", async () => {
+    const { id } = await engine.contacts.create({ phone: "+15005550002" });
+    const set = (medium: string): Promise<unknown> =>
+      engine.contacts.setConsent(id, medium as "text", { status: "opted_out" });
+    await expect(set("sms")).rejects.toMatchObject({ errors: [{ pointer: "/medium" }] });
+    await expect(set("webchat")).rejects.toMatchObject({ errors: [{ pointer: "/medium" }] });
+    const answer = await call(engine.api, {
+      method: "PUT",
+      path: `/v1/contacts/${id}/consents/webchat`,
+      key,
+      body: { status: "opted_out" },
+    });
+    expect(jsonOf(answer)).toMatchObject({ errors: [{ parameter: "medium", code: "no_address" }] });
+  });
+});
