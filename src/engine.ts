@@ -38,10 +38,22 @@ import {
   prepareStorage,
   updateAccount,
 } from "./accounts/index.ts";
-import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
+import {
+  functionOption,
+  type GenerateId,
+  idSource,
+  isId,
+  notFound,
+  optionsObject,
+  parseOptions,
+  type Scope,
+  stopped,
+} from "./kernel/index.ts";
 import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
+
+const transactionArgument = optionsObject({ work: functionOption() });
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the
@@ -253,13 +265,15 @@ export class MessagingEngine<
    * `invalid_option`. Commits when `work` resolves, then starts the queued jobs and calls the
    * handlers of `on`. Rolls back when `work` rejects. On SQLite the handle is a `DatabaseSync`, and
    * no one else can write to the file until `work` ends.
-   * @throws TidingsError `invalid_option` when the storage has no transactions, or when `work` ends
-   *   the transaction itself or, on PostgreSQL, ignores the error of a statement;
+   * @throws TidingsError `invalid_option` when the storage has no transactions, when `work` is no
+   *   function, or when it ends the transaction itself or, on PostgreSQL, ignores the error of a
+   *   statement;
    *   `storage_unavailable`, `overloaded`, `shutting_down` when it does not end by the deadline of
    *   `stop`. Errors of `work` are thrown too, and the database's error when a constraint fails at
    *   COMMIT. After `storage_contended`, run the transaction again.
    */
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
+    parseOptions("engine.transaction: ", transactionArgument, { work });
     await this.#prepared();
     // The cast is safe: the storage's type declares the type of its handle.
     return this.#store.transaction((handle) => work(handle as NonNullable<Tx>));

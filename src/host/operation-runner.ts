@@ -4,7 +4,10 @@ import {
   inBody,
   invalid,
   type Limits,
+  option,
+  optionsObject,
   parse,
+  parseOptions,
   type Scope,
   suggestion,
   TidingsError,
@@ -139,6 +142,7 @@ export class OperationRunner {
     rows: Iterable<unknown> | AsyncIterable<unknown>,
     context: Context,
   ): AsyncGenerator<Report, Total> {
+    parseOptions(`${procedure.name}: `, rowsArgument, { rows });
     const executor = await this.#executorFor(context.scope);
     return yield* executor.runRows(procedure, rows, context);
   }
@@ -150,6 +154,16 @@ async function* itemsOf<Item>(
 ): AsyncGenerator<StreamItem<Item> | TransientItem, void> {
   for await (const event of events) if ("value" in event || "transient" in event) yield event;
 }
+
+const rowsArgument = optionsObject({
+  rows: option<Iterable<unknown> | AsyncIterable<unknown>>(
+    "an iterable or async iterable of rows",
+    (given) =>
+      typeof given === "object" &&
+      given !== null &&
+      (Symbol.iterator in given || Symbol.asyncIterator in given),
+  ),
+});
 
 const commandOptions = ["idempotencyKey", "tx"] satisfies (keyof CommandOptions)[];
 const streamOptions = ["signal"] satisfies (keyof StreamOptions)[];

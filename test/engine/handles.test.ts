@@ -85,6 +85,28 @@ it("each endpoint has a method in process, except those of carriers and of the s
   ]);
 });
 
+describe("the argument of a method", () => {
+  it.each<[rows: unknown, got: string]>([
+    [undefined, "undefined"],
+    [{}, "an object"],
+    ["+15005550001", "a string"],
+  ])("that is no list of rows is refused by an import: %o", async (rows, got) => {
+    const { contacts } = world().engine(memory());
+    await expect(contacts.import(rows as []).next()).rejects.toMatchObject({
+      code: "invalid_option",
+      message: `contacts.import: rows: expected an iterable or async iterable of rows, got ${got}`,
+    });
+  });
+
+  it("that is no function is refused by a transaction", async () => {
+    const engine = world().engine(memory());
+    await expect(engine.transaction(undefined as never)).rejects.toMatchObject({
+      code: "invalid_option",
+      message: "engine.transaction: work: expected a function, got undefined",
+    });
+  });
+});
+
 describe("the options of a command", () => {
   const hello = { to: "+15005550001", body: "Hello" };
 
