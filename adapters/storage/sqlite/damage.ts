@@ -6,7 +6,7 @@ import { statSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import { type Check, startThread } from "./background-writer.ts";
 import type { Connection } from "./connection.ts";
-import { damaged, whenUnlocked } from "./errors.ts";
+import { type Damage, damaged, whenUnlocked } from "./errors.ts";
 import { findDamage, maxQuickBytes, sizeOf } from "./find-damage.ts";
 
 /** How often to check the files of an open database, in milliseconds. */
@@ -15,6 +15,13 @@ export const fileCheckMs = 50;
 /** The files of an open database: the database, its write-ahead log and the index of the log. */
 const suffixes = ["", "-wal", "-shm"] as const;
 type Suffix = (typeof suffixes)[number];
+
+/** What the files are called where their paths must not be shown. */
+const fileNames: Readonly<Record<Suffix, string>> = {
+  "": "The database file",
+  "-wal": "The write-ahead log",
+  "-shm": "The index of the write-ahead log",
+};
 
 /**
  * Watches the files of an open database. SQLite keeps writing to a file that was deleted or
@@ -25,7 +32,7 @@ export class OpenFiles {
   readonly #saveLog: () => boolean;
   readonly #identities = new Map<Suffix, string>();
   #checkedAt = 0;
-  #damage: string | undefined;
+  #damage: Damage | undefined;
   /** Whether all commits were in the database file when the files were last checked. */
   #isSaved = false;
 
@@ -65,18 +72,25 @@ export class OpenFiles {
 
   #check(): void {
     this.#checkedAt = performance.now();
-    const changes = suffixes.map((suffix) => this.#changeOf(suffix));
-    const index = changes.findIndex((change) => change !== undefined);
-    if (index === -1) return;
+    const changed = suffixes
+      .map((suffix) => ({ suffix, change: this.#changeOf(suffix) }))
+      .filter(({ change }) => change !== undefined);
+    const [first] = changed;
+    if (first === undefined) return;
+    const { suffix, change } = first;
     // If the log alone is gone, no one else can have a new one yet, and its commits can be saved.
-    const isLogDeleted = changes[1] === "deleted" && index === 1 && changes[2] === undefined;
+    const isLogDeleted = suffix === "-wal" && change === "deleted" && changed.length === 1;
     this.#isSaved = isLogDeleted && this.#saveLog();
     const outcome = this.#isSaved
       ? "All commits were saved to the database file."
       : "Recent commits may be lost when this process ends.";
-    this.#damage =
-      `${this.path}${suffixes[index]} was ${changes[index]} while the database was open. ` +
-      `${outcome} Stop every process that uses the database, check its files, and start again.`;
+    const what =
+      `was ${change} while the database was open. ${outcome} Stop every process that uses the ` +
+      "database, check its files, and start again.";
+    this.#damage = {
+      message: `${this.path}${suffix} ${what}`,
+      detail: `${fileNames[suffix]} ${what}`,
+    };
   }
 
   #changeOf(suffix: Suffix): "deleted" | "replaced" | undefined {
@@ -124,10 +138,13 @@ export async function checkPages(
     (thread === undefined ? undefined : await responseOf(thread)) ??
     (await whenUnlocked(path, () => findDamage(connection, check)));
   if (damage === "") return;
-  throw damaged(
-    `The database file ${path} is damaged (${damage}). Restore it from a backup, or recover what ` +
-      "is readable with the command .recover of the sqlite3 shell.",
-  );
+  const advice =
+    "Restore it from a backup, or recover what is readable with the command .recover of the " +
+    "sqlite3 shell.";
+  throw damaged({
+    message: `The database file ${path} is damaged (${damage}). ${advice}`,
+    detail: `The database file is damaged. ${advice}`,
+  });
 }
 
 const isBetween = (value: number, above: number, max: number): boolean =>

@@ -86,9 +86,15 @@ const unavailable: Readonly<Record<string, string>> = {
   NOTADB: "The file is not a SQLite database.",
 };
 
+export interface Damage {
+  readonly message: string;
+  /** The message without the path of a file, for callers over HTTP. */
+  readonly detail: string;
+}
+
 /** Returns the error for damage, which a retry does not solve. */
-export function damaged(message: string, cause?: unknown): TidingsError {
-  return new TidingsError("storage_damaged", message, { cause });
+export function damaged({ message, detail }: Damage, cause?: unknown): TidingsError {
+  return new TidingsError("storage_damaged", message, { detail, cause });
 }
 
 /** Converts an error of SQLite to the error that the storage port specifies. */
@@ -103,7 +109,9 @@ export function toStorageError(error: unknown, file: string): unknown {
     return new StorageRefusal("SQLite refused a row: see the cause", { cause: error });
   }
   if (primary === "CORRUPT") {
-    return damaged(`The database file ${file} is damaged: SQLite cannot read a page.`, error);
+    const what = "is damaged: SQLite cannot read a page.";
+    const message = `The database file ${file} ${what}`;
+    return damaged({ message, detail: `The database file ${what}` }, error);
   }
   const message = unavailable[primary] ?? "SQLite reported an error; see the cause.";
   return unavailableError(message, file, {

@@ -89,6 +89,7 @@ describe("a file that is deleted or replaced while the database is open", () => 
       status: 503,
       retryable: false,
       message: says(new RegExp(message)),
+      detail: expect.not.stringContaining(dirname(file)) as unknown,
     };
     expect((await writeUntilRefused(port, "n")).error).toMatchObject(refusal);
     await expect(write(port, insertNote("later"))).rejects.toMatchObject(refusal);
@@ -295,6 +296,7 @@ describe("damage in the middle of the file", () => {
     code: "storage_damaged",
     retryable: false,
     message: says(new RegExp(`${file} is damaged .*Restore it from a backup`)),
+    detail: says(/^The database file is damaged\. Restore it from a backup/),
   });
 
   it.each(["quick", "full"] as const)("is found on opening by a %s check", async (check) => {
@@ -383,7 +385,12 @@ describe("damage in the middle of the file", () => {
     const port = closing(sqlite({ file }));
     await port.open(firstSchema);
     await overwrite(file, Math.floor(pages / 2) * pageSize, Buffer.alloc(pageSize, 0xa5));
-    await expect(notes(port)).rejects.toMatchObject({ code: "storage_damaged", retryable: false });
+    await expect(notes(port)).rejects.toMatchObject({
+      code: "storage_damaged",
+      retryable: false,
+      message: says(new RegExp(`${file} is damaged`)),
+      detail: "The database file is damaged: SQLite cannot read a page.",
+    });
   });
 
   it("an unknown check is refused", () => {
