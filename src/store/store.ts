@@ -67,7 +67,9 @@ export class Store {
   /** The number of commands that were queued so far. */
   #queued = 0;
   #lastCommit: CommitOutcome | undefined;
-  #isDamaged = false;
+  /** The damage that the storage reported. */
+  #damage: TidingsError | undefined;
+  #isDamageLogged = false;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -100,22 +102,31 @@ export class Store {
       },
       onFailure: (error: TidingsError) => {
         this.#lastCommit = { at: clock.now(), error };
-        if (error.code === "storage_damaged") this.reportDamage(error);
+        if (error.code === "storage_damaged") this.#logDamage(error);
       },
     };
     this.#pipeline = new Pipeline(committing);
     this.#claims = synchronous ? this.#pipeline : new Pipeline({ ...committing, oneAtATime: true });
   }
 
-  /** The outcome of the last commit of this process. Undefined before the first. */
+  /**
+   * The outcome of the last commit of this process. Undefined before the first. After damage, the
+   * outcome that every commit has from now on.
+   */
   get lastCommit(): CommitOutcome | undefined {
-    return this.#lastCommit;
+    if (this.#damage === undefined) return this.#lastCommit;
+    return { at: this.#options.clock.now(), error: this.#damage };
   }
 
-  /** Logs that the storage is damaged, once. */
+  /** Notes that the storage is damaged and refuses all commits from now on. */
   reportDamage(error: TidingsError): void {
-    if (this.#isDamaged) return;
-    this.#isDamaged = true;
+    this.#damage ??= error;
+    this.#logDamage(error);
+  }
+
+  #logDamage(error: TidingsError): void {
+    if (this.#isDamageLogged) return;
+    this.#isDamageLogged = true;
     this.#options.logger.error({ err: error }, "the storage is damaged");
   }
 
