@@ -23,6 +23,7 @@ import {
 } from "./stored-responses.ts";
 import {
   maxScheduleAhead,
+  ReplayedError,
   type RequestId,
   type Scope,
   TidingsError,
@@ -145,6 +146,8 @@ export class Executor {
       return { status, value: JSON.parse(body) as Output, body, replayed: true };
     }
     const answersOnce = key !== null && procedure.keepsAnswer === true;
+    // A response that is assembled from steps is a replay if each step is one.
+    let isReplay = before !== undefined && !answersOnce;
     const steps: Steps = {
       reads: store.reads(context.scope),
       commit: (work) =>
@@ -152,17 +155,25 @@ export class Executor {
           if (answersOnce) await refuseIfAnswered(tx, key);
           return work(tx);
         }),
-      execute: (command, each, step) =>
-        this.execute(command, each, {
-          ...busyContext,
-          idempotency_key: key === null ? null : storedKey({ by: "step", of: key, step }),
-        }),
+      execute: async (command, each, step) => {
+        try {
+          const outcome = await this.execute(command, each, {
+            ...busyContext,
+            idempotency_key: key === null ? null : storedKey({ by: "step", of: key, step }),
+          });
+          if (!outcome.replayed) isReplay = false;
+          return outcome;
+        } catch (error) {
+          if (!(error instanceof ReplayedError)) isReplay = false;
+          throw error;
+        }
+      },
     };
     try {
       const value = await procedure.run(steps, input, call);
       const body = JSON.stringify(value ?? null);
       if (answersOnce) await this.#storeResponse(context, key, body);
-      return { status: procedure.status, value, body, replayed: before !== undefined };
+      return { status: procedure.status, value, body, replayed: isReplay };
     } catch (error) {
       if (!(error instanceof AnsweredMeanwhile)) throw error;
       const { status, body } = error;
