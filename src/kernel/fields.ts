@@ -205,7 +205,7 @@ export interface PageQuery {
    */
   readonly limit?: number | undefined;
   /** `next_cursor` of the previous page. */
-  readonly cursor?: string | undefined;
+  readonly cursor?: string | null | undefined;
 }
 
 export const pageFields = {
@@ -215,7 +215,11 @@ export const pageFields = {
       `Maximum number of items, at most 100. By default ${defaultPageSize}. A filtered page may ` +
         "have fewer; continue while `has_more` is true.",
     ),
-  cursor: z.string().min(1).max(1_000).optional().describe("`next_cursor` of the previous page."),
+  // A loop in process begins with null. Over HTTP every value is a string.
+  cursor: z
+    .preprocess((value) => value ?? undefined, z.string().min(1).max(1_000).optional())
+    .optional()
+    .describe("`next_cursor` of the previous page."),
 };
 
 export const pageQuerySchema = z.strictObject(pageFields);

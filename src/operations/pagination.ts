@@ -26,7 +26,7 @@ interface PageRequest {
    */
   readonly operation: string;
   readonly filters: Readonly<Record<string, unknown>>;
-  readonly input: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+  readonly input: Pick<PageQuery, "limit" | "cursor">;
 }
 
 /** A list that reads one index range, with the request for a page of it. */
@@ -91,7 +91,7 @@ export async function pageOf<R extends object>(
     canonical(filters),
   ]);
   const length = scopedPlaceColumns(index, prefix).length;
-  const after = cursor === undefined ? undefined : decode(cursor, binding, secret, length);
+  const after = typeof cursor !== "string" ? undefined : decode(cursor, binding, secret, length);
   const { rows, more, last } = await own.scan(limit, after);
   const next_cursor = more && last !== undefined ? encode(last, binding, secret) : null;
   return { data: [...rows], has_more: next_cursor !== null, next_cursor };

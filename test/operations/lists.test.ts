@@ -15,14 +15,15 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 async function walk<T>(
   list: (page: {
     limit: number;
-    cursor?: string;
+    cursor?: string | null;
   }) => Promise<{ data: T[]; has_more: boolean; next_cursor: string | null }>,
   limit: number,
   between: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<T[]> {
   const all: T[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const page = await list(cursor === "" ? { limit } : { limit, cursor });
+  let cursor: string | null = null;
+  do {
+    const page = await list({ limit, cursor });
     expect(page.data.length, `A page has at most ${limit} items.`).toBeLessThanOrEqual(limit);
     expect(page.has_more, "A page has a cursor exactly if there is more.").toBe(
       page.next_cursor !== null,
@@ -30,7 +31,7 @@ async function walk<T>(
     all.push(...page.data);
     cursor = page.next_cursor;
     await between();
-  }
+  } while (cursor !== null);
   return all;
 }
 
