@@ -130,7 +130,10 @@ export class TidingsError extends Error {
   readonly status: number;
   /** A short name of the kind of error. It is the same for all errors with this code. */
   readonly title: string;
-  /** True if the same call may succeed later. Nothing of this call was stored then. */
+  /**
+   * True if the same call may succeed later. Repeat it with the same idempotency key. Normally
+   * nothing of this call was stored.
+   */
   readonly retryable: boolean;
   /** The message without the names of files and servers. HTTP responses contain it. */
   readonly detail: string;
@@ -203,7 +206,10 @@ export class ReplayedError extends TidingsError {
   }
 }
 
-/** The body of every response that is not 2xx: `application/problem+json` (RFC 9457). */
+/**
+ * The body of every error response except that of `/v1/health`: `application/problem+json`
+ * (RFC 9457).
+ */
 export interface Problem {
   /** A URI that identifies the kind of problem: `urn:tidings:error:` and the code. */
   readonly type: string;
@@ -217,7 +223,10 @@ export interface Problem {
   readonly detail: string;
   /** The id of the request, as in the header `Request-Id` and in the engine's logs. */
   readonly request_id: string;
-  /** True if the same request may succeed later. Nothing of this request was stored then. */
+  /**
+   * True if the same request may succeed later. Repeat it with the same idempotency key. Normally
+   * nothing of this request was stored.
+   */
   readonly retryable: boolean;
   /** The id of the existing resource that causes a conflict. */
   readonly conflicting_id?: string | undefined;
@@ -246,7 +255,8 @@ export const problemSchema = z
     retryable: z
       .boolean()
       .describe(
-        "True if the same request may succeed later. Nothing of this request was stored then.",
+        "True if the same request may succeed later. Repeat it with the same idempotency key. " +
+          "Normally nothing of this request was stored.",
       ),
     conflicting_id: z
       .string()
@@ -259,7 +269,8 @@ export const problemSchema = z
   .meta({
     id: "Problem",
     description:
-      "The body of every response that is not 2xx: `application/problem+json` (RFC 9457).",
+      "The body of every error response except that of `/v1/health`: `application/problem+json` " +
+      "(RFC 9457).",
   });
 
 /** RFC 9457 requires a URI that identifies the kind of problem. It need not resolve. */
