@@ -197,6 +197,7 @@ export class RequestHandler implements ApiHandler {
       request,
       maxBytes,
       limits.jsonDepth,
+      "rows" in route,
     );
     await refuseIfEnded(exchange);
     const key = takesKey(operation)

@@ -24,6 +24,7 @@ const json = new RegExp(
 /**
  * Reads the body of a command: a JSON object. No body counts as an empty object. If a key is
  * repeated in an object, the last value counts, as in `JSON.parse` (RFC 8259, section 4).
+ * `takesLines` is true if the endpoint also takes NDJSON.
  * @throws TidingsError `unsupported_media_type`, `body_too_large`, `malformed_json`,
  *   `validation_failed`
  */
@@ -31,19 +32,18 @@ export async function readJson(
   request: ApiRequest,
   limit: number,
   depth: number,
+  takesLines = false,
 ): Promise<JsonObject> {
   const { headers } = request;
   const type = headerOf(headers, "content-type");
-  if (type !== undefined && !json.test(type)) throw notJson();
+  if (type !== undefined && !json.test(type)) throw notJson(takesLines);
   refuseEncoded(headers);
   refuseTooLarge(headers, limit);
   const body = await request.body(limit);
-  const value = parsed(body, type, limit);
+  const value = parsed(body, type, limit, takesLines);
   checkDepth(value, depth);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid([
-      { pointer: "", code: "invalid_type", message: "The body must be a JSON object." },
-    ]);
+    throw invalid([{ pointer: "", code: "invalid_type", message: "must be a JSON object" }]);
   }
   return value as JsonObject;
 }
@@ -81,21 +81,25 @@ export function refuseTooLarge(headers: readonly string[], limit: number): void 
 const tooLarge = (limit: number): TidingsError =>
   new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
 
-const notJson = (): TidingsError =>
-  new TidingsError(
-    "unsupported_media_type",
-    "Send the body as `Content-Type: application/json`, in UTF-8.",
-  );
+function notJson(takesLines: boolean): TidingsError {
+  const types = `\`Content-Type: application/json\`${takesLines ? " or `application/x-ndjson`" : ""}`;
+  return new TidingsError("unsupported_media_type", `Send the body as ${types}, in UTF-8.`);
+}
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function parsed(body: ApiBody, type: string | undefined, limit: number): unknown {
+function parsed(
+  body: ApiBody,
+  type: string | undefined,
+  limit: number,
+  takesLines: boolean,
+): unknown {
   // A text or raw body parser leaves a string or bytes that still need parsing.
   const source = body.kind === "bytes" ? body.bytes : body.value;
   if (typeof source !== "string" && !(source instanceof Uint8Array)) return source;
   if (Buffer.byteLength(source) > limit) throw tooLarge(limit);
   if (source.length === 0) return {};
-  if (type === undefined) throw notJson();
+  if (type === undefined) throw notJson(takesLines);
   try {
     return JSON.parse(typeof source === "string" ? source : utf8.decode(source));
   } catch {

@@ -13,7 +13,7 @@ export const bodyCases: readonly Case[] = [
     request: post("[]"),
     status: 422,
     code: "validation_failed",
-    errors: [{ pointer: "", code: "invalid_type", message: "The body must be a JSON object." }],
+    errors: [{ pointer: "", code: "invalid_type", message: "must be a JSON object" }],
   },
   {
     name: "a scalar for a body",

@@ -239,6 +239,20 @@ describe("an import as one body", () => {
     expect(jsonOf(await send([], "k3"))).toMatchObject({ code: "validation_failed" });
   });
 
+  it("names both media types that it takes, and others only their own", async () => {
+    const { secret } = await there.tenant("sandbox");
+    const detail = async (target: string): Promise<unknown> => {
+      const csv = { method: "POST", path: target, headers: ["Content-Type", "text/csv"] };
+      return jsonOf(await call(there.engine.api, { ...csv, key: secret }))["detail"];
+    };
+    expect(await detail(path)).toBe(
+      "Send the body as `Content-Type: application/json` or `application/x-ndjson`, in UTF-8.",
+    );
+    expect(await detail("/v1/messages")).toBe(
+      "Send the body as `Content-Type: application/json`, in UTF-8.",
+    );
+  });
+
   it("as lines rejects idempotency keys, queries and encodings before it starts", async () => {
     const { secret } = await there.tenant("sandbox");
     const send = (target: string, ...headers: string[]) =>
