@@ -16,6 +16,7 @@ import {
   accountMode,
   type AccountOptions,
   type Accounts,
+  checkTransaction,
   type Defaults,
   type EngineOptions,
   engineRuntime,
@@ -38,22 +39,10 @@ import {
   prepareStorage,
   updateAccount,
 } from "./accounts/index.ts";
-import {
-  functionOption,
-  type GenerateId,
-  idSource,
-  isId,
-  notFound,
-  optionsObject,
-  parseOptions,
-  type Scope,
-  stopped,
-} from "./kernel/index.ts";
+import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
 import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
-
-const transactionArgument = optionsObject({ work: functionOption() });
 
 /**
  * A messaging engine inside your process. The constructor does no I/O; the first call opens the
@@ -273,7 +262,7 @@ export class MessagingEngine<
    *   COMMIT. After `storage_contended`, run the transaction again.
    */
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
-    parseOptions("engine.transaction: ", transactionArgument, { work });
+    checkTransaction(work);
     await this.#prepared();
     // The cast is safe: the storage's type declares the type of its handle.
     return this.#store.transaction((handle) => work(handle as NonNullable<Tx>));

@@ -76,6 +76,16 @@ export function stopDeadline(options: StopOptions): number {
   return parseOptions("engine.stop: ", stopOptions, options).deadlineMs;
 }
 
+/**
+ * Checks the argument of `engine.transaction`.
+ * @throws TidingsError `invalid_option`
+ */
+export function checkTransaction(work: unknown): void {
+  parseOptions("engine.transaction: ", transactionArgument, { work });
+}
+
+const transactionArgument = optionsObject({ work: functionOption() });
+
 function optionsSchema(defaults: Defaults, transports: readonly string[]) {
   const shape = {
     storage: portOption<StoragePort>(

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { Limits } from "./limits.ts";
 import { toUri } from "./uri.ts";
-import { show } from "./validation.ts";
+import { show } from "./describe.ts";
 
 const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 

@@ -2,6 +2,17 @@ export { boundedCache } from "./cache.ts";
 export { SharedDeadline, withDeadline } from "./deadline.ts";
 export { ProblemLimit } from "./problem-limit.ts";
 export {
+  alternatives,
+  describe,
+  hasMethods,
+  isWord,
+  kindOf,
+  memberOf,
+  quoted,
+  show,
+  suggestion,
+} from "./describe.ts";
+export {
   type ErrorCode,
   errorCodes,
   type FieldError,
@@ -110,16 +121,10 @@ export {
 export {
   booleanOption,
   choiceOption,
-  alternatives,
-  describe,
   functionOption,
-  hasMethods,
   inBody,
   inQuery,
-  isWord,
-  kindOf,
   listOption,
-  memberOf,
   option,
   optionsObject,
   originOption,
@@ -127,10 +132,7 @@ export {
   parseOptions,
   type Place,
   portOption,
-  quoted,
   refuseArguments,
-  show,
-  suggestion,
   unknownField,
   wholeOption,
 } from "./validation.ts";

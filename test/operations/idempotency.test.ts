@@ -5,7 +5,6 @@ import type { KeyOptions } from "../../src/operations/handle-methods.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
-import { call, textOf } from "../api/call.ts";
 import { carrier, lost } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { runs } from "../support/runs.ts";
@@ -374,36 +373,6 @@ describe.each(storages)("idempotency keys on $name", ({ name, open }) => {
       ),
       { numRuns: runs({ memory: 15, SQLite: 6, PostgreSQL: 3 }[name]) },
     );
-  });
-
-  it("call a response a replay only if all of it was there before", async () => {
-    const { engine } = world();
-    const { storage, allow } = failing(open().connect());
-    const one = engine(storage);
-    const { key } = await one.accounts.create({ name: "batch" });
-    const messages = Array.from({ length: 70 }, (_, n) => ({ ...hello, body: String(n) }));
-    const post = async (idempotencyKey: string): Promise<[number, string | undefined, string]> => {
-      const answer = await call(one.api, {
-        method: "POST",
-        path: "/v1/messages/batch",
-        key: key.secret ?? expect.fail(),
-        headers: ["Idempotency-Key", idempotencyKey],
-        body: { messages },
-      });
-      return [answer.status, answer.headers["Idempotent-Replayed"], textOf(answer)];
-    };
-    const interrupted: boolean[] = [];
-    for (let commits = 0; commits < 5; commits++) {
-      const name = `after-${commits}`;
-      allow(commits);
-      const [status] = await post(name);
-      allow(Infinity);
-      interrupted.push(status === 503);
-      const [, replayed, body] = await post(name);
-      expect(replayed).toBe(status === 503 ? undefined : "true");
-      expect(await post(name)).toEqual([200, "true", body]);
-    }
-    expect(interrupted.slice(0, 3)).toEqual([true, true, true]);
   });
 
   it("match a model", async () => {
