@@ -200,9 +200,8 @@ export class RequestHandler implements ApiHandler {
       "rows" in route,
     );
     await refuseIfEnded(exchange);
-    const key = takesKey(operation)
-      ? idempotencyKey(headerOf(request.headers, "idempotency-key"), field)
-      : null;
+    const given = idempotencyKey(headerOf(request.headers, "idempotency-key"), field);
+    const key = takesKey(operation) ? given : null;
     const input = commandInput(inputSchema(operation, limits), body, params, query);
     const context = contextOf(exchange, key === null ? null : storedKeyOf(caller, key));
 
