@@ -4,11 +4,12 @@ import { isLost } from "./errors.ts";
 
 /**
  * A connection pool, as this adapter uses it. A `Pool` of `pg` has this shape
- * (https://node-postgres.com/apis), and any object of the same shape works.
+ * (https://node-postgres.com/apis), and any object of the same shape works. `Client` is the type of
+ * its clients.
  */
-export interface PostgresPool {
+export interface PostgresPool<Client extends PostgresClient = PostgresClient> {
   /** Returns a client for exclusive use until it is released. */
-  connect(): Promise<PostgresPoolClient>;
+  readonly connect: Connect<Client>;
   /** The options of the pool. */
   readonly options?: {
     /** The maximum number of clients that the pool has at a time. */
@@ -23,6 +24,16 @@ export interface PostgresPool {
     readonly database?: string | undefined;
   };
 }
+
+/**
+ * The method that takes a client from a pool. `pg` has a second form of it, which takes a callback.
+ * TypeScript infers `Client` from the last form of a method, and with the first of these types from
+ * the last but one.
+ */
+type Connect<Client> = {
+  (): Promise<Client & PostgresPoolClient>;
+  (...callback: never[]): unknown;
+} & (() => Promise<Client & PostgresPoolClient>);
 
 /** A client of the pool. */
 export interface PostgresPoolClient extends PostgresClient {

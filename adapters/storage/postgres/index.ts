@@ -17,24 +17,24 @@ export type {
   PostgresResult,
 } from "./connection.ts";
 
-/** Options of `postgres()`. */
-export interface PostgresOptions {
+/** Options of `postgres()`. `Client` is the type of the pool's clients. */
+export interface PostgresOptions<Client extends PostgresClient = PostgresClient> {
   /**
    * A `Pool` of `pg`, or an object of the same shape. The host application owns it: closing the
    * engine does not end it. The engine uses several connections at once, so give it at least 5. It
    * does not open with fewer than 2.
    */
-  readonly pool: PostgresPool;
+  readonly pool: PostgresPool<Client>;
   /**
    * The PostgreSQL schema of the tables: up to 63 lower-case letters, digits and underscores, not
    * beginning with a digit. The default is `public`. A migration creates it if it does not exist.
    */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * Whether opening migrates an empty or older database. The default is true. With false, opening
    * such a database fails with `storage_outdated`.
    */
-  readonly migrate?: boolean;
+  readonly migrate?: boolean | undefined;
 }
 
 /** A `Client` of `pg` has `connect` too. Only a client escapes identifiers. */
@@ -59,14 +59,14 @@ const optionsSchema = optionsObject(
  * application's own pool. Any number of processes can use one database.
  *
  * To join a transaction of the host application, pass its client as `tx`. `Client` is the type of
- * the clients that `engine.transaction` passes to its callback: that of the pool's clients.
+ * the clients that `engine.transaction` passes to its callback. It is inferred from the pool.
  *
  * Text is stored as it is, with one exception. PostgreSQL cannot store U+0000, so it is stored as
  * U+0001 U+0001, and U+0001 is stored as U+0001 U+0002.
  * @throws TidingsError `invalid_option` when an option is missing, wrong or unknown
  */
 export function postgres<Client extends PostgresClient = PostgresClient>(
-  options: PostgresOptions,
+  options: PostgresOptions<Client>,
 ): StoragePort<Client> {
   const { pool, schema, migrate } = parseOptions("postgres: ", optionsSchema, options);
   return new PostgresStorage<Client>(pool, new Names(schema), migrate);
