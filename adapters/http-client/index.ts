@@ -22,7 +22,7 @@ export interface HttpClientOptions {
    * `"[2620:fe::fe]:53"`. The default is the system's DNS servers. Names that the request's
    * destinations allow by name are always resolved by the system.
    */
-  readonly dnsServers?: readonly string[];
+  readonly dnsServers?: readonly string[] | undefined;
 }
 
 const optionsSchema = optionsObject({

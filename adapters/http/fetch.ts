@@ -9,7 +9,7 @@ export interface FetchOptions extends MountOptions {
    * `server.requestIP(request)?.address` on Bun. A page without `authorize` needs it. By default
    * the address is unknown.
    */
-  readonly remoteAddress?: (request: Request) => string | undefined;
+  readonly remoteAddress?: ((request: Request) => string | undefined) | undefined;
 }
 
 /**

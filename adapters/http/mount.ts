@@ -14,7 +14,7 @@ export interface MountOptions {
    * end with one. It is percent-encoded, as in a URL: `/caf%C3%A9`.
    * @default ""
    */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
 }
 
 const engineOption = option<Mountable>(

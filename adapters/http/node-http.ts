@@ -19,7 +19,7 @@ interface Framed {
   /** Path and query below the mount point. */
   readonly target: string;
   readonly parsed: Parsed;
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
   /** The request of the framework. */
   readonly original: unknown;
 }

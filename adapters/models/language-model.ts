@@ -21,15 +21,15 @@ import { toolNames, toolsOf } from "./language-model/tools.ts";
 /** Options of `languageModel()`. */
 export interface LanguageModelOptions {
   /** The sampling temperature. The default and the range are the provider's. */
-  readonly temperature?: number;
+  readonly temperature?: number | undefined;
   /**
    * The maximum tokens of one answer, reasoning included. An answer that reaches the limit is
    * discarded and counts as `model_error`.
    * @default 4000
    */
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
   /** Options for the model's provider, such as `{ openai: { reasoningEffort: "low" } }`. */
-  readonly providerOptions?: ProviderOptions;
+  readonly providerOptions?: ProviderOptions | undefined;
 }
 
 const defaultMaxOutputTokens = 4_000;

@@ -10,7 +10,7 @@ export interface RulesOptions {
    * The minimum relevance of a piece of knowledge that is sent as the answer: above 0, up to 1.
    * @default 0.5
    */
-  readonly minRelevance?: number;
+  readonly minRelevance?: number | undefined;
 }
 
 const optionsSchema = optionsObject({

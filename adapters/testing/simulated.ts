@@ -293,9 +293,9 @@ export interface Simulated {
 /** Options of `simulated()`. */
 export interface SimulationOptions {
   /** Any number. The same seed gives the same ids. Default: 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** The time at which the clock stands at first. Default: 2026-01-01T00:00:00.000Z. */
-  readonly start?: Time;
+  readonly start?: Time | undefined;
 }
 
 const optionsSchema = optionsObject({

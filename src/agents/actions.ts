@@ -16,12 +16,12 @@ export interface AgentOptions {
   /** For example `rules()` or `languageModel(…)` from "tidings/models", or your own function. */
   readonly model: AgentModel | AgentModel["respond"];
   /** Functions that agents may call. An agent lists the names of its actions. At most 200. */
-  readonly actions?: readonly Action[];
+  readonly actions?: readonly Action[] | undefined;
   /**
    * Removes private data from messages, names, slots and observations before the model sees them.
    * Default: no change.
    */
-  readonly redact?: (text: string) => string;
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 export interface AgentSettings {

@@ -26,7 +26,7 @@ export type EventConsumer<Tx, E extends AnyEvent = AnyEvent> = (
 /** Options of a consumer. */
 export interface ConsumeOptions {
   /** Where a new consumer starts. By default `now`: it gets later events only. */
-  readonly from?: "now" | "beginning";
+  readonly from?: "now" | "beginning" | undefined;
 }
 
 /** An event that the handler failed to process 8 times. Later events of its conversation wait. */

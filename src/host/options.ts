@@ -1,4 +1,4 @@
-import type { Limits, Mode } from "../kernel/index.ts";
+import type { Checked, Limits, Mode } from "../kernel/index.ts";
 import type {
   ConsentOptions,
   ConsentSettings,
@@ -39,37 +39,37 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * Rules that choose a transport for each message, up to 100. The first match wins. By default the
    * sender's transport is used. All engines on one storage need the same routes.
    */
-  readonly routes?: readonly Route[];
+  readonly routes?: readonly Route[] | undefined;
   /**
    * Source of time. The default is the system clock. Tests pass a virtual clock: `simulated()` of
    * "tidings/testing".
    */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /**
    * Source of randomness for ids and secrets. The default is the system's cryptographic generator.
    */
-  readonly random?: Random;
+  readonly random?: Random | undefined;
   /**
    * Receives the engine's logs. The default writes warnings and errors to stderr, one line each. A
    * pino logger fits without an adapter.
    */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /**
    * Interprets what contacts write to agents: requests for a person, and answers to a playbook's
    * questions. The default is `english()` of "tidings/language". Opt-out, opt-in and help keywords
    * do not depend on it.
    */
-  readonly language?: Language;
+  readonly language?: Language | undefined;
   /**
    * The mode of `engine.messages` and the engine's other handles. The default is "sandbox", so
    * going live is an explicit choice.
    */
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
   /**
    * Maximum sizes of bodies, texts, media, batches and metadata. A limit that is left out has its
    * value in `defaultLimits`.
    */
-  readonly limits?: Partial<Limits>;
+  readonly limits?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } | undefined;
   /**
    * Scores the sentiment of inbound messages, such as `sentiment()` of "tidings/sentiment". Without
    * an analyzer, no message is scored.
@@ -80,72 +80,72 @@ export interface EngineOptions<Tx extends object | undefined = object | undefine
    * limits. The default is 256. One transport uses at most three quarters of them, so a transport
    * that hangs does not block the rest.
    */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /**
    * How many jobs of one lane run at once, 1 to 1,000, such as the hand-overs of one account in one
    * mode over one transport. The default is 64. A slow lane gets a quarter. Batched and marketing
    * messages leave an eighth free for single transactional ones, and always have an eighth.
    */
-  readonly laneConcurrency?: number;
+  readonly laneConcurrency?: number | undefined;
   /** How long an idempotency key is kept, 1 to 720 hours. The default is 24. */
-  readonly idempotencyHours?: number;
+  readonly idempotencyHours?: number | undefined;
   /**
    * An inbound message within this many hours after a conversation was closed reopens it, 1 to
    * 8,760. The default is 24. A later message begins a new conversation.
    */
-  readonly reopenHours?: number;
+  readonly reopenHours?: number | undefined;
   /** How long events are kept, 1 to 3,650 days. The default is 30. */
-  readonly eventRetentionDays?: number;
+  readonly eventRetentionDays?: number | undefined;
   /**
    * How long agents' runs are kept after they ended, 1 to 3,650 days. The default is 30. A run is
    * kept at least as long as its events. Old versions of agents and playbooks are kept this long
    * after they were replaced, and longer while a conversation or a run uses them.
    */
-  readonly runRetentionDays?: number;
+  readonly runRetentionDays?: number | undefined;
   /**
    * The HTTP client for webhooks. Without it, webhooks cannot be created, and deliveries wait for
    * an engine that has one.
    */
-  readonly http?: HttpOptions;
+  readonly http?: HttpOptions | undefined;
   /** How webhooks are delivered. */
-  readonly webhooks?: WebhookOptions;
+  readonly webhooks?: WebhookOptions | undefined;
   /** Which web pages may connect as visitors, and how long a session lasts. */
-  readonly webchat?: WebchatOptions;
+  readonly webchat?: WebchatOptions | undefined;
   /** How opt-outs are recorded and confirmed. */
-  readonly consent?: ConsentOptions;
+  readonly consent?: ConsentOptions | undefined;
   /**
    * The hours in which marketing messages wait, in the recipient's time zone, or the account's if
    * that is unknown. By default there are none.
    */
-  readonly quietHours?: QuietHours;
+  readonly quietHours?: QuietHours | undefined;
   /**
    * The IANA time zone, such as `Europe/Berlin`, of accounts that have none. The default is UTC.
    */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
   /**
    * The model and actions of AI agents. Without this option, agents cannot be enabled here, and
    * agent turns wait for an engine on the same storage that has it.
    */
-  readonly agents?: AgentOptions;
+  readonly agents?: AgentOptions | undefined;
   /**
    * Your own policies: each allows, denies or defers a message, in addition to consent and quiet
    * hours. At most 20. Every policy is evaluated. The first denial decides, otherwise the latest
    * deferral.
    */
-  readonly policies?: readonly Policy<NoInfer<Tx>>[];
+  readonly policies?: readonly Policy<NoInfer<Tx>>[] | undefined;
 }
 
 /** Options of `engine.account`. */
 export interface AccountOptions {
   /** The mode of the handle. The default is the engine's option `mode`. */
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
 }
 
 /**
  * The ports that options may leave out. The package's entry point passes the defaults, because the
  * core imports no adapter.
  */
-export interface Defaults extends Required<
+export interface Defaults extends Checked<
   Pick<EngineOptions, "clock" | "random" | "logger" | "language">
 > {
   /** Not an option, but tests use small numbers. Default: `standardHistoryChunks`. */
@@ -153,16 +153,16 @@ export interface Defaults extends Required<
 }
 
 /** Checked options with all defaults filled in. */
-export interface Settings extends Required<
+export interface Settings extends Checked<
   Omit<
     EngineOptions,
     "limits" | "sentiment" | "http" | "webhooks" | "webchat" | "consent" | "quietHours" | "agents"
   >
 > {
   readonly http: HttpSettings | undefined;
-  readonly webhooks: Required<WebhookOptions>;
+  readonly webhooks: Checked<WebhookOptions>;
   readonly agents: AgentSettings | undefined;
-  readonly webchat: Required<WebchatOptions>;
+  readonly webchat: Checked<WebchatOptions>;
   readonly sentiment: SentimentAnalyzer | undefined;
   readonly limits: Limits;
   readonly consent: ConsentSettings;
@@ -176,5 +176,5 @@ export interface StopOptions {
    * How long running work and then the transports may take to end, in milliseconds: a whole number
    * up to 3,600,000 (one hour). The default is 10,000.
    */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
 }

@@ -121,6 +121,7 @@ export {
 export {
   booleanOption,
   choiceOption,
+  type Checked,
   functionOption,
   inBody,
   inQuery,

@@ -246,6 +246,11 @@ function counted(count: number | bigint, unit: string): string {
   return `${count} ${unit}${Number(count) === 1 ? "" : "s"}`;
 }
 
+/** Checked options: all of them, with defaults for those that were left out or undefined. */
+export type Checked<Options> = {
+  readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined>;
+};
+
 /** How a problem shows a wrong option. By default it names only the type of the value. */
 interface Report {
   /** The value cannot be a secret, so a problem quotes it. */

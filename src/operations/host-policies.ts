@@ -5,6 +5,7 @@
  * need no verdicts have no extra cost.
  */
 import {
+  type Checked,
   PolicyFailure,
   maxScheduleAhead,
   type Scope,
@@ -30,23 +31,23 @@ export interface ConsentOptions {
    * Whether STOP opts out of the whole account or only of the sender that received it. Default: the
    * account. With `sender`, START revokes the opt-out from that sender and from the whole account.
    */
-  readonly scope?: "account" | "sender";
+  readonly scope?: "account" | "sender" | undefined;
   /**
    * Whether a near match of an opt-out ("please stop texting me") counts as one. Default: false,
    * which flags the message for a person to decide.
    */
-  readonly honourNearMatches?: boolean;
+  readonly honourNearMatches?: boolean | undefined;
   /**
    * The text of the message that confirms an opt-out. Default: "You have opted out and will get no
    * more messages from us. Reply START to opt in again."
    */
-  readonly optOutText?: string;
+  readonly optOutText?: string | undefined;
   /**
    * The reply to START. Default: "You have opted in to messages from us. Reply STOP to opt out."
    */
-  readonly optInText?: string;
+  readonly optInText?: string | undefined;
   /** The reply to HELP. Default: no reply. */
-  readonly helpText?: string;
+  readonly helpText?: string | undefined;
 }
 
 /**
@@ -61,7 +62,7 @@ export interface QuietHours {
 }
 
 /** The consent options with their defaults. A null `helpText` means no reply to HELP. */
-export interface ConsentSettings extends Required<Omit<ConsentOptions, "helpText">> {
+export interface ConsentSettings extends Checked<Omit<ConsentOptions, "helpText">> {
   readonly helpText: string | null;
 }
 

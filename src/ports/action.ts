@@ -132,7 +132,7 @@ export interface Action<Input = unknown> {
    * limits it.
    * @default 10000
    */
-  readonly timeout_ms?: number;
+  readonly timeout_ms?: number | undefined;
   /**
    * Carries out the action. Returns its result as JSON, or a promise of it. Keep secrets out of the
    * result and of error messages: the run stores both, and the model sees them.

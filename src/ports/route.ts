@@ -6,14 +6,14 @@ import { type Channel, channels } from "../kernel/index.ts";
  */
 export interface Route {
   /** The senders of the messages that match: up to 1,000 addresses. Default: all senders. */
-  readonly from?: readonly string[];
+  readonly from?: readonly string[] | undefined;
   /** The channels of the messages that match. Default: all channels. */
-  readonly channels?: readonly Channel[];
+  readonly channels?: readonly Channel[] | undefined;
   /**
    * The recipients of the messages that match: up to 1,000 prefixes of phone numbers, such as
    * `"+44"` or `"+1415"`. Default: all recipients.
    */
-  readonly to?: readonly string[];
+  readonly to?: readonly string[] | undefined;
   /**
    * Up to 5 names of transports, in order of preference. If an attempt certainly sent nothing, the
    * engine tries the next transport immediately, unless the recipient or the message is the reason.
@@ -27,7 +27,7 @@ export interface Route {
    * - `undelivered`: a receipt says that the carrier gave up, and neither the recipient nor the
    *   message is the reason. A later receipt may contradict it.
    */
-  readonly fallBackAfter?: readonly ("ambiguous" | "undelivered")[];
+  readonly fallBackAfter?: readonly ("ambiguous" | "undelivered")[] | undefined;
 }
 
 const fields = new Set(["from", "channels", "to", "transports", "fallBackAfter"]);

@@ -299,7 +299,7 @@ export interface WebchatOptions {
    * Origins of the pages that may use visitor sessions, such as `https://shop.example`. At most
    * 100. By default there are none.
    */
-  readonly origins?: readonly string[];
+  readonly origins?: readonly string[] | undefined;
   /** How long a visitor's session lasts, 1 to 720 hours. The default is 24. */
-  readonly sessionHours?: number;
+  readonly sessionHours?: number | undefined;
 }

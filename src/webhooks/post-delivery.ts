@@ -1,6 +1,6 @@
 import type { Runtime } from "../operations/index.ts";
 import type { Destinations, HttpClient, HttpOutcome } from "../ports/index.ts";
-import type { Mode } from "../kernel/index.ts";
+import type { Checked, Mode } from "../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
 import { signatureHeaders, signingKey } from "./signature.ts";
@@ -14,7 +14,7 @@ export interface HttpOptions {
    * (`hooks.internal` matches only that name, whatever address it resolves to), IP addresses and
    * networks (`10.1.0.0/16`, `fd00::/8`). At most 1,000. None by default.
    */
-  readonly allow?: readonly string[];
+  readonly allow?: readonly string[] | undefined;
 }
 
 /** Options of webhooks. */
@@ -23,7 +23,7 @@ export interface WebhookOptions {
    * The deadline of an attempt in seconds, from the DNS lookup to the last byte of the response: 1
    * to 60, by default 15.
    */
-  readonly deadlineSeconds?: number;
+  readonly deadlineSeconds?: number | undefined;
 }
 
 export interface HttpSettings {
@@ -36,7 +36,7 @@ export interface HttpSettings {
 export interface WebhookRuntime extends Runtime {
   /** Undefined when the engine has no option `http`. */
   readonly http: HttpSettings | undefined;
-  readonly webhooks: Required<WebhookOptions>;
+  readonly webhooks: Checked<WebhookOptions>;
 }
 
 interface DeliveryPosterOptions {

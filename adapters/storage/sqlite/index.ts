@@ -21,7 +21,7 @@ export interface SqliteOptions {
    * Whether opening migrates an empty or older database. The default is true. With false, opening
    * such a database fails with `storage_outdated`.
    */
-  readonly migrate?: boolean;
+  readonly migrate?: boolean | undefined;
   /**
    * How much of the engine's tables to check for damage when the database is opened. `quick`, the
    * default, reads all their pages in a file of up to 512 MB, which takes about a second for 400
@@ -30,7 +30,7 @@ export interface SqliteOptions {
    * A damaged database is refused with `storage_damaged`. Neither checks your own tables in the
    * file, and neither finds changed text within a page, because SQLite has no checksums.
    */
-  readonly check?: "quick" | "full";
+  readonly check?: "quick" | "full" | undefined;
 }
 
 const optionsSchema = optionsObject(

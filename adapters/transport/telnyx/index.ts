@@ -46,12 +46,12 @@ export interface TelnyxOptions {
    * The id (a UUID) of the messaging profile for messages whose sender is an alphanumeric sender
    * id. Telnyx refuses such messages without a profile.
    */
-  readonly messagingProfileId?: string;
+  readonly messagingProfileId?: string | undefined;
   /**
    * The URL of Telnyx's API. The default is `https://api.telnyx.com`. Requests go only to this
    * host, which may have a private address.
    */
-  readonly apiUrl?: string;
+  readonly apiUrl?: string | undefined;
 }
 
 const optionsSchema = optionsObject(

@@ -154,13 +154,13 @@ export interface TwilioOptions {
    * there are no receipts and no inbound messages, and the engine finds the outcome of messages by
    * look-ups.
    */
-  readonly callbackUrl?: string;
+  readonly callbackUrl?: string | undefined;
   /**
    * The URL of Twilio's API. The default is `https://api.twilio.com`. Another region has its own,
    * such as `https://api.dublin.ie1.twilio.com`. Requests go only to this host, which may have a
    * private address.
    */
-  readonly apiUrl?: string;
+  readonly apiUrl?: string | undefined;
 }
 
 const optionsSchema = optionsObject(

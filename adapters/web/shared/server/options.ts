@@ -64,21 +64,21 @@ export interface PageOptions {
    * Decides who may use the page. Without it, the page shows the sandbox of the default account, to
    * requests from this machine alone, after a sign-in with `token`.
    */
-  readonly authorize?: Authorize;
+  readonly authorize?: Authorize | undefined;
   /**
    * Who may show the page in a frame: origins such as `https://shop.example`, or `self`.
    * @default []
    */
-  readonly frameAncestors?: readonly string[];
+  readonly frameAncestors?: readonly string[] | undefined;
   /**
    * Other origins from which pictures of operators may be loaded, besides the page's own.
    * @default []
    */
-  readonly avatarOrigins?: readonly string[];
+  readonly avatarOrigins?: readonly string[] | undefined;
   /** Texts that replace those of the page, by key. */
-  readonly texts?: PageTexts;
+  readonly texts?: PageTexts | undefined;
   /** The language of dates and numbers, such as `de-CH`. By default the browser's. */
-  readonly locale?: string;
+  readonly locale?: string | undefined;
 }
 
 const isText = (given: unknown): boolean => typeof given === "string";

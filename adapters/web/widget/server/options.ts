@@ -20,7 +20,7 @@ export interface WidgetEngine extends Mountable {
     id?: string,
     options?: {
       /** The mode of the account's data. */
-      readonly mode?: Mode;
+      readonly mode?: Mode | undefined;
     },
   ): {
     /** The chats of the account. */
@@ -47,33 +47,33 @@ export interface WidgetRequest {
 /** Options of the chat widget. */
 export interface WidgetOptions {
   /** The account whose visitors chat. By default the default account. */
-  readonly account_id?: string;
+  readonly account_id?: string | undefined;
   /** The mode of the visitors' data. By default the engine's mode. */
-  readonly mode?: Mode;
+  readonly mode?: Mode | undefined;
   /**
    * Origins of other websites whose pages may include the widget, such as `https://shop.example`.
    * At most 100. Pages of the widget's own origin may always include it.
    * @default []
    */
-  readonly origins?: readonly string[];
+  readonly origins?: readonly string[] | undefined;
   /**
    * The sessions that one IP address may open in any one hour, 1 to 100,000. A browser opens one a
    * day, and an office may have one address. An IPv6 address counts with all of its network (/64).
    * @default 60
    */
-  readonly sessionsPerAddress?: number;
+  readonly sessionsPerAddress?: number | undefined;
   /**
    * The sessions that all addresses together may open in any one hour in each process, 1 to
    * 1,000,000.
    * @default 5000
    */
-  readonly sessionsInAll?: number;
+  readonly sessionsInAll?: number | undefined;
   /**
    * Returns the visitor's IP address. Set it behind a proxy, which otherwise counts as one visitor:
    * `({ headers }) => headers["x-real-ip"]`. Visitors without an address count only for
    * `sessionsInAll`. By default the address at the other end of the connection.
    */
-  readonly clientAddress?: (request: WidgetRequest) => string | undefined;
+  readonly clientAddress?: ((request: WidgetRequest) => string | undefined) | undefined;
 }
 
 type ClientAddress = NonNullable<WidgetOptions["clientAddress"]>;

@@ -1,0 +1,70 @@
+import { describe, expectTypeOf, it } from "vitest";
+import { MessagingEngine } from "tidings";
+import type { DestinationOptions, EngineOptions } from "tidings";
+import type { httpClient } from "tidings/http-client";
+import { memory } from "tidings/memory";
+import type { languageModel, rules } from "tidings/models";
+import type { nodeHandler } from "tidings/node";
+import type { fetchHandler } from "tidings/fetch";
+import type { inboxHandler } from "tidings/inbox";
+import type { postgres } from "tidings/postgres";
+import { sandbox } from "tidings/sandbox";
+import type { sqlite } from "tidings/sqlite";
+import type { telnyx } from "tidings/telnyx";
+import type { simulated } from "tidings/testing";
+import type { twilio } from "tidings/twilio";
+import type { widgetHandler } from "tidings/widget";
+
+/** The names of the optional fields that may be left out, but may not be undefined. */
+type Strict<T> = {
+  [K in keyof T]-?: object extends Pick<T, K>
+    ? Record<K, undefined> extends Pick<T, K>
+      ? never
+      : K
+    : never;
+}[keyof T];
+
+type Option<K extends keyof EngineOptions> = NonNullable<EngineOptions[K]>;
+type Item<List> = List extends readonly (infer T)[] ? T : never;
+/** The options of a function: its last parameter. */
+type OptionsOf<F extends (...args: never[]) => unknown> =
+  Required<Parameters<F>> extends [...unknown[], infer Last] ? NonNullable<Last> : never;
+
+/** The compiler checks these (`npm run types`). */
+describe("an optional option", () => {
+  it("of the engine may be undefined", () => {
+    expectTypeOf<Strict<EngineOptions>>().toBeNever();
+    expectTypeOf<Strict<Option<"limits">>>().toBeNever();
+    expectTypeOf<Strict<Item<Option<"routes">>>>().toBeNever();
+    expectTypeOf<Strict<Option<"http">>>().toBeNever();
+    expectTypeOf<Strict<Option<"webhooks">>>().toBeNever();
+    expectTypeOf<Strict<Option<"webchat">>>().toBeNever();
+    expectTypeOf<Strict<Option<"consent">>>().toBeNever();
+    expectTypeOf<Strict<Option<"agents">>>().toBeNever();
+    expectTypeOf<Strict<Item<Option<"agents">["actions"]>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<MessagingEngine["account"]>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<MessagingEngine["stop"]>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<MessagingEngine["consume"]>>>().toBeNever();
+    new MessagingEngine({
+      storage: memory(),
+      transports: [sandbox()],
+      quietHours: process.env["QUIET"] === "yes" ? { from: "21:00", to: "09:00" } : undefined,
+    });
+  });
+
+  it("of an adapter may be undefined", () => {
+    expectTypeOf<Strict<DestinationOptions>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof httpClient>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof languageModel>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof rules>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof nodeHandler>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof fetchHandler>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof inboxHandler>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof widgetHandler>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof postgres>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof sqlite>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof telnyx>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof twilio>>>().toBeNever();
+    expectTypeOf<Strict<OptionsOf<typeof simulated>>>().toBeNever();
+  });
+});
