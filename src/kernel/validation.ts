@@ -363,11 +363,13 @@ function problemsOf(issue: z.core.$ZodIssue): OptionProblem[] {
   const place = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
     const known = knownFields(issue.message);
-    return issue.keys.map((key) => ({
-      path: [...place, key],
-      code: "unknown_option",
-      message: `expected one of ${issue.message}, got ${quoted(key)}${suggestion(key, known)}`,
-    }));
+    // The list can be long, so only the first problem has it.
+    return issue.keys.map((key, i) => {
+      const hint = suggestion(key, known);
+      const list = `${hint === "" ? "." : ""} Known options: ${issue.message}`;
+      const message = `unknown option${hint}${i === 0 ? list : ""}`;
+      return { path: [...place, key], code: "unknown_option", message };
+    });
   }
   const { input } = issue;
   const { isQuoted, got, advice }: Report = issue.code === "custom" ? (issue.params ?? {}) : {};

@@ -45,7 +45,7 @@ describe("an adapter", () => {
     [
       twilio,
       [{ ...account, callbackURL: callbackUrl }],
-      'callbackURL: expected one of accountSid, authToken, http, callbackUrl, apiUrl, got "callbackURL". Did you mean "callbackUrl"?',
+      'callbackURL: unknown option. Did you mean "callbackUrl"? Known options: accountSid, authToken, http, callbackUrl, apiUrl',
     ],
     [
       twilio,
@@ -74,8 +74,8 @@ describe("an adapter", () => {
       [{ ...profile, publicKey: 1 }],
       "telnyx: publicKey: expected 32 bytes in base64, got 1",
     ],
-    [telnyx, [{ ...profile, webhookUrl: "x" }], 'got "webhookUrl"'],
-    [httpClient, [{ dnsServer: [] }], 'got "dnsServer". Did you mean "dnsServers"?'],
+    [telnyx, [{ ...profile, webhookUrl: "x" }], "webhookUrl: unknown option."],
+    [httpClient, [{ dnsServer: [] }], 'dnsServer: unknown option. Did you mean "dnsServers"?'],
     [
       httpClient,
       [{ dnsServers: "9.9.9.9" }],
@@ -96,7 +96,7 @@ describe("an adapter", () => {
       [{ minRelevance: 2 }],
       "rules: minRelevance: expected a number above 0 and up to 1, got 2",
     ],
-    [rules, [{ relevance: 1 }], 'expected one of minRelevance, got "relevance"'],
+    [rules, [{ relevance: 1 }], 'relevance: unknown option. Did you mean "minRelevance"? Known'],
     [sqlite, [], "sqlite: options: expected { file }, the path of a database file, got undefined"],
     [
       sqlite,
@@ -149,7 +149,7 @@ describe("an adapter", () => {
     [
       nodeHandler,
       [engine, { base: "/api" }],
-      "nodeHandler: options.base: expected one of basePath",
+      "nodeHandler: options.base: unknown option. Known options: basePath",
     ],
     [koaHandler, [engine, { basePath: "/api/" }], 'without a final slash, got "/api/"'],
     [
