@@ -5,13 +5,11 @@ import {
   errorLogger,
   type HttpClient,
   actionOption,
-  isRoute,
   type Language,
   languageMethods,
   type Logger,
   type Policy,
   type Random,
-  type Route,
   type SentimentAnalyzer,
   type StoragePort,
   webchatTransportName,
@@ -42,6 +40,7 @@ import {
 } from "../operations/index.ts";
 import type { AgentOptions, AgentSettings } from "../agents/index.ts";
 import type { HttpSettings } from "../webhooks/index.ts";
+import { route } from "./route-option.ts";
 import { transport, transportNames } from "./transport-option.ts";
 import type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
 
@@ -163,14 +162,6 @@ const mode = choiceOption<Mode>("sandbox", "live");
 const accountOptions = optionsObject({ mode: mode.optional() });
 
 const stopOptions = optionsObject({ deadlineMs: wholeOption(0, 3_600_000).default(10_000) });
-
-const route = (transports: readonly string[]) => {
-  const names = transports.length === 0 ? "" : ` (${transports.map(quoted).join(", ")})`;
-  return option<Route>(
-    `a route, such as { transports: [name] }, that names only configured transports${names}`,
-    (given) => isRoute(given, transports),
-  );
-};
 
 const destination = option<string>("a host name, an address or a network", isDestination, {
   isQuoted: true,

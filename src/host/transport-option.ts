@@ -67,13 +67,7 @@ function rulesFor(given: Transport): readonly Rule[] {
       got: show(confirms_opt_outs),
       holds: typeof confirms_opt_outs === "boolean",
     },
-    {
-      path: ["capabilities", "receipts"],
-      expected:
-        '"none" or { timeout_ms, lookups_ms }, with times in whole milliseconds, up to 3,650 days',
-      got: show(receipts),
-      holds: receipts === "none" || areReceiptTimes(receipts),
-    },
+    ...receiptRules(receipts, typeof given.lookup === "function"),
     ...optionalMethods.map((method) => methodRule(method, given[method])),
   ];
 }
@@ -100,19 +94,84 @@ const methodRule = (method: string, value: unknown): Rule => ({
 /** The maximum receipt time, in milliseconds. A job that is due after it has a valid date. */
 const maxTimeMs = 3_650 * dayMs;
 
-const isTime = (value: unknown): boolean =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxTimeMs;
+const receiptsPath = ["capabilities", "receipts"];
+
+/** `receipts` is what the host application passed, whatever its type says. */
+function receiptRules(receipts: unknown, canLookUp: boolean): readonly Rule[] {
+  if (receipts === "none") return [];
+  if (typeof receipts !== "object" || receipts === null) {
+    const expected = '"none" or { timeout_ms, lookups_ms }';
+    return [{ path: receiptsPath, expected, got: show(receipts), holds: false }];
+  }
+  const timeout: unknown = memberOf(receipts, "timeout_ms");
+  const lookups: unknown = memberOf(receipts, "lookups_ms");
+  const path = [...receiptsPath, "lookups_ms"];
+  const timeoutRule = timeRule([...receiptsPath, "timeout_ms"], timeout);
+  if (!isList(lookups)) {
+    const expected = "a list of times in ascending order, in whole milliseconds";
+    return [timeoutRule, { path, expected, got: show(lookups), holds: false }];
+  }
+  return [
+    timeoutRule,
+    {
+      path,
+      expected: "an empty list, because the transport has no method lookup",
+      got: show(lookups),
+      holds: canLookUp || lookups.length === 0,
+    },
+    ...lookups.flatMap((time, i) => [
+      timeRule([...path, String(i)], time),
+      {
+        path: [...path, String(i)],
+        expected: `a time up to timeout_ms, which is ${show(timeout)}`,
+        got: show(time),
+        holds: !(Number(time) > Number(timeout)),
+      },
+      {
+        path: [...path, String(i)],
+        expected: "times in ascending order",
+        got: `${show(time)} after ${show(lookups[i - 1])}`,
+        holds: i === 0 || !(Number(time) <= Number(lookups[i - 1])),
+      },
+    ]),
+  ];
+}
+
+const timeRule = (path: readonly string[], time: unknown): Rule => ({
+  path,
+  expected: `a time in whole milliseconds, from 0 to ${maxTimeMs} (3,650 days)`,
+  got: show(time),
+  holds: Number.isInteger(time) && Number(time) >= 0 && Number(time) <= maxTimeMs,
+});
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-
-function areReceiptTimes(value: unknown): boolean {
-  const lookups = memberOf(value, "lookups_ms");
-  return isTime(memberOf(value, "timeout_ms")) && isList(lookups) && lookups.every(isTime);
-}
 
 function checkTransport(given: Transport, context: z.RefinementCtx): void {
   for (const { path, expected, got, holds } of rulesFor(given)) {
     if (holds) continue;
     context.addIssue({ code: "custom", path: [...path], message: expected, params: { got } });
   }
+  const { capabilities } = given;
+  refuseOthers(["capabilities"], capabilities, capabilityNames, context);
+  refuseOthers(receiptsPath, capabilities.receipts, ["timeout_ms", "lookups_ms"], context);
+}
+
+const capabilityNames = ["channels", "modes", "receipts", "confirms_opt_outs"];
+
+function refuseOthers(
+  path: readonly string[],
+  value: unknown,
+  known: readonly string[],
+  context: z.RefinementCtx,
+): void {
+  if (typeof value !== "object" || value === null) return;
+  const keys = Object.keys(value).filter((key) => !known.includes(key));
+  if (keys.length === 0) return;
+  // The message lists the known names, as that of `optionsObject`.
+  context.addIssue({
+    code: "unrecognized_keys",
+    path: [...path],
+    keys,
+    message: known.join(", "),
+  });
 }

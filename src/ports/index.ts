@@ -101,7 +101,7 @@ export {
   type PolicyFacts,
   type Verdict,
 } from "./policy.ts";
-export { isRoute, type Route } from "./route.ts";
+export type { Route } from "./route.ts";
 export {
   type Access,
   type Admission,

@@ -1,4 +1,4 @@
-import { type Channel, channels } from "../kernel/index.ts";
+import type { Channel } from "../kernel/index.ts";
 
 /**
  * Chooses the transports of messages. The first route that matches a message and has a transport
@@ -28,39 +28,4 @@ export interface Route {
    *   message is the reason. A later receipt may contradict it.
    */
   readonly fallBackAfter?: readonly ("ambiguous" | "undelivered")[] | undefined;
-}
-
-const fields = new Set(["from", "channels", "to", "transports", "fallBackAfter"]);
-
-/** Whether a value is a route whose transports are among `names`. */
-export function isRoute(value: unknown, names: readonly string[]): value is Route {
-  if (typeof value !== "object" || value === null) return false;
-  const {
-    from = ["x"],
-    channels: routeChannels = channels,
-    to = ["+"],
-    transports,
-    fallBackAfter = [],
-  } = value as Partial<Route>;
-  return (
-    Object.keys(value).every((field) => fields.has(field)) &&
-    isList(from, 1_000, (each) => each !== "") &&
-    isList(routeChannels, channels.length, (each) =>
-      channels.some((channel) => channel === each),
-    ) &&
-    isList(to, 1_000, (each) => /^\+\d{0,15}$/.test(each)) &&
-    isList(transports, 5, (each) => names.includes(each)) &&
-    (fallBackAfter.length === 0 ||
-      isList(fallBackAfter, 2, (each) => each === "ambiguous" || each === "undelivered"))
-  );
-}
-
-/** Whether a value is a list of 1 to `max` distinct valid strings. */
-function isList(value: unknown, max: number, isValid: (each: string) => boolean): boolean {
-  const isSome =
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.length <= max &&
-    new Set(value).size === value.length;
-  return isSome && value.every((each) => typeof each === "string" && isValid(each));
 }

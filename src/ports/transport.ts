@@ -294,8 +294,9 @@ export interface ReceiptTimes {
    */
   readonly timeout_ms: number;
   /**
-   * When the engine looks up a message without a final receipt, if the transport has `lookup`: each
-   * value is a time after the hand-over, in whole milliseconds: up to 3,650 days.
+   * When the engine looks up a message without a final receipt: times after the hand-over in
+   * ascending order, in whole milliseconds, up to `timeout_ms`. Empty if the transport has no
+   * `lookup`.
    */
   readonly lookups_ms: readonly number[];
 }

@@ -143,7 +143,8 @@ export function scriptedCarrier(options: ScriptedCarrierOptions = {}): ScriptedC
   const { name, modes, channels, receipts, lookups, confirmsOptOuts, script, onCall } =
     parseOptions("scriptedCarrier: ", optionsSchema, options);
   const core = new CarrierCore({ script, hasReceipts: receipts !== "none", onCall });
-  const capabilities = { modes, channels, receipts, confirms_opt_outs: confirmsOptOuts };
+  const times = receipts === "none" || lookups ? receipts : { ...receipts, lookups_ms: [] };
+  const capabilities = { modes, channels, receipts: times, confirms_opt_outs: confirmsOptOuts };
   return handle(core, name, { capabilities, lookups });
 }
 
