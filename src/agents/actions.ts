@@ -9,7 +9,16 @@ import type {
   SchemaIssue,
   SchemaResult,
 } from "../ports/index.ts";
-import { inBody, invalid, storable, TidingsError, withDeadline } from "../kernel/index.ts";
+import {
+  type FieldError,
+  inBody,
+  invalid,
+  quoted,
+  storable,
+  suggestion,
+  TidingsError,
+  withDeadline,
+} from "../kernel/index.ts";
 
 /** The model of the agents, and the actions that they may call. */
 export interface AgentOptions {
@@ -34,6 +43,20 @@ export interface AgentSettings {
 export interface AgentRuntime extends Runtime {
   /** Undefined if the engine has no option `agents`. */
   readonly agents: AgentSettings | undefined;
+}
+
+/** The error of a field that names an action which the engine does not have. */
+export function unknownAction(
+  pointer: string,
+  name: string,
+  actions: ReadonlyMap<string, Action>,
+): FieldError {
+  const known = [...actions.keys()];
+  const listed = known.slice(0, 10).map(quoted).join(", ") + (known.length > 10 ? ", …" : "");
+  const others =
+    known.length === 0 ? ". Its option `agents` has no actions." : `. It has ${listed}.`;
+  const message = `the engine has no action ${quoted(name)}${suggestion(name, known) || others}`;
+  return { pointer, code: "unknown_action", message };
 }
 
 /** The maximum size of an action's result as JSON, in bytes. */

@@ -4,7 +4,7 @@ import { openSession } from "./session.ts";
 import { playbookById } from "./playbooks/rows.ts";
 import { type AnswerContext, validValue } from "./playbooks/slots.ts";
 import type { Slot } from "./playbooks/slot-types.ts";
-import { checkTriggerInput } from "./actions.ts";
+import { checkTriggerInput, unknownAction } from "./actions.ts";
 import { agentToChange, findDefinition } from "./reads.ts";
 import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "./rows.ts";
 import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
@@ -186,11 +186,7 @@ async function requestOf(
 ): Promise<RunRequest> {
   if (playbook_id === undefined) {
     if (actions.has(action)) return { type: "action", action, input };
-    throw refused({
-      pointer: "/action",
-      code: "unknown_action",
-      message: "the engine has no such action",
-    });
+    throw refused(unknownAction("/action", action, actions));
   }
   const { contact_id } = conversation;
   const playbook = await tx.get(playbookById, [playbook_id], { hold: true });
@@ -198,7 +194,7 @@ async function requestOf(
     throw refused({
       pointer: "/playbook_id",
       code: "unknown_playbook",
-      message: "no such playbook",
+      message: "no playbook has this id",
     });
   }
   if (!playbook.enabled) {

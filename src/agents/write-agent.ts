@@ -15,6 +15,7 @@ import {
   type UpdateAgent,
   updateAgentSchema,
 } from "./types.ts";
+import { unknownAction } from "./actions.ts";
 import { agentResource, agentToChange, findDefinition } from "./reads.ts";
 import { playbookById, playbooks } from "./playbooks/rows.ts";
 import {
@@ -157,17 +158,13 @@ async function validateAgent(
       errors.push({
         pointer: `/playbook_ids/${i}`,
         code: "unknown_playbook",
-        message: "no such playbook",
+        message: "no playbook has this id",
       });
     }
   }
   for (const [i, name] of actions.entries()) {
     if (services.actions.has(name)) continue;
-    errors.push({
-      pointer: `/actions/${i}`,
-      code: "unknown_action",
-      message: "the engine has no such action",
-    });
+    errors.push(unknownAction(`/actions/${i}`, name, services.actions));
   }
   if (errors.length > 0) throw invalid(errors);
 }

@@ -22,6 +22,7 @@ import {
   type UpdatePlaybook,
   updatePlaybookSchema,
 } from "./playbooks/types.ts";
+import { unknownAction } from "./actions.ts";
 import { agentByOrdinal } from "./rows.ts";
 import { maxAgents } from "./write-agent.ts";
 import {
@@ -178,13 +179,7 @@ function unknownActions(
 ): FieldError[] {
   return steps.flatMap((step, i) =>
     step.type === "run" && !actions.has(step.action)
-      ? [
-          {
-            pointer: `/steps/${i}/action`,
-            code: "unknown_action",
-            message: "the engine has no such action",
-          },
-        ]
+      ? [unknownAction(`/steps/${i}/action`, step.action, actions)]
       : [],
   );
 }

@@ -8,7 +8,7 @@ const ulid = z.string().regex(/[0-7][0-9A-HJKMNP-TV-Z]{25}/);
 
 /**
  * Ids in responses. Inputs use `reference`, so that a malformed id is not found, like any unknown
- * id.
+ * id. Only the playbooks of an agent and of a step are checked by their form.
  */
 export const ids = {
   account: z.templateLiteral(["acct_", ulid]),
@@ -19,7 +19,12 @@ export const ids = {
   conversation: z.templateLiteral(["conv_", ulid]),
   note: z.templateLiteral(["note_", ulid]),
   agent: z.templateLiteral(["agt_", ulid]),
-  playbook: z.templateLiteral(["pb_", ulid]),
+  playbook: z.templateLiteral(["pb_", ulid], {
+    error: ({ input }) =>
+      typeof input === "string"
+        ? 'must be the id of a playbook: "pb_" and 26 characters'
+        : undefined,
+  }),
   run: z.templateLiteral(["run_", ulid]),
   observation: z.templateLiteral(["obs_", ulid]),
   webhook: z.templateLiteral(["wh_", ulid]),

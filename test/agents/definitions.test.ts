@@ -248,6 +248,45 @@ describe("an agent", () => {
     });
   });
 
+  const lookUp = action({
+    name: "free_slots",
+    description: "Lists free slots.",
+    input: z.object({}),
+    risk: "read",
+    idempotent: true,
+    execute: () => [],
+  });
+
+  it.each([
+    [
+      { actions: ["free_slot"] },
+      'the engine has no action "free_slot". Did you mean "free_slots"?',
+    ],
+    [{ actions: ["refund"] }, 'the engine has no action "refund". It has "free_slots".'],
+    [{ playbook_ids: ["pb_x"] }, 'must be the id of a playbook: "pb_" and 26 characters'],
+    [{ playbook_ids: [5] }, "must be a string, got 5"],
+    [{ playbook_ids: ["pb_01JZZZZZZZZZZZZZZZZZZZZZZZ"] }, "no playbook has this id"],
+  ])("is told what is wrong with the names that it lists: %j", async (facts, message) => {
+    const agents = { ...thinking.agents, actions: [lookUp] };
+    const engine = world().engine(memory(), { agents });
+    const given = Reflect.apply(engine.agents.create, undefined, [{ ...required, ...facts }]);
+    await expect(given).rejects.toMatchObject({ errors: [{ message }] });
+  });
+
+  it("is told that the engine has no actions", async () => {
+    await expect(given().agents.create({ ...required, actions: ["refund"] })).rejects.toMatchObject(
+      {
+        errors: [
+          {
+            pointer: "/actions/0",
+            code: "unknown_action",
+            message: 'the engine has no action "refund". Its option `agents` has no actions.',
+          },
+        ],
+      },
+    );
+  });
+
   it("counts towards the limit of 100 agents, also if engines create them at once", async () => {
     const port = memory();
     const { engine } = world();
