@@ -1,7 +1,7 @@
 /**
  * Seeded randomness, and a clock whose time a test controls.
  *
- * Before the clock wakes the next sleeper, all pending promises and `setImmediate` callbacks run.
+ * Before the clock ends the next call of `sleep`, all pending promises and `setImmediate` callbacks run.
  * So the same calls give the same order of events. The clock does not wait for sockets, files or
  * threads: await their results before you advance the time.
  */
@@ -61,9 +61,10 @@ function words(seed: number): () => number {
 /** A clock whose time a test controls. Time stands still until the test advances it. */
 export interface VirtualClock extends Clock {
   /**
-   * Advances the time by `ms`. Sleepers wake when they are due. Those due at the same time wake in
-   * the order of their calls. Each wakes when the work that the previous one started has settled.
-   * Resolves when the work of the last one has settled.
+   * Advances the time by `ms`. Calls of `sleep` end when they are due. Those due at the same time
+   * end in the order of their calls. Each ends when the work that the previous one started has
+   * settled. Resolves when the work of the last one has settled. Work that waits for a socket, such
+   * as that of PostgreSQL, counts as settled.
    * @throws Error when work does not settle: something repeats without waiting for time
    * @throws TidingsError `invalid_option` when `ms` is not a number
    */
@@ -72,8 +73,8 @@ export interface VirtualClock extends Clock {
   advanceTo(time: Time): Promise<void>;
   /**
    * Advances until `condition` holds. Checks it whenever the pending work has settled.
-   * @throws Error when it does not hold within `withinMs` (default one day), or when no sleeper is
-   * left
+   * @throws Error when it does not hold within `withinMs` (default one day), or when no call of
+   *   `sleep` is left that could change it
    * @throws TidingsError `invalid_option` when `withinMs` is not a number
    */
   advanceUntil(condition: () => boolean | Promise<boolean>, withinMs?: number): Promise<void>;
@@ -84,12 +85,13 @@ export interface VirtualClock extends Clock {
   settle(): Promise<void>;
   /**
    * Sets the clock forward by `ms`, or back if negative, like an operator or NTP. `now()` jumps,
-   * but `monotonic()` does not, and sleepers wait as long as before.
+   * but `monotonic()` does not, and calls of `sleep` take as long as before.
    * @throws TidingsError `invalid_option` when `ms` is not a number
    */
   step(ms: number): void;
   /**
-   * When the next sleeper is due; undefined when there is none, or when all wait only for an abort.
+   * When the next call of `sleep` is due. Undefined when there is none, or when all wait only for an
+   * abort.
    */
   readonly nextWakeAt: number | undefined;
 }
@@ -97,6 +99,7 @@ export interface VirtualClock extends Clock {
 /** Milliseconds since the epoch, a date, or a string in ISO 8601. */
 export type Time = number | string | Date;
 
+/** A call of `sleep` that waits. */
 interface Sleeper {
   readonly due: number;
   wake(): void;
@@ -185,7 +188,10 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     advanceTo: (time) => advance(milliseconds(time) - now()),
     async advanceUntil(condition, withinMs = dayMs) {
       if (await move(elapsed + duration(withinMs), condition)) return;
-      const why = sleepers.isEmpty ? "and no sleeper is left" : `within ${withinMs} ms`;
+      const why = sleepers.isEmpty
+        ? "and nothing waits for a later time. The clock does not wait for sockets, so do not use " +
+          "it with PostgreSQL"
+        : `within ${withinMs} ms`;
       throw new Error(`The condition did not hold by ${new Date(now()).toISOString()}, ${why}.`);
     },
     settle,
