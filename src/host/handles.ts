@@ -113,7 +113,10 @@ export interface Events {
    * @throws TidingsError `not_found`
    */
   get(id: string): Promise<Event>;
-  /** Lists events, newest first. */
+  /**
+   * Lists events, newest first. A filtered page can be empty although `has_more` is true, so a loop
+   * goes on while it is.
+   */
   list(filters?: ListEvents): Promise<Page<Event>>;
   /**
    * Opens a stream of events in commit order, without gaps: those after `last_event_id`, or new
@@ -168,7 +171,10 @@ export interface Webhooks {
   ): Promise<CreatedWebhook>;
   /** Sends one sample event now, whatever the webhook's status and ordering. */
   test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
-  /** Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. */
+  /**
+   * Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. A filtered
+   * page can be empty although `has_more` is true, so a loop goes on while it is.
+   */
   deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<DeliveryWithAttempts>>;
   /**
    * Returns a delivery with its body and all attempts.
@@ -182,7 +188,7 @@ export interface Webhooks {
    */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
   /**
-   * Attempts each failed delivery since a time once more. The work goes on after the call resolves.
+   * Attempts each delivery since a time whose status is `failed` once more. The work goes on after the call resolves.
    * A second call during that work attempts none twice, unless its time is earlier.
    */
   recover(
@@ -231,7 +237,10 @@ export interface Agents {
   trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
   /** Lists the application's actions, which agents and playbooks can call. */
   actions(): Promise<AgentActions>;
-  /** Lists the runs of the agent, newest first. */
+  /**
+   * Lists the runs of the agent, newest first. A filtered page can be empty although `has_more` is
+   * true, so a loop goes on while it is.
+   */
   runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
   /**
    * Returns a run with its steps and its result.

@@ -80,7 +80,10 @@ export interface Messages {
    * @throws TidingsError `not_found`
    */
   get(id: string): Promise<Message>;
-  /** Lists messages, newest first. */
+  /**
+   * Lists messages, newest first. A filtered page can be empty although `has_more` is true, so a
+   * loop goes on while it is. A filter by an unknown id gives an empty list.
+   */
   list(filters?: ListMessages): Promise<Page<Message>>;
   /**
    * Returns everything that happened to a message, oldest first: changes of its status, attempts,
@@ -141,7 +144,10 @@ export interface Contacts {
   import(
     rows: Iterable<ImportContact> | AsyncIterable<ImportContact>,
   ): AsyncGenerator<ImportReport, ImportCounts>;
-  /** Lists contacts, newest first, without merged contacts. */
+  /**
+   * Lists contacts, newest first, without merged contacts. A filtered page can be empty although
+   * `has_more` is true, so a loop goes on while it is.
+   */
   list(filters?: ListContacts): Promise<Page<Contact>>;
   /**
    * Changes a contact. Absent fields keep their value, and null clears them. A phone number that is
@@ -215,7 +221,10 @@ export interface Conversations {
    * @throws TidingsError `not_found`
    */
   get(id: string): Promise<Conversation>;
-  /** Lists the inbox, latest activity first. With a contact filter, newest first. */
+  /**
+   * Lists the inbox, latest activity first. With a contact filter, newest first. A filtered page can
+   * be empty although `has_more` is true, so a loop goes on while it is.
+   */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   /**
    * Searches by words or prefixes of words in contacts, labels and messages, or by the start of a
