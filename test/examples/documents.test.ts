@@ -36,7 +36,8 @@ const handle = engine.account();
 function fieldsOf(option: string): string[] {
   const options = { storage: memory(), transports: [sandbox()], [option]: { other: true } };
   const error = thrownBy(() => new MessagingEngine(options));
-  const [, names = ""] = /other: unknown option\. Known options: ([\w, ]+)/.exec(String(error)) ?? [];
+  const [, names = ""] =
+    /other: unknown option\. Known options: ([\w, ]+)/.exec(String(error)) ?? [];
   return names.split(", ");
 }
 
