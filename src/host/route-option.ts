@@ -8,12 +8,13 @@ import {
   optionsObject,
   quoted,
 } from "../kernel/index.ts";
+import type { Route } from "../ports/index.ts";
 
 /**
  * A route whose transports are among `names`. Without names, because a transport is invalid, every
  * name is accepted.
  */
-export const route = (names: readonly string[]) => {
+export function route(names: readonly string[]): z.ZodType<Route, Route> {
   const [example = "name"] = names;
   const transport = option<string>(
     `the name of one of the transports (${names.map(quoted).join(", ")})`,
@@ -39,7 +40,7 @@ export const route = (names: readonly string[]) => {
     },
     `a route, such as { transports: [${quoted(example)}] }`,
   );
-};
+}
 
 const address = option<string>(
   "the address of a sender",

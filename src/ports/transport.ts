@@ -379,7 +379,9 @@ export interface Transport {
    * Verifies the signature of a callback and parses it. Callbacks may repeat and arrive in any
    * order. If it takes more than 25 seconds or the result has another form, the carrier gets a 500
    * and the result is not used. The engine handles up to 256 callbacks of one transport at once.
-   * @throws TidingsError `invalid_signature` if the signature does not match
+   * @throws TidingsError `invalid_signature` (403) if the signature does not match,
+   *   `malformed_request` (400) or `validation_failed` (422) if the body cannot be read, and
+   *   `overloaded` (503) if the carrier should send the callback again. Other errors become a 500
    */
   parseCallback?(request: CallbackRequest): Promise<CallbackResult>;
   /** Called when an engine starts. A later engine may start the same object again after `stop`. */

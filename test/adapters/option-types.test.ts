@@ -45,11 +45,9 @@ describe("an optional option", () => {
     expectTypeOf<Strict<OptionsOf<MessagingEngine["account"]>>>().toBeNever();
     expectTypeOf<Strict<OptionsOf<MessagingEngine["stop"]>>>().toBeNever();
     expectTypeOf<Strict<OptionsOf<MessagingEngine["consume"]>>>().toBeNever();
-    new MessagingEngine({
-      storage: memory(),
-      transports: [sandbox()],
-      quietHours: process.env["QUIET"] === "yes" ? { from: "21:00", to: "09:00" } : undefined,
-    });
+    const quietHours = process.env["QUIET"] === "yes" ? { from: "21:00", to: "09:00" } : undefined;
+    const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], quietHours });
+    expectTypeOf(engine).toEqualTypeOf<MessagingEngine<undefined>>();
   });
 
   it("of an adapter may be undefined", () => {
