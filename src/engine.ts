@@ -1,4 +1,11 @@
-import { accountHandle, apiRoutes, hookHandlers, jobHandlers, schema } from "./modules.ts";
+import {
+  accountHandle,
+  accountsHandle,
+  apiRoutes,
+  hookHandlers,
+  jobHandlers,
+  schema,
+} from "./modules.ts";
 import { createSandboxSenders } from "./senders/index.ts";
 import { stopTransports } from "./messages/index.ts";
 import {
@@ -31,14 +38,7 @@ import {
   type Work,
 } from "./host/index.ts";
 import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
-import {
-  createAccount,
-  defaultAccountId,
-  KeyRing,
-  listAccounts,
-  prepareStorage,
-  updateAccount,
-} from "./accounts/index.ts";
+import { defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
 import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
 import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
@@ -168,12 +168,7 @@ export class MessagingEngine<
       playbooks: this.playbooks,
       sandbox: this.sandbox,
     } = own);
-    this.accounts = {
-      create: (input, commandOptions) => runner.change(createAccount, input, commandOptions),
-      list: (page = {}) => runner.read(listAccounts, page),
-      update: (id, changes, commandOptions) =>
-        runner.change(updateAccount, { ...changes, id }, commandOptions),
-    };
+    this.accounts = accountsHandle(runner);
   }
 
   /**

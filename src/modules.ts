@@ -27,7 +27,13 @@ import { backlogModule } from "./backlog/descriptor.ts";
 import { sandboxModule } from "./sandbox/descriptor.ts";
 import { privacyModule } from "./privacy/descriptor.ts";
 import { openApiDocument, serviceRoutes } from "./api/index.ts";
-import { type AccountHandle, type EngineRuntime, handleFactory } from "./host/index.ts";
+import {
+  type AccountHandle,
+  type Accounts,
+  type EngineRuntime,
+  handleFactory,
+} from "./host/index.ts";
+import { createAccount, listAccounts, updateAccount } from "./accounts/index.ts";
 import type { Limits, Scope } from "./kernel/index.ts";
 import { type Schema, schemaOf } from "./ports/index.ts";
 
@@ -57,6 +63,15 @@ const descriptors: readonly Module[] = modules;
 
 /** The storage schema: the collections of all modules. */
 export const schema: Schema = schemaOf(descriptors.flatMap(({ collections = [] }) => collections));
+
+/** Creates the handle of the accounts themselves. `runner` is that of the default account. */
+export function accountsHandle({ change, read }: ScopedRunner): Accounts {
+  return {
+    create: (input, options) => change(createAccount, input, options),
+    list: (page = {}) => read(listAccounts, page),
+    update: (id, changes, options) => change(updateAccount, { ...changes, id }, options),
+  };
+}
 
 /** The hook handlers of all modules. */
 export const hookHandlers: readonly HookHandler[] = descriptors.flatMap(

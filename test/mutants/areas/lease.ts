@@ -70,8 +70,8 @@ export const lease = inArea("lease", [
     name: "overtaken-engine-waits-for-its-poll",
     sentence: "An engine whose jobs another one takes first does nothing for five seconds.",
     file: "src/queue/dispatcher.ts",
-    find: 'overtaken = outcomes.has("taken") && hasLeft ? overtaken + 1 : 0;',
-    replace: "overtaken = 0;",
+    find: "isOvertaken ? continueMs * 2 ** (this.#overtaken - 1) : Infinity,",
+    replace: "Infinity,",
     tests: ["test/queue/dispatcher.test.ts"],
   },
 ]);

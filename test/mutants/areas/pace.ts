@@ -130,7 +130,7 @@ export const pace = inArea("pace", [
       "A single message takes the only free slot when a mailing is to be picked next, which is never sent " +
       "while single messages keep arriving.",
     file: "src/queue/backlog.ts",
-    find: "if (picked.slice(0, at).every(hasSlot)) return true;",
+    find: "if (ahead.every((each) => this.#slots.freeInLane(each) > 0)) return true;",
     replace: "return true;",
     tests: ["test/queue/begin-at-once.test.ts", "test/queue/backlog.test.ts"],
   },
