@@ -1,5 +1,6 @@
 import {
   describe,
+  type FieldError,
   type GenerateId,
   inBody,
   invalid,
@@ -111,7 +112,8 @@ export class OperationRunner {
       rows: (procedure, rows) => this.#rows(procedure, rows, context(undefined)),
       read: async (query, input) => {
         const parsed = parse(inputSchema(query, limits), input);
-        return (await this.#executorFor(scope)).query(query, parsed, context(undefined));
+        const executor = await this.#executorFor(scope);
+        return executor.query(query, parsed, context(undefined)).catch(throwInInput);
       },
       signal: async (operation, input) => {
         const parsed = parse(inputSchema(operation, limits), input);
@@ -124,8 +126,9 @@ export class OperationRunner {
         const { signal = new AbortController().signal } = options;
         const executor = await this.#executorFor(scope);
         const sources = streamSources({ scope, caller, over: signal });
-        const events = await executor.open(stream, parsed, context(undefined), sources, signal);
-        return itemsOf(events);
+        const called = context(undefined);
+        const opening = executor.open(stream, parsed, called, sources, signal);
+        return itemsOf(await opening.catch(throwInInput));
       },
     };
   }
@@ -177,14 +180,17 @@ function optionsOf(
   return operation.kind === "command" ? commandOptions : ["idempotencyKey"];
 }
 
+const isInParameter = ({ parameter }: FieldError): boolean => parameter !== undefined;
+
 /** Throws the error of an operation. In process, a parameter of HTTP is a field of the input. */
 function throwInInput(error: unknown): never {
-  if (!(error instanceof TidingsError) || error.code !== "validation_failed") throw error;
-  throw invalid(
-    error.errors.map(({ parameter, ...others }) =>
-      parameter === undefined ? others : { ...inBody([parameter]), ...others },
-    ),
+  const inHttp = error instanceof TidingsError && error.errors.some(isInParameter);
+  if (!inHttp) throw error;
+  const { code, message, cause } = error;
+  const errors = error.errors.map(({ parameter, ...others }) =>
+    parameter === undefined ? others : { ...inBody([parameter]), ...others },
   );
+  throw new TidingsError(code, message, { errors, cause });
 }
 
 /**

@@ -3,7 +3,7 @@ interface Clock {
 }
 
 /** The time between two log lines about one subject, in milliseconds. */
-const quietMs = 60_000;
+export const quietMs = 60_000;
 /** Different reasons that one log line names. */
 const maxReasons = 10;
 

@@ -41,7 +41,9 @@ export function parse<Input>(
 ): Input {
   const result = schema.safeParse(value, { reportInput: true, error: sentence });
   if (!result.success) {
-    throw invalid([...errors, ...fieldErrors(strictest(result.error.issues), origin)]);
+    // Each wrong entry of a map is an issue, so there can be very many.
+    const issues = result.error.issues.slice(0, 2 * maxErrors);
+    throw invalid([...errors, ...fieldErrors(strictest(issues), origin)]);
   }
   if (errors.length > 0) throw invalid(errors);
   return result.data;
@@ -206,8 +208,9 @@ function listOfFields(shape: z.core.$ZodShape): string {
   return Object.keys(shape).join(", ");
 }
 
+/** Returns the names that `listOfFields` has listed. None if the message is another one. */
 function knownFields(message: string): string[] {
-  return message.split(", ");
+  return message.includes(":") ? [] : message.split(", ");
 }
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -2,14 +2,14 @@
  * Checks what a transport returns or passes to the engine, before anything of it is used.
  * Otherwise a mistake in a transport would be stored, or would fail later with an error that does
  * not name the transport. An error tells the type of a wrong value, and what is wrong with an id. It
- * quotes only what looks like the name of an outcome, a status or a channel, because anything else
- * may be personal data.
+ * quotes only what resembles an outcome, a status or a channel, because anything else may be
+ * personal data.
  */
 import {
   alternatives,
   channels,
   describe,
-  isWord,
+  nearestName,
   kindOf,
   memberOf,
   quoted,
@@ -25,10 +25,8 @@ export function checkSendAnswer(transport: string, answer: unknown): asserts ans
   const outcome = word(answer, "outcome", ["accepted", "rejected", "ambiguous"], at);
   if (outcome === "accepted") id(answer, "provider_message_id", at);
   else error(answer, at);
-  if (outcome === "rejected") {
-    type(answer, "permanent", "boolean", at);
-    optional(answer, "retry_after_ms", "number", at);
-  }
+  // A wrong `retry_after_ms` counts as none: it is certain that the carrier refused the message.
+  if (outcome === "rejected") type(answer, "permanent", "boolean", at);
 }
 
 /** @throws TypeError if a transport's `lookup` returned a wrong form */
@@ -127,7 +125,8 @@ function word<W extends string>(of: unknown, name: string, words: readonly W[], 
   const value = memberOf(of, name);
   const found = words.find((each) => each === value);
   if (found !== undefined) return found;
-  const got = typeof value === "string" && isWord(value) ? quoted(value) : kindOf(value);
+  const got =
+    typeof value === "string" && nearestName(value, words) ? quoted(value) : kindOf(value);
   throw unexpected(at, name, alternatives(words), got);
 }
 

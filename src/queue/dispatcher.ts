@@ -197,9 +197,12 @@ export class Dispatcher {
     const leases = await Promise.allSettled(leasing);
     const failed = leases.filter((each) => each.status === "rejected");
     const [first] = failed;
+    const outcomes = new Set<Outcome>(
+      leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")),
+    );
     if (first !== undefined) this.#leases.failed(first.reason, { jobs: failed.length });
-    else if (leases.length > 0) this.#leases.worked();
-    return new Set(leases.map((each) => (each.status === "fulfilled" ? each.value : "failed")));
+    else if (outcomes.has("started") || outcomes.has("taken")) this.#leases.worked();
+    return outcomes;
   }
 
   /**

@@ -52,3 +52,10 @@ describe.each(["unreachable", "filtered"] as const)("a message that is %s for no
     expect([status, times?.length, others]).toEqual(["failed", 6, []]);
   });
 });
+
+it("a message that is refused for a time of a wrong form is retried after the usual pause", async () => {
+  const refused = { ...no("unreachable"), retry_after_ms: "5" as unknown as number };
+  expect(
+    await sent((attempt) => (attempt.number === 1 ? refused : accepted(attempt)), [], 60_000),
+  ).toEqual({ status: "sent", times: [0, 1_000], others: [] });
+});

@@ -202,7 +202,8 @@ describe.each(storages)("lists on $name", ({ name, open }) => {
     const { one, handle } = await filled();
     const { next_cursor } = await handle.messages.list({ limit: 2, status: "sent" });
     const cursor = next_cursor ?? "";
-    const invalid = { code: "invalid_cursor", status: 400 };
+    const errors = [{ pointer: "/cursor" }];
+    const invalid = { code: "invalid_cursor", status: 400, errors };
     await expect(handle.messages.list({ limit: 5, status: "sent", cursor })).resolves.toBeDefined();
     await expect(handle.messages.list({ limit: 2, cursor })).rejects.toMatchObject(invalid);
     await expect(
