@@ -152,22 +152,26 @@ export const metadata: z.ZodType<Metadata> = z.record(z.string(), z.string());
 export function metadataInput(limits: Limits): z.ZodType<Metadata> {
   const entries = z
     .record(text(64).min(1), text(limits.metadataCharacters))
-    .refine((value) => Object.keys(value).length <= limits.metadataKeys, {
-      error: `must have at most ${limits.metadataKeys} keys`,
-    })
     .meta({ maxProperties: limits.metadataKeys });
-  return wholeRecord(entries);
+  return wholeRecord(entries, limits.metadataKeys);
 }
 
-/** Refuses the key `__proto__`, which a zod record would drop silently. */
-export function wholeRecord<T>(record: z.ZodType<T>): z.ZodType<T> {
+/**
+ * Refuses the key `__proto__`, which a zod record would drop silently, and more than `maxKeys`
+ * keys. The entries are not checked then, since there can be very many.
+ */
+export function wholeRecord<T>(record: z.ZodType<T>, maxKeys = Infinity): z.ZodType<T> {
   return z.preprocess((value, context) => {
-    if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__")) {
+    if (typeof value !== "object" || value === null) return value;
+    if (Object.hasOwn(value, "__proto__")) {
       context.addIssue({
         code: "custom",
         message: "must not have the key __proto__",
         path: ["__proto__"],
       });
+    }
+    if (Object.keys(value).length > maxKeys) {
+      context.addIssue({ code: "custom", message: `must have at most ${maxKeys} keys` });
     }
     return value;
   }, record);

@@ -58,6 +58,11 @@ describe("the input of a send", () => {
       ["metadata.__proto__"],
     ],
     ["metadata that is not text", { to, body: "a", metadata: { a: 1 } }, ["metadata.a"]],
+    [
+      "more metadata than it checks",
+      { to, body: "a", metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [n, n])) },
+      ["metadata"],
+    ],
     ["a date without a time zone", { to, body: "a", send_at: "2026-01-01T00:00:00" }, ["send_at"]],
     ["a day that does not exist", { to, body: "a", send_at: "2026-02-30T00:00:00Z" }, ["send_at"]],
     ["a ttl of zero", { to, body: "a", ttl_seconds: 0 }, ["ttl_seconds"]],
