@@ -15,8 +15,14 @@ const { values } = parseArgs({
     kills: { type: "string", default: "50" },
     cut: { type: "boolean", default: false },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    help: { type: "boolean", default: false },
   },
 });
+const usage = `usage: npm run crash -- [--storage ${storageNames.join("|")}] [--kills N] [--cut] [--seed N]`;
+if (values.help) {
+  console.log(usage);
+  process.exit();
+}
 const kills = Number(values.kills);
 const seed = Number(values.seed);
 const name = storageNames.find((each) => each === values.storage);
@@ -27,9 +33,7 @@ if (
   !Number.isInteger(kills) ||
   !Number.isFinite(seed)
 ) {
-  console.error(
-    `usage: npm run crash -- [--storage ${storageNames.join("|")}] [--kills N] [--cut] [--seed N]`,
-  );
+  console.error(usage);
   process.exit(2);
 }
 
