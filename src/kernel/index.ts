@@ -1,6 +1,6 @@
 export { boundedCache } from "./cache.ts";
 export { SharedDeadline, withDeadline } from "./deadline.ts";
-export { ProblemLimit, quietMs } from "./problem-limit.ts";
+export { ProblemLimit } from "./problem-limit.ts";
 export {
   alternatives,
   describe,

@@ -3,7 +3,7 @@ interface Clock {
 }
 
 /** The time between two log lines about one subject, in milliseconds. */
-export const quietMs = 60_000;
+const quietMs = 60_000;
 /** Different reasons that one log line names. */
 const maxReasons = 10;
 
@@ -39,5 +39,11 @@ export class ProblemLimit {
       isDue ? { count: 0, reasons: [], loggedAt: now } : { count, reasons, loggedAt },
     );
     return isDue ? { count, reasons } : undefined;
+  }
+
+  /** Forgets the problems that were counted but not logged. */
+  reset(subject: string): void {
+    const { loggedAt = -Infinity } = this.#subjects.get(subject) ?? {};
+    this.#subjects.set(subject, { count: 0, reasons: [], loggedAt });
   }
 }

@@ -2,8 +2,8 @@
  * Which of a message's attempts decides its status.
  *
  * An attempt may still deliver the message unless its carrier refused it (`rejected`) or gave it up
- * (`undelivered`). While a later attempt may deliver it or is planned, the carrier's `undelivered` of
- * an earlier one does not end the message.
+ * (`undelivered`). While a later attempt may deliver it or is planned, the carrier's `undelivered`
+ * of an earlier one does not end the message.
  */
 import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
 import { type AttemptFailure, findNext, isMessageRefused, maxTried } from "./choose-route.ts";
@@ -85,8 +85,8 @@ export function isGivenUp(message: MessageRow, attempt: AttemptRow): boolean {
 }
 
 /**
- * Whether no later attempt may deliver the message and none is planned over another transport. No other
- * transport gets a message that the attempt's carrier has refused itself.
+ * Whether no later attempt may deliver the message and none is planned over another transport. No
+ * other transport gets a message that the attempt's carrier has refused itself.
  */
 export async function isLastOpen(
   tx: Tx,

@@ -208,16 +208,16 @@ export async function receiveFromCarrier(
 
 /**
  * Returns the sender that has an address of a transport: the live one or, if the transport sends
- * for sandboxes only, the one in a sandbox. Undefined if several sandboxes have one. Sandboxes never
- * get the messages of a live transport, because any account may add any address in its sandbox.
+ * for sandboxes only, the one in a sandbox. Undefined if several sandboxes have one. Sandboxes
+ * never get the messages of a live transport, because any account may add any address there.
  */
 async function findSenderAt(
   tx: UnscopedTx,
   transport: string,
   address: string,
-  { transports }: Services,
+  { factsByTransport }: Services,
 ): Promise<SenderRow | undefined> {
-  const modes = transports.find(({ name }) => name === transport)?.capabilities.modes;
+  const modes = factsByTransport.get(transport)?.modes;
   if (modes?.includes("live") === true) return tx.get(liveSenderByAddress, [transport, address]);
   const [only, another] = await tx.list(sandboxSendersByAddress, [transport, address], 2);
   return another === undefined ? only : undefined;

@@ -6,8 +6,8 @@ import {
   conversationById,
   type ConversationRow,
   conversations,
-  touchConversation,
   supersededError,
+  touchConversation,
 } from "../conversations/index.ts";
 import { type Author, TidingsError } from "../kernel/index.ts";
 import { type Command, personOf } from "../operations/index.ts";

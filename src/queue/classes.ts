@@ -9,7 +9,7 @@ export type SendClass = (typeof sendClasses)[number];
 
 const [bestClass, ...lowerClasses] = sendClasses;
 
-/** One of so many picks goes to a lower class that waits. */
+/** Of this many picks, one goes to a lower class that waits. */
 const lowerEvery = 8;
 
 /** Whether a class is below the best one. */

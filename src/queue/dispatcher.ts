@@ -34,8 +34,8 @@ const continueMs = 25;
 const pauseMs = 1_000;
 
 /**
- * The result of trying to start a due job. `started`: it runs. `full`: its lane has no slot. `taken`:
- * another engine leased it, or it was removed. `failed`: the storage failed.
+ * The result of trying to start a due job. `started`: it runs. `full`: its lane has no slot.
+ * `taken`: another engine leased it, or it was removed. `failed`: the storage failed.
  */
 type Outcome = "started" | "full" | "taken" | "failed";
 

@@ -150,7 +150,7 @@ export class DueJobs {
     return this.#leftLanes.size > 0;
   }
 
-  /** Their lanes. */
+  /** The lanes in which such jobs may wait. */
   get leftLanes(): readonly Lane[] {
     return [...this.#leftLanes.values()];
   }

@@ -210,8 +210,8 @@ export class EngineRegister {
 }
 
 /**
- * Makes those of these jobs due again whose lease a gone engine still has. Returns how many it
- * ended. A job that has failed or was interrupted since its last success waits first, longer each
+ * Makes the named jobs due again if a gone engine still has their lease. Returns how many there
+ * were. A job that has failed or was interrupted since its last success waits first, longer each
  * time, but at most until its lease expires. So if its handler ends the process each time, other
  * jobs can run in between.
  */

@@ -1,4 +1,4 @@
-import { quietMs } from "../kernel/index.ts";
+import { ProblemLimit } from "../kernel/index.ts";
 import type { Clock, Logger } from "../ports/index.ts";
 
 interface FailureLogOptions {
@@ -13,36 +13,32 @@ interface FailureLogOptions {
 }
 
 /**
- * Logs the failures of something that is repeated all the time, such as a search: one line, then
- * one per minute with the number of failures since, and one when it works again. A
- * failure within a minute of the last line about failures is not logged at once.
+ * Logs the failures of a task that runs again and again, such as a search: at most one line a
+ * minute, with the number of failures since the last line or success. The first success after such
+ * a line is logged, too.
  */
 export class FailureLog {
   readonly #options: FailureLogOptions;
-  /** The number of failures since the last line about them, or since it last worked. */
-  #count = 0;
-  #loggedAt = -Infinity;
-  /** Whether a failure was logged since it last worked. */
+  readonly #limit: ProblemLimit;
+  /** Whether a failure was logged since the last success. */
   #isLogged = false;
 
   constructor(options: FailureLogOptions) {
     this.#options = options;
+    this.#limit = new ProblemLimit(options.clock);
   }
 
   /** `more` are facts about this failure. */
   failed(err: unknown, more: object = {}): void {
-    const { clock, logger, facts, failed } = this.#options;
-    this.#count++;
-    const now = clock.now();
-    if (Math.abs(now - this.#loggedAt) < quietMs) return;
-    logger.warn({ err, ...facts, ...more, failures: this.#count }, failed);
-    this.#count = 0;
-    this.#loggedAt = now;
+    const { logger, facts, failed } = this.#options;
+    const noted = this.#limit.note("", "");
+    if (noted === undefined) return;
     this.#isLogged = true;
+    logger.warn({ err, ...facts, ...more, failures: noted.count }, failed);
   }
 
   worked(): void {
-    this.#count = 0;
+    this.#limit.reset("");
     if (!this.#isLogged) return;
     this.#isLogged = false;
     const { logger, facts, again } = this.#options;

@@ -25,8 +25,8 @@ export interface TakenJob {
 }
 
 /**
- * Leases a due job, and does its first step in the same transaction if `runsFirstStep` is true. Returns
- * undefined if the job is gone or not due any more.
+ * Leases a due job, and does its first step in the same transaction if `runsFirstStep` is true.
+ * Returns undefined if the job is gone or not due any more.
  */
 export async function takeJob(
   tx: UnscopedTx,

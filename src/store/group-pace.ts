@@ -24,7 +24,7 @@ export class GroupPace {
   #msBefore = 0;
   #sliceStart: number;
   #sliceMs = usualSliceMs;
-  /** The time, as it was read last. */
+  /** The time when the clock was last read. */
   #now: number;
 
   /** `commitMs`: how long the last synchronous commit took, in milliseconds. */

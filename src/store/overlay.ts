@@ -207,7 +207,7 @@ interface TouchedRow {
 /** The touched rows of one collection, by primary key and by each index that was asked for. */
 class Touched {
   readonly #byKey = new KeyMap<TouchedRow>();
-  /** Those that have an entry, in the order in which they were touched. */
+  /** The rows that have an entry, in the order in which they were touched. */
   readonly #rows: TouchedRow[] = [];
   readonly #indexes = new Map<Index, PlacesByLength>();
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
@@ -20,6 +21,15 @@ function closing(): { readonly storage: StoragePort; readonly closes: () => numb
     }),
     closes: () => closes,
   };
+}
+
+/** Stops an engine within 3 s. Returns a function that tells whether the stop is over. */
+function stopping(engine: MessagingEngine): () => boolean {
+  let isOver = false;
+  void engine.stop({ deadlineMs: 3_000 }).then(() => {
+    isOver = true;
+  });
+  return () => isOver;
 }
 
 describe("an engine that stops", () => {
@@ -68,13 +78,10 @@ describe("an engine that stops", () => {
     await one.start();
     await one.messages.send(hello);
     await clock.settle();
-    let isOver = false;
-    void one.stop({ deadlineMs: 3_000 }).then(() => {
-      isOver = true;
-    });
+    const isOver = stopping(one);
     await clock.advance(3_000);
     await clock.settle();
-    expect(isOver).toBe(true);
+    expect(isOver()).toBe(true);
   });
 
   it.each([-10_000, 10_000])("keeps its deadline when the clock steps by %d ms", async (ms) => {
@@ -87,14 +94,11 @@ describe("an engine that stops", () => {
     await one.start();
     await one.messages.send(hello);
     await clock.settle();
-    let isOver = false;
-    void one.stop({ deadlineMs: 3_000 }).then(() => {
-      isOver = true;
-    });
+    const isOver = stopping(one);
     await clock.advance(2_999);
-    expect(isOver).toBe(false);
+    expect(isOver()).toBe(false);
     await clock.advance(1);
-    expect(isOver).toBe(true);
+    expect(isOver()).toBe(true);
     expect(log).toMatchObject([{ level: "warn", facts: { transport: line.name } }]);
   });
 

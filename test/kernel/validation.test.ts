@@ -141,9 +141,3 @@ describe("the error of an unknown field", () => {
     expect(error).toMatchObject({ errors: [{ message: `Unknown field "${name}". ${advice}` }] });
   });
 });
-
-test("at most 100 errors are told of a map with very many wrong entries", () => {
-  const entries = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`key ${n}`, n]));
-  const error = thrownBy(() => parse(z.record(z.string(), z.string()), entries));
-  expect(error instanceof TidingsError && error.errors.length).toBe(100);
-});
