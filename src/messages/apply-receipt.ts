@@ -17,9 +17,9 @@ import type { IgnoredReason } from "./timeline-types.ts";
 import type { Services } from "../operations/index.ts";
 import type { Receipt, Seen } from "../ports/index.ts";
 import { type Tx, unscoped } from "../store/index.ts";
+import { continueMessage } from "./continue-message.ts";
 import {
   carrierColumns,
-  continueMessage,
   dependsOn,
   isBasis,
   isGivenUp,
@@ -133,17 +133,13 @@ export async function joinEvidence(
   const facts = { isLast, isGivenUp: isGivenUp(message, before) };
   if (isSuperseded(evidence, facts)) {
     const mustContinue = !facts.isGivenUp && evidence.error !== null && dependsOn(message, before);
-    const continued = mustContinue
-      ? await continueMessage(tx, services, reported, evidence.error)
-      : undefined;
+    const continued = mustContinue ? await continueMessage(tx, services, reported) : undefined;
     return continuedFrom(message, continued ?? reported);
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
   if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };
   const isChanged = state.status === "undelivered" && message.status !== "undelivered";
-  const continued = isChanged
-    ? await continueMessage(tx, services, reported, state.error)
-    : undefined;
+  const continued = isChanged ? await continueMessage(tx, services, reported) : undefined;
   if (continued !== undefined) return continuedFrom(message, continued);
   const columns = carrierColumns(message, attempt, state.status);
   const moved = await moveMessage(tx, services.drawId, message, state, columns);
