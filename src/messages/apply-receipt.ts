@@ -22,8 +22,8 @@ import {
   carrierColumns,
   dependsOn,
   isBasis,
-  isGivenUp,
   isLastOpen,
+  isLeftBehind,
   isProved,
   type Reported,
 } from "./deciding-attempt.ts";
@@ -54,14 +54,14 @@ async function applyReceipt(
   reported: Reported,
   receipt: Receipt,
 ): Promise<Reported> {
-  const { drawId } = services;
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
+  // Storing the evidence can give the attempt up, so this is asked first.
+  const wasLeft = isLeftBehind(reported.message, reported.attempt);
   const known = await storeEvidence(tx, services, reported, evidence);
-  const before = reported.attempt;
-  const { ignored_reason, ...joined } = await joinEvidence(tx, services, known, evidence, before);
+  const { ignored_reason, ...joined } = await joinEvidence(tx, services, known, evidence, wasLeft);
   const updated = { ...joined, message: withMessageWritten(tx, reported, joined) };
   const { message, attempt } = updated;
-  writeTimeline(tx, drawId, reported.message, message, {
+  writeTimeline(tx, services.drawId, reported.message, message, {
     type: "receipt",
     at: iso(tx.now),
     carrier_at: iso(evidence.at),
@@ -113,42 +113,50 @@ async function storeEvidence(
 
 const accepted = { outcome: "accepted" } as const;
 
-interface Applied extends Reported {
+/** A message and its attempt after evidence. */
+interface Joined extends Reported {
+  /** Why the evidence changed nothing. Null if it counted. */
   readonly ignored_reason: IgnoredReason | null;
 }
 
 /**
- * Adds evidence of an attempt to the state of its message, unless it no longer counts. `before` is
- * the attempt without the evidence.
+ * Adds evidence of an attempt to the state of its message, unless it no longer counts. The attempt
+ * has the evidence already. `wasLeft` says whether the message had gone on without the attempt
+ * before (`isLeftBehind`).
  */
 export async function joinEvidence(
   tx: Tx,
   services: Services,
   reported: Reported,
   evidence: Evidence,
-  before: AttemptRow = reported.attempt,
-): Promise<Applied> {
+  wasLeft: boolean,
+): Promise<Joined> {
   const { message, attempt } = reported;
   const isLast = await isLastOpen(tx, message, attempt);
-  const facts = { isLast, isGivenUp: isGivenUp(message, before) };
-  if (isSuperseded(evidence, facts)) {
-    const mustContinue = !facts.isGivenUp && evidence.error !== null && dependsOn(message, before);
-    const continued = mustContinue ? await continueMessage(tx, services, reported) : undefined;
-    return continuedFrom(message, continued ?? reported);
+  if (isSuperseded(evidence, { isLast, isLeftBehind: wasLeft })) {
+    // A later attempt may deliver the message. If the status depended on this one, it changes.
+    const isGivenUp = evidence.status === "undelivered" && !wasLeft;
+    const continued =
+      isGivenUp && dependsOn(message, attempt)
+        ? await continueMessage(tx, services, reported)
+        : undefined;
+    return supersededIfSame(message, continued ?? reported);
   }
   const { joined, state } = applyEvidence(stateOf(message), evidence);
-  if (!joined.applied) return { message, attempt, ignored_reason: joined.ignored_reason };
-  const isChanged = state.status === "undelivered" && message.status !== "undelivered";
-  const continued = isChanged ? await continueMessage(tx, services, reported) : undefined;
-  if (continued !== undefined) return continuedFrom(message, continued);
+  if (!joined.applied) return { ...reported, ignored_reason: joined.ignored_reason };
+  if (state.status === "undelivered" && message.status !== "undelivered") {
+    const continued = await continueMessage(tx, services, reported);
+    if (continued !== undefined) return supersededIfSame(message, continued);
+  }
   const columns = carrierColumns(message, attempt, state.status);
   const moved = await moveMessage(tx, services.drawId, message, state, columns);
   return { message: moved, attempt, ignored_reason: null };
 }
 
-/** The receipt did not count for a message that keeps its status. */
-function continuedFrom({ status }: MessageRow, reported: Reported): Applied {
-  return { ...reported, ignored_reason: reported.message.status === status ? "superseded" : null };
+/** The evidence did not count if it left the message with the status that it had `before`. */
+function supersededIfSame(before: MessageRow, after: Reported): Joined {
+  const isSame = after.message.status === before.status;
+  return { ...after, ignored_reason: isSame ? "superseded" : null };
 }
 
 /** Applies receipts that the carrier pushed. */

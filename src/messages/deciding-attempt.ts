@@ -67,10 +67,8 @@ export function isProved({ outcome }: Pick<AttemptRow, "outcome">): boolean {
   return outcome === "accepted" || outcome === "undelivered";
 }
 
-/**
- * Whether the carrier has given the attempt up and the message does not depend on it any more.
- */
-export function isGivenUp(message: MessageRow, attempt: AttemptRow): boolean {
+/** Whether the message has gone on without the attempt, which its carrier gave up. */
+export function isLeftBehind(message: MessageRow, attempt: AttemptRow): boolean {
   const isSent = message.status === "sent" || message.status === "unconfirmed";
   return attempt.outcome === "undelivered" && (isSent || !isBasis(message, attempt));
 }

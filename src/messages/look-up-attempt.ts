@@ -22,7 +22,7 @@ import { background, type Reads, scan, type Tx, unscoped } from "../store/index.
 import { checkLookupAnswer } from "./transport-results.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
-import { isBasis, type Reported } from "./deciding-attempt.ts";
+import { isBasis, isLeftBehind, type Reported } from "./deciding-attempt.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
@@ -168,7 +168,8 @@ async function applyFinding(
     const status =
       factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const evidence = { status, at: attempt.started_at, error: null } as const;
-    ({ message: updated } = await joinEvidence(tx, services, reported, evidence));
+    const wasLeft = isLeftBehind(message, attempt);
+    ({ message: updated } = await joinEvidence(tx, services, reported, evidence, wasLeft));
   } else if (answer.outcome === "not_sent") {
     const { decision, next } = await decideAfterNotSent(tx, services, message, attempt);
     if (decision.decision !== "none") {

@@ -31,7 +31,7 @@ import {
 } from "./apply-receipt.ts";
 import { firstFollowUpAt } from "./follow-up-times.ts";
 import { findLostAttempts, findNext, type AttemptFailure, transportPatch } from "./choose-route.ts";
-import { carrierColumns, isGivenUp, isProved, type Reported } from "./deciding-attempt.ts";
+import { carrierColumns, isLeftBehind, isProved, type Reported } from "./deciding-attempt.ts";
 import { sendJob, followUpJob, updateClass } from "./send-jobs.ts";
 import type { Next } from "./route-rules.ts";
 
@@ -141,7 +141,7 @@ async function decide(
   attempt: AttemptRow,
   { answer, outcome, accepted }: Answered,
 ): Promise<Decided> {
-  if (isGivenUp(message, attempt)) return { decision: noChange, next: undefined };
+  if (isLeftBehind(message, attempt)) return { decision: noChange, next: undefined };
   const state = stateOf(message);
   if (outcome.outcome === "rejected" && attempt.number < message.attempts) {
     return decideAfterNotSent(tx, services, message, { ...attempt, ...outcome });

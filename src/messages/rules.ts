@@ -230,15 +230,15 @@ export function applyEvidence(
 
 /**
  * Returns whether evidence of an attempt no longer counts. Proof of delivery always counts.
- * `undelivered` counts for the last attempt only. No other evidence counts after the carrier gave
- * the attempt up, unless the message's status is based on that.
+ * `undelivered` counts only if no later attempt may deliver the message. Nothing else counts for an
+ * attempt that the carrier gave up and the message has left behind.
  */
 export function isSuperseded(
   { status }: Evidence,
-  attempt: { isLast: boolean; isGivenUp: boolean },
+  attempt: { isLast: boolean; isLeftBehind: boolean },
 ): boolean {
   if (status === "delivered" || status === "read") return false;
-  return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);
+  return attempt.isLeftBehind || (status === "undelivered" && !attempt.isLast);
 }
 
 /** Marks a `sent` message `unconfirmed` when the wait for a receipt is over. */

@@ -263,12 +263,12 @@ test("proof of delivery always counts, other receipts only for an attempt that s
   ];
   for (const receipt of receipts) {
     for (const isLast of [true, false]) {
-      for (const isGivenUp of [true, false]) {
+      for (const isLeftBehind of [true, false]) {
         const { status } = receipt;
         const isProof = status === "delivered" || status === "read";
-        const matters = !isGivenUp && (status !== "undelivered" || isLast);
+        const matters = !isLeftBehind && (status !== "undelivered" || isLast);
         expect(
-          isSuperseded(receipt, { isLast, isGivenUp }),
+          isSuperseded(receipt, { isLast, isLeftBehind }),
           `The receipt ${status} counts only if it proves delivery or its attempt matters.`,
         ).toBe(!isProof && !matters);
       }

@@ -53,8 +53,8 @@ export const evidence = inArea("evidence", [
       "After `undelivered`, a later report about the same attempt takes the message back from the " +
       "next carrier.",
     file: "src/messages/rules.ts",
-    find: 'return attempt.isGivenUp || (status === "undelivered" && !attempt.isLast);',
-    replace: 'return attempt.isGivenUp && status !== "undelivered" && !attempt.isLast;',
+    find: 'return attempt.isLeftBehind || (status === "undelivered" && !attempt.isLast);',
+    replace: 'return attempt.isLeftBehind && status !== "undelivered" && !attempt.isLast;',
     tests: ["test/messages/fallback-evidence.test.ts"],
   },
   {
