@@ -59,53 +59,74 @@ export async function scan<R extends object>(
 
 async function scanRange<R extends object>(
   reads: AnyReads<R>,
-  { where = {}, keep, limit, ...range }: RangeOf<R> & Kept<R>,
+  range: RangeOf<R> & Kept<R>,
   max: number,
 ): Promise<Scan<R>> {
+  const { where = {}, keep, limit, ...unfiltered } = range;
   const columns = columnsBeyond(reads, range);
-  const placeOf = (row: object | undefined): readonly KeyValue[] | undefined =>
-    row && placeAt(columns, row);
-  const kept = (rows: readonly Seen<R>[]): readonly Seen<R>[] =>
-    keep === undefined ? rows : rows.filter(keep);
-  const cut = (rows: readonly Seen<R>[]): Scan<R> => {
-    const page = rows.slice(0, limit);
-    return { rows: page, more: true, last: placeOf(page.at(-1)) };
-  };
+  // Usually most rows match the filters. One row beyond the limit shows whether there are more.
+  const near = await reads.range({ ...unfiltered, limit: limit + 1 });
+  const rows = kept(
+    near.filter((row) => passes(row, where)),
+    keep,
+  );
+  const last = lastPlace(columns, near);
+  if (near.length <= limit) return { rows, more: false, last };
+  if (rows.length > limit) return firstPage(rows, limit, columns);
+  return scanFurther(reads, { ...range, after: last ?? [] }, rows, max - near.length);
+}
 
-  // Usually most rows match the filter. One row beyond the limit shows whether there are more.
-  const near = await reads.range({ ...range, limit: limit + 1 });
-  const passing = kept(near.filter((row) => passes(row, where)));
-  if (near.length <= limit) return { rows: passing, more: false, last: placeOf(near.at(-1)) };
-  if (passing.length > limit) return cut(passing);
-
-  const beyond = { ...range, ...bound("after", placeOf(near.at(-1))) };
-  const [end] = await reads.range({
-    ...beyond,
-    skip: Math.max(0, max - near.length - 1),
-    limit: 1,
-  });
-  const rows = [...passing];
-  let last = near.at(-1);
-  // `keep` may drop most rows, so each read asks for twice as many as the one before.
-  for (let wanted = limit + 1 - rows.length, found = 0; ; wanted *= 2) {
-    const far = await reads.range({
-      ...beyond,
-      ...bound("after", placeOf(last)),
-      ...bound("until", placeOf(end)),
-      where,
-      limit: wanted,
-    });
-    // The read stopped early: it found enough rows, or others inserted many since the end was read.
+/**
+ * Examines up to `max` more rows of a range, whose first rows held only `found`. The storage applies
+ * `where` now. It reads on until it has found enough rows, so the range gets an end first.
+ */
+async function scanFurther<R extends object>(
+  reads: AnyReads<R>,
+  range: RangeOf<R> & Kept<R> & { readonly after: readonly KeyValue[] },
+  found: readonly Seen<R>[],
+  max: number,
+): Promise<Scan<R>> {
+  const { where = {}, keep, limit, ...unfiltered } = range;
+  const columns = columnsBeyond(reads, range);
+  const [end] = await reads.range({ ...unfiltered, skip: Math.max(0, max - 1), limit: 1 });
+  const endsAt = end && placeAt(columns, end);
+  const bounded = endsAt === undefined ? unfiltered : { ...unfiltered, until: endsAt };
+  const rows = [...found];
+  let last = range.after;
+  let wanted = limit + 1 - rows.length;
+  let matched = 0;
+  do {
+    const far = await reads.range({ ...bounded, after: last, where, limit: wanted });
+    rows.push(...kept(far, keep));
     const isCut = far.length === wanted;
-    const atEnd = !isCut && end !== undefined && passes(end, where) ? [end] : [];
-    rows.push(...kept([...far, ...atEnd]));
-    if (rows.length > limit) return cut(rows);
-    last = (isCut ? undefined : end) ?? far.at(-1) ?? last;
-    found += far.length;
-    if (!isCut || found >= max) {
-      return { rows, more: isCut || end !== undefined, last: placeOf(last) };
-    }
-  }
+    // All rows up to the end were read, but not the end itself: `until` excludes it.
+    if (!isCut && end !== undefined && passes(end, where)) rows.push(...kept([end], keep));
+    if (rows.length > limit) return firstPage(rows, limit, columns);
+    last = lastPlace(columns, far) ?? last;
+    if (!isCut) return { rows, more: end !== undefined, last: endsAt ?? last };
+    matched += far.length;
+    // `keep` may drop most rows, so each read asks for twice as many as the one before.
+    wanted *= 2;
+  } while (matched < max);
+  // Others inserted many rows since the end was read.
+  return { rows, more: true, last };
+}
+
+function kept<R extends object>(
+  rows: readonly Seen<R>[],
+  keep: Kept<R>["keep"],
+): readonly Seen<R>[] {
+  return keep === undefined ? rows : rows.filter(keep);
+}
+
+/** Returns the first `limit` of more rows than that. */
+function firstPage<R extends object>(
+  rows: readonly Seen<R>[],
+  limit: number,
+  columns: readonly string[],
+): Scan<R> {
+  const page = rows.slice(0, limit);
+  return { rows: page, more: true, last: lastPlace(columns, page) };
 }
 
 /**
@@ -191,11 +212,13 @@ export function placeAt(columns: readonly string[], row: object): readonly KeyVa
   return columns.map((column) => Reflect.get(row, column) as KeyValue);
 }
 
-function bound(
-  name: "after" | "until",
-  place: readonly KeyValue[] | undefined,
-): Pick<Range, "after" | "until"> {
-  return place === undefined ? {} : { [name]: place };
+/** Returns the position of the last of some rows. */
+function lastPlace(
+  columns: readonly string[],
+  rows: readonly object[],
+): readonly KeyValue[] | undefined {
+  const last = rows.at(-1);
+  return last && placeAt(columns, last);
 }
 
 /** Whether a row passes a filter. */

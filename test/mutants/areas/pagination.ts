@@ -6,8 +6,8 @@ export const pagination = inArea("pagination", [
     name: "page-skips-a-row",
     sentence: "Each page ends one row late, so that a sync misses a row per page.",
     file: "src/store/scan.ts",
-    find: "return { rows: page, more: true, last: placeOf(page.at(-1)) };",
-    replace: "return { rows: page, more: true, last: placeOf(rows.at(-1)) };",
+    find: "return { rows: page, more: true, last: lastPlace(columns, page) };",
+    replace: "return { rows: page, more: true, last: lastPlace(columns, rows) };",
     tests: ["test/adapters/storage/scan.test.ts", "test/operations/lists.test.ts"],
   },
   {
