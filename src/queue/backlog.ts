@@ -1,7 +1,8 @@
 import { pickByClass } from "./classes.ts";
 import type { Slots } from "./concurrency.ts";
-import type { DueJob, DueJobs } from "./due-jobs.ts";
+import type { DueJobs } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "./job.ts";
+import type { DueJob } from "./round-robin.ts";
 import { nameOf } from "./rows.ts";
 
 /** The maximum number of armed jobs of a pool. A search finds the others. */

@@ -5,8 +5,9 @@ import type { Clock, Logger, Write } from "../ports/index.ts";
 import { background, type Begun, type Store, type UnscopedTx } from "../store/index.ts";
 import { Backlog } from "./backlog.ts";
 import { Signal, Slot, Slots, type SlotsOptions } from "./concurrency.ts";
-import { type DueJob, DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
+import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
+import type { DueJob } from "./round-robin.ts";
 import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {

@@ -1,20 +1,11 @@
-import { pickByClass } from "./classes.ts";
-import { classOf, decodeLane, encodeLane, groupOf, type Lane, type Pool, remoteOf } from "./job.ts";
-import { type JobRow, jobsByDueTime, jobsByLane, nameOf, type StoredJobName } from "./rows.ts";
+import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./job.ts";
+import { LaneRing, type RingSearch } from "./lane-ring.ts";
+import { type DueJob, dueJob, roundRobin } from "./round-robin.ts";
+import { type JobRow, jobsByDueTime, nameOf } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
-/** A job that was found due. */
-export interface DueJob extends StoredJobName {
-  readonly lane: Lane;
-}
-
 /** Which jobs one search may return, and how many. */
-interface DueJobsSearch {
-  readonly now: number;
-  /** How many more jobs of the pool may run. */
-  readonly free: number;
-  /** How many more jobs of a lane may run. */
-  readonly freeIn: (lane: Lane) => number;
+interface DueJobsSearch extends Omit<RingSearch, "waitForOthersMs"> {
   /** The number of the next pick in a lane's group (`pickByClass`). By default 0. */
   readonly nextPick?: (lane: Lane) => number;
   /** How long due jobs of a lane are left to other engines, in milliseconds. By default 0. */
@@ -31,21 +22,8 @@ interface DueJobsSearch {
  * search reads first.
  */
 const windowSize = { min: 64, max: 256 } as const;
-/** The number of rows in a page of the ring. They may belong to many lanes or to one. */
-const ringPageSize = 16;
-/**
- * The maximum number of pages that one search reads. The next search continues where this one
- * ended.
- */
-const maxPages = 16;
-
-/** The due jobs that were read lane by lane. */
-interface RingJobs {
-  readonly found: readonly DueJob[];
-  /** The lanes that may have more due jobs than were read. */
-  readonly cutLanes: readonly Lane[];
-  readonly hasReadAllLanes: boolean;
-}
+/** The maximum number of due jobs of a pool in which an idle one is looked for. */
+const maxOldest = 16;
 
 /** What one engine can run. */
 export interface Runnable {
@@ -87,7 +65,7 @@ export async function findIdleJob(
     return serves(lane) && (remote === undefined || remotes.has(remote));
   };
   for (const pool of pools) {
-    const due = await readInOrder(reads, { pool, until: since, limit: ringPageSize });
+    const due = await readInOrder(reads, { pool, until: since, limit: maxOldest });
     const idle = due.find(isRunnable);
     if (idle === undefined) continue;
     const next = await readInOrder(reads, { pool, after: now, limit: windowSize.max });
@@ -123,21 +101,20 @@ function readInOrder(
 /**
  * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window. If
  * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by
- * one, in the order of their names, and begins again after the last: the lanes form a ring. The
- * jobs that it finds there come first. A lane with a million due jobs delays another lane by at
+ * one (`LaneRing`), and the jobs that it finds there come first. A lane with a million due jobs delays another lane by at
  * most one round of the ring. The work of one search is bounded, however many lanes there are.
  */
 export class DueJobs {
   readonly #reads: UnscopedReads;
   readonly #pool: Pool;
-  /** The lane of the ring that was read last, encoded. */
-  #lastLane = "";
+  readonly #ring: LaneRing;
   #hasReadAllLanes = false;
   readonly #leftLanes = new Map<string, Lane>();
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
     this.#pool = pool;
+    this.#ring = new LaneRing(reads, pool);
   }
 
   /** False if the last search did not read every lane. Another search may then find more jobs. */
@@ -179,15 +156,12 @@ export class DueJobs {
       const job = dueJob(row);
       return row.due_at <= now - waitForOthersMs(job.lane) ? [job] : [];
     });
-    let all: readonly DueJob[] = due;
-    let ring: RingJobs | undefined;
     // A shorter window has all due jobs.
-    if (rows.length === limit) {
-      ring = await this.#readRing({ now, free, freeIn, waitForOthersMs });
-      const armedHere = armed.filter(({ lane }) => waitForOthersMs(lane) === 0);
-      const jobs = [...ring.found, ...armedHere, ...due];
-      all = [...new Map(jobs.map((job) => [nameOf(job), job])).values()];
-    }
+    const isFull = rows.length === limit;
+    const ring = isFull ? await this.#ring.read({ now, free, freeIn, waitForOthersMs }) : undefined;
+    const isOwn = ({ lane }: DueJob): boolean => waitForOthersMs(lane) === 0;
+    const all =
+      ring === undefined ? due : distinct([...ring.found, ...armed.filter(isOwn), ...due]);
     const fitting = roundRobin(all, { free, freeIn, nextPick });
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.
@@ -203,110 +177,8 @@ export class DueJobs {
     const [first] = await readInOrder(this.#reads, { pool: this.#pool, after: now, limit: 1 });
     return first?.due_at;
   }
-
-  /**
-   * Reads the lanes of the ring, from the one after the last that was read. Stops when each lane
-   * was read once, or when there are enough jobs and a group ends: its jobs are picked by class, so
-   * all of its lanes must be known.
-   */
-  async #readRing({
-    now,
-    free,
-    freeIn,
-    waitForOthersMs,
-  }: Required<Omit<DueJobsSearch, "armed" | "nextPick">>): Promise<RingJobs> {
-    const found: DueJob[] = [];
-    const cutLanes: Lane[] = [];
-    const start = this.#lastLane;
-    let group = "";
-    /** Whether the search has begun again at the first lane. */
-    let hasWrapped = false;
-    const ringJobs = (hasReadAllLanes: boolean): RingJobs => ({ found, cutLanes, hasReadAllLanes });
-    for (let pages = 0; pages < maxPages; pages++) {
-      const rows = await this.#readLanes(this.#lastLane);
-      for (const { lane: text, due_at } of rows) {
-        // The first row of a lane has its earliest due time. The lane's other rows are skipped.
-        if (text === this.#lastLane) continue;
-        if (hasWrapped && text > start) return ringJobs(true);
-        const lane = decodeLane(text);
-        if (found.length >= free && groupOf(lane) !== group) return ringJobs(false);
-        this.#lastLane = text;
-        group = groupOf(lane);
-        const until = now - waitForOthersMs(lane);
-        if (due_at > until) continue;
-        const limit = Math.max(0, Math.min(freeIn(lane), free));
-        const inLane = limit > 0 ? await this.#readLane(text, until, limit) : [];
-        found.push(...inLane.map(dueJob));
-        if (inLane.length === limit) cutLanes.push(lane);
-      }
-      if (rows.length < ringPageSize) {
-        if (hasWrapped || start === "") return ringJobs(true);
-        hasWrapped = true;
-        this.#lastLane = "";
-      }
-    }
-    return ringJobs(false);
-  }
-
-  async #readLane(lane: string, now: number, limit: number): Promise<readonly JobRow[]> {
-    return this.#reads.range({
-      index: jobsByLane,
-      prefix: [this.#pool, lane],
-      order: "ascending",
-      until: [now + 1],
-      limit,
-    });
-  }
-
-  /** Reads the next rows of the ring, after all rows of the lane `after`. */
-  async #readLanes(after: string): Promise<readonly JobRow[]> {
-    return this.#reads.range({
-      index: jobsByLane,
-      prefix: [this.#pool],
-      order: "ascending",
-      after: [after, Number.MAX_SAFE_INTEGER],
-      limit: ringPageSize,
-    });
-  }
 }
 
-const dueJob = ({ kind, key, lane }: JobRow): DueJob => ({ kind, key, lane: decodeLane(lane) });
-
-/**
- * Orders jobs fairly: one of each group of lanes, then a second of each, and so on, until there is
- * no room. In a group, jobs are picked by class.
- */
-export function roundRobin(
-  due: readonly DueJob[],
-  { free, freeIn, nextPick }: Required<Pick<DueJobsSearch, "free" | "freeIn" | "nextPick">>,
-): DueJob[] {
-  const groups = Map.groupBy(due, ({ lane }) => groupOf(lane));
-  const queues = [...groups.values()].map((jobs) => pickFromGroup(jobs, freeIn, nextPick));
-  const taken: DueJob[] = [];
-  for (let round = 0; taken.length < free; round++) {
-    const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));
-    if (next.length === 0) break;
-    taken.push(...next.slice(0, free - taken.length));
-  }
-  return taken;
-}
-
-/** Returns as many jobs of one group as there is room for, picked by class. */
-function pickFromGroup(
-  jobs: readonly DueJob[],
-  freeIn: (lane: Lane) => number,
-  nextPick: (lane: Lane) => number,
-): readonly DueJob[] {
-  const lanes = [...Map.groupBy(jobs, ({ lane }) => classOf(lane))].flatMap(([name, inLane]) => {
-    const [first] = inLane;
-    return first === undefined ? [] : [{ name, inLane, free: Math.max(0, freeIn(first.lane)) }];
-  });
-  const [first] = jobs;
-  if (first === undefined) return [];
-  const waiting = lanes.map(({ name, inLane, free }) => [name, inLane.slice(0, free)] as const);
-  return pickByClass(
-    new Map(waiting),
-    nextPick(first.lane),
-    Math.max(...lanes.map(({ free }) => free)),
-  );
+function distinct(jobs: readonly DueJob[]): readonly DueJob[] {
+  return [...new Map(jobs.map((job) => [nameOf(job), job])).values()];
 }

@@ -53,7 +53,7 @@ export const pace = inArea("pace", [
   {
     name: "one-lane-takes-all",
     sentence: "An account with a million messages delays all others until they are sent.",
-    file: "src/queue/due-jobs.ts",
+    file: "src/queue/round-robin.ts",
     find: "const next = queues.flatMap((jobs) => jobs.slice(round, round + 1));",
     replace: "const next = queues.slice(round, round + 1).flat();",
     tests: ["test/queue/lane.test.ts", "test/queue/due-jobs.test.ts"],

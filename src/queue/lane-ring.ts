@@ -1,0 +1,108 @@
+import { decodeLane, groupOf, type Lane, type Pool } from "./job.ts";
+import { type DueJob, dueJob } from "./round-robin.ts";
+import { type JobRow, jobsByLane } from "./rows.ts";
+import type { UnscopedReads } from "../store/index.ts";
+
+/** The number of rows in a page of the ring. They may belong to many lanes or to one. */
+const pageSize = 16;
+/**
+ * The maximum number of pages that one search reads. The next search continues where this one
+ * ended.
+ */
+const maxPages = 16;
+
+/** Which jobs one search may return, and how many. */
+export interface RingSearch {
+  readonly now: number;
+  /** How many more jobs of the pool may run. */
+  readonly free: number;
+  /** How many more jobs of a lane may run. */
+  readonly freeIn: (lane: Lane) => number;
+  /** How long due jobs of a lane are left to other engines, in milliseconds. */
+  readonly waitForOthersMs: (lane: Lane) => number;
+}
+
+/** The due jobs that were read lane by lane. */
+export interface RingJobs {
+  readonly found: readonly DueJob[];
+  /** The lanes that may have more due jobs than were read. */
+  readonly cutLanes: readonly Lane[];
+  readonly hasReadAllLanes: boolean;
+}
+
+/**
+ * The lanes of one pool that have jobs, in the order of their names. The first follows the last.
+ * Each search goes on where the one before ended, so no lane waits longer than one round.
+ */
+export class LaneRing {
+  readonly #reads: UnscopedReads;
+  readonly #pool: Pool;
+  /** The lane that was read last, encoded. */
+  #lastLane = "";
+
+  constructor(reads: UnscopedReads, pool: Pool) {
+    this.#reads = reads;
+    this.#pool = pool;
+  }
+
+  /**
+   * Reads the due jobs of the next lanes. Stops when each lane was read once, or when there are
+   * enough jobs and a group ends: its jobs are picked by class, so all of its lanes must be known.
+   */
+  async read({ now, free, freeIn, waitForOthersMs }: RingSearch): Promise<RingJobs> {
+    const found: DueJob[] = [];
+    const cutLanes: Lane[] = [];
+    const start = this.#lastLane;
+    /** Set in the second half of the round: the lanes from the first to the one at the start. */
+    let end: string | undefined;
+    let group = "";
+    for (let pages = 0; pages < maxPages; pages++) {
+      const rows = await this.#readPage(this.#lastLane, end);
+      for (const { lane: text, due_at } of rows) {
+        // The first row of a lane has its earliest due time. The lane's other rows are skipped.
+        if (text === this.#lastLane) continue;
+        const lane = decodeLane(text);
+        if (found.length >= free && groupOf(lane) !== group) {
+          return { found, cutLanes, hasReadAllLanes: false };
+        }
+        this.#lastLane = text;
+        group = groupOf(lane);
+        const until = now - waitForOthersMs(lane);
+        if (due_at > until) continue;
+        const room = Math.max(0, Math.min(freeIn(lane), free));
+        const inLane = room > 0 ? await this.#readLane(text, until, room) : [];
+        found.push(...inLane.map(dueJob));
+        if (inLane.length === room) cutLanes.push(lane);
+      }
+      if (rows.length === pageSize) continue;
+      const isRoundOver = end !== undefined || start === "";
+      if (isRoundOver) return { found, cutLanes, hasReadAllLanes: true };
+      end = start;
+      this.#lastLane = "";
+    }
+    return { found, cutLanes, hasReadAllLanes: false };
+  }
+
+  /** Reads the due jobs of a lane, those first that have been due for longest. */
+  async #readLane(lane: string, until: number, limit: number): Promise<readonly JobRow[]> {
+    return this.#reads.range({
+      index: jobsByLane,
+      prefix: [this.#pool, lane],
+      order: "ascending",
+      until: [until + 1],
+      limit,
+    });
+  }
+
+  /** Reads a page of jobs, due or not, lane by lane: after the lane `after`, through `end`. */
+  async #readPage(after: string, end: string | undefined): Promise<readonly JobRow[]> {
+    return this.#reads.range({
+      index: jobsByLane,
+      prefix: [this.#pool],
+      order: "ascending",
+      after: [after, Number.MAX_SAFE_INTEGER],
+      ...(end === undefined ? {} : { until: [end, Number.MAX_SAFE_INTEGER] }),
+      limit: pageSize,
+    });
+  }
+}
