@@ -6,8 +6,6 @@ import {
   jobHandlers,
   schema,
 } from "./modules.ts";
-import { createSandboxSenders } from "./senders/index.ts";
-import { stopTransports } from "./messages/index.ts";
 import {
   type ConsumeOptions,
   type Consumer,
@@ -17,7 +15,6 @@ import {
   type EventType,
 } from "./events/index.ts";
 import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./webhooks/index.ts";
-import { createSecretKey } from "node:crypto";
 import {
   type AccountHandle,
   accountMode,
@@ -26,21 +23,18 @@ import {
   checkTransaction,
   type Defaults,
   type EngineOptions,
-  engineRuntime,
+  Lifecycle,
   OperationRunner,
   type Prepared,
   type Settings,
   settingsOf,
-  StartReminder,
-  startWork,
   stopDeadline,
   type StopOptions,
-  type Work,
 } from "./host/index.ts";
 import { apiBackend, type ApiHandler, RequestHandler, LiveStreams } from "./api/index.ts";
-import { defaultAccountId, KeyRing, prepareStorage } from "./accounts/index.ts";
-import { type GenerateId, idSource, isId, notFound, type Scope, stopped } from "./kernel/index.ts";
-import { Executor, type Health, HostPolicies, type Service } from "./operations/index.ts";
+import { defaultAccountId, KeyRing } from "./accounts/index.ts";
+import { idSource, isId, notFound, type Scope } from "./kernel/index.ts";
+import { type Health, HostPolicies, type Service } from "./operations/index.ts";
 import { Store } from "./store/index.ts";
 import { webchatTransport } from "./webchat/index.ts";
 
@@ -81,30 +75,20 @@ export class MessagingEngine<
   /** Simulation tools for the default account. */
   readonly sandbox: AccountHandle["sandbox"];
   readonly #settings: Settings;
-  readonly #drawId: GenerateId;
   readonly #store: Store;
   readonly #bus: EventBus;
-  readonly #streams: LiveStreams;
-  readonly #policies: HostPolicies;
-  readonly #keyRing: KeyRing;
   readonly #consumers: Consumers;
   readonly #service: Service;
   readonly #runner: OperationRunner;
-  #preparing: Promise<Prepared> | undefined;
-  #isOpen = false;
-  #starting: Promise<Work> | undefined;
-  #work: Work | undefined;
-  #reminder: StartReminder | undefined;
-  #stopping: Promise<void> | undefined;
-  #unwatch: (() => void) | undefined;
+  readonly #lifecycle: Lifecycle;
 
   /**
    * @throws TidingsError `invalid_option` with the name, the expected value and the given value of
    *   each invalid option
    */
   constructor(options: EngineOptions<Tx>, defaults: Defaults) {
-    const settings = settingsOf(options, defaults);
-    const { storage, clock, random, logger, limits, mode } = settings;
+    const chosen = settingsOf(options, defaults);
+    const { storage, clock, random, logger, limits, mode } = chosen;
     const drawId = idSource(clock, random);
     const store = new Store({
       port: storage,
@@ -114,36 +98,39 @@ export class MessagingEngine<
       random,
       logger,
     });
-    this.#drawId = drawId;
-    this.#store = store;
-    const transports = [...settings.transports, webchatTransport(store)];
-    this.#settings = { ...settings, transports };
-    this.#bus = new EventBus(logger);
-    this.#streams = new LiveStreams({ store, clock, logger });
-    this.#policies = new HostPolicies({
+    const transports = [...chosen.transports, webchatTransport(store)];
+    const settings = { ...chosen, transports };
+    const bus = new EventBus(logger);
+    const streams = new LiveStreams({ store, clock, logger });
+    const hostPolicies = new HostPolicies({
       policies: settings.policies,
       store,
       clock,
       logger,
       transactions: store.hasTransactions ? storage.capabilities.transactions : 0,
     });
-    this.#keyRing = new KeyRing({ store, clock, logger });
+    const keyRing = new KeyRing({ store, clock, logger });
+    const prepared = (): Promise<Prepared> => this.#lifecycle.prepared();
+    const consumers = new Consumers({ store, clock, logger, prepared });
     store.onCommit((writes) => {
-      this.#keyRing.onWrites(writes);
-      this.#streams.onWrites(writes);
-      this.#consumers.onWrites(writes);
-      this.#bus.publish(writes);
+      keyRing.onWrites(writes);
+      streams.onWrites(writes);
+      consumers.onWrites(writes);
+      bus.publish(writes);
     });
+    this.#settings = settings;
+    this.#store = store;
+    this.#bus = bus;
+    this.#consumers = consumers;
+    const parts = { settings, store, drawId, hostPolicies, keyRing, streams, consumers };
+    this.#lifecycle = new Lifecycle({ ...parts, hookHandlers, jobHandlers });
 
-    const prepared = (): Promise<Prepared> => this.#prepared();
-    this.#consumers = new Consumers({ store, clock, logger, prepared });
     const backend = apiBackend({
       ...settings,
-      transports,
       store,
       drawId,
-      keyRing: this.#keyRing,
-      streams: this.#streams,
+      keyRing,
+      streams,
       origins: settings.webchat.origins,
       prepared,
     });
@@ -258,7 +245,7 @@ export class MessagingEngine<
    */
   async transaction<T>(work: (tx: NonNullable<Tx>) => Promise<T>): Promise<T> {
     checkTransaction(work);
-    await this.#prepared();
+    await this.#lifecycle.prepared();
     // The cast is safe: the storage's type declares the type of its handle.
     return this.#store.transaction((handle) => work(handle as NonNullable<Tx>));
   }
@@ -293,13 +280,7 @@ export class MessagingEngine<
    * effect. Fails after `stop()`.
    */
   async start(): Promise<void> {
-    if (this.#stopping !== undefined) throw stopped();
-    // A failed start leaves nothing running, so the next call tries again.
-    this.#starting ??= this.#start().catch((error: unknown) => {
-      this.#starting = undefined;
-      throw error;
-    });
-    await this.#starting;
+    await this.#lifecycle.start();
   }
 
   /**
@@ -311,9 +292,7 @@ export class MessagingEngine<
    */
   stop(options: StopOptions = {}): Promise<void> {
     try {
-      const deadlineMs = stopDeadline(options);
-      this.#stopping ??= this.#stop(deadlineMs);
-      return this.#stopping;
+      return this.#lifecycle.stop(stopDeadline(options));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -322,75 +301,5 @@ export class MessagingEngine<
   /** Stops the engine as `stop()` does, at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-  }
-
-  #prepared(): Promise<Prepared> {
-    if (this.#stopping !== undefined) return Promise.reject(stopped());
-    this.#preparing ??= this.#prepare().catch((error: unknown) => {
-      this.#preparing = undefined;
-      throw error;
-    });
-    return this.#preparing;
-  }
-
-  async #prepare(): Promise<Prepared> {
-    const { storage, random } = this.#settings;
-    await this.#store.open();
-    this.#isOpen = true;
-    const secret = await this.#store.commitUnscoped((tx) =>
-      prepareStorage(tx, { drawId: this.#drawId, random, setUpSandbox: createSandboxSenders }),
-    );
-    if (this.#stopping === undefined) this.#streams.signals.connect(storage);
-    this.#unwatch = storage.watch?.(
-      () => {
-        this.#keyRing.invalidate();
-        this.#streams.wake();
-        this.#consumers.wake();
-        this.#work?.wake();
-        this.#reminder?.wake();
-      },
-      (error) => this.#store.reportDamage(error),
-    );
-    const runtime = engineRuntime({
-      settings: this.#settings,
-      store: this.#store,
-      drawId: this.#drawId,
-      hostPolicies: this.#policies,
-      consumers: this.#consumers,
-      hookHandlers,
-      secret: createSecretKey(secret),
-      signals: this.#streams.signals,
-    });
-    if (this.#starting === undefined && this.#stopping === undefined) {
-      this.#reminder = new StartReminder(runtime, this.#consumers);
-    }
-    return { runtime, executor: new Executor(runtime) };
-  }
-
-  async #start(): Promise<Work> {
-    const { runtime } = await this.#prepared();
-    this.#reminder?.stop();
-    this.#work = await startWork(runtime, jobHandlers, this.#consumers);
-    return this.#work;
-  }
-
-  async #stop(deadlineMs: number): Promise<void> {
-    const { clock, transports } = this.#settings;
-    const end = clock.monotonic() + deadlineMs;
-    const left = (): number => Math.max(end - clock.monotonic(), 0);
-    this.#streams.close();
-    // Wait for a start in progress. A failed start leaves nothing to stop.
-    const work = await this.#starting?.catch(() => undefined);
-    await this.#preparing?.catch(() => {});
-    this.#reminder?.stop();
-    this.#unwatch?.();
-    // Consumers and jobs may wait for these transactions, so stop them at the same time.
-    const transactionsEnded = this.#store.endTransactions(left());
-    await this.#consumers.stop();
-    await work?.stop(left());
-    if (work !== undefined) await stopTransports(transports, left(), this.#settings);
-    await transactionsEnded;
-    // Close only a storage that this engine opened, because another engine may use the same one.
-    if (this.#isOpen) await this.#store.close();
   }
 }

@@ -1,11 +1,6 @@
 export { handleFactory, OperationRunner, type Prepared } from "./operation-runner.ts";
-export {
-  engineRuntime,
-  type EngineRuntime,
-  StartReminder,
-  startWork,
-  type Work,
-} from "./background-work.ts";
+export type { EngineRuntime } from "./engine-runtime.ts";
+export { Lifecycle } from "./lifecycle.ts";
 export type {
   AccountHandle,
   Accounts,

@@ -33,7 +33,7 @@ import {
 import { KnownAccounts } from "../accounts/index.ts";
 import type { ApiBackend } from "../api/index.ts";
 import type { Store } from "../store/index.ts";
-import type { EngineRuntime } from "./background-work.ts";
+import type { EngineRuntime } from "./engine-runtime.ts";
 
 /** Returns a function that creates handles with the methods of `table`. */
 export function handleFactory(

@@ -15,7 +15,8 @@ const allowed: Readonly<Record<string, string>> = {
   "src/messages/look-up-attempt.ts": "a carrier's id belongs to one attempt in all accounts",
   "src/senders/commands.ts": "a live address is one account's",
 
-  "src/engine.ts": "prepares the storage",
+  "src/engine.ts": "connects the webhooks of all to the store",
+  "src/host/lifecycle.ts": "prepares the storage",
   "src/accounts/known-accounts.ts": "checks that an account exists",
   "src/agents/runs/reap-runs.ts": "removes the old runs and versions of all accounts",
   "src/api/backend.ts": "the health check writes a setting of the engine",
@@ -32,6 +33,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/waiting.ts": "counts the jobs of lanes that belong to one account",
   "src/senders/throttle.ts": "reads the jobs of a lane",
   "src/host/background-work.ts": "arms the engine's own job",
+  "src/host/start-reminder.ts": "looks for jobs of all that no engine runs",
   "src/messages/descriptor.ts": "a job of the engine itself",
   "src/privacy/jobs.ts": "removes what has expired, whosever it is",
   "src/webhooks/remove-deliveries.ts": "the same",

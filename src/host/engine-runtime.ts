@@ -1,0 +1,74 @@
+import type { KeyObject } from "node:crypto";
+import type { AgentRuntime } from "../agents/index.ts";
+import { contactActivity } from "../conversations/index.ts";
+import type { ConsumerRuntime, Consumers } from "../events/index.ts";
+import { type GenerateId, hourMs } from "../kernel/index.ts";
+import { isMessageInProgress } from "../messages/index.ts";
+import {
+  type HookHandler,
+  type HostPolicies,
+  readTransportFacts,
+  type Runtime,
+  type Services,
+  type Signals,
+} from "../operations/index.ts";
+import type { Action } from "../ports/index.ts";
+import { createSandboxSenders } from "../senders/index.ts";
+import type { Store } from "../store/index.ts";
+import type { WebhookRuntime } from "../webhooks/index.ts";
+import type { Settings } from "./options.ts";
+
+/** The dependencies of all the engine's jobs. */
+export type EngineRuntime = Settings & AgentRuntime & Runtime & ConsumerRuntime & WebhookRuntime;
+
+interface RuntimeOptions {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly drawId: GenerateId;
+  readonly hostPolicies: HostPolicies;
+  readonly consumers: Consumers;
+  readonly hookHandlers: readonly HookHandler[];
+  readonly secret: KeyObject;
+  readonly signals: Signals;
+}
+
+/** Builds the dependencies of operations and jobs from the settings, once the storage is open. */
+export function engineRuntime({
+  settings,
+  store,
+  drawId,
+  hostPolicies,
+  consumers,
+  hookHandlers,
+  secret,
+  signals,
+}: RuntimeOptions): EngineRuntime {
+  const { random, limits, transports, routes, sentiment, webchat, consent } = settings;
+  const { quietHours, language, timeZone, reopenHours, http, agents, historyChunks } = settings;
+  const services: Services = {
+    drawId,
+    random,
+    limits,
+    transports,
+    factsByTransport: readTransportFacts(transports),
+    routes,
+    consent,
+    quietHours,
+    language,
+    timeZone,
+    reopenMs: reopenHours * hourMs,
+    webchatSessionMs: webchat.sessionHours * hourMs,
+    scoresSentiment: sentiment !== undefined,
+    destinations: http?.destinations,
+    hasAgents: agents !== undefined,
+    actions: agents?.actions ?? new Map<string, Action>(),
+    contactActivity,
+    hookHandlers,
+    setUpSandbox: createSandboxSenders,
+    isInProgress: isMessageInProgress,
+    secret,
+    historyChunks,
+  };
+  const own = { store, drawId, services, hostPolicies, consumers, signals };
+  return { ...settings, ...own };
+}

@@ -1,0 +1,158 @@
+import { createSecretKey } from "node:crypto";
+import { type KeyRing, prepareStorage } from "../accounts/index.ts";
+import type { LiveStreams } from "../api/index.ts";
+import type { Consumers } from "../events/index.ts";
+import { type GenerateId, stopped } from "../kernel/index.ts";
+import { stopTransports } from "../messages/index.ts";
+import { Executor, type HookHandler, type HostPolicies } from "../operations/index.ts";
+import type { JobHandlers } from "../queue/index.ts";
+import { createSandboxSenders } from "../senders/index.ts";
+import type { Store } from "../store/index.ts";
+import { startWork, type Work } from "./background-work.ts";
+import { type EngineRuntime, engineRuntime } from "./engine-runtime.ts";
+import type { Prepared } from "./operation-runner.ts";
+import type { Settings } from "./options.ts";
+import { StartReminder } from "./start-reminder.ts";
+
+interface LifecycleOptions {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly drawId: GenerateId;
+  readonly hostPolicies: HostPolicies;
+  readonly keyRing: KeyRing;
+  readonly streams: LiveStreams;
+  readonly consumers: Consumers;
+  readonly hookHandlers: readonly HookHandler[];
+  readonly jobHandlers: (runtime: EngineRuntime) => JobHandlers;
+}
+
+/**
+ * The life of an engine. The first command prepares it: that opens the storage. `start` then begins
+ * the background work, which commands do without. `stop` ends what there is, at any time and for
+ * good.
+ */
+export class Lifecycle {
+  readonly #options: LifecycleOptions;
+  readonly #preparation = new Once(() => this.#prepare());
+  readonly #startUp = new Once(() => this.#start());
+  #stopping: Promise<void> | undefined;
+  /** Whether this engine has opened the storage, even if the rest of the preparation failed. */
+  #isOpen = false;
+  /** Ends the notifications of the storage, which come from the preparation on. */
+  #unwatch: (() => void) | undefined;
+  /** Runs in an engine that is prepared and not started. */
+  #reminder: StartReminder | undefined;
+  /** The work of a started engine. */
+  #work: Work | undefined;
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+  }
+
+  /** Prepares the engine unless it is prepared. @throws TidingsError after `stop` */
+  prepared(): Promise<Prepared> {
+    return this.#stopping === undefined ? this.#preparation.done() : Promise.reject(stopped());
+  }
+
+  /** Starts the engine unless it is started. @throws TidingsError after `stop` */
+  async start(): Promise<void> {
+    if (this.#stopping !== undefined) throw stopped();
+    await this.#startUp.done();
+  }
+
+  /** Stops the engine unless it is stopped. */
+  stop(deadlineMs: number): Promise<void> {
+    return (this.#stopping ??= this.#stop(deadlineMs));
+  }
+
+  async #prepare(): Promise<Prepared> {
+    const { settings, store, drawId, streams, consumers } = this.#options;
+    const { storage, random } = settings;
+    await store.open();
+    this.#isOpen = true;
+    const secret = await store.commitUnscoped((tx) =>
+      prepareStorage(tx, { drawId, random, setUpSandbox: createSandboxSenders }),
+    );
+    if (this.#stopping === undefined) streams.signals.connect(storage);
+    this.#unwatch = storage.watch?.(
+      () => this.#wake(),
+      (error) => store.reportDamage(error),
+    );
+    const runtime = engineRuntime({
+      ...this.#options,
+      secret: createSecretKey(secret),
+      signals: streams.signals,
+    });
+    if (!this.#startUp.isBegun && this.#stopping === undefined) {
+      this.#reminder = new StartReminder(runtime, consumers);
+    }
+    return { runtime, executor: new Executor(runtime) };
+  }
+
+  /** Another process may have committed something. */
+  #wake(): void {
+    const { keyRing, streams, consumers } = this.#options;
+    keyRing.invalidate();
+    streams.wake();
+    consumers.wake();
+    this.#work?.wake();
+    this.#reminder?.wake();
+  }
+
+  async #start(): Promise<Work> {
+    const { jobHandlers, consumers } = this.#options;
+    const { runtime } = await this.prepared();
+    this.#reminder?.stop();
+    this.#work = await startWork(runtime, jobHandlers, consumers);
+    return this.#work;
+  }
+
+  async #stop(deadlineMs: number): Promise<void> {
+    const { settings, store, streams, consumers } = this.#options;
+    const { clock, transports } = settings;
+    const end = clock.monotonic() + deadlineMs;
+    const left = (): number => Math.max(end - clock.monotonic(), 0);
+    streams.close();
+    // A failed start leaves nothing to stop.
+    const work = await this.#startUp.settled();
+    await this.#preparation.settled();
+    this.#reminder?.stop();
+    this.#unwatch?.();
+    // Consumers and jobs may wait for these transactions, so stop them at the same time.
+    const transactionsEnded = store.endTransactions(left());
+    await consumers.stop();
+    await work?.stop(left());
+    if (work !== undefined) await stopTransports(transports, left(), settings);
+    await transactionsEnded;
+    // Close only a storage that this engine opened, because another engine may use the same one.
+    if (this.#isOpen) await store.close();
+  }
+}
+
+/** Work that is done once. If it fails, nothing of it is left, and the next call does it again. */
+class Once<T> {
+  readonly #work: () => Promise<T>;
+  #result: Promise<T> | undefined;
+
+  constructor(work: () => Promise<T>) {
+    this.#work = work;
+  }
+
+  /** Whether the work goes on or is done. */
+  get isBegun(): boolean {
+    return this.#result !== undefined;
+  }
+
+  done(): Promise<T> {
+    this.#result ??= this.#work().catch((error: unknown) => {
+      this.#result = undefined;
+      throw error;
+    });
+    return this.#result;
+  }
+
+  /** Waits for work that goes on. Returns undefined if it fails or was never begun. */
+  async settled(): Promise<T | undefined> {
+    return this.#result?.catch(() => undefined);
+  }
+}
