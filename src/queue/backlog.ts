@@ -1,7 +1,7 @@
 import { pickByClass } from "./classes.ts";
 import type { Slots } from "./concurrency.ts";
 import type { DueJobs } from "./due-jobs.ts";
-import { classOf, groupOf, type Lane, type Pool } from "./job.ts";
+import { classOf, groupOf, type Lane, type Pool } from "./lane.ts";
 import type { DueJob } from "./round-robin.ts";
 import { nameOf } from "./rows.ts";
 

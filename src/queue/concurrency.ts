@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/index.ts";
 import { boundedCache } from "../kernel/index.ts";
 import { isLower } from "./classes.ts";
-import { classOf, groupOf, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./job.ts";
+import { classOf, groupOf, type Lane, type Pool, poolOf, readyLane, remoteOf } from "./lane.ts";
 
 /** The reason of aborts. Without one, each abort creates an exception with a stack trace. */
 const woken = "woken";

@@ -1,5 +1,5 @@
 import { withDeadline } from "../kernel/index.ts";
-import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./job.ts";
+import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { finish, type JobRow, jobs, nameOf, pauseAfter, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import { background, type Begun, type Store, type UnscopedTx } from "../store/index.ts";

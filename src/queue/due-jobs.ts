@@ -1,4 +1,4 @@
-import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./job.ts";
+import { decodeLane, encodeLane, type Lane, type Pool, remoteOf } from "./lane.ts";
 import { LaneRing, type RingSearch } from "./lane-ring.ts";
 import { type DueJob, dueJob, roundRobin } from "./round-robin.ts";
 import { type JobRow, jobsByDueTime, nameOf } from "./rows.ts";

@@ -29,7 +29,7 @@ import {
 import { background, type Scan, scan, type Store, type UnscopedTx } from "../store/index.ts";
 import { Signal } from "./concurrency.ts";
 import { FailureLog } from "./failure-log.ts";
-import { type Pool, pools } from "./job.ts";
+import { type Pool, pools } from "./lane.ts";
 import {
   jobByName,
   type JobRow,

@@ -1,6 +1,7 @@
 import { leaseMs } from "./take-job.ts";
 import { finish, renew } from "./rows.ts";
-import type { Claim, EngineJobKind, JobDefinition, JobKeys, JobKind } from "./job.ts";
+import type { Claim, JobDefinition } from "./job.ts";
+import type { EngineJobKind, JobKeys, JobKind } from "./job-kinds.ts";
 import { background, type Store, type Tx } from "../store/index.ts";
 import { type Scope, TidingsError } from "../kernel/index.ts";
 import type { Clock } from "../ports/index.ts";

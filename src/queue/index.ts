@@ -6,22 +6,17 @@ export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry } from "./handlers.ts";
-export {
-  type Claim,
-  classOf,
-  encodeJobKey,
-  encodeLane,
-  type BeginJob,
-  type JobHandler,
-  type JobHandlers,
-  type JobKind,
-  type JobOrder,
-  type JobRun,
-  type JobTable,
-  type Lane,
-  poolOf,
-  pools,
+export type {
+  Claim,
+  BeginJob,
+  JobHandler,
+  JobHandlers,
+  JobOrder,
+  JobRun,
+  JobTable,
 } from "./job.ts";
+export { encodeJobKey, type JobKind } from "./job-kinds.ts";
+export { classOf, encodeLane, type Lane, poolOf, pools } from "./lane.ts";
 export { countWaiting, type WaitingJobs } from "./waiting.ts";
 export {
   arm,

@@ -1,4 +1,4 @@
-import { decodeLane, groupOf, type Lane, type Pool } from "./job.ts";
+import { decodeLane, groupOf, type Lane, type Pool } from "./lane.ts";
 import { type DueJob, dueJob } from "./round-robin.ts";
 import { type JobRow, jobsByLane } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";

@@ -1,6 +1,6 @@
 /** Which due jobs run first: fair among the groups of lanes, and by class within a group. */
 import { pickByClass } from "./classes.ts";
-import { classOf, decodeLane, groupOf, type Lane } from "./job.ts";
+import { classOf, decodeLane, groupOf, type Lane } from "./lane.ts";
 import type { JobRow, StoredJobName } from "./rows.ts";
 
 /** A job that was found due. */

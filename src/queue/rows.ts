@@ -24,22 +24,23 @@ import {
   type UnscopedTx,
 } from "../store/index.ts";
 import { bestOf, type SendClass } from "./classes.ts";
+import type { Claim, JobOrder } from "./job.ts";
 import {
   type AnyJobName,
-  type Claim,
-  classOf,
   decodeJobKey,
-  decodeLane,
   encodeJobKey,
-  encodeLane,
   type JobKind,
   type JobName,
-  type JobOrder,
+} from "./job-kinds.ts";
+import {
+  classOf,
+  decodeLane,
+  encodeLane,
   type Lane,
   type Pool,
   poolOf,
   readyLane,
-} from "./job.ts";
+} from "./lane.ts";
 
 /**
  * The pause after the first failure of a job, in milliseconds. It doubles with each further

@@ -1,4 +1,5 @@
-import type { Claim, JobHandler, JobHandlers, JobKind, JobRun } from "./job.ts";
+import type { Claim, JobHandler, JobHandlers, JobRun } from "./job.ts";
+import type { JobKind } from "./job-kinds.ts";
 import { type Random, StorageConflict } from "../ports/index.ts";
 import { isStorageFailure, type UnscopedTx } from "../store/index.ts";
 import { lease, type StoredJobName } from "./rows.ts";

@@ -1,7 +1,7 @@
 import type { KeyValue } from "../ports/index.ts";
 import { type Reads, unscopedReadsOf } from "../store/index.ts";
 import { sendClasses } from "./classes.ts";
-import { encodeLane, type Lane, poolOf } from "./job.ts";
+import { encodeLane, type Lane, poolOf } from "./lane.ts";
 import { type JobRow, jobsByLane } from "./rows.ts";
 
 /** The jobs of some lanes that wait or run now. */

@@ -7,7 +7,7 @@ import { Backlog } from "../../src/queue/backlog.ts";
 import { classAt, type SendClass } from "../../src/queue/classes.ts";
 import { Slots } from "../../src/queue/concurrency.ts";
 import { DueJobs } from "../../src/queue/due-jobs.ts";
-import { classOf, type Lane } from "../../src/queue/job.ts";
+import { classOf, type Lane } from "../../src/queue/lane.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import { unscopedReads } from "../../src/store/reads.ts";
 import { over } from "../support/over.ts";

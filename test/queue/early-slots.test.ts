@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { attempts, messages } from "../../src/messages/rows.ts";
-import { decodeLane } from "../../src/queue/job.ts";
+import { decodeLane } from "../../src/queue/lane.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import type { SendAnswer, StoragePort, Write } from "../../src/ports/index.ts";
 import { beforeCommits } from "../support/before-commits.ts";

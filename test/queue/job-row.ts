@@ -1,5 +1,5 @@
 import type { SendClass } from "../../src/queue/classes.ts";
-import { encodeLane, type Lane } from "../../src/queue/job.ts";
+import { encodeLane, type Lane } from "../../src/queue/lane.ts";
 import type { JobRow } from "../../src/queue/rows.ts";
 
 /** The lane of sends to a remote. */

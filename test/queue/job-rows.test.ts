@@ -13,7 +13,8 @@ import {
   storedName,
 } from "../../src/queue/rows.ts";
 import type { SendClass } from "../../src/queue/classes.ts";
-import { type Claim, decodeLane, type JobOrder, type Lane } from "../../src/queue/job.ts";
+import type { Claim, JobOrder } from "../../src/queue/job.ts";
+import { decodeLane, type Lane } from "../../src/queue/lane.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { schema } from "../../src/modules.ts";
 import { seededRandom, virtualClock } from "../../adapters/testing/index.ts";

@@ -1,16 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sendClasses } from "../../src/queue/classes.ts";
-import {
-  decodeJobKey,
-  decodeLane,
-  encodeJobKey,
-  encodeLane,
-  type JobName,
-  type Lane,
-  poolOf,
-  readyLane,
-} from "../../src/queue/job.ts";
+import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/job-kinds.ts";
+import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/lane.ts";
 import { decodeNames, encodeNames } from "../../src/queue/names.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { AccountId } from "../../src/kernel/ids.ts";
 import { isLower, sendClasses } from "../../src/queue/classes.ts";
 import { Slot, Slots } from "../../src/queue/concurrency.ts";
-import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/job.ts";
+import { classOf, groupOf, type Lane, readyLane } from "../../src/queue/lane.ts";
 
 const accounts = ["acct_1", "acct_2"] as AccountId[];
 const lanes: readonly Lane[] = [

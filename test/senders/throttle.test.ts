@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import { decodeLane } from "../../src/queue/job.ts";
+import { decodeLane } from "../../src/queue/lane.ts";
 import { allRows } from "../simulator/rows.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import { senderHandOvers, senderThrottles } from "../../src/senders/rows.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { encodeLane } from "../../src/queue/job.ts";
+import { encodeLane } from "../../src/queue/lane.ts";
 import { jobs, jobsByLane } from "../../src/queue/rows.ts";
 import { type Entry, noColumns, Overlay } from "../../src/store/overlay.ts";
 import { job, laneOf } from "../queue/job-row.ts";

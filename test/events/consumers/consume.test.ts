@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { consumerLane } from "../../../src/events/consumer-reader.ts";
-import { encodeLane } from "../../../src/queue/job.ts";
+import { encodeLane } from "../../../src/queue/lane.ts";
 import { jobsByLane } from "../../../src/queue/rows.ts";
 import { held } from "../../support/carrier.ts";
 import { anna, bert, opened } from "./consumer-world.ts";

@@ -1,5 +1,5 @@
 import { sendClasses } from "../../../src/queue/classes.ts";
-import { classOf, decodeLane } from "../../../src/queue/job.ts";
+import { classOf, decodeLane } from "../../../src/queue/lane.ts";
 import { jobByName, jobs, type JobRow } from "../../../src/queue/rows.ts";
 import {
   attempts,

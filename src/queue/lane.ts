@@ -1,0 +1,97 @@
+/** The lanes in which jobs wait, and the pools of lanes. */
+import { boundedCache } from "../kernel/index.ts";
+import type { SendClass } from "./classes.ts";
+import { type JobKind, jobKinds, type LaneFields } from "./job-kinds.ts";
+import { decodeNames, encodeNames } from "./names.ts";
+
+/**
+ * A queue of jobs of one kind. Lanes that differ only in their class form a group; any other lane
+ * is a group by itself. The dispatcher takes jobs from the groups round-robin and limits how many
+ * jobs of one group run at once, so the backlog of one remote does not delay the others. Within a
+ * group, jobs are picked by class (`classes.ts`).
+ */
+export type Lane<K extends JobKind = JobKind> = {
+  [P in K]: {
+    readonly kind: P;
+    /**
+     * Failing jobs wait in a slow lane with its own limit, so that they do not delay other jobs.
+     */
+    readonly slow: boolean;
+  } & LaneFields[P];
+}[K];
+
+function laneFieldsOf(kind: string): readonly string[] {
+  // A newer version of the engine on this storage may have other kinds of jobs.
+  return kind in jobKinds ? jobKinds[kind as JobKind].lane : [];
+}
+
+/**
+ * The decoded lanes, and their texts. The dispatcher decodes and encodes the lane of a job many
+ * times, and few lanes are in use at once.
+ */
+const textOf = new WeakMap<Lane, string>();
+const laneOf = boundedCache<string, Lane>(10_000);
+
+/** Returns the text under which a lane is stored. Equal lanes have equal texts. */
+export function encodeLane(lane: Lane): string {
+  const known = textOf.get(lane);
+  if (known !== undefined) return known;
+  const values: Readonly<Record<string, unknown>> = { ...lane };
+  const parts = laneFieldsOf(lane.kind).map((name) => values[name] ?? "");
+  return encodeNames([lane.kind, lane.slow ? "slow" : "quick", ...parts.map(String)]);
+}
+
+/** Returns the lane that `encodeLane` stored. */
+export function decodeLane(text: string): Lane {
+  let lane = laneOf.get(text);
+  if (lane === undefined) {
+    const [kind = "", speed, ...values] = decodeNames(text);
+    // Of the names, only `waiting_for` can be absent, and no address is empty.
+    const fields = laneFieldsOf(kind).map((name, i) => [
+      name,
+      name === "waiting_for" && values[i] === "" ? null : values[i],
+    ]);
+    // `encodeLane` wrote it, so the kind and its names are there.
+    lane = { kind, slow: speed === "slow", ...Object.fromEntries(fields) } as Lane;
+    laneOf.set(text, Object.freeze(lane));
+    textOf.set(lane, text);
+  }
+  return lane;
+}
+
+/** Returns the name of a lane's group: the lanes that differ from it only in their class. */
+export function groupOf(lane: Lane): string {
+  const text = encodeLane(lane);
+  return "class" in lane ? text.slice(0, text.lastIndexOf("/")) : text;
+}
+
+/** Returns the class of a lane's jobs. Jobs without classes are all of the best one. */
+export function classOf(lane: Lane): SendClass {
+  return "class" in lane ? lane.class : "single";
+}
+
+/**
+ * Returns the lane of a job that does not wait for a throttle: the usual lane, or the slow lane
+ * beside it.
+ */
+export function readyLane<L extends Lane>(lane: L, { slow }: { readonly slow: boolean }): L {
+  return "waiting_for" in lane ? { ...lane, slow, waiting_for: null } : { ...lane, slow };
+}
+
+/** Returns the remote that the jobs of a lane call, or undefined if they call none. */
+export function remoteOf(lane: Lane): string | undefined {
+  return "remote" in lane ? lane.remote : undefined;
+}
+
+/**
+ * Groups of lanes with separate concurrency limits. Calls to webhooks and models mostly wait. A
+ * webhook is in the slow pool unless its last automatic attempt succeeded. Any number of slow
+ * webhooks may hang without delaying the jobs of another pool.
+ */
+export const pools = ["work", "webhooks", "slow_webhooks", "turns"] as const;
+export type Pool = (typeof pools)[number];
+
+export function poolOf({ kind, slow }: Pick<Lane, "kind" | "slow">): Pool {
+  if (kind === "deliver") return slow ? "slow_webhooks" : "webhooks";
+  return kind === "turn" ? "turns" : "work";
+}
