@@ -2,8 +2,9 @@ import { withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { finish, type JobRow, jobs, nameOf, pauseAfter, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
-import { background, type Begun, type Store, type UnscopedTx } from "../store/index.ts";
+import { background, type Store } from "../store/index.ts";
 import { Backlog } from "./backlog.ts";
+import { BeginAtOnce } from "./begin-at-once.ts";
 import { Signal, Slot, Slots, type SlotsOptions } from "./concurrency.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
@@ -45,8 +46,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #backlogs: ReadonlyMap<Pool, Backlog>;
   readonly #running = new Map<string, Promise<void>>();
-  /** Jobs that began in transactions which are not committed yet. */
-  readonly #beginning = new Set<Promise<void>>();
+  readonly #atOnce: BeginAtOnce;
   readonly #slots: Slots;
   readonly #abort = new AbortController();
   readonly #wake: Signal;
@@ -83,10 +83,13 @@ export class Dispatcher {
       again: "due jobs can be leased again",
     });
     this.#unsubscribe = options.store.onCommit((writes) => this.#onWrites(writes));
-    this.#removeStarter = options.store.startWith({
-      of: jobs,
-      begin: (tx, rows) => this.#beginAtOnce(tx, rows as readonly JobRow[]),
+    this.#atOnce = new BeginAtOnce({
+      ...options,
+      takeSlot: (job, lane) => this.#takeSlotAtOnce(job, lane),
+      releaseSlot: (lane) => this.#release(lane),
+      run: (job, lane) => this.#start(job, lane),
     });
+    this.#removeStarter = options.store.startWith(this.#atOnce);
     this.#loop = this.#run();
   }
 
@@ -106,7 +109,8 @@ export class Dispatcher {
     this.#removeStarter();
     this.#wake.raise();
     await this.#loop;
-    const ended = Promise.all(this.#beginning)
+    const ended = this.#atOnce
+      .none()
       .then(() => Promise.all(this.#running.values()))
       .then(() => true);
     const inTime = await withDeadline(
@@ -115,7 +119,7 @@ export class Dispatcher {
       () => ended,
       () => {
         this.#options.logger.warn(
-          { jobs: this.#beginning.size + this.#running.size },
+          { jobs: this.#atOnce.beginning + this.#running.size },
           "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
         );
         return false;
@@ -251,41 +255,12 @@ export class Dispatcher {
     return "started";
   }
 
-  /**
-   * Takes a job in the transaction that arms it, so that nobody needs to search for it. Does
-   * nothing if jobs that already wait need the slots. The next search then takes the new job.
-   */
-  async #beginAtOnce(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
-    const { handlers } = this.#options;
-    const row = rows.find(({ kind }) => handlers[kind].begin !== undefined);
-    if (row === undefined || row.due_at > tx.now) return undefined;
-    const lane = decodeLane(row.lane);
-    if (this.#waitForOthersMs(lane) > 0) return undefined;
+  /** Takes a slot for a job that begins in the transaction that arms it. Returns whether it did. */
+  #takeSlotAtOnce(job: JobRow, lane: Lane): boolean {
+    if (this.#waitForOthersMs(lane) > 0) return false;
     // The handler may still run though its last transaction has removed the job.
-    if (this.#running.has(nameOf(row))) return undefined;
-    if (this.#backlogOf(lane)?.takeSlotFor(lane) !== true) return undefined;
-    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
-    const end = (): void => {
-      this.#beginning.delete(settled);
-      settle();
-    };
-    const cancel = (): void => {
-      this.#release(lane);
-      end();
-    };
-    this.#beginning.add(settled);
-    let taken: TakenJob | undefined;
-    try {
-      taken = await takeJob(tx, row, this.#options, true);
-    } finally {
-      if (taken === undefined) cancel();
-    }
-    if (taken === undefined) return undefined;
-    const go = (): void => {
-      this.#start(taken, lane);
-      end();
-    };
-    return { go, cancel };
+    if (this.#running.has(nameOf(job))) return false;
+    return this.#backlogOf(lane)?.takeSlotFor(lane) === true;
   }
 
   /** Frees a slot, for another job if one waits for it. */

@@ -52,13 +52,13 @@ export interface Projection {
 
 /**
  * Begins the work that new rows of a collection ask for, at the end of the transaction that inserts
- * them.
+ * them. `src/queue/begin-at-once.ts` tells what for.
  */
-export interface Starter {
+export interface Starter<R extends object = object> {
   /** The collection whose new rows are passed to `begin`. */
-  readonly of: Collection;
+  readonly of: Collection<R>;
   /** Returns what began, or undefined if it begins nothing. If it throws, the command fails. */
-  begin(tx: UnscopedTx, rows: readonly object[]): Promise<Begun | undefined>;
+  begin(tx: UnscopedTx, rows: readonly R[]): Promise<Begun | undefined>;
 }
 
 /** Work that began in a transaction. One of its functions is called, once. */

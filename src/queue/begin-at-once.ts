@@ -1,0 +1,84 @@
+/**
+ * A job that is due at once starts in the transaction that arms it. Otherwise it would wait in the
+ * storage until a search of the dispatcher finds it, and its lease would be a commit of its own.
+ *
+ * 1. A command arms a job that is new. When its body has run, the store calls `begin` with the rows
+ *    of the new jobs (`Committer`). It does so only for the engine's own transactions: one of the
+ *    host application may never commit.
+ * 2. The job gets a slot, if every job that waits ahead of it also gets one
+ *    (`Backlog.takeSlotFor`). If not, it stays in the storage, and a search finds it.
+ * 3. The same transaction leases the job and runs its first step, such as the hand-over of a
+ *    message (`takeJob`).
+ * 4. When the transaction has been committed, the store calls `go`: the rest of the job runs, as if
+ *    a search had found it. If the transaction fails or runs again, the store calls `cancel`, which
+ *    gives the slot back. Lease and first step are gone with the writes of the transaction.
+ */
+import type { Begun, Starter, UnscopedTx } from "../store/index.ts";
+import { decodeLane, type Lane } from "./lane.ts";
+import { type JobRow, jobs } from "./rows.ts";
+import { takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
+
+interface BeginAtOnceOptions extends TakeJobOptions {
+  /** Takes a slot for a new job. Returns whether it did. */
+  readonly takeSlot: (job: JobRow, lane: Lane) => boolean;
+  readonly releaseSlot: (lane: Lane) => void;
+  /** Runs a job that has a slot of `lane`. */
+  readonly run: (job: TakenJob, lane: Lane) => void;
+}
+
+/** Begins new jobs that are due at once. The store calls it (`Store.startWith`). */
+export class BeginAtOnce implements Starter<JobRow> {
+  readonly of = jobs;
+  readonly #options: BeginAtOnceOptions;
+  #beginning = 0;
+  #onNone: (() => void) | undefined;
+
+  constructor(options: BeginAtOnceOptions) {
+    this.#options = options;
+  }
+
+  /** The number of jobs that began in transactions which are not committed yet. */
+  get beginning(): number {
+    return this.#beginning;
+  }
+
+  /** Resolves when no such job is left. No more may begin meanwhile. */
+  async none(): Promise<void> {
+    if (this.#beginning === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onNone = resolve;
+    });
+  }
+
+  async begin(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
+    const { handlers, takeSlot } = this.#options;
+    const job = rows.find(({ kind }) => handlers[kind].begin !== undefined);
+    if (job === undefined || job.due_at > tx.now) return undefined;
+    const lane = decodeLane(job.lane);
+    if (!takeSlot(job, lane)) return undefined;
+    this.#beginning++;
+    let taken: TakenJob | undefined;
+    try {
+      taken = await takeJob(tx, job, this.#options, true);
+    } finally {
+      if (taken === undefined) this.#cancel(lane);
+    }
+    if (taken === undefined) return undefined;
+    return { go: () => this.#go(taken, lane), cancel: () => this.#cancel(lane) };
+  }
+
+  #go(taken: TakenJob, lane: Lane): void {
+    this.#options.run(taken, lane);
+    this.#end();
+  }
+
+  #cancel(lane: Lane): void {
+    this.#options.releaseSlot(lane);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#beginning--;
+    if (this.#beginning === 0) this.#onNone?.();
+  }
+}
