@@ -11,7 +11,7 @@ import {
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import { arm, type Claim, disarm, finish, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";
-import { type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
+import { reread, type Store, type Tx, unscoped, type UnscopedTx } from "../store/index.ts";
 import { notFound } from "../kernel/index.ts";
 
 export interface NextConsumerEvent {
@@ -204,10 +204,7 @@ export async function removeConsumer(store: Store, name: string): Promise<void> 
     const rows = await store.unscopedReads.range(range);
     found ||= rows.length > 0;
     await store.commitUnscoped(async (tx) => {
-      for (const { key, position } of rows) {
-        const row = await tx.get(consumerEventsOfKey, [name, key, position]);
-        if (row !== undefined) tx.remove(consumerEvents, row);
-      }
+      for (const row of await reread(tx, consumerEventsOfKey, rows)) tx.remove(consumerEvents, row);
       for (const key of new Set(rows.map((row) => row.key))) {
         await disarm(tx, consumeJob({ consumer: name, key }, tx.now));
       }

@@ -3,7 +3,7 @@ import { consumerByName, consumerEventOf } from "./consumer-reader.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";
-import { background, type Store, type UnscopedReads } from "../store/index.ts";
+import { background, reread, type Store, type UnscopedReads } from "../store/index.ts";
 
 /** Returns which of these events other rows refer to, such as deliveries. */
 type FindReferenced = (
@@ -59,10 +59,7 @@ export function eventReaper(
     const names = consumers.map(({ name }) => name);
     const removable = await findRemovable(store, findReferenced, passed, names);
     await store.commitUnscoped(async (tx) => {
-      for (const { position } of removable) {
-        const row = await tx.get(eventsByPosition, [position]);
-        if (row !== undefined) tx.remove(events, row);
-      }
+      for (const row of await reread(tx, eventsByPosition, removable)) tx.remove(events, row);
     }, background);
     return passed.length;
   };

@@ -12,11 +12,11 @@ import { finish, inChunks, type JobHandler, type JobOrder, type JobTable } from 
 import { earlyReceipts, earlyReceiptsByExpiry } from "../messages/index.ts";
 import { observations, observationsByExpiry } from "../observations/index.ts";
 import { webchatSessions, webchatSessionsByExpiry } from "../webchat/index.ts";
-import { type Index, keyOf, type Seen } from "../ports/index.ts";
+import type { Index, Seen } from "../ports/index.ts";
 import { deliveryReaper, eventsWithDeliveries } from "../webhooks/index.ts";
 import { eventReaper } from "../events/index.ts";
 import { agentVersionReaper, playbookVersionReaper, runReaper } from "../agents/index.ts";
-import { background, type UnscopedTx } from "../store/index.ts";
+import { background, reread, type UnscopedTx } from "../store/index.ts";
 
 export const privacyJobs: Pick<JobTable<Runtime>, "merge" | "erase" | "erase-address" | "reap"> = {
   reap,
@@ -50,11 +50,13 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
   // These continue in the next run.
   const ofCounts = countReapers(runtime, chunk);
   return async (claim, { stopping }) => {
-    const expiring = [reapIdempotency, reapEarlyReceipts, reapSessions, reapObservations];
     // Deliveries of an event are removed before the event, and events of a run before the run,
     // and runs before the versions that they used.
     const all = [
-      ...expiring,
+      reapIdempotency,
+      reapEarlyReceipts,
+      reapSessions,
+      reapObservations,
       deliveryReaper(runtime, chunk),
       eventReaper(runtime, eventsWithDeliveries, chunk),
       runReaper(runtime, chunk),
@@ -62,16 +64,20 @@ function reap(runtime: Runtime): JobHandler<"reap"> {
       playbookVersionReaper(runtime, chunk),
       ...ofCounts,
     ];
-    for (const removeChunk of all) {
-      for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
-        if ((await removeChunk(runtime)) < chunk) break;
-      }
-    }
+    for (const reaper of all) await removeChunks(() => reaper(runtime), stopping);
     await store.commitUnscoped(
       (tx) => finish(tx, claim, { againAt: clock.now() + everyMs }),
       background,
     );
   };
+}
+
+/** Removes rows until none is left, but not more than one run may. */
+async function removeChunks(remove: () => Promise<number>, stopping: AbortSignal): Promise<void> {
+  for (let i = 0; i < maxChunks && !stopping.aborted; i++) {
+    const removed = await remove();
+    if (removed < chunk) return;
+  }
 }
 
 interface Expires {
@@ -86,7 +92,6 @@ function expiring<R extends Expires>(
   index: Index<R>,
   take: (tx: UnscopedTx, row: Seen<R>, runtime: Runtime) => void | Promise<void>,
 ): (runtime: Runtime) => Promise<number> {
-  const { collection } = index;
   return async (runtime) => {
     const { store, clock } = runtime;
     const until = [clock.now()];
@@ -98,12 +103,10 @@ function expiring<R extends Expires>(
       limit: chunk,
     });
     await store.commitUnscoped(async (tx) => {
-      for (const found of expired) {
-        const row = await tx.get(collection.primary, keyOf(collection, found));
+      for (const row of await reread(tx, index.collection.primary, expired)) {
         // Its time may have been extended meanwhile.
-        if (row !== undefined && row.expires_at !== null && row.expires_at <= tx.now) {
-          await take(tx, row, runtime);
-        }
+        const isExpired = row.expires_at !== null && row.expires_at <= tx.now;
+        if (isExpired) await take(tx, row, runtime);
       }
     }, background);
     return expired.length;

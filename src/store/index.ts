@@ -11,6 +11,7 @@ export {
 export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
 export type { Origin } from "./command-queue.ts";
 export { isStorageFailure } from "./committer.ts";
+export { reread } from "./reread.ts";
 export { background, Store } from "./store.ts";
 export {
   backdated,

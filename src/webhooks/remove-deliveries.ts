@@ -9,7 +9,7 @@ import {
 } from "./rows.ts";
 import { deliverJob, maxAttemptsRead, maxWebhooks } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
-import { background, type Tx, type UnscopedReads } from "../store/index.ts";
+import { background, reread, type Tx, type UnscopedReads } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { dayMs, type EventId, type WebhookId } from "../kernel/index.ts";
 import { eventResource, type EventRow } from "../events/index.ts";
@@ -116,12 +116,8 @@ export function deliveryReaper(
     if (expired.length === 0) return 0;
     after = oldest.at(-1)?.position ?? after;
     await store.commitUnscoped(async (tx) => {
-      await Promise.all(
-        expired.map(async ({ position }) => {
-          const row = await tx.get(deliveriesByPosition, [position]);
-          if (row !== undefined) await removeDelivery(tx.in(row), row);
-        }),
-      );
+      const rows = await reread(tx, deliveriesByPosition, expired);
+      await Promise.all(rows.map((row) => removeDelivery(tx.in(row), row)));
     }, background);
     return oldest.length;
   };

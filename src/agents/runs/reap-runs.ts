@@ -2,7 +2,7 @@ import { completedEventId, eventById, handoffEventId } from "../../events/index.
 import { dayMs, type Scope } from "../../kernel/index.ts";
 import { eraseStoredResponses, type Runtime } from "../../operations/index.ts";
 import { type Index, keyOf, type KeyValue, type Seen } from "../../ports/index.ts";
-import { background, type Reads, type Tx, type UnscopedTx } from "../../store/index.ts";
+import { background, type Reads, reread, type Tx, type UnscopedTx } from "../../store/index.ts";
 import { playbookVersions, playbookVersionsByUse } from "../playbooks/rows.ts";
 import { agentVersions, agentVersionsByUse, playingSessions, sessionsOfVersion } from "../rows.ts";
 import { runById, type RunRow, runs, runsByEnd, runsOfVersion } from "./rows.ts";
@@ -119,13 +119,10 @@ function versionReaper<R extends Scope>(
       const found = await findUsed(store.unscopedReads.in(scope), versions);
       for (const version of found) used.add(version);
     }
+    const unused = old.filter((version) => !used.has(version));
     await store.commitUnscoped(async (tx) => {
-      for (const version of old) {
-        const latest = await tx.get(collection.primary, keyOf(collection, version));
-        if (latest === undefined) continue;
-        if (used.has(version)) keep(tx, latest);
-        else tx.remove(collection, latest);
-      }
+      for (const row of await reread(tx, collection.primary, [...used])) keep(tx, row);
+      for (const row of await reread(tx, collection.primary, unused)) tx.remove(collection, row);
     }, background);
     return old.length;
   };
