@@ -13,7 +13,7 @@ import type { MessageId } from "../kernel/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { InboundMessage } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { type Correspondence, writeMessage } from "./send.ts";
+import { type Correspondence, writeMessage } from "./accept-message.ts";
 
 /** The effect of an inbound message on the contact's consent. */
 export interface KeywordEffect {

@@ -1,26 +1,18 @@
-import { arm, type Claim, finish, leaseMs, moveToUsualLane, renew } from "../queue/index.ts";
-import { type AttemptRow, attempts, attemptsOfMessage, type MessageRow, outbox } from "./rows.ts";
+import { type Claim, finish, leaseMs, moveToUsualLane, renew } from "../queue/index.ts";
+import { type AttemptRow, attempts, type MessageRow, outbox } from "./rows.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
-import { sendAgain, applyLostAnswer } from "./attempt-rules.ts";
-import { applyEvidence, expire, expired, handOver, type MessageState } from "./rules.ts";
+import { expire, expired, handOver, type MessageState } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
-import {
-  type HostVerdicts,
-  type ScopedColumns,
-  type Seen,
-  StorageConflict,
-} from "../ports/index.ts";
-import type { Evidence } from "./carrier-state.ts";
+import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { holdAddressee } from "../contacts/index.ts";
-import { findNext } from "./choose-route.ts";
-import { followUpJob } from "./send-jobs.ts";
-import { isProved, type Reported } from "./deciding-attempt.ts";
+import type { Reported } from "./deciding-attempt.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
-import { endQueued, type HandedOver, settleAttempt } from "./record-answer.ts";
+import { endQueued, type HandedOver } from "./record-answer.ts";
+import { recordLostAnswer } from "./record-lost-answer.ts";
 
 /** The maximum number of messages of a conversation that one transaction reads or settles. */
 const maxScanned = 50;
@@ -54,15 +46,11 @@ export async function handOverMessage(
       await finish(tx, claim);
       return undefined;
     }
-    // Each round changes the first message or its status. Without this check, a mistake there would
-    // let the job run again at once, without end.
-    if (message.id === last?.id && message.status === last.status) {
-      throw new TypeError(`message ${message.id} keeps status ${message.status} in the outbox`);
-    }
+    checkProgress(message, last);
     last = message;
     if (needsMissingTransport(message, services, tx.now)) {
-      await waitForTransport(tx, claim, options);
-      return undefined;
+      // Leave the conversation to engines that have the transport of its next message.
+      return waitUntil(tx, claim, tx.now + waitForTransportMs, options);
     }
     if (message.status === "sending") {
       await recordLostAnswer(tx, services, message);
@@ -73,11 +61,8 @@ export async function handOverMessage(
       case "expired":
         await settleWaiting(tx, claim, options);
         continue;
-      case "wait": {
-        const firstExpiry = await settleWaiting(tx, claim, options);
-        await finish(tx, claim, { againAt: Math.min(decision.until, firstExpiry) });
-        return undefined;
-      }
+      case "wait":
+        return waitUntil(tx, claim, decision.until, options);
       case "send": {
         const begun = await beginAttempt(tx, claim, message, decision.state, options);
         if (begun === "not sent") continue;
@@ -92,6 +77,28 @@ export async function handOverMessage(
     }
   }
   await finish(tx, claim, { againAt: tx.now });
+  return undefined;
+}
+
+/**
+ * Checks that the last round has changed the first message or its status. Otherwise, a mistake
+ * would let the job run again at once, without end.
+ */
+function checkProgress(first: MessageRow, before: MessageRow | undefined): void {
+  if (first.id === before?.id && first.status === before.status) {
+    throw new TypeError(`message ${first.id} keeps status ${first.status} in the outbox`);
+  }
+}
+
+/** Lets a conversation wait until `at`, or until the first of its messages expires. */
+async function waitUntil(
+  tx: Tx,
+  claim: Claim<"send">,
+  at: number,
+  options: HandOverOptions,
+): Promise<undefined> {
+  const firstExpiry = await settleWaiting(tx, claim, options);
+  await finish(tx, claim, { againAt: Math.min(at, firstExpiry) });
   return undefined;
 }
 
@@ -163,45 +170,6 @@ async function expireQueued(tx: Tx, services: Services, message: Seen<MessageRow
   writeTimeline(tx, services.drawId, message, updated, null);
 }
 
-/**
- * Records that the answer to a message's last attempt is lost. This engine holds the claim, so the
- * engine that made the attempt has stopped or stalled.
- */
-async function recordLostAnswer(
-  tx: Tx,
-  services: Services,
-  message: Seen<MessageRow>,
-): Promise<Seen<MessageRow>> {
-  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
-  // The reads of a command may be from different moments, and an erasure removes both rows.
-  if (attempt === undefined) {
-    throw new StorageConflict(`message ${message.id} has status sending but no attempt`);
-  }
-  const decision = applyLostAnswer(stateOf(message), attempt.number);
-  if (decision.decision === "none") {
-    throw new TypeError(
-      `message ${message.id} has status ${message.status} and waits for no answer`,
-    );
-  }
-  if (isProved(attempt)) {
-    // An engine of an earlier version could store the proof without changing the message. Proof
-    // outranks a lost answer, so the message gets the status that the proof gives it.
-    const { started_at: at, reported_error: error } = attempt;
-    const evidence: Evidence =
-      error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };
-    const { state } = applyEvidence(stateOf(message), evidence);
-    await arm(tx, followUpJob(attempt, tx.now));
-    return moveAndRecord(tx, services.drawId, message, state);
-  }
-  const answer = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
-  const next = await findNext(tx, services, message, attempt, answer);
-  const retry = next?.next === "on" ? next : undefined;
-  const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
-  const settlement = { state, answer, next: retry };
-  const settled = await settleAttempt(tx, services, { message, attempt }, settlement);
-  return settled.message;
-}
-
 function attemptOf(
   message: Seen<MessageRow>,
   drawId: GenerateId,
@@ -245,16 +213,3 @@ function needsMissingTransport(
 
 /** How long a job is left to engines that have its transport, in milliseconds. */
 export const waitForTransportMs = 30_000;
-
-/**
- * Leaves a conversation to other engines, because this one lacks the transport of its next message.
- * No attempt begins. An attempt counts as lost, and a message expires, only past `expires_at`.
- */
-async function waitForTransport(
-  tx: Tx,
-  claim: Claim<"send">,
-  options: HandOverOptions,
-): Promise<void> {
-  const firstExpiry = await settleWaiting(tx, claim, options);
-  await finish(tx, claim, { againAt: Math.min(tx.now + waitForTransportMs, firstExpiry) });
-}

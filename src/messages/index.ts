@@ -1,4 +1,4 @@
-export { writeMessage } from "./send.ts";
+export { writeMessage } from "./accept-message.ts";
 export { applyPushedReceipts } from "./apply-receipt.ts";
 export {
   messageFailed,

@@ -1,6 +1,6 @@
 import { messageFailed, messageSent, messageUpdated } from "./events.ts";
 import { type GenerateId, iso } from "../kernel/index.ts";
-import { contactById, contactReference } from "../contacts/index.ts";
+import { contactById, contactReference, type ContactRow } from "../contacts/index.ts";
 import { arm } from "../queue/index.ts";
 import { type MessageRow, messages, timeline } from "./rows.ts";
 import { endOf, eventsFor, type MessageState, isWithCarrier } from "./rules.ts";
@@ -36,32 +36,37 @@ export async function moveMessage(
   const facts = { message_id, contact_id, conversation_id, to, channel, status, error };
   for (const type of eventsFor(message.status, status, message.ended_as)) {
     if (type === "message.updated") {
-      appendEvent(
-        tx,
-        drawId,
-        messageUpdated,
-        { ...facts, previous_status: message.status },
-        updated,
-      );
+      const data = { ...facts, previous_status: message.status };
+      appendEvent(tx, drawId, messageUpdated, data, updated);
     } else if (type === "message.failed") {
       appendEvent(tx, drawId, messageFailed, facts, updated);
-    } else if (type === "message.sent" && (status === "delivered" || status === "read")) {
-      const contact = await tx.get(contactById, [contact_id]);
-      const delivered_at = iso(updated.delivered_at ?? tx.now);
-      const reference = contactReference(contact_id, contact, to);
-      const data = {
-        message_id,
-        contact: reference,
-        to,
-        channel,
-        status,
-        conversation_id,
-        delivered_at,
-      };
-      appendEvent(tx, drawId, messageSent, data, updated);
+    } else if (type === "message.sent") {
+      appendSent(tx, drawId, updated, await tx.get(contactById, [contact_id]));
     }
   }
   return updated;
+}
+
+function appendSent(
+  tx: Tx,
+  drawId: GenerateId,
+  message: Seen<MessageRow>,
+  contact: ContactRow | undefined,
+): void {
+  const { id: message_id, contact_id, conversation_id, to, channel, status } = message;
+  if (status !== "delivered" && status !== "read") {
+    throw new TypeError(`message ${message_id} is ${status} and has not arrived`);
+  }
+  const data = {
+    message_id,
+    contact: contactReference(contact_id, contact, to),
+    to,
+    channel,
+    status,
+    conversation_id,
+    delivered_at: iso(message.delivered_at ?? tx.now),
+  };
+  appendEvent(tx, drawId, messageSent, data, message);
 }
 
 /** Writes a message's new state and adds the change of status to its timeline. */

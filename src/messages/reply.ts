@@ -19,7 +19,7 @@ import { type Reply, replySchema } from "./input-types.ts";
 import { messageResource } from "./reads.ts";
 import { messageById, type MessageRow } from "./rows.ts";
 import { channelOf } from "./rules.ts";
-import { acceptMessage } from "./send.ts";
+import { acceptMessage } from "./accept-message.ts";
 import type { Message } from "./types.ts";
 
 /**

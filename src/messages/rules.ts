@@ -22,7 +22,7 @@ import type { MessageError, MessageStatus } from "./types.ts";
 
 // In all states, times are in milliseconds since the epoch, and `attempts` includes the attempt in
 // progress.
-type Scheduled = {
+export type Scheduled = {
   readonly status: "scheduled";
   readonly send_at: number;
   readonly expires_at: number;

@@ -6,7 +6,7 @@ export const retry = inArea("retry", [
     name: "lost-answer-is-sent-again",
     sentence:
       "A message whose answer is lost is sent again at once, and the contact gets it twice.",
-    file: "src/messages/hand-over.ts",
+    file: "src/messages/record-lost-answer.ts",
     find: "const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;",
     replace: "const state = sendAgain(decision.state, retry?.at ?? tx.now).state;",
     tests: ["test/queue/crashed-engines.test.ts"],

@@ -1,0 +1,52 @@
+import { applyLostAnswer, sendAgain } from "./attempt-rules.ts";
+import type { Evidence } from "./carrier-state.ts";
+import { findNext } from "./choose-route.ts";
+import { isProved } from "./deciding-attempt.ts";
+import { moveAndRecord, stateOf } from "./move.ts";
+import type { Services } from "../operations/index.ts";
+import { type Seen, StorageConflict } from "../ports/index.ts";
+import { arm } from "../queue/index.ts";
+import { settleAttempt } from "./record-answer.ts";
+import { attemptsOfMessage, type MessageRow } from "./rows.ts";
+import { applyEvidence } from "./rules.ts";
+import { followUpJob } from "./send-jobs.ts";
+import type { Tx } from "../store/index.ts";
+
+/**
+ * Records that the answer to a message's last attempt is lost. The caller holds the claim, so the
+ * engine that made the attempt has stopped or stalled.
+ */
+export async function recordLostAnswer(
+  tx: Tx,
+  services: Services,
+  message: Seen<MessageRow>,
+): Promise<Seen<MessageRow>> {
+  const attempt = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+  // The reads of a command may be from different moments, and an erasure removes both rows.
+  if (attempt === undefined) {
+    throw new StorageConflict(`message ${message.id} has status sending but no attempt`);
+  }
+  const decision = applyLostAnswer(stateOf(message), attempt.number);
+  if (decision.decision === "none") {
+    throw new TypeError(
+      `message ${message.id} has status ${message.status} and waits for no answer`,
+    );
+  }
+  if (isProved(attempt)) {
+    // An engine of an earlier version could store the proof without changing the message. Proof
+    // outranks a lost answer, so the message gets the status that the proof gives it.
+    const { started_at: at, reported_error: error } = attempt;
+    const evidence: Evidence =
+      error === null ? { status: "sent", at, error } : { status: "undelivered", at, error };
+    const { state } = applyEvidence(stateOf(message), evidence);
+    await arm(tx, followUpJob(attempt, tx.now));
+    return moveAndRecord(tx, services.drawId, message, state);
+  }
+  const answer = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
+  const next = await findNext(tx, services, message, attempt, answer);
+  const retry = next?.next === "on" ? next : undefined;
+  const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
+  const settlement = { state, answer, next: retry };
+  const settled = await settleAttempt(tx, services, { message, attempt }, settlement);
+  return settled.message;
+}
