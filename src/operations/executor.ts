@@ -10,7 +10,6 @@ import {
   idempotencyByKey,
   type IdempotencyRow,
   isRemembered,
-  storedKey,
 } from "./idempotency.ts";
 import {
   AnsweredMeanwhile,
@@ -21,18 +20,11 @@ import {
   storedProblem,
   storedResult,
 } from "./stored-responses.ts";
-import {
-  maxScheduleAhead,
-  ReplayedError,
-  type RequestId,
-  type Scope,
-  TidingsError,
-  hourMs,
-} from "../kernel/index.ts";
+import { maxScheduleAhead, TidingsError, hourMs } from "../kernel/index.ts";
 import type {
   Call,
-  Caller,
   Command,
+  Context,
   Outcome,
   Procedure,
   Query,
@@ -40,23 +32,12 @@ import type {
   SignalOperation,
   Steps,
 } from "./operation.ts";
+import { ProcedureSteps } from "./procedure-steps.ts";
 import { RecentSignals, type Signals } from "./signals.ts";
 import type { EventStream, OpenSources, StreamEvent } from "./event-stream.ts";
 import { authorOf } from "./caller.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Tx } from "../store/index.ts";
-
-/** The context of a request: scope, caller and idempotency key. */
-export interface Context {
-  readonly scope: Scope;
-  readonly caller: Caller;
-  readonly request_id: RequestId;
-  readonly idempotency_key: string | null;
-  /** The handle of an open transaction of the host application that the command joins. */
-  readonly tx?: unknown;
-  /** Until when work under the key may continue, in milliseconds since the epoch. */
-  readonly busy_until?: number;
-}
 
 interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" | "hostPolicies"> {
   /** How long an idempotency key is remembered, in hours. */
@@ -64,8 +45,8 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
   readonly signals: Signals;
 }
 
-/** A command's claim of an idempotency key. */
-interface Claim {
+/** The idempotency key that a command claims. */
+interface ClaimedKey {
   readonly key: string;
   /** The fingerprint of the input. */
   readonly print: string;
@@ -142,42 +123,21 @@ export class Executor {
     const { idempotency_key: key } = context;
     const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
     if (before !== undefined && before.response !== null) {
-      const { status, response: body } = before;
-      return { status, value: JSON.parse(body) as Output, body, replayed: true };
+      return replayOf(before.status, before.response);
     }
     const answersOnce = key !== null && procedure.keepsAnswer === true;
-    // A response that is assembled from steps is a replay if each step is one.
-    let isReplay = before !== undefined && !answersOnce;
-    const steps: Steps = {
-      reads: store.reads(context.scope),
-      commit: (work) =>
-        store.commit(context.scope, async (tx) => {
-          if (answersOnce) await refuseIfAnswered(tx, key);
-          return work(tx);
-        }),
-      execute: async (command, each, step) => {
-        try {
-          const outcome = await this.execute(command, each, {
-            ...busyContext,
-            idempotency_key: key === null ? null : storedKey({ by: "step", of: key, step }),
-          });
-          if (!outcome.replayed) isReplay = false;
-          return outcome;
-        } catch (error) {
-          if (!(error instanceof ReplayedError)) isReplay = false;
-          throw error;
-        }
-      },
-    };
+    const options = { store, executor: this, context: busyContext, answersOnce };
+    const steps = new ProcedureSteps(options);
     try {
       const value = await procedure.run(steps, input, call);
       const body = JSON.stringify(value ?? null);
       if (answersOnce) await this.#storeResponse(context, key, body);
-      return { status: procedure.status, value, body, replayed: isReplay };
+      // A response that is assembled from steps is a replay if each step is one.
+      const replayed = before !== undefined && !answersOnce && steps.areReplays;
+      return { status: procedure.status, value, body, replayed };
     } catch (error) {
-      if (!(error instanceof AnsweredMeanwhile)) throw error;
-      const { status, body } = error;
-      return { status, value: JSON.parse(body) as Output, body, replayed: true };
+      if (error instanceof AnsweredMeanwhile) return replayOf(error.status, error.body);
+      throw error;
     }
   }
 
@@ -299,7 +259,7 @@ export class Executor {
     command: Command<Input, Output>,
     input: Input,
     call: Call,
-    { key, print, refusal }: Claim,
+    { key, print, refusal }: ClaimedKey,
   ): Promise<Settled<Output>> {
     const before = await tx.get(idempotencyByKey, [key]);
     if (before !== undefined) {
@@ -326,6 +286,11 @@ export class Executor {
   #expiry(now: number, { busy_until = 0 }: Call): number {
     return Math.max(now, busy_until) + this.#runtime.idempotencyHours * hourMs;
   }
+}
+
+/** `body` was stored for an equal request, so it is of the same type. */
+function replayOf<Output>(status: number, body: string): Outcome<Output> {
+  return { status, value: JSON.parse(body) as Output, body, replayed: true };
 }
 
 /**

@@ -18,7 +18,7 @@ export {
   type QuietHours,
   standardConsent,
 } from "./host-policies.ts";
-export { type Context, Executor } from "./executor.ts";
+export { Executor } from "./executor.ts";
 export type {
   EventStream,
   LiveItem,
@@ -37,6 +37,7 @@ export {
   type Call,
   type Caller,
   type Command,
+  type Context,
   inputSchema,
   type KeyCaller,
   type KeyScope,

@@ -87,15 +87,20 @@ export interface KeyCaller {
   readonly secret_hash: string;
 }
 
-/** The arguments of an operation besides its input. */
-export interface Call {
+/** The context of a request: scope, caller and idempotency key. */
+export interface Context {
   readonly scope: Scope;
   readonly caller: Caller;
   readonly request_id: RequestId;
-  /** The idempotency key, so that the created resource can show it. */
   readonly idempotency_key: string | null;
-  /** Until when work under the idempotency key may continue, in milliseconds since the epoch. */
+  /** Until when work under the key may continue, in milliseconds since the epoch. */
   readonly busy_until?: number;
+  /** The handle of an open transaction of the host application that the command joins. */
+  readonly tx?: unknown;
+}
+
+/** The arguments of an operation besides its input. */
+export interface Call extends Omit<Context, "tx"> {
   readonly services: Services;
   /** The verdicts of the host application's policies. */
   readonly hostVerdicts: HostVerdicts;

@@ -20,13 +20,13 @@ import {
 } from "../../src/kernel/errors.ts";
 import type {
   Command,
+  Context,
   KeyScope,
   Outcome,
   Procedure,
   Query,
 } from "../../src/operations/operation.ts";
 import type { EventStream, StreamEvent } from "../../src/operations/event-stream.ts";
-import type { Context } from "../../src/operations/executor.ts";
 import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/key-ring.ts";
 import { defaultLimits, type Limits } from "../../src/kernel/limits.ts";

@@ -1,0 +1,65 @@
+import { ReplayedError } from "../kernel/index.ts";
+import type { Reads, Tx } from "../store/index.ts";
+import { storedKey } from "./idempotency.ts";
+import type { Command, Context, Outcome, Steps } from "./operation.ts";
+import type { Runtime } from "./runtime.ts";
+import { refuseIfAnswered } from "./stored-responses.ts";
+
+interface CommandExecutor {
+  execute<Input, Output>(
+    command: Command<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Outcome<Output>>;
+}
+
+interface ProcedureStepsOptions extends Pick<Runtime, "store"> {
+  readonly executor: CommandExecutor;
+  readonly context: Context;
+  /** Whether the whole response is stored under the key. A repetition may answer first then. */
+  readonly answersOnce: boolean;
+}
+
+/** The steps of one run of a procedure. */
+export class ProcedureSteps implements Steps {
+  readonly reads: Reads;
+  readonly #options: ProcedureStepsOptions;
+  #areReplays = true;
+
+  constructor(options: ProcedureStepsOptions) {
+    this.#options = options;
+    this.reads = options.store.reads(options.context.scope);
+  }
+
+  /** Whether every step so far returned a stored response. */
+  get areReplays(): boolean {
+    return this.#areReplays;
+  }
+
+  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { store, context, answersOnce } = this.#options;
+    const { scope, idempotency_key: key } = context;
+    return store.commit(scope, async (tx) => {
+      if (answersOnce && key !== null) await refuseIfAnswered(tx, key);
+      return work(tx);
+    });
+  }
+
+  async execute<Input, Output>(
+    command: Command<Input, Output>,
+    input: Input,
+    step: number,
+  ): Promise<Outcome<Output>> {
+    const { executor, context } = this.#options;
+    const { idempotency_key: of } = context;
+    const idempotency_key = of === null ? null : storedKey({ by: "step", of, step });
+    try {
+      const outcome = await executor.execute(command, input, { ...context, idempotency_key });
+      if (!outcome.replayed) this.#areReplays = false;
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof ReplayedError)) this.#areReplays = false;
+      throw error;
+    }
+  }
+}
