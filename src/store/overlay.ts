@@ -121,31 +121,11 @@ export class Overlay {
    * Returns one write for each row. Writes that free a unique key come before those that take it.
    */
   writes(): Write[] {
-    const removals: Write[] = [];
-    const holds: Write[] = [];
-    const updates: PlannedUpdate[] = [];
-    const insertions: Write[] = [];
+    const planned: PlannedWrites = { removals: [], holds: [], updates: [], insertions: [] };
     for (const [collection, touched] of this.#touched) {
-      for (const { key, base, row, changed } of touched.entries()) {
-        if (base === undefined) {
-          if (row !== undefined) insertions.push({ kind: "insert", collection, row });
-        } else if (row === undefined) {
-          removals.push({ kind: "remove", collection, key, version: base.version });
-        } else if (row === base) {
-          holds.push({ kind: "hold", collection, key, version: base.version });
-        } else {
-          const write = {
-            kind: "update",
-            collection,
-            key,
-            version: base.version,
-            row,
-            changed: [...changed],
-          } as const;
-          updates.push({ write, base });
-        }
-      }
+      for (const entry of touched.entries()) planWrite(planned, collection, entry);
     }
+    const { removals, holds, updates, insertions } = planned;
     for (const [collection, sums] of this.#sums) {
       for (const row of sums.values()) insertions.push({ kind: "add", collection, row });
     }
@@ -155,6 +135,32 @@ export class Overlay {
       ...orderUpdates(updates).map(({ write }) => write),
       ...insertions,
     ];
+  }
+}
+
+interface PlannedWrites {
+  readonly removals: Write[];
+  readonly holds: Write[];
+  readonly updates: PlannedUpdate[];
+  readonly insertions: Write[];
+}
+
+/** Adds the write of a row, if there is one: a new row that was removed again has none. */
+function planWrite(
+  { removals, holds, updates, insertions }: PlannedWrites,
+  collection: Collection,
+  { key, base, row, changed }: Entry,
+): void {
+  if (base === undefined) {
+    if (row !== undefined) insertions.push({ kind: "insert", collection, row });
+    return;
+  }
+  const { version } = base;
+  if (row === undefined) removals.push({ kind: "remove", collection, key, version });
+  else if (row === base) holds.push({ kind: "hold", collection, key, version });
+  else {
+    const write = { kind: "update", collection, key, version, row, changed: [...changed] } as const;
+    updates.push({ write, base });
   }
 }
 
