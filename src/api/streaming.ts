@@ -184,49 +184,89 @@ export async function* reportLines(
   request_id: RequestId,
   failed: (error: unknown) => void,
 ): AsyncGenerator<string, void> {
-  let unread: string[] = [];
-  let size = 0;
-  let wake = (): void => {};
-  let goOn = (): void => {};
-  const state = { ended: false, left: false };
-  const push = (value: unknown): void => {
-    const line = `${JSON.stringify(value)}\n`;
-    unread.push(line);
-    size += line.length;
-    wake();
-  };
-  const work = async (): Promise<void> => {
-    try {
-      for (let next = await reports.next(); !state.left; next = await reports.next()) {
-        if (next.done === true) {
-          push({ result: next.value });
-          break;
-        }
-        push(next.value);
-        if (size > maxUnread) await new Promise<void>((resolve) => (goOn = resolve));
-      }
-    } catch (error) {
-      push({ error: problemOf(error, request_id, failed) });
-    } finally {
-      state.ended = true;
-      wake();
-      await reports.return(undefined).catch(() => {});
-    }
-  };
-  void work();
+  const lines = new UnreadLines();
+  void writeReports(reports, lines, (error) => problemOf(error, request_id, failed));
   try {
-    for (;;) {
-      const lines = unread;
-      unread = [];
-      size = 0;
-      goOn();
-      if (lines.length > 0) yield lines.join("");
-      else if (state.ended) return;
-      else await new Promise<void>((resolve) => (wake = resolve));
-    }
+    for (let text = await lines.take(); text !== undefined; text = await lines.take()) yield text;
   } finally {
-    state.left = true;
-    goOn();
+    lines.leave();
+  }
+}
+
+async function writeReports(
+  reports: AsyncGenerator<unknown, unknown>,
+  lines: UnreadLines,
+  toProblem: (error: unknown) => Problem,
+): Promise<void> {
+  try {
+    for (let next = await reports.next(); !lines.isLeft; next = await reports.next()) {
+      if (next.done === true) {
+        lines.push({ result: next.value });
+        break;
+      }
+      lines.push(next.value);
+      if (lines.isFull) await lines.room();
+    }
+  } catch (error) {
+    lines.push({ error: toProblem(error) });
+  } finally {
+    lines.end();
+    await reports.return(undefined).catch(() => {});
+  }
+}
+
+/** Lines between the work that writes them and the reader. */
+class UnreadLines {
+  #lines: string[] = [];
+  #size = 0;
+  #hasEnded = false;
+  #isLeft = false;
+  #wakeReader = (): void => {};
+  #wakeWriter = (): void => {};
+
+  push(value: unknown): void {
+    const line = `${JSON.stringify(value)}\n`;
+    this.#lines.push(line);
+    this.#size += line.length;
+    this.#wakeReader();
+  }
+
+  /** No line follows. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#wakeReader();
+  }
+
+  get isFull(): boolean {
+    return this.#size > maxUnread;
+  }
+
+  /** Resolves when the reader has taken the lines, or has left. */
+  room(): Promise<void> {
+    return new Promise((resolve) => (this.#wakeWriter = resolve));
+  }
+
+  /** Waits for lines and takes all of them. Returns undefined after the last. */
+  async take(): Promise<string | undefined> {
+    while (this.#lines.length === 0) {
+      if (this.#hasEnded) return undefined;
+      await new Promise<void>((resolve) => (this.#wakeReader = resolve));
+    }
+    const text = this.#lines.join("");
+    this.#lines = [];
+    this.#size = 0;
+    this.#wakeWriter();
+    return text;
+  }
+
+  /** Nobody reads any more. */
+  leave(): void {
+    this.#isLeft = true;
+    this.#wakeWriter();
+  }
+
+  get isLeft(): boolean {
+    return this.#isLeft;
   }
 }
 
