@@ -44,7 +44,13 @@ import {
   type Steps,
 } from "../operations/index.ts";
 import type { KeyObject } from "node:crypto";
-import { type KeyValue, scopedKeyOf, type ScopedIndex, type Seen } from "../ports/index.ts";
+import {
+  type KeyValue,
+  type ScopedCollection,
+  scopedKeyOf,
+  type ScopedIndex,
+  type Seen,
+} from "../ports/index.ts";
 import type { ContactId, MessageId, Scope } from "../kernel/index.ts";
 import { scan, type Tx } from "../store/index.ts";
 import { requireSandbox } from "./simulate.ts";
@@ -72,53 +78,38 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
     const { drawId, secret } = services;
     const removeAddress = (tx: Tx, row: Seen<IdentityRow>) => removeIdentity(tx, secret, row);
     const [agentsEnd, playbooksEnd, messagesEnd] = [drawId("agt"), drawId("pb"), drawId("msg")];
-    let removed = await removeAll(steps, agents.primary, { end: agentsEnd });
-    removed += await removeAll(steps, agentVersions.primary, { end: agentsEnd });
-    removed += await removeAll(steps, agentTriggers.primary, { end: agentsEnd });
-    removed += await removeAll(steps, playbooks.primary, { end: playbooksEnd });
-    removed += await removeAll(steps, playbookVersions.primary, { end: playbooksEnd });
-    removed += await removeAll(steps, messages.primary, {
-      end: messagesEnd,
-      remove: removeMessage,
-    });
-    const deliveriesEnd = drawId("dlv");
-    removed += await removeAll(steps, deliveries.primary, {
-      end: deliveriesEnd,
-      remove: removeDelivery,
-    });
-    for (const { primary } of [
-      webchatSessions,
-      mailboxes,
-      mail,
-      agentSessions,
-      runs,
-      conversationLabels,
-      notes,
-      conversations,
-    ]) {
-      removed += await removeAll<Scope>(steps, primary);
-    }
-    removed += await removeAll(steps, identities.primary, { remove: removeAddress });
+    let removed = 0;
+    const remove = async <R extends Scope>(
+      { primary: index }: { readonly primary: ScopedIndex<R> },
+      selection?: Selection<R>,
+    ): Promise<void> => {
+      removed += await removeAll(steps, index, selection);
+    };
+    await remove(agents, { end: agentsEnd });
+    await remove(agentVersions, { end: agentsEnd });
+    await remove(agentTriggers, { end: agentsEnd });
+    await remove(playbooks, { end: playbooksEnd });
+    await remove(playbookVersions, { end: playbooksEnd });
+    await remove(messages, { end: messagesEnd, remove: removeMessage });
+    await remove(deliveries, { end: drawId("dlv"), remove: removeDelivery });
+    const ofContacts = [webchatSessions, mailboxes, mail, agentSessions, runs];
+    const ofConversations = [conversationLabels, notes, conversations];
+    for (const each of [...ofContacts, ...ofConversations]) await remove<Scope>(each);
+    await remove(identities, { remove: removeAddress });
     // The other consents go before the contacts. A contact that has taken one over is then removed.
-    for (const { primary } of [consents, consentEvidence, observations, contactLabels, contacts]) {
-      removed += await removeAll<Scope>(steps, primary);
+    for (const each of [consents, consentEvidence, observations, contactLabels, contacts]) {
+      await remove<Scope>(each);
     }
     // What came during the reset and belongs to a contact that it removed. The addresses go first,
     // because a message to one of them would make more.
-    removed += await removeAll(steps, identities.primary, {
-      isKept: hasContact,
-      remove: removeAddress,
-    });
-    removed += await removeAll(steps, conversations.primary, { isKept: hasContact });
-    removed += await removeAll(steps, messages.primary, {
-      isKept: hasContact,
-      remove: removeMessage,
-    });
-    for (const { primary } of [timeline, inboundIds, messageScores]) {
-      removed += await removeAll<OfMessage>(steps, primary, { isKept: hasMessage });
+    await remove(identities, { isKept: hasContact, remove: removeAddress });
+    await remove(conversations, { isKept: hasContact });
+    await remove(messages, { isKept: hasContact, remove: removeMessage });
+    for (const each of [timeline, inboundIds, messageScores]) {
+      await remove<OfMessage>(each, { isKept: hasMessage });
     }
-    removed += await removeAll(steps, eventsOfAccount);
-    removed += await removeAll(steps, idempotency.primary, { isKept: hasLastingEffect });
+    await remove({ primary: eventsOfAccount });
+    await remove(idempotency, { isKept: hasLastingEffect });
     return { removed };
   },
 };
@@ -191,30 +182,34 @@ interface Selection<R extends Scope> {
 async function removeAll<R extends Scope>(
   steps: Steps,
   index: ScopedIndex<R>,
-  { end, isKept, remove }: Selection<R> = {},
+  selection: Selection<R> = {},
 ): Promise<number> {
-  const { collection } = index;
+  const until = selection.end === undefined ? {} : { until: [selection.end] };
+  const range = { index, prefix: [], order: "ascending", limit: chunk, ...until } as const;
   let removed = 0;
-  let after: readonly KeyValue[] | undefined;
+  let after: { readonly after?: readonly KeyValue[] } = {};
   for (;;) {
-    const until = end === undefined ? {} : { until: [end] };
-    const range = { index, prefix: [], order: "ascending", limit: chunk, ...until } as const;
-    const { rows, more, last } = await scan(
-      steps.reads,
-      after === undefined ? range : { ...range, after },
-    );
-    removed += await steps.commit(async (tx) => {
-      const latest = await Promise.all(
-        rows.map((row) => tx.get(collection.primary, scopedKeyOf(collection, row))),
-      );
-      const there = latest.filter((row) => row !== undefined);
-      const kept = await Promise.all(there.map(async (row) => isKept?.(tx, row)));
-      const gone = there.filter((_, i) => kept[i] !== true);
-      if (remove === undefined) for (const row of gone) tx.remove(collection, row);
-      else await Promise.all(gone.map((row) => remove(tx, row)));
-      return gone.length;
-    });
+    const { rows, more, last } = await scan(steps.reads, { ...range, ...after });
+    removed += await steps.commit((tx) => removeRows(tx, index.collection, rows, selection));
     if (!more) return removed;
-    after = last;
+    after = last === undefined ? {} : { after: last };
   }
+}
+
+/** Removes those of the rows that are still there and not kept. Returns how many it removed. */
+async function removeRows<R extends Scope>(
+  tx: Tx,
+  collection: ScopedCollection<R>,
+  rows: readonly R[],
+  { isKept, remove }: Selection<R>,
+): Promise<number> {
+  const latest = await Promise.all(
+    rows.map((row) => tx.get(collection.primary, scopedKeyOf(collection, row))),
+  );
+  const there = latest.filter((row) => row !== undefined);
+  const kept = await Promise.all(there.map(async (row) => isKept?.(tx, row)));
+  const gone = there.filter((_, i) => kept[i] !== true);
+  if (remove === undefined) for (const row of gone) tx.remove(collection, row);
+  else await Promise.all(gone.map((row) => remove(tx, row)));
+  return gone.length;
 }
