@@ -87,18 +87,15 @@ class ConsumerCalls {
   ): Promise<Handled> {
     const { store } = this.#runtime;
     let isCalled = false;
+    const call = (tx: object | undefined): Promise<void> => {
+      isCalled = true;
+      return this.#call(claim, next, run, handler, tx);
+    };
     try {
       if (store.hasTransactions) {
-        await store.transaction(async (tx) => {
-          const isOurs = await store.withinUnscoped(tx, (within) =>
-            takeConsumerEvent(within, next.row),
-          );
-          isCalled = isOurs;
-          if (isOurs) await this.#call(claim, next, run, handler, tx);
-        }, background);
+        await this.#takeAndCall(next, call);
       } else {
-        isCalled = true;
-        await this.#call(claim, next, run, handler, undefined);
+        await call(undefined);
         await store.commitUnscoped((tx) => takeConsumerEvent(tx, next.row), background);
       }
       return "done";
@@ -107,6 +104,15 @@ class ConsumerCalls {
       if (!isCalled) throw error;
       return run.abort.aborted ? "aborted" : { error };
     }
+  }
+
+  /** Takes the event in the transaction in which the handler writes. */
+  #takeAndCall({ row }: NextConsumerEvent, call: (tx: object) => Promise<void>): Promise<void> {
+    const { store } = this.#runtime;
+    return store.transaction(async (tx) => {
+      const isOurs = await store.withinUnscoped(tx, (within) => takeConsumerEvent(within, row));
+      if (isOurs) await call(tx);
+    }, background);
   }
 
   async #call(

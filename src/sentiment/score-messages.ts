@@ -113,16 +113,14 @@ const maxPerRun = 50;
 export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
   const { store, services } = runtime;
   return async (claim, run) => {
-    let scored: { readonly row: MessageScoreRow; readonly score: number | null } | undefined;
+    let scored: Scored | undefined;
     for (let i = 0; !run.abort.aborted; i++) {
-      const isLast = i >= maxPerRun || run.stopping.aborted;
+      const isOver = i >= maxPerRun || run.stopping.aborted;
       const next = await store.commit(
         claim,
         async (tx) => {
           if (scored !== undefined) await recordScore(tx, scored.row, scored.score, services);
-          if (!isLast) return nextUnscored(tx, claim, leaseMs);
-          await finish(tx, claim, { againAt: tx.now });
-          return undefined;
+          return isOver ? finish(tx, claim, { againAt: tx.now }) : nextUnscored(tx, claim, leaseMs);
         },
         background,
       );
@@ -130,6 +128,11 @@ export function scoreMessages(runtime: Runtime): JobHandler<"score"> {
       scored = { row: next.row, score: await scoreOf(runtime, next, run) };
     }
   };
+}
+
+interface Scored {
+  readonly row: MessageScoreRow;
+  readonly score: number | null;
 }
 
 async function scoreOf(
