@@ -28,7 +28,7 @@ export interface Lookup {
    * Locks the returned rows for writing until the group ends. Skips rows that another group or a
    * transaction of the host application is writing. A storage with a single writer may ignore it.
    */
-  readonly claim?: boolean;
+  readonly lock?: boolean;
 }
 
 /**

@@ -241,7 +241,7 @@ export class Dispatcher {
       const begins = store.runsSerially;
       taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options, begins), {
         ...background,
-        claims: true,
+        locks: true,
       });
     } catch (error) {
       this.#backlogOf(job.lane)?.leave(job.lane);

@@ -202,7 +202,7 @@ export async function lease(
   { kind, key }: StoredJobName,
   { leaseMs, fence, leasedBy }: LeaseOrder,
 ): Promise<Claim | undefined> {
-  const job = await tx.get(jobByName, [kind, key], { claim: true, hold: "recent" });
+  const job = await tx.get(jobByName, [kind, key], { lock: true, hold: "recent" });
   if (job === undefined || job.due_at > tx.now) return undefined;
   const due_at = tx.now + leaseMs;
   return claimOf(tx.update(jobs, job, { leased: true, fence, due_at, leased_by: leasedBy }));

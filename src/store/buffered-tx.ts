@@ -121,7 +121,7 @@ export class BufferedTx implements BaseTx {
       return rowIn<R>(scope, known);
     }
     const lookup: Lookup =
-      options?.claim === true ? { index, key, limit: 1, claim: true } : { index, key, limit: 1 };
+      options?.lock === true ? { index, key, limit: 1, lock: true } : { index, key, limit: 1 };
     // The overlay has no row with this primary key.
     const rows = primary ? this.#snapshot.read(lookup) : this.#rows(lookup);
     const [found] = rows instanceof Promise ? await rows : rows;

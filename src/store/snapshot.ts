@@ -56,8 +56,8 @@ export class GroupSnapshot implements Snapshot {
   readonly #options: GroupSnapshotOptions;
   /** The lookups that were read, by index and limit. */
   readonly #known = new Map<Index, Map<number, KnownRows>>();
-  /** Those that claimed their rows. */
-  readonly #claimed = new Map<Index, Map<number, KnownRows>>();
+  /** Those that locked their rows. */
+  readonly #locked = new Map<Index, Map<number, KnownRows>>();
   #pending: PendingRead[] = [];
   /** Lookups that commands are going to make. The next batch reads them, too. */
   readonly #planned: Lookup[] = [];
@@ -88,8 +88,8 @@ export class GroupSnapshot implements Snapshot {
     );
   }
 
-  #knownRows({ index, limit, claim }: Lookup): KnownRows {
-    const indexes = claim === true ? this.#claimed : this.#known;
+  #knownRows({ index, limit, lock }: Lookup): KnownRows {
+    const indexes = lock === true ? this.#locked : this.#known;
     const limits = getOrInsert(indexes, index, () => new Map());
     return getOrInsert(limits, limit, () => new KeyMap());
   }
@@ -116,7 +116,7 @@ export class GroupSnapshot implements Snapshot {
   #read(lookup: Lookup): Rows | Promise<Rows> {
     const { previous } = this.#options;
     if (previous === undefined) return this.#stored(lookup);
-    if (isPrimaryKey(lookup) && lookup.claim !== true) {
+    if (isPrimaryKey(lookup) && lookup.lock !== true) {
       // The row will be what the previous group writes.
       const touched = previous.find(lookup.index.collection, lookup.key);
       if (touched === undefined) return this.#stored(lookup);

@@ -29,8 +29,8 @@ interface CommitOptions {
    * the queue, since nobody would retry it.
    */
   readonly origin?: Origin;
-  /** Whether the command claims rows (`ReadOptions.claim`). It writes no other rows then. */
-  readonly claims?: boolean;
+  /** Whether the command locks rows (`ReadOptions.lock`). It writes no other rows then. */
+  readonly locks?: boolean;
 }
 
 /** Whether the storage committed a group. */
@@ -49,11 +49,11 @@ export class Store {
   readonly #options: StoreOptions;
   readonly #pipeline: Pipeline;
   /**
-   * The pipeline of commands that claim rows: a pipeline of its own if claims lock rows. Claims
+   * The pipeline of commands that lock rows: a pipeline of its own if the storage has locks. They
    * lock in no fixed order, so a group that also waited for other rows could deadlock. And neither
    * kind of commands waits for the other's groups.
    */
-  readonly #claims: Pipeline;
+  readonly #locking: Pipeline;
   readonly #firstVersion: () => number;
   readonly #reads: UnscopedReads;
   readonly #hosts: HostTransactions;
@@ -106,7 +106,9 @@ export class Store {
       },
     };
     this.#pipeline = new Pipeline(committing);
-    this.#claims = synchronous ? this.#pipeline : new Pipeline({ ...committing, oneAtATime: true });
+    this.#locking = synchronous
+      ? this.#pipeline
+      : new Pipeline({ ...committing, oneAtATime: true });
   }
 
   /**
@@ -153,12 +155,12 @@ export class Store {
   /** Like `commit`, in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
-    { origin = "caller", claims = false }: CommitOptions = {},
+    { origin = "caller", locks = false }: CommitOptions = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // What this throws rejects the promise.
       this.#checkAccepts(origin);
-      const pipeline = claims ? this.#claims : this.#pipeline;
+      const pipeline = locks ? this.#locking : this.#pipeline;
       pipeline.add({
         work,
         resolve: (value) => resolve(value as T),
@@ -191,8 +193,8 @@ export class Store {
 
   /** The number of commands that wait. */
   get #waiting(): number {
-    const ofClaims = this.#claims === this.#pipeline ? 0 : this.#claims.size;
-    return this.#pipeline.size + ofClaims;
+    const ofLocking = this.#locking === this.#pipeline ? 0 : this.#locking.size;
+    return this.#pipeline.size + ofLocking;
   }
 
   /**
@@ -337,7 +339,7 @@ export class Store {
   }
 
   async #close(): Promise<void> {
-    await Promise.all([this.#pipeline.idle(), this.#claims.idle()]);
+    await Promise.all([this.#pipeline.idle(), this.#locking.idle()]);
     await this.#options.port.close();
   }
 

@@ -25,9 +25,9 @@ export interface ReadOptions {
   /**
    * Locks the row until this command's commit, so that no other command writes it. The read also
    * returns undefined if another process locks or writes the row at this moment, so that a
-   * dispatcher takes another job instead. Requires a commit with the option `claims`.
+   * dispatcher takes another job instead. Requires a commit with the option `locks`.
    */
-  readonly claim?: boolean;
+  readonly lock?: boolean;
 }
 
 /** A read that a transaction is going to make. */

@@ -123,17 +123,17 @@ function interruptible(storage: StoragePort): Interruptible {
   };
   const begin: StoragePort["begin"] = (how) => {
     const group = storage.begin(how);
-    let claims = false;
+    let locks = false;
     return {
       read(lookups) {
         check();
-        claims ||= lookups.some(({ claim }) => claim === true);
+        locks ||= lookups.some(({ lock }) => lock === true);
         return group.read(lookups);
       },
       abort: () => group.abort(),
       async commit(writes) {
-        // Claims and exclusive groups lock others out, so no point lies before them.
-        if (how !== "exclusive" && !claims) await pass();
+        // Groups that lock rows and exclusive ones keep others out, so no point lies before them.
+        if (how !== "exclusive" && !locks) await pass();
         check();
         await group.commit(writes);
         await pass();

@@ -339,7 +339,7 @@ it("rarely looks for a job that a transaction holds, beside others that wait for
       const group = storage.begin(how);
       return over(group, {
         read(lookups) {
-          if (!lookups.some(({ claim }) => claim === true)) return group.read(lookups);
+          if (!lookups.some(({ lock }) => lock === true)) return group.read(lookups);
           claims++;
           return isHeld ? lookups.map(() => []) : group.read(lookups);
         },

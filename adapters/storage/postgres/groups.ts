@@ -16,10 +16,10 @@ import { commitSettings, positionSettings, planSettings, transactionSettings } f
 import { nextPosition, planWrites } from "./writes.ts";
 
 /**
- * The groups of one process. A shared group that claims no rows reads on any connections of the
+ * The groups of one process. A shared group that locks no rows reads on any connections of the
  * pool and commits in one round trip, so no transaction is open while its commands run. An
- * exclusive group has a transaction from its first read on, and a group that claims rows from its
- * first claim on.
+ * exclusive group has a transaction from its first read on, and a group that locks rows from its
+ * first lock on.
  */
 export class Groups {
   readonly #context: StorageContext;
@@ -46,7 +46,7 @@ export class Groups {
     };
     return {
       read: (lookups) => {
-        if (how === "exclusive" || lookups.some(({ claim }) => claim === true)) {
+        if (how === "exclusive" || lookups.some(({ lock }) => lock === true)) {
           transaction ??= new Transaction(this.#context, how);
         }
         return this.#read(lookups, transaction);

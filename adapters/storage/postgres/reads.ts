@@ -80,7 +80,7 @@ interface LookupGroup {
   readonly index: Index;
   /** The length of the given key, and which of its parts are null. `=` never finds a null. */
   readonly nulls: readonly boolean[];
-  readonly claim: boolean;
+  readonly lock: boolean;
   readonly lookups: { readonly lookup: Lookup; readonly place: number }[];
 }
 
@@ -116,13 +116,13 @@ export function planLookups(
 function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
   const byIndex = new Map<Index, Map<string, LookupGroup>>();
   for (const [place, lookup] of lookups.entries()) {
-    const { index, key, claim = false } = lookup;
+    const { index, key, lock = false } = lookup;
     let byForm = byIndex.get(index);
     if (byForm === undefined) byIndex.set(index, (byForm = new Map<string, LookupGroup>()));
     const nulls = key.map((value) => value === null);
-    const form = `${claim} ${nulls.join()}`;
+    const form = `${lock} ${nulls.join()}`;
     let group = byForm.get(form);
-    if (group === undefined) byForm.set(form, (group = { index, nulls, claim, lookups: [] }));
+    if (group === undefined) byForm.set(form, (group = { index, nulls, lock, lookups: [] }));
     group.lookups.push({ lookup, place });
   }
   return [...byIndex.values()].flatMap((byForm) => [...byForm.values()]);
@@ -132,7 +132,7 @@ function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
  * Returns a statement that looks up each key on its own, in order. The LIMIT of the inner query
  * excludes every other way to join.
  */
-function lookupStatement({ index, nulls, claim, lookups }: LookupGroup, table: Table): Statement {
+function lookupStatement({ index, nulls, lock, lookups }: LookupGroup, table: Table): Statement {
   const order = orderOf(index);
   const given = nulls.map((isNull, i) => ({
     isNull,
@@ -151,7 +151,7 @@ function lookupStatement({ index, nulls, claim, lookups }: LookupGroup, table: T
     `SELECT wanted.n, found.* FROM unnest(${[...params, maxRows].join(", ")}) ` +
     `WITH ORDINALITY AS wanted(${[...names, "max_rows", "n"].join(", ")}) ` +
     `CROSS JOIN LATERAL (SELECT ${table.selected} FROM ${table.name}${rows} ` +
-    `LIMIT wanted.max_rows${claim ? " FOR UPDATE SKIP LOCKED" : ""}) AS found`;
+    `LIMIT wanted.max_rows${lock ? " FOR UPDATE SKIP LOCKED" : ""}) AS found`;
   const requested = lookups.map(({ lookup }) => lookup);
   return {
     text,

@@ -63,29 +63,25 @@ const pollsAfterMs = 5_000;
 
 /** What the storage guarantees between processes. Optional methods are tested when present. */
 export const sharingCases: Cases = {
-  "claimed rows can be written only by their claimer and are free when its group ends": async (
-    ports,
-  ) => {
+  "locked rows can be written only by the group that locked them, until it ends": async (ports) => {
     const port = await ports.port();
     const other = await ports.port();
     await write(port, insert("a"), insert("b"), insert("c"));
-    const claim = { index: itemsByTime, key: ["anna"], limit: 2, claim: true };
+    const lock = { index: itemsByTime, key: ["anna"], limit: 2, lock: true };
     const group = port.begin();
-    const [claimed = []] = await group.read([claim]);
+    const [locked = []] = await group.read([lock]);
     same(
-      claimed.map(({ id }) => id),
+      locked.map(({ id }) => id),
       ["a", "b"],
-      "rows claimed",
+      "rows locked",
     );
     await group.commit([close("a"), close("b")]);
     const next = other.begin();
-    const [[again] = []] = await next.read([
-      { index: itemById, key: ["a"], limit: 1, claim: true },
-    ]);
-    same(again?.["state"], "closed", "the row as its claimer left it");
+    const [[again] = []] = await next.read([{ index: itemById, key: ["a"], limit: 1, lock: true }]);
+    same(again?.["state"], "closed", "the row as the first group left it");
     await next.abort();
     const last = port.begin();
-    same((await last.read([claim]))[0]?.length, 2, "rows claimed after an abort");
+    same((await last.read([lock]))[0]?.length, 2, "rows locked after an abort");
     await last.abort();
   },
 

@@ -1,8 +1,9 @@
 /**
  * A storage in this process that behaves like a shared database over a network. Calls take time,
  * groups of different processes overlap, an exclusive group blocks the others' commits, and a
- * claimed row is skipped by other claims. The test decides how long each call takes, so that a seed
- * always gives the same history. The storage behind it must read synchronously.
+ * locked row is skipped by the others that ask for a lock. The test decides how long each call
+ * takes, so that a seed always gives the same history. The storage behind it must read
+ * synchronously.
  */
 import {
   type Access,
@@ -42,7 +43,7 @@ export class SharedStorage {
   readonly #database: StoragePort;
   /** The group that blocks the others' commits. */
   #exclusive: Session | undefined;
-  readonly #claims = new Map<string, Session>();
+  readonly #locks = new Map<string, Session>();
   readonly #listeners = new Set<() => void>();
 
   constructor(database: StoragePort) {
@@ -153,16 +154,16 @@ export class SharedStorage {
   }
 
   async #read(session: Session, lookup: Lookup): Promise<readonly Row[]> {
-    if (lookup.claim !== true) return this.#stored(lookup);
+    if (lookup.lock !== true) return this.#stored(lookup);
     await session.waitFor(() => session.before);
-    const free = this.#stored({ ...lookup, limit: lookup.limit + this.#claims.size }).filter(
+    const free = this.#stored({ ...lookup, limit: lookup.limit + this.#locks.size }).filter(
       (row) => {
-        const holder = this.#claims.get(idOfRow(lookup, row));
+        const holder = this.#locks.get(idOfRow(lookup, row));
         return holder === undefined || holder === session;
       },
     );
     const rows = free.slice(0, lookup.limit);
-    for (const row of rows) if (!session.isOver) this.#claims.set(idOfRow(lookup, row), session);
+    for (const row of rows) if (!session.isOver) this.#locks.set(idOfRow(lookup, row), session);
     return rows;
   }
 
@@ -204,16 +205,16 @@ export class SharedStorage {
     return this.#exclusive === session ? undefined : this.#exclusive;
   }
 
-  /** Another group that has claimed one of the rows. */
+  /** Another group that has locked one of the rows. */
   #holderOf(session: Session, writes: readonly Write[]): Session | undefined {
     return writes
-      .map((write) => this.#claims.get(idOfWrite(write)))
+      .map((write) => this.#locks.get(idOfWrite(write)))
       .find((holder) => holder !== undefined && holder !== session);
   }
 
   #end(session: Session): void {
     if (this.#exclusive === session) this.#exclusive = undefined;
-    for (const [id, holder] of this.#claims) if (holder === session) this.#claims.delete(id);
+    for (const [id, holder] of this.#locks) if (holder === session) this.#locks.delete(id);
     session.end();
   }
 }

@@ -78,7 +78,7 @@ describe("when the connection to PostgreSQL is cut", () => {
         const group = port.begin("exclusive");
         try {
           await group.read([{ index: noteById, key: ["old"], limit: 1 }]);
-          await group.read([{ index: noteById, key: ["b"], limit: 1, claim: true }]);
+          await group.read([{ index: noteById, key: ["b"], limit: 1, lock: true }]);
           await group.commit([insertNote("a"), insertNote("b")]);
         } finally {
           await group.abort();

@@ -80,7 +80,7 @@ function* reads(index: Index): Generator<Tied> {
     const prefix = tuple(0, length);
     const lookup = { index, key: prefix, limit: 10 };
     yield* planLookups([lookup, lookup], tableOf).statements.map(tied);
-    yield* planLookups([{ ...lookup, claim: true }], tableOf).statements.map(tied);
+    yield* planLookups([{ ...lookup, lock: true }], tableOf).statements.map(tied);
     for (const direction of ["ascending", "descending"] as const) {
       const range: Range = { index, prefix, order: direction, limit: 10 };
       const forms: Range[] = [range, { ...range, skip: 3 }];

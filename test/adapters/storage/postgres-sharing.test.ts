@@ -11,11 +11,11 @@ import type { Database } from "../../support/postgres-database.ts";
 import { client, close, ids, insert, opened, write } from "./postgres-rows.ts";
 
 describe("several processes on one PostgreSQL database", () => {
-  const claim = (limit: number): Parameters<Group["read"]>[0] => [
-    { index: itemsByTime, key: ["anna"], limit, claim: true },
+  const lock = (limit: number): Parameters<Group["read"]>[0] => [
+    { index: itemsByTime, key: ["anna"], limit, lock: true },
   ];
 
-  it("claim different rows without waiting for each other", async () => {
+  it("lock different rows without waiting for each other", async () => {
     const where = await database();
     const [one, two] = [await opened(where), await opened(where)];
     await write(one, ...["a", "b", "c", "d", "e"].map((id, at) => insert(id, { at })));
@@ -23,13 +23,13 @@ describe("several processes on one PostgreSQL database", () => {
     await host.query("BEGIN");
     await two.host(host).commit([close("c")]);
     const [first, second] = [one.begin(), two.begin()];
-    expect(ids((await first.read(claim(2)))[0])).toEqual(["a", "b"]);
-    expect(ids((await second.read(claim(9)))[0])).toEqual(["d", "e"]);
+    expect(ids((await first.read(lock(2)))[0])).toEqual(["a", "b"]);
+    expect(ids((await second.read(lock(9)))[0])).toEqual(["d", "e"]);
     await first.commit([close("a")]);
     await second.abort();
     await host.query("ROLLBACK");
     const third = two.begin();
-    expect(ids((await third.read(claim(9)))[0])).toEqual(["a", "b", "c", "d", "e"]);
+    expect(ids((await third.read(lock(9)))[0])).toEqual(["a", "b", "c", "d", "e"]);
     await third.commit([close("e")]);
   });
 

@@ -1,5 +1,5 @@
 /**
- * Where claims lock rows, the commands that claim rows have groups of their own. Neither kind waits
+ * Where the storage has locks, the commands that lock rows have groups of their own. Neither kind waits
  * for the other's commits.
  */
 import { setImmediate } from "node:timers/promises";
@@ -37,32 +37,32 @@ async function opened() {
     await store.close();
   });
   /** Inserts an item. */
-  const put = (id: string, claims: boolean): Promise<void> =>
+  const put = (id: string, locks: boolean): Promise<void> =>
     store.commitUnscoped(
       async (tx) => {
-        await tx.get(itemById, [id], { claim: claims });
+        await tx.get(itemById, [id], { lock: locks });
         tx.insert(items, { id, owner: "nobody", label: null, token: "" });
       },
-      { origin: "engine", claims },
+      { origin: "engine", locks },
     );
   return { store, put, release: gate.resolve };
 }
 
 it.each([
-  { held: "claims rows", claims: true },
-  { held: "claims no rows", claims: false },
-])("a command that $held delays none of the other kind by its commit", async ({ claims }) => {
+  { held: "locks rows", locks: true },
+  { held: "locks no rows", locks: false },
+])("a command that $held delays none of the other kind by its commit", async ({ locks }) => {
   const { put, release } = await opened();
   const done: string[] = [];
   const ids = ["held", "first", "second"];
-  const all = ids.map((id) => put(id, id === "held" ? claims : !claims).then(() => done.push(id)));
+  const all = ids.map((id) => put(id, id === "held" ? locks : !locks).then(() => done.push(id)));
   for (let turn = 0; turn < 20; turn++) await setImmediate();
   expect(done).toEqual(["first", "second"]);
   release();
   await Promise.all(all);
 });
 
-it("closes only after the commands that claim rows", async () => {
+it("closes only after the commands that lock rows", async () => {
   const { store, put, release } = await opened();
   const done: string[] = [];
   const held = put("held", true).then(() => done.push("command"));
