@@ -1,5 +1,5 @@
 import { pickByClass } from "./classes.ts";
-import type { Slots } from "./concurrency.ts";
+import type { Slots } from "./slots.ts";
 import type { DueJobs } from "./due-jobs.ts";
 import { classOf, groupOf, type Lane, type Pool } from "./lane.ts";
 import type { DueJob } from "./round-robin.ts";

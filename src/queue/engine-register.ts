@@ -27,7 +27,7 @@ import {
   time,
 } from "../ports/index.ts";
 import { background, type Scan, scan, type Store, type UnscopedTx } from "../store/index.ts";
-import { Signal } from "./concurrency.ts";
+import { Signal } from "./signal.ts";
 import { FailureLog } from "./failure-log.ts";
 import { type Pool, pools } from "./lane.ts";
 import {

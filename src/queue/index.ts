@@ -1,5 +1,6 @@
 export { bestOf, type SendClass, sendClasses, pickByClass } from "./classes.ts";
-export { Semaphore, Signal } from "./concurrency.ts";
+export { Semaphore } from "./semaphore.ts";
+export { Signal } from "./signal.ts";
 export { Dispatcher } from "./dispatcher.ts";
 export { leaseMs } from "./take-job.ts";
 export { EngineRegister } from "./engine-register.ts";
@@ -17,7 +18,7 @@ export type {
 } from "./job.ts";
 export { encodeJobKey, type JobKind } from "./job-kinds.ts";
 export { classOf, encodeLane, type Lane, poolOf, pools } from "./lane.ts";
-export { countWaiting, type WaitingJobs } from "./waiting.ts";
+export { countWaiting, type WaitingJobs } from "./count-waiting.ts";
 export {
   arm,
   armNew,

@@ -31,7 +31,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/queue/begin-at-once.ts": "the same",
   "src/queue/lane-ring.ts": "the same",
   "src/queue/engine-register.ts": "ends leases of the jobs of all",
-  "src/queue/waiting.ts": "counts the jobs of lanes that belong to one account",
+  "src/queue/count-waiting.ts": "counts the jobs of lanes that belong to one account",
   "src/senders/throttle.ts": "reads the jobs of a lane",
   "src/host/background-work.ts": "arms the engine's own job",
   "src/host/start-reminder.ts": "looks for jobs of all that no engine runs",

@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { schema } from "../../src/modules.ts";
 import { Backlog } from "../../src/queue/backlog.ts";
 import { classAt, type SendClass } from "../../src/queue/classes.ts";
-import { Slots } from "../../src/queue/concurrency.ts";
+import { Slots } from "../../src/queue/slots.ts";
 import { DueJobs } from "../../src/queue/due-jobs.ts";
 import { classOf, type Lane } from "../../src/queue/lane.ts";
 import { jobs } from "../../src/queue/rows.ts";

@@ -119,7 +119,7 @@ export const pace = inArea("pace", [
     sentence:
       "A single message that begins when a mailing is to be picked next takes that pick, so that the mailing " +
       "gets less than an eighth.",
-    file: "src/queue/concurrency.ts",
+    file: "src/queue/slots.ts",
     find: 'if ("class" in lane && countsPick)',
     replace: 'if ("class" in lane)',
     tests: ["test/queue/begin-at-once.test.ts"],
