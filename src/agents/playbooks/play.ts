@@ -14,6 +14,7 @@ import {
   moveToStep,
   type PlayEnd,
   type PlayOptions,
+  type Stage,
   type StepExit,
   stepOf,
 } from "./frames.ts";
@@ -31,8 +32,8 @@ export interface Played {
 }
 
 /**
- * Continues from the frames. `said` is the contact's message. It is null when a playbook starts and
- * when it continues after an approval. Only a step that has asked reads it as an answer.
+ * Continues from the frames. `contactText` is the contact's message. It is null when a playbook
+ * starts and when it continues after an approval. Only a step that has asked reads it as an answer.
  */
 export function* play(
   frames: readonly Frame[],
@@ -44,65 +45,95 @@ export function* play(
   let stack =
     contactText === null ? frames : frames.map((frame) => ({ ...frame, turns: frame.turns + 1 }));
   yield* enter(stack);
-  function* end(end: PlayEnd, exit = exitOf(end)): TurnMoves<Played> {
-    yield* leaveAll(stack, exit);
-    return { texts, frames: [], end };
-  }
-  const stop = (reason: string, outcome: "limit" | "failed"): TurnMoves<Played> =>
-    end({ type: "stuck", cause: "guardrail", reason }, { outcome, error: reason });
-
   if (stack.some((frame) => exceedsTurns(frame, library))) {
     const reason = "The playbook exceeded its max_turns.";
-    return yield* end({ type: "stuck", cause: "max_turns", reason });
+    return yield* finish(stack, { end: { type: "stuck", cause: "max_turns", reason } }, texts);
   }
   for (let taken = 0; ; taken++) {
     const frame = stack.at(-1);
     if (frame === undefined) return { texts, frames: [], end: { type: "over" } };
-    if (taken >= options.steps) {
-      return yield* stop("The playbook exceeded the step limit of a turn.", "limit");
+    const progress =
+      taken < options.steps
+        ? yield* advance(stack, frame, { contactText, library, texts, options })
+        : stopped("The playbook exceeded the step limit of a turn.", "limit");
+    if ("end" in progress) return yield* finish(stack, progress, texts);
+    stack = progress.stack;
+  }
+}
+
+/** What a step leads to: other frames, innermost last, or the end of the turn. */
+type Progress = { readonly stack: readonly Frame[] } | TurnEnd;
+
+interface TurnEnd {
+  readonly end: PlayEnd;
+  /** Why the innermost step is left. By default, `end` tells it. */
+  readonly exit?: StepExit;
+  /** The frames that stay, if the innermost step asks or waits. */
+  readonly frames?: readonly Frame[];
+}
+
+interface PlayContext extends Pick<Stage, "contactText" | "texts" | "options"> {
+  readonly library: Library;
+}
+
+function* finish(
+  stack: readonly Frame[],
+  { end, exit = exitOf(end), frames }: TurnEnd,
+  texts: readonly string[],
+): TurnMoves<Played> {
+  yield* leaveAll(stack, exit, frames === undefined ? exit.outcome : "called");
+  return { texts, frames: frames ?? [], end };
+}
+
+const stopped = (reason: string, outcome: "limit" | "failed"): TurnEnd => ({
+  end: { type: "stuck", cause: "guardrail", reason },
+  exit: { outcome, error: reason },
+});
+
+/** Takes the step of the innermost frame. */
+function* advance(
+  stack: readonly Frame[],
+  frame: Frame,
+  { library, ...context }: PlayContext,
+): TurnMoves<Progress> {
+  const { options } = context;
+  const definition = frameDefinition(frame, library);
+  const step = stepOf(frame, definition);
+  if (definition === undefined || step === undefined) {
+    return stopped(`The playbook has no step "${frame.step}".`, "failed");
+  }
+  const below = stack.slice(0, -1);
+  const outcome = yield* takeStep(step, { ...context, frame, definition });
+  switch (outcome.go) {
+    case "next": {
+      const to = outcome.to ?? nextOf(definition, step);
+      const changed = { ...frame, ...outcome.changes };
+      const moved = moveToStep(below, changed, to, library, options);
+      yield* moveOn(stack, moved, outcome.exit);
+      return { stack: moved };
     }
-    const definition = frameDefinition(frame, library);
-    const step = stepOf(frame, definition);
-    if (definition === undefined || step === undefined) {
-      return yield* stop(`The playbook has no step "${frame.step}".`, "failed");
+    case "call": {
+      const called = library(outcome.playbook_id);
+      if (called === undefined) {
+        return stopped("The called playbook was deleted or disabled.", "failed");
+      }
+      if (stack.length >= maxFrames) {
+        return stopped("Calls of playbooks are nested too deep.", "limit");
+      }
+      const begun = beginFrame(called, frame.slots, options);
+      yield* enter([begun]);
+      return { stack: [...stack, begun] };
     }
-    const below = stack.slice(0, -1);
-    const outcome = yield* takeStep(step, { frame, definition, contactText, texts, options });
-    switch (outcome.go) {
-      case "next": {
-        const to = outcome.to ?? nextOf(definition, step);
-        const changed = { ...frame, ...outcome.changes };
-        const moved = moveToStep(below, changed, to, library, options);
-        yield* moveOn(stack, moved, outcome.exit);
-        stack = moved;
-        break;
-      }
-      case "call": {
-        const called = library(outcome.playbook_id);
-        if (called === undefined) {
-          return yield* stop("The called playbook was deleted or disabled.", "failed");
-        }
-        if (stack.length >= maxFrames) {
-          return yield* stop("Calls of playbooks are nested too deep.", "limit");
-        }
-        const begun = beginFrame(called, frame.slots, options);
-        yield* enter([begun]);
-        stack = [...stack, begun];
-        break;
-      }
-      case "call_off": {
-        const remaining = callOff(stack, library, options);
-        if (remaining === undefined) return yield* end({ type: "called_off" });
-        yield* moveOn(stack, remaining, { outcome: "canceled" });
-        stack = remaining;
-        break;
-      }
-      case "stay":
-        yield* leaveAll(stack, exitOf(outcome.end), "called");
-        return { texts, frames: [...below, { ...frame, ...outcome.changes }], end: outcome.end };
-      case "end":
-        return yield* end(outcome.end);
+    case "call_off": {
+      const remaining = callOff(stack, library, options);
+      if (remaining === undefined) return { end: { type: "called_off" } };
+      yield* moveOn(stack, remaining, { outcome: "canceled" });
+      return { stack: remaining };
     }
+    case "stay":
+      return { end: outcome.end, frames: [...below, { ...frame, ...outcome.changes }] };
+    case "end":
+      return { end: outcome.end };
   }
 }
 
@@ -139,7 +170,7 @@ function* moveOn(
 function* leaveAll(
   stack: readonly Frame[],
   exit: StepExit,
-  callers: StepExit["outcome"] = exit.outcome,
+  callers: StepExit["outcome"],
 ): TurnMoves<void> {
   for (const [place] of stack.entries()) {
     yield* leave(place === 0 ? exit : { outcome: callers }, null);
