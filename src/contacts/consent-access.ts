@@ -147,7 +147,8 @@ export async function setConsent(
     known === undefined
       ? tx.insert(consents, { ...about, ...after })
       : tx.update(consents, known, after);
-  const evidenceFields = {
+  const evidence = tx.insert(consentEvidence, {
+    ...about,
     id: drawId("ent"),
     status,
     source,
@@ -155,27 +156,25 @@ export async function setConsent(
     message_id,
     detail,
     at: tx.now,
-  };
-  const evidence = tx.insert(consentEvidence, { ...about, ...evidenceFields });
-
-  const written = { consent, evidence, isChanged: isNewConsent(before, update) };
-  // An address without a contact has no contact to report in an event.
-  if (identity === undefined) return written;
-  const { opted_out_of, opted_in_to } = after;
-  tx.update(identities, identity, { consent: after.status, opted_out_of, opted_in_to });
-  if (!written.isChanged) return written;
-  const { contact_id } = identity;
-  const contact = await tx.get(contactById, [contact_id]);
-  const data = {
-    contact: contactReference(contact_id, contact, address),
-    medium,
-    address,
-    sender,
-    source,
-    message_id,
-  };
-  appendEvent(tx, drawId, status === "opted_out" ? contactOptedOut : contactOptedIn, data, {
-    contact_id,
   });
-  return written;
+  const isChanged = isNewConsent(before, update);
+  // An address without a contact has no contact to report in an event.
+  if (identity !== undefined) {
+    const { opted_out_of, opted_in_to } = after;
+    tx.update(identities, identity, { consent: after.status, opted_out_of, opted_in_to });
+    if (isChanged) await publishConsent(tx, drawId, identity, update);
+  }
+  return { consent, evidence, isChanged };
+}
+
+async function publishConsent(
+  tx: Tx,
+  drawId: GenerateId,
+  { contact_id }: IdentityRow,
+  { medium, address, sender, source, message_id, status }: ConsentUpdate,
+): Promise<void> {
+  const contact = contactReference(contact_id, await tx.get(contactById, [contact_id]), address);
+  const data = { contact, medium, address, sender, source, message_id };
+  const event = status === "opted_out" ? contactOptedOut : contactOptedIn;
+  appendEvent(tx, drawId, event, data, { contact_id });
 }

@@ -5,8 +5,9 @@ import { segmentsOf } from "./segments.ts";
 import { type PreviewMessage, previewMessageSchema } from "./input-types.ts";
 import type { MessagePreview } from "./preview-types.ts";
 import { checkPolicies, decisionOf, toPolicyVerdict } from "../consents/index.ts";
-import { authorOf, type Command } from "../operations/index.ts";
+import { authorOf, type Command, type Services } from "../operations/index.ts";
 import { chooseSender, usableSenders } from "../senders/index.ts";
+import type { Tx } from "../store/index.ts";
 
 const maxSenders = 50;
 
@@ -29,29 +30,14 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     const identity = await findRecipient(tx, medium, input.to);
     const to = identity?.address ?? input.to;
     const wish = { channel, from: input.from, last: identity?.last_sender_id ?? null, to };
-    const from = await chooseSender(tx, wish, services.transports).then(
-      (sender) => sender.address,
-      (error: unknown) => {
-        if (error instanceof TidingsError && error.code === "no_sender") return null;
-        throw error;
-      },
-    );
+    const from = await chosenAddress(tx, wish, services);
     const senders = await usableSenders(tx, channel, services.transports, maxSenders);
     const segments = channel === "sms" ? segmentsOf(input.body) : null;
     const addressee = await findAddressee(tx, services.secret, medium, to);
+    const fields = { channel, from, senders, to, segments };
     if (from === null) {
       const consent = addressee.status === "opted_out" ? "opted_out" : "allowed";
-      return {
-        channel,
-        from,
-        senders,
-        to,
-        segments,
-        consent,
-        quiet_until: null,
-        sendable: false,
-        verdicts: [],
-      };
+      return { ...fields, consent, quiet_until: null, sendable: false, verdicts: [] };
     }
     const { category = "transactional", body, media = [] } = input;
     const { type, id = null } = authorOf(call.caller);
@@ -64,11 +50,7 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     });
     const quiet = verdicts.find(({ policy }) => policy === "quiet_hours");
     return {
-      channel,
-      from,
-      senders,
-      to,
-      segments,
+      ...fields,
       consent: consentFor(addressee, from) === "opted_out" ? "opted_out" : "allowed",
       quiet_until: quiet?.verdict === "defer" ? iso(quiet.until) : null,
       sendable: decisionOf(verdicts).verdict !== "deny",
@@ -76,3 +58,17 @@ export const previewMessage: Command<PreviewMessage, MessagePreview> = {
     };
   },
 };
+
+/** Returns the address that a message would come from. Null if no sender can send it. */
+async function chosenAddress(
+  tx: Tx,
+  wish: Parameters<typeof chooseSender>[1],
+  { transports }: Services,
+): Promise<string | null> {
+  try {
+    return (await chooseSender(tx, wish, transports)).address;
+  } catch (error) {
+    if (error instanceof TidingsError && error.code === "no_sender") return null;
+    throw error;
+  }
+}

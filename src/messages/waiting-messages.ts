@@ -14,7 +14,7 @@ import {
   type Channel,
   type GenerateId,
 } from "../kernel/index.ts";
-import { edit, cancel, release } from "./rules.ts";
+import { edit, cancel, release, type Scheduled } from "./rules.ts";
 import { segmentColumns } from "./segments.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import { type EditMessage, editMessageSchema } from "./input-types.ts";
@@ -42,24 +42,7 @@ export const editMessage: Command<EditMessage, Message> = {
     const { services } = call;
     const message = await tx.get(messageById, [id]);
     if (message === undefined) throw notFound("message");
-    if (message.status !== "scheduled") {
-      throw new TidingsError(
-        "not_editable",
-        `The message is ${message.status}; only a scheduled one can be edited.`,
-      );
-    }
-    const send_at = change.send_at === undefined ? {} : { send_at: millis(change.send_at) };
-    const decision = edit(stateOf(message), send_at, tx.now);
-    if (decision.decision === "refused") {
-      throw new TidingsError("not_editable", `The message is ${decision.status}.`);
-    }
-    if (decision.decision === "invalid") throw invalid([decision.error]);
-    // A policy can defer a message between two attempts. A receipt that says that the first one
-    // arrived would then show a text that the contact did not get.
-    if (await mayBeWithCarrier(tx, message)) {
-      throw new TidingsError("not_editable", "A carrier may have sent the message already.");
-    }
-
+    const state = await editedState(tx, message, change);
     const body = change.body ?? message.body ?? "";
     const media = change.media ?? message.media;
     checkContent(message.channel, body, media);
@@ -74,7 +57,7 @@ export const editMessage: Command<EditMessage, Message> = {
       confirmsOptOut: message.keyword === "opt_out",
       consent: addressee,
       contact_id: addressee.contact_id ?? message.contact_id,
-      at: Math.max(tx.now, decision.state.send_at),
+      at: Math.max(tx.now, state.send_at),
     });
     throwIfDenied(decisionOf(verdicts));
     const patch: Partial<MessageRow> = {
@@ -84,17 +67,46 @@ export const editMessage: Command<EditMessage, Message> = {
       ...segmentColumns(message.channel, body),
     };
     const { drawId } = services;
-    const edited = await moveMessage(tx, drawId, message, decision.state, patch);
+    const edited = await moveMessage(tx, drawId, message, state, patch);
     await updateWords(tx, edited);
     writeTimeline(tx, drawId, message, edited, {
       type: "edit",
       at: iso(tx.now),
       fields: Object.keys(change),
     });
-    await arm(tx, releaseJob(edited, decision.state.send_at));
+    await arm(tx, releaseJob(edited, state.send_at));
     return messageResource(edited);
   },
 };
+
+/**
+ * Returns the state of a message after an edit.
+ * @throws TidingsError `not_editable`; `validation_failed` if `send_at` is too far ahead
+ */
+async function editedState(
+  tx: Tx,
+  message: MessageRow,
+  change: Pick<EditMessage, "send_at">,
+): Promise<Scheduled> {
+  if (message.status !== "scheduled") {
+    throw new TidingsError(
+      "not_editable",
+      `The message is ${message.status}; only a scheduled one can be edited.`,
+    );
+  }
+  const send_at = change.send_at === undefined ? {} : { send_at: millis(change.send_at) };
+  const decision = edit(stateOf(message), send_at, tx.now);
+  if (decision.decision === "refused") {
+    throw new TidingsError("not_editable", `The message is ${decision.status}.`);
+  }
+  if (decision.decision === "invalid") throw invalid([decision.error]);
+  // A policy can defer a message between two attempts. A receipt that says that the first one
+  // arrived would then show a text that the contact did not get.
+  if (await mayBeWithCarrier(tx, message)) {
+    throw new TidingsError("not_editable", "A carrier may have sent the message already.");
+  }
+  return decision.state;
+}
 
 /** Checks the text and the media together, because an edit may give only one of them. */
 function checkContent(channel: Channel, body: string, media: MessageRow["media"]): void {
