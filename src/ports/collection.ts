@@ -129,10 +129,12 @@ export interface ScopedUniqueIndex<
  * How a collection is written.
  * - `rows`: rows are inserted, updated and removed under a version guard. With a column of type
  *   `position` the collection is a log, whose rows get positions in commit order.
+ * - `queue`: like `rows`, and commands lock them as they read them (`Lookup.lock`). Commits lock the
+ *   rows of queues first, so nobody that waits for such a row holds another one.
  * - `counter`: rows hold sums. Commands add to them without reading them, so concurrent commands do
  *   not conflict.
  */
-export type CollectionKind = "rows" | "counter";
+export type CollectionKind = "rows" | "queue" | "counter";
 
 /** A set of rows of one shape: a table in a database. */
 export interface Collection<R extends object = object> {

@@ -59,7 +59,7 @@ export class BeginAtOnce implements Starter<JobRow> {
     this.#beginning++;
     let taken: TakenJob | undefined;
     try {
-      taken = await takeJob(tx, job, this.#options, true);
+      taken = await takeJob(tx, job, this.#options);
     } finally {
       if (taken === undefined) this.#cancel(lane);
     }

@@ -237,10 +237,7 @@ export class Dispatcher {
     this.#slots.take(job.lane);
     let taken: TakenJob | undefined;
     try {
-      // Where commands run at the same time, this transaction locks the job in the storage. So it
-      // must not wait for the rows that the first step needs.
-      const begins = store.runsSerially;
-      taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options, begins), {
+      taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options), {
         ...background,
         locks: true,
       });

@@ -56,30 +56,34 @@ export interface StoredJobName {
   readonly key: string;
 }
 
-export const jobs = collection("jobs", {
-  kind: text<JobKind>(),
-  /** Encoded by `encodeJobKey`. */
-  key: text(),
-  /** The account that the work belongs to; null for the engine's own work. */
-  account_id: nullable(text<AccountId>()),
-  mode: nullable(text<Mode>()),
-  /** The lane's pool. */
-  pool: text<Pool>(),
-  /** Encoded by `encodeLane`. */
-  lane: text(),
-  /** When the job can be leased: when the work is due, or when the lease expires. */
-  due_at: time(),
-  leased: boolean(),
-  fence: integer(),
-  /** The earliest due time that the job was armed with while it was leased. */
-  rearmed_at: nullable(time()),
-  failures: integer(),
-  /**
-   * The id in `engines` of the engine that leased the job last. Null if its lease can end only by
-   * its expiry.
-   */
-  leased_by: added(2, nullable(text())),
-});
+export const jobs = collection(
+  "jobs",
+  {
+    kind: text<JobKind>(),
+    /** Encoded by `encodeJobKey`. */
+    key: text(),
+    /** The account that the work belongs to; null for the engine's own work. */
+    account_id: nullable(text<AccountId>()),
+    mode: nullable(text<Mode>()),
+    /** The lane's pool. */
+    pool: text<Pool>(),
+    /** Encoded by `encodeLane`. */
+    lane: text(),
+    /** When the job can be leased: when the work is due, or when the lease expires. */
+    due_at: time(),
+    leased: boolean(),
+    fence: integer(),
+    /** The earliest due time that the job was armed with while it was leased. */
+    rearmed_at: nullable(time()),
+    failures: integer(),
+    /**
+     * The id in `engines` of the engine that leased the job last. Null if its lease can end only by
+     * its expiry.
+     */
+    leased_by: added(2, nullable(text())),
+  },
+  { kind: "queue" },
+);
 export interface JobRow extends RowOf<typeof jobs> {}
 
 export const jobByName = jobs.key("kind", "key");

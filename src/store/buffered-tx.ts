@@ -113,15 +113,15 @@ export class BufferedTx implements BaseTx {
     const primary = index === collection.primary;
     const touched = primary ? this.#overlay.find(collection, key) : undefined;
     if (touched !== undefined) return rowIn<R>(scope, touched.row);
-    const { hold = false } = options ?? {};
+    const { hold = false, lock = false } = options ?? {};
+    if (lock && collection.kind !== "queue") throw new TypeError(`${collection.name} is no queue`);
     const known = primary && hold === "recent" ? this.#snapshot.recent(collection, key) : undefined;
     if (known !== undefined) {
       this.#taken.push({ collection, row: known });
       this.#hold(collection, known);
       return rowIn<R>(scope, known);
     }
-    const lookup: Lookup =
-      options?.lock === true ? { index, key, limit: 1, lock: true } : { index, key, limit: 1 };
+    const lookup: Lookup = lock ? { index, key, limit: 1, lock } : { index, key, limit: 1 };
     // The overlay has no row with this primary key.
     const rows = primary ? this.#snapshot.read(lookup) : this.#rows(lookup);
     const [found] = rows instanceof Promise ? await rows : rows;

@@ -29,7 +29,7 @@ interface CommitOptions {
    * the queue, since nobody would retry it.
    */
   readonly origin?: Origin;
-  /** Whether the command locks rows (`ReadOptions.lock`). It writes no other rows then. */
+  /** Whether the command locks rows (`ReadOptions.lock`). */
   readonly locks?: boolean;
 }
 
@@ -49,9 +49,8 @@ export class Store {
   readonly #options: StoreOptions;
   readonly #pipeline: Pipeline;
   /**
-   * The pipeline of commands that lock rows: a pipeline of its own if the storage has locks. They
-   * lock in no fixed order, so a group that also waited for other rows could deadlock. And neither
-   * kind of commands waits for the other's groups.
+   * The pipeline of commands that lock rows: a pipeline of its own if the storage has locks. Its
+   * groups wait for one another, and neither kind of commands waits for the other's groups.
    */
   readonly #locking: Pipeline;
   readonly #firstVersion: () => number;
@@ -309,14 +308,6 @@ export class Store {
   onCommit(listener: (writes: readonly Write[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /**
-   * Whether commands of one group run one after the other, each on top of the earlier ones. If not,
-   * they run at the same time, and each read of one command delays the whole group.
-   */
-  get runsSerially(): boolean {
-    return this.#options.port.capabilities.synchronous;
   }
 
   /**

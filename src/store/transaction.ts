@@ -25,7 +25,8 @@ export interface ReadOptions {
   /**
    * Locks the row until this command's commit, so that no other command writes it. The read also
    * returns undefined if another process locks or writes the row at this moment, so that a
-   * dispatcher takes another job instead. Requires a commit with the option `locks`.
+   * dispatcher takes another job instead. For rows of a queue (`CollectionKind`), in a commit with
+   * the option `locks`.
    */
   readonly lock?: boolean;
 }

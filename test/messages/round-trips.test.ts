@@ -4,6 +4,7 @@
  */
 import { expect, it } from "vitest";
 import type { Lookup, StoragePort } from "../../src/ports/storage.ts";
+import { beforeCommits } from "../support/before-commits.ts";
 import { accepted, carrier, held } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
@@ -128,6 +129,23 @@ it("a started engine reads twice to send a message and record its answer, and co
     commits: 2,
   });
 });
+
+it.each(storages)(
+  "a message that a search finds is leased and handed over in one commit, on $name",
+  async ({ open }) => {
+    const { clock, engine } = world();
+    const ground = open();
+    await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hello" });
+    const commits: string[][] = [];
+    const listed = beforeCommits(ground.connect(), async (writes) => {
+      commits.push(writes.map(({ kind, collection }) => `${kind} ${collection.name}`));
+    });
+    await engine(listed, { transports: [carrier()] }).start();
+    await clock.advance(10);
+    const leasing = commits.find((writes) => writes.includes("update jobs"));
+    expect(leasing).toContain("insert message_attempts");
+  },
+);
 
 const inTurn = storages.filter(({ name }) => name !== "PostgreSQL");
 const receipts = { timeout_ms: 3_600_000, lookups_ms: [] };

@@ -9,13 +9,17 @@ import {
 import { schemaOf, type Schema, type RowOf } from "../../src/ports/collection.ts";
 import type { UnscopedTx } from "../../src/store/transaction.ts";
 
-export const items = collection("items", {
-  id: text(),
-  owner: text(),
-  label: nullable(text()),
-  /** The command and step that wrote it. */
-  token: text(),
-});
+export const items = collection(
+  "items",
+  {
+    id: text(),
+    owner: text(),
+    label: nullable(text()),
+    /** The command and step that wrote it. */
+    token: text(),
+  },
+  { kind: "queue" },
+);
 export interface Item extends RowOf<typeof items> {}
 
 export const itemById = items.key("id");

@@ -2,10 +2,11 @@
  * Plans a group's writes as a batch of statements: one for each table and kind of write, however
  * many rows there are.
  *
- * First, all rows that other groups may write are locked and their version guards checked. Tables
- * are locked in the order of their names and rows in the order of their keys, so that groups do not
- * deadlock. Then come removals, updates and insertions, because what frees a unique key has to
- * precede what takes it. Counters and logs, which every group writes, come last.
+ * First, all rows that other groups may write are locked and their version guards checked. Queues
+ * come first, since a look-up may have locked their rows before the commit. Then come the other
+ * tables in the order of their names, and in each table the rows in the order of their keys. So
+ * groups do not deadlock. Then come removals, updates and insertions, because what frees a unique
+ * key has to precede what takes it. Counters and logs, which every group writes, come last.
  */
 import { columnsOf, keyOf, type KeyValue, type Row, type Write } from "../../../src/ports/index.ts";
 import type { Statement } from "./batch.ts";
@@ -61,6 +62,7 @@ export function planWrites(
   };
 }
 
+const isQueue = ({ collection }: Table): boolean => collection.kind === "queue";
 const isLog = ({ layout }: Table): boolean => layout.position !== undefined;
 
 function groupByTable(writes: readonly Write[], tableOf: (name: string) => Table): TableWrites[] {
@@ -85,7 +87,10 @@ function groupByTable(writes: readonly Write[], tableOf: (name: string) => Table
     else if (write.kind === "remove") group.removals.push(write);
     else if (write.kind === "update") group.updates.push(write);
   }
-  return [...tables.values()].toSorted((a, b) => (a.table.name < b.table.name ? -1 : 1));
+  return [...tables.values()].toSorted(
+    ({ table: a }, { table: b }) =>
+      Number(isQueue(b)) - Number(isQueue(a)) || (a.name < b.name ? -1 : 1),
+  );
 }
 
 /**

@@ -13,19 +13,23 @@ import {
   time,
 } from "../../../src/ports/index.ts";
 
-/** Has a column of every type, and nulls in key columns. */
-export const items = collection("conformance_items", {
-  id: text(),
-  owner: text(),
-  state: text(),
-  rank: nullable(integer()),
-  label: nullable(text()),
-  weight: real(),
-  flag: boolean(),
-  at: time(),
-  data: json<unknown>(),
-  extra: nullable(json<unknown>()),
-});
+/** Has a column of every type, and nulls in key columns. Its rows can be locked. */
+export const items = collection(
+  "conformance_items",
+  {
+    id: text(),
+    owner: text(),
+    state: text(),
+    rank: nullable(integer()),
+    label: nullable(text()),
+    weight: real(),
+    flag: boolean(),
+    at: time(),
+    data: json<unknown>(),
+    extra: nullable(json<unknown>()),
+  },
+  { kind: "queue" },
+);
 export interface Item extends RowOf<typeof items> {}
 
 export const itemById = items.key("id");

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Group, StoragePort } from "../../../src/ports/storage.ts";
 import {
+  books,
   itemById,
   itemsByTime,
 } from "../../../adapters/testing/storage-conformance/collections.ts";
@@ -31,6 +32,38 @@ describe("several processes on one PostgreSQL database", () => {
     const third = two.begin();
     expect(ids((await third.read(lock(9)))[0])).toEqual(["a", "b", "c", "d", "e"]);
     await third.commit([close("e")]);
+  });
+
+  it("lock the rows of queues before others, so that who has locked one waits for nobody that waits for it", async () => {
+    const where = await database();
+    const [one, two] = [await opened(where), await opened(where)];
+    const book = { shelf: "b", id: "b", words: null, pages: 1, version: 1 };
+    await write(one, insert("a"), { kind: "insert", collection: books, row: book });
+    const holder = one.begin();
+    await holder.read([{ index: itemById, key: ["a"], limit: 1, lock: true }]);
+    const host = await client(where);
+    await host.query("BEGIN");
+    // The name of the collection of books comes before that of items.
+    const more = { ...book, pages: 2, version: 2 };
+    const other = two.host(host).commit([
+      {
+        kind: "update",
+        collection: books,
+        key: ["b", "b"],
+        version: 1,
+        row: more,
+        changed: ["pages"],
+      },
+      close("a"),
+    ]);
+    const admin = await client(where);
+    await eventually(async () => {
+      const waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted";
+      expect((await admin.query(waiting)).rowCount).toBe(1);
+    });
+    await holder.commit([{ kind: "hold", collection: books, key: ["b", "b"], version: 1 }]);
+    await other;
+    await host.query("ROLLBACK");
   });
 
   it("wait while an exclusive group runs", async () => {
