@@ -4,18 +4,29 @@ import type { AgentDefinition } from "./types.ts";
 import { isVeryNegative } from "../contacts/index.ts";
 import { containsPhrase, normalizedWords } from "../kernel/index.ts";
 
-export function ruleFor(
+/** Returns the values of an agent's rules for a cause. An agent can have several such rules. */
+function valuesFor(
   { handoff: { rules } }: AgentDefinition,
   cause: HandoffCause,
-): HandoffRule | undefined {
-  return rules.find(({ on }) => on === cause);
+): readonly HandoffRule["value"][] {
+  return rules.flatMap(({ on, value }) => (on === cause ? [value] : []));
+}
+
+/** Returns the numbers of an agent's rules for a cause. */
+export function limitsFor(agent: AgentDefinition, cause: HandoffCause): readonly number[] {
+  return valuesFor(agent, cause).filter((value) => typeof value === "number");
+}
+
+/** Returns the words of an agent's rules for a cause. */
+export function wordsFor(agent: AgentDefinition, cause: HandoffCause): readonly string[] {
+  return valuesFor(agent, cause).flatMap(listOf);
 }
 
 /**
  * Whether a failure hands the conversation off: if a rule asks for it, or if the budget is spent.
  */
 export function handsOffOn(agent: AgentDefinition, cause: HandoffCause): boolean {
-  return cause === "budget" || ruleFor(agent, cause) !== undefined;
+  return cause === "budget" || agent.handoff.rules.some(({ on }) => on === cause);
 }
 
 /**
@@ -87,7 +98,7 @@ function silentHandOff(rule: HandoffCause, reason: string): HandOff {
   return { rule, reason, summary: null, isSilent: true };
 }
 
-export function listOf(value: HandoffRule["value"]): readonly string[] {
+function listOf(value: HandoffRule["value"]): readonly string[] {
   return typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
 }
 

@@ -1,4 +1,4 @@
-import { listOf, ruleFor } from "./hand-off-rules.ts";
+import { wordsFor } from "./hand-off-rules.ts";
 import type { ActionCall } from "./runs/types.ts";
 import type { TurnFacts } from "./turn-types.ts";
 import { isWord, kindOf, memberOf, storable } from "../kernel/index.ts";
@@ -42,10 +42,7 @@ export function modelTurn({
   const options = isFree
     ? playbooks.map(({ id, definition }) => ({ id, ...optionOf(definition) }))
     : [];
-  const intents = [
-    ...options.flatMap((option) => option.intents),
-    ...listOf(ruleFor(agent, "intent")?.value),
-  ];
+  const intents = [...options.flatMap((option) => option.intents), ...wordsFor(agent, "intent")];
   const slots = session.frames.at(-1)?.slots;
   const redactJson = withEachText(redact);
   return {

@@ -15,10 +15,10 @@ import type { Json, ModelAnswer } from "../ports/index.ts";
 import {
   openHandOff,
   handsOffOn,
+  limitsFor,
   ruleHandOff,
-  listOf,
   requiredHandOff,
-  ruleFor,
+  wordsFor,
 } from "./hand-off-rules.ts";
 import { mayFillSlot, replyOf } from "./reply.ts";
 
@@ -176,7 +176,7 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
   const observations: NewObservation[] = [];
   // The model must see the outcomes of earlier calls. Otherwise it may ask for one a second time.
   const [failed] = yield* settle();
-  if (failed !== undefined && ruleFor(agent, "action_failure") !== undefined) {
+  if (failed !== undefined && handsOffOn(agent, "action_failure")) {
     return handOffEnding(facts, afterFailure(failed.action));
   }
   const acts = session.frames.length === 0;
@@ -196,7 +196,7 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
     if (modelAnswer.calls !== undefined && acts) {
       for (const call of modelAnswer.calls.slice(0, maxCalls)) {
         const outcome = yield* act(call.action, call.input, "model");
-        if (outcome.status === "failed" && ruleFor(agent, "action_failure") !== undefined) {
+        if (outcome.status === "failed" && handsOffOn(agent, "action_failure")) {
           return {
             ...handOffEnding(facts, afterFailure(call.action)),
             observations,
@@ -234,13 +234,12 @@ const maxCalls = 8;
 /** Returns the hand-off that a model's answer leads to, if any. */
 function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | undefined {
   if (answer.handoff !== undefined) return byModel(answer.handoff);
-  const intents = listOf(ruleFor(agent, "intent")?.value);
-  if (answer.intent !== undefined && intents.includes(answer.intent)) {
+  if (answer.intent !== undefined && wordsFor(agent, "intent").includes(answer.intent)) {
     return openHandOff("intent", `The contact's intent is "${answer.intent}".`);
   }
-  const minConfidence = ruleFor(agent, "confidence_below")?.value;
+  const { confidence = 1 } = answer;
   const isReply = answer.calls === undefined && answer.playbook_id === undefined;
-  return isReply && typeof minConfidence === "number" && (answer.confidence ?? 1) < minConfidence
+  return isReply && limitsFor(agent, "confidence_below").some((min) => confidence < min)
     ? openHandOff("confidence_below", "The model is not sure of its answer.")
     : undefined;
 }
@@ -254,8 +253,8 @@ function byModel({ reason, summary }: NonNullable<ModelAnswer["handoff"]>): Hand
 
 /** Sends the fallback text, or hands off if a rule limits the failed attempts. */
 function fallbackOrHandOff(facts: TurnFacts): Ending {
-  const maxFailed = ruleFor(facts.agent, "failed_attempts")?.value;
-  if (typeof maxFailed === "number" && facts.session.failed_attempts + 1 >= maxFailed) {
+  const failed = facts.session.failed_attempts + 1;
+  if (limitsFor(facts.agent, "failed_attempts").some((max) => failed >= max)) {
     return handOffEnding(facts, openHandOff("failed_attempts", "The agent found no answer."));
   }
   return fallback(facts);

@@ -3,11 +3,11 @@ import { describe, expect, it, test } from "vitest";
 import { english } from "../../adapters/language/index.ts";
 import {
   handsOffOn,
-  listOf,
+  limitsFor,
   openHandOff,
   requiredHandOff,
-  ruleFor,
   ruleHandOff,
+  wordsFor,
 } from "../../src/agents/hand-off-rules.ts";
 import type { Frame } from "../../src/agents/playbooks/types.ts";
 import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.ts";
@@ -248,10 +248,7 @@ describe("by its rules, an agent hands off", () => {
 });
 
 test("a failure hands off if a rule asks for it, a spent budget always", () => {
-  const rule = { on: "failed_attempts", value: 2 } as const;
-  const agent = agentWith({ on: "guardrail" }, rule, { ...rule, value: 3 });
-  expect(ruleFor(agent, "failed_attempts")).toBe(agent.handoff.rules[1]);
-  expect(ruleFor(agent, "budget")).toBeUndefined();
+  const agent = agentWith({ on: "failed_attempts", value: 2 }, { on: "guardrail" });
   expect(handsOffOn(agent, "guardrail")).toBe(true);
   expect(handsOffOn(agent, "model_error")).toBe(false);
   expect(handsOffOn(agent, "budget")).toBe(true);
@@ -267,9 +264,15 @@ test("a hand-off that is not silent may have a summary, and no rule", () => {
   expect(openHandOff("keyword", "They wrote it.").summary).toBeNull();
 });
 
-test("the value of a rule is a list of words, or none", () => {
-  expect(listOf("court")).toEqual(["court"]);
-  expect(listOf(["court", "lawyer"])).toEqual(["court", "lawyer"]);
-  expect(listOf(3)).toEqual([]);
-  expect(listOf(undefined)).toEqual([]);
+test("the words and the limits of all rules for a cause count", () => {
+  const agent = agentWith(
+    { on: "intent", value: "refund" },
+    { on: "keyword", value: "court" },
+    { on: "intent", value: ["complaint", "lawyer"] },
+    { on: "intent", value: 3 },
+    { on: "intent" },
+  );
+  expect(wordsFor(agent, "intent")).toEqual(["refund", "complaint", "lawyer"]);
+  expect(limitsFor(agent, "intent")).toEqual([3]);
+  expect(wordsFor(agent, "confidence_below")).toEqual([]);
 });
