@@ -48,16 +48,19 @@ export class ActionCalls {
   readonly #options: ActionCallsOptions;
   #all: readonly ActionCall[];
   /**
-   * Ids of the calls that this turn has used. The other recorded calls come from an earlier turn,
-   * or from before a crash.
+   * Ids of the calls that this turn, or an earlier one that has ended, has used. The other recorded
+   * calls waited for an approval, or this turn made them before a crash or before it was taken
+   * again.
    */
-  readonly #used = new Set<string>();
+  readonly #used: Set<string>;
   /** Ids of the calls that this turn has recorded as pending. */
   readonly #begun = new Set<string>();
 
   constructor(options: ActionCallsOptions) {
     this.#options = options;
-    this.#all = options.begun.run.calls;
+    const { calls } = options.begun.run;
+    this.#all = calls;
+    this.#used = new Set(calls.filter((call) => call.turn_ended).map(({ id }) => id));
   }
 
   /** The run's calls so far. */
@@ -122,8 +125,8 @@ export class ActionCalls {
   }
 
   /**
-   * Returns the recorded call with the same action and input. Prefers calls that this turn has not
-   * used yet, approved ones first. Otherwise returns a call whose outcome is unknown: the action
+   * Returns the recorded call with the same action and input. Prefers calls that no turn has used
+   * yet, approved ones first. Otherwise returns a call whose outcome is unknown: the action
    * may have happened, so a new key could make it happen twice.
    */
   #findEarlier(action: string, input: Json): ActionCall | undefined {

@@ -2,7 +2,7 @@ import { handOff } from "./hand-off.ts";
 import { type AgentSessionRow, agentSessions, frameColumns } from "./rows.ts";
 import { endRun, newTokens, readRunState, type RunState, saveProgress } from "./run-progress.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
-import { answersNoMessages, approvalMs, withinLastMinute } from "./runs/rules.ts";
+import { answersNoMessages, approvalMs, callsAfterTurn, withinLastMinute } from "./runs/rules.ts";
 import { sendAs, type SendResult } from "./reply.ts";
 import type {
   BegunTurn,
@@ -82,6 +82,7 @@ async function conclude(
     const status = "awaiting_approval";
     tx.update(runs, run, {
       ...did,
+      calls: callsAfterTurn(calls),
       status,
       open: null,
       resumed: true,

@@ -7,6 +7,7 @@ import {
   answersNoMessages,
   approvalMs,
   approvalStep,
+  callsAfterTurn,
   concludedSteps,
   denyWaitingCalls,
   maxHistory,
@@ -192,6 +193,11 @@ test("a call of a run is added once, and then replaced in its place", () => {
   expect(withCall(others, third)).toEqual([...others, third]);
   const done: ActionCall = { ...call, status: "done" };
   expect(withCall(others, done)).toEqual([done, others[1]]);
+});
+
+test("a turn that ends leaves the next one only the calls that wait for an approval", () => {
+  const waits: ActionCall = { ...call, id: "call_2", status: "awaiting_approval" };
+  expect(callsAfterTurn([call, waits])).toEqual([{ ...call, turn_ended: true }, waits]);
 });
 
 describe("a decision about a call", () => {

@@ -128,6 +128,17 @@ export function withCall(calls: readonly ActionCall[], call: ActionCall): readon
   return i === -1 ? [...calls, call] : calls.with(i, call);
 }
 
+/**
+ * Returns the calls of a run whose turn ends while some of them wait for an approval. The next turn
+ * begins where this one ended. It must not take the outcome of an earlier call for that of its own
+ * call of the same action with the same input. It needs only the calls that still wait.
+ */
+export function callsAfterTurn(calls: readonly ActionCall[]): readonly ActionCall[] {
+  return calls.map((call) =>
+    call.status === "awaiting_approval" ? call : { ...call, turn_ended: true },
+  );
+}
+
 /** Returns a run's calls and steps after nobody decided about its waiting calls in time. */
 export function denyWaitingCalls(
   { calls, steps }: Pick<RunRow, "calls" | "steps">,

@@ -159,6 +159,8 @@ export interface ActionCall {
   readonly status: "pending" | "done" | "failed" | "awaiting_approval" | "approved" | "denied";
   readonly output: Json;
   readonly error: string | null;
+  /** Present if the turn that needed the call has ended. Later turns make calls of their own. */
+  readonly turn_ended?: true;
 }
 
 /**

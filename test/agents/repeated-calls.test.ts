@@ -1,0 +1,85 @@
+/** Playbooks that call an action with the same input before and after an approval. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { memory } from "../../adapters/storage/memory/index.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import { type Action, action } from "../../src/ports/action.ts";
+import { type Agency, agency } from "./world.ts";
+
+/** Returns the actions of a shop with five chairs, and the keys under which it was changed. */
+function shop() {
+  let chairs = 5;
+  const keys: string[] = [];
+  const sellAs = (name: string, risk: "write" | "approval"): Action =>
+    action({
+      name,
+      description: "Sells a chair.",
+      input: z.strictObject({}),
+      risk,
+      idempotent: false,
+      execute(_, { idempotency_key }) {
+        keys.push(idempotency_key);
+        return { left: --chairs };
+      },
+    });
+  const count = action({
+    name: "count",
+    description: "Counts the chairs.",
+    input: z.strictObject({}),
+    risk: "read",
+    idempotent: true,
+    execute: () => ({ left: chairs }),
+  });
+  const actions = [count, sellAs("sell", "write"), sellAs("sell_if_approved", "approval")];
+  return { keys, actions };
+}
+
+const run = (id: string, name: string) =>
+  ({ id, type: "run", action: name, args: {}, on_error: "no" }) as const;
+
+async function playing(steps: CreatePlaybook["steps"]) {
+  const { keys, actions } = shop();
+  const trigger = { keywords: ["order"] };
+  const no = { id: "no", type: "send", text: "Sorry, no." } as const;
+  const playbook = { name: "Order", trigger, steps: [...steps, no] };
+  const made = await agency(memory(), { actions, playbooks: [playbook] });
+  await made.ask("I want to order");
+  return { ...made, keys };
+}
+
+async function decide({ engine, agent, runs, pass }: Agency, decision: "approve" | "deny") {
+  const [first] = await runs();
+  await engine.agents.approve(agent.id, first?.id ?? "", { decision });
+  await pass();
+}
+
+describe("in a playbook that continues after an approval, the same call", () => {
+  test.each(["count", "sell"])("of `%s` is made again", async (name) => {
+    const text = "{{before.left}} before, {{after.left}} after";
+    const made = await playing([
+      run("before", name),
+      run("pay", "sell_if_approved"),
+      run("after", name),
+      { id: "done", type: "send", text, next: "end" },
+      { id: "end", type: "resolve" },
+    ]);
+    await decide(made, "approve");
+    const told = { count: "5 before, 4 after", sell: "4 before, 2 after" };
+    expect(await made.replies()).toEqual([told[name as keyof typeof told]]);
+    expect(new Set(made.keys).size).toBe(made.keys.length);
+  });
+
+  test("needs its own approval, and fails if that is denied", async () => {
+    const made = await playing([
+      run("first", "sell_if_approved"),
+      run("second", "sell_if_approved"),
+      { id: "done", type: "send", text: "Two are yours.", next: "end" },
+      { id: "end", type: "resolve" },
+    ]);
+    await decide(made, "approve");
+    expect(await made.replies()).toEqual([]);
+    await decide(made, "deny");
+    expect(await made.replies()).toEqual(["Sorry, no."]);
+    expect(made.keys).toHaveLength(1);
+  });
+});
