@@ -245,21 +245,6 @@ describe.each(Object.entries(causes))("a contact that %s", (_, cause) => {
   });
 });
 
-test.each<{ readonly rules: Rules; readonly model: AgentModel["respond"] }>([
-  {
-    rules: ["refund", "complaint"].map((value) => ({ on: "intent", value })),
-    model: () => ({ text: "No.", intent: "complaint" }),
-  },
-  {
-    rules: [0.1, 0.6].map((value) => ({ on: "confidence_below", value })),
-    model: () => ({ text: "Maybe.", confidence: 0.5 }),
-  },
-  { rules: [5, 1].map((value) => ({ on: "failed_attempts", value })), model: () => ({}) },
-])("each of several rules with the same cause applies: $rules.0.on", async ({ rules, model }) => {
-  const { handed } = await converse({ said: ["Hello"], given: { model } }, rules);
-  expect(handed).toMatchObject([{ rule: rules[0]?.on }]);
-});
-
 test("each hand-off cause has a test case", () => {
   const on: ReadonlySet<string> = new Set(Object.values(causes).map((each) => each.on));
   expect(on.size).toBe(13);

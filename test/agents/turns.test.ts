@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { action } from "../../src/ports/action.ts";
-import type { ModelTurn } from "../../src/ports/agent-model.ts";
+import type { CreateAgent } from "../../src/agents/types.ts";
+import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { storages } from "../support/storages.ts";
 import { agency, echo, visitor } from "./world.ts";
 
@@ -148,6 +149,30 @@ describe.each(storages)("an agent on $name", ({ open }) => {
       { type: "model" },
     ]);
   });
+});
+
+test.each<{
+  readonly rules: NonNullable<NonNullable<CreateAgent["handoff"]>["rules"]>;
+  readonly answer: ModelAnswer;
+}>([
+  {
+    rules: ["refund", "complaint"].map((value) => ({ on: "intent", value })),
+    answer: { text: "No.", intent: "complaint" },
+  },
+  {
+    rules: [0.1, 0.6].map((value) => ({ on: "confidence_below", value })),
+    answer: { text: "Maybe.", confidence: 0.5 },
+  },
+  { rules: [5, 1].map((value) => ({ on: "failed_attempts", value })), answer: {} },
+])("a turn applies each of several hand-off rules for $rules.0.on", async ({ rules, answer }) => {
+  const { engine, ask } = await agency(memory(), {
+    model: () => answer,
+    agent: { handoff: { rules } },
+  });
+  const told: unknown[] = [];
+  engine.on("conversation.handoff", ({ data }) => void told.push(data));
+  await ask("Hello");
+  expect(told).toMatchObject([{ rule: rules[0]?.on }]);
 });
 
 test("a question is answered with the next one, although the session ends between the two", async () => {
