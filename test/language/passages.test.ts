@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { english } from "tidings/language";
@@ -78,6 +79,22 @@ describe("relevant knowledge", () => {
         },
       ),
     );
+  });
+
+  it("is found in less than a second of CPU time in a long message and much knowledge", () => {
+    const words = Array.from({ length: 50_000 }, (_, i) => {
+      const hash = createHash("sha256").update(`${i}`).digest("base64");
+      return hash.replaceAll(/[^a-z]/g, "").slice(0, 8);
+    });
+    const pieces = Array.from({ length: 100 }, (_, i) => ({
+      title: `Piece ${i}`,
+      text: words.slice(i * 450, (i + 1) * 450).join(" "),
+    }));
+    const asked = [words[460], ...words.slice(45_000, 46_000)].join(" ");
+    rankPassages(pieces, "once, for the index", 1);
+    const before = process.cpuUsage();
+    expect(rankPassages(pieces, asked, 100).map(({ title }) => title)).toContain("Piece 1");
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
   });
 
   it.each(bases)(

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Passage, RankedPassage } from "../../../src/ports/index.ts";
-import { similarity, termsOf, type Term } from "./terms.ts";
+import { termsOf, type Term, Vocabulary } from "./terms.ts";
 
 /** A mention in the title counts as this many mentions in the text. */
 const titleWeight = 4;
@@ -36,7 +36,10 @@ export function rankPassages(
     indexed.reduce((sum, { length }) => sum + length, 0) / indexed.length,
     1,
   );
-  const found = parts.map((part) => relevances(part, indexed, meanLength));
+  const vocabulary = vocabularyOf(indexed);
+  const found = parts.map((part) =>
+    relevances(part, { passages: indexed, vocabulary, meanLength }),
+  );
   const ranked = passages.map(({ title, text }, i) => {
     const best = Math.max(...found.map((relevance) => relevance[i] ?? 0));
     return { title, text, relevance: Math.round(best * 1_000) / 1_000 };
@@ -70,6 +73,15 @@ function indexedPassage(passage: Passage): IndexedPassage {
   return indexed;
 }
 
+/** Returns the terms of all passages, each once. */
+function vocabularyOf(passages: readonly IndexedPassage[]): Vocabulary {
+  const terms = new Map<string, Term>();
+  for (const { mentions } of passages) {
+    for (const [stem, { term }] of mentions) terms.set(stem, term);
+  }
+  return new Vocabulary([...terms.values()]);
+}
+
 function indexPassage(passage: Passage): IndexedPassage {
   const mentions = new Map<string, Mentions>();
   const add = (term: Term, weight: number): void => {
@@ -100,14 +112,20 @@ function distinct(terms: readonly Term[]): Term[] {
   return [...new Map(terms.map((term) => [term.meaning, term])).values()];
 }
 
+interface Knowledge {
+  readonly passages: readonly IndexedPassage[];
+  readonly vocabulary: Vocabulary;
+  readonly meanLength: number;
+}
+
 /** Returns the relevance of each passage, from 0 to 1. */
 function relevances(
   part: readonly Term[],
-  passages: readonly IndexedPassage[],
-  meanLength: number,
+  { passages, vocabulary, meanLength }: Knowledge,
 ): number[] {
   const words = part.map((term) => {
-    const strengths = passages.map((passage) => strength(term, passage, meanLength));
+    const similar = vocabulary.similarTo(term);
+    const strengths = passages.map((passage) => strength(term, similar, passage, meanLength));
     const having = strengths.filter((each) => each > 0).length;
     const weight = rarity(Math.max(having, 1), passages.length);
     return { strengths, weight: having === 0 ? weight * unknownWeight : weight };
@@ -127,14 +145,20 @@ function rarity(having: number, all: number): number {
   return Math.log(1 + (all - having + 0.5) / (having + 0.5));
 }
 
-/** How much a passage is about a word, from 0 to 1. */
-function strength(term: Term, { mentions, length }: IndexedPassage, meanLength: number): number {
-  const same = mentions.get(term.stem);
+/** How much a passage is about a word, from 0 to 1. `similar` are the known words like it. */
+function strength(
+  { stem }: Term,
+  similar: ReturnType<Vocabulary["similarTo"]>,
+  { mentions, length }: IndexedPassage,
+  meanLength: number,
+): number {
+  const same = mentions.get(stem);
   if (same !== undefined) return saturated(same.count, length / meanLength);
   let best = 0;
-  for (const other of mentions.values()) {
-    const similar = similarity(term, other.term);
-    if (similar > 0) best = Math.max(best, similar * saturated(other.count, length / meanLength));
+  for (const [other, similarity] of similar) {
+    const mentioned = mentions.get(other.stem);
+    if (mentioned === undefined) continue;
+    best = Math.max(best, similarity * saturated(mentioned.count, length / meanLength));
   }
   return best;
 }

@@ -90,6 +90,33 @@ export function similarity(one: Term, other: Term): number {
   return isSpeltAlike(one.stem, other.stem) ? 0.75 : 0;
 }
 
+/**
+ * Terms, indexed by what makes terms similar. Comparing each word of a long message with each word
+ * of a large knowledge base would block the process for seconds.
+ */
+export class Vocabulary {
+  readonly #byMeaning: ReadonlyMap<string, readonly Term[]>;
+  /** By the first character, which words that are spelt alike have in common. */
+  readonly #bySpelling: ReadonlyMap<string | undefined, readonly Term[]>;
+
+  constructor(terms: readonly Term[]) {
+    this.#byMeaning = Map.groupBy(terms, ({ meaning }) => meaning);
+    const long = terms.filter(({ stem }) => stem.length >= minSpelt);
+    this.#bySpelling = Map.groupBy(long, ({ stem }) => stem[0]);
+  }
+
+  /** Returns the terms that are similar to a term, each with its similarity. */
+  similarTo(term: Term): readonly (readonly [Term, number])[] {
+    const alike = this.#byMeaning.get(term.meaning) ?? [];
+    const begunAlike = this.#bySpelling.get(term.stem[0]) ?? [];
+    const others = begunAlike.filter(({ meaning }) => meaning !== term.meaning);
+    return [...alike, ...others].flatMap((other) => {
+      const similar = similarity(term, other);
+      return similar > 0 ? [[other, similar] as const] : [];
+    });
+  }
+}
+
 function wordsIn(plain: string): string[] {
   return [...plain.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].flatMap(([word]) =>
     unspaced.test(word) ? pairsIn(word) : [word],
@@ -134,12 +161,15 @@ const meanings: ReadonlyMap<string, string> = new Map(
   ),
 );
 
+/** The minimum length of words that can be spelt alike. */
+const minSpelt = 5;
+
 function isSpeltAlike(one: string, other: string): boolean {
   if (one[0] !== other[0]) return false;
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  if (short.length < 5 || /\d/.test(short + long)) return false;
+  if (short.length < minSpelt || /\d/.test(short + long)) return false;
   const common = commonStart(short, long);
-  if (common >= 5 && common >= short.length * 0.7) return true;
+  if (common >= minSpelt && common >= short.length * 0.7) return true;
   return long.length - short.length <= 1 && isOneTypo(short, long, common);
 }
 
