@@ -24,24 +24,35 @@ const minLeakedWords = 12;
 
 /**
  * Builds one message from the texts of a turn: joins them, shortens them at a sentence if needed,
- * and adds the signature. Returns null if there is no text. A signature longer than half the limit
- * is left out.
+ * and adds the signature. `last` follows the texts and is shortened only if it does not fit by
+ * itself: it is what the contact must read, such as a question. Returns null if there is no text. A
+ * signature longer than half the limit is left out.
  */
 export function replyOf(
   { reply }: AgentDefinition,
   channel: Channel,
   texts: readonly string[],
+  last = "",
 ): string | null {
-  // Slot values come from outside and may not be storable.
-  const parts = texts.map((text) => storable(text, maxRead).trim()).filter((text) => text !== "");
-  if (parts.length === 0) return null;
+  const start = texts.map(cleaned).filter(isNotEmpty).join("\n\n");
+  const end = cleaned(last);
+  if (start === "" && end === "") return null;
   const signatureLine = reply.signature === undefined ? "" : `\n${reply.signature}`;
   const signature = 2 * [...signatureLine].length > reply.max_chars ? "" : signatureLine;
   const fits = (text: string): boolean =>
     [...text, ...signature].length <= reply.max_chars &&
     (channel === "webchat" || segmentsOf(text + signature).count <= maxSegments);
-  return shorten(parts.join("\n\n"), fits) + signature;
+  const withEnd = (text: string): string => [text, end].filter(isNotEmpty).join("\n\n");
+  const hasRoom = start !== "" && fits(withEnd("…"));
+  const text = hasRoom
+    ? withEnd(shorten(start, (kept) => fits(withEnd(kept))))
+    : shorten(end, fits);
+  return text + signature;
 }
+
+/** Slot values come from outside and may not be storable. */
+const cleaned = (text: string): string => storable(text, maxRead).trim();
+const isNotEmpty = (text: string): boolean => text !== "";
 
 /**
  * Returns what may be sent for a model's text: undefined if it leaks the instructions or

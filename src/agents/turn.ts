@@ -102,7 +102,11 @@ function* follow(
     if (reply !== undefined) return { ...reply, playbook_id };
   }
   if (played.end.type === "stuck") return { ...stuck(facts, played), ...position };
-  const text = replyOf(agent, facts.channel, played.texts);
+  const { texts } = played;
+  const text =
+    played.end.type === "asks"
+      ? replyOf(agent, facts.channel, texts.slice(0, -1), texts.at(-1))
+      : replyOf(agent, facts.channel, texts);
   if (text === null && facts.request === null && hasEnded(played)) {
     // The playbook ended without a text. The contact still gets an answer, but not from another
     // playbook.
@@ -152,7 +156,7 @@ function* answerAside(
   }
   const reply = replyIn(modelAnswer);
   if (reply === undefined || (modelAnswer.confidence ?? 1) < minAsideConfidence) return undefined;
-  const text = replyOf(facts.agent, facts.channel, [reply, ...played.texts.slice(-1)]);
+  const text = replyOf(facts.agent, facts.channel, [reply], played.texts.at(-1));
   return text === null
     ? undefined
     : { ...endWith(text), frames, observations: observationsIn(modelAnswer) };
@@ -274,12 +278,12 @@ function handOffEnding(
   texts: readonly string[] = [],
 ): Ending {
   const { message = "" } = agent.handoff;
-  const text = handOff.isSilent ? null : replyOf(agent, channel, [...texts, message]);
+  const text = handOff.isSilent ? null : replyOf(agent, channel, texts, message);
   return { ...endWith(text), handOff };
 }
 
 function fallback({ agent, channel, session }: TurnFacts, texts: readonly string[] = []): Ending {
-  const text = replyOf(agent, channel, [...texts, agent.fallback_text]);
+  const text = replyOf(agent, channel, texts, agent.fallback_text);
   return { ...endWith(text), frames: session.frames, isStuck: true };
 }
 
