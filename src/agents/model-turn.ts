@@ -155,7 +155,9 @@ const answerSchema = z.object({
     maxObservations,
     z.object({ content: words(2_000), kind: words(64), confidence: share.optional() }),
   )
-    .transform((noticed) => noticed.filter(({ content }) => content.trim() !== ""))
+    .transform((noticed) =>
+      noticed.filter(({ content, kind }) => content.trim() !== "" && kind.trim() !== ""),
+    )
     .optional()
     .catch(undefined),
   usage: z.object({ input_tokens: tokens, output_tokens: tokens }).optional().catch(undefined),

@@ -23,6 +23,25 @@ test("observations of rules are stored with their evidence and given to the next
   expect(seen.at(-1)?.observations).toEqual([told]);
 });
 
+test("of a model, an observation without content or without a kind is not stored", async () => {
+  const { engine, ask, conversation } = await agency(memory(), {
+    model: () => ({
+      text: "I see.",
+      observations: [
+        { content: told, kind: "diet" },
+        { content: told, kind: " \n" },
+        { content: "\0", kind: "diet" },
+      ],
+    }),
+  });
+  await ask(told);
+  const { contact } = await conversation();
+  const { data } = await engine.contacts.observations(contact.id);
+  expect(data.map(({ content, kind }) => ({ content, kind }))).toEqual([
+    { content: told, kind: "diet" },
+  ]);
+});
+
 test("redacting a message deletes the model's observations from it and keeps those of people", async () => {
   const { engine, ask, thread } = await agency(memory(), {
     model: () => ({ text: "I see.", observations: [{ content: told, kind: "diet" }] }),
