@@ -82,9 +82,18 @@ export function toModelAction({ name, description, input }: Action): ModelAction
 export type Checked =
   { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly error: string };
 
+/**
+ * Validates a copy of an input: some schemas return the object itself, and schemas and actions may
+ * change it. The recorded input must stay as it was, or a turn that is taken again would not find
+ * its call and make it twice.
+ */
+async function validate({ input: schema }: Action, input: Json): Promise<SchemaResult<unknown>> {
+  return schema["~standard"].validate(structuredClone(input));
+}
+
 /** Checks an input with the host application's schema. */
-export async function checkInput({ input: schema }: Action, input: Json): Promise<Checked> {
-  const result = await schema["~standard"].validate(input);
+export async function checkInput(action: Action, input: Json): Promise<Checked> {
+  const result = await validate(action, input);
   if (result.issues === undefined) return { ok: true, input: result.value };
   const described = result.issues.slice(0, 5).map(describe).join("; ");
   return { ok: false, error: storable(`invalid input: ${described}`, 500) };
@@ -109,10 +118,11 @@ const maxErrors = 100;
  * is the retryable `internal` if the schema fails or takes longer than the action may.
  */
 export async function checkTriggerInput(
-  { name, input: schema, timeout_ms = defaultActionMs }: Action,
+  action: Action,
   input: Json,
   clock: Clock,
 ): Promise<TidingsError | undefined> {
+  const { name, timeout_ms = defaultActionMs } = action;
   const fail = (what: string, cause?: unknown): TidingsError =>
     new TidingsError("internal", `The input schema of the action "${name}" ${what}.`, { cause });
   let result: SchemaResult<unknown> | "late";
@@ -120,7 +130,7 @@ export async function checkTriggerInput(
     result = await withDeadline<SchemaResult<unknown> | "late">(
       clock,
       timeout_ms,
-      async () => schema["~standard"].validate(input),
+      () => validate(action, input),
       () => "late",
     );
   } catch (error) {

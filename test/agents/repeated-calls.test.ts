@@ -1,4 +1,4 @@
-/** Playbooks that call an action with the same input before and after an approval. */
+/** Calls of an action with the same input: which are one call, and which are several. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
@@ -82,4 +82,39 @@ describe("in a playbook that continues after an approval, the same call", () => 
     expect(await made.replies()).toEqual(["Sorry, no."]);
     expect(made.keys).toHaveLength(1);
   });
+});
+
+test("a call is made once though its turn is taken again, and though its action changes the input", async () => {
+  const made: unknown[] = [];
+  let meanwhile = (): Promise<unknown> => Promise.resolve();
+  const turn = action({
+    name: "turn",
+    description: "Turns a list around.",
+    input: z.any(),
+    risk: "write",
+    idempotent: false,
+    async execute(input: { items: number[] }) {
+      made.push([...input.items]);
+      input.items.reverse();
+      await meanwhile();
+      return null;
+    },
+  });
+  const steps: CreatePlaybook["steps"] = [
+    { id: "turn", type: "run", action: "turn", args: { items: [3, 1, 2] } },
+    { id: "done", type: "send", text: "Turned." },
+  ];
+  const { ask, say, runs } = await agency(memory(), {
+    actions: [turn],
+    playbooks: [{ name: "Turn", trigger: { keywords: ["turn"] }, steps }],
+  });
+  meanwhile = () => (made.length === 1 ? say("Are you done?") : Promise.resolve());
+  expect(await ask("Please turn it")).toEqual(["Turned."]);
+  expect(made).toEqual([[3, 1, 2]]);
+  const [first] = await runs();
+  expect(first?.steps.find(({ name, type }) => type === "action" && name === "turn")).toMatchObject(
+    {
+      input: { items: [3, 1, 2] },
+    },
+  );
 });
