@@ -80,8 +80,10 @@ export class ActionCalls {
    */
   async make({ action: name, input, by }: Act): Promise<CallResult | undefined> {
     const before = this.#findEarlier(name, input);
-    const isRetry = before !== undefined && this.#used.has(before.id) && before.error === timedOut;
-    const settled = before && !isRetry && settledOutcome(before);
+    // A call that was late may be repeated, or was not made at all. Whoever asks for it again wants
+    // it to be made, also if the turn is taken again.
+    const isLate = before?.error === timedOut;
+    const settled = before && !isLate && settledOutcome(before);
     if (before !== undefined) this.#used.add(before.id);
     if (settled) return { outcome: settled, isKnown: true };
     if (before === undefined && this.#all.length >= maxCalls) {
@@ -250,6 +252,7 @@ export class ActionCalls {
 }
 
 const late = Symbol("late");
+/** The error of a call that may be made again, or for which the turn had no time left. */
 const timedOut = "timed_out";
 /** The error of a call that may have been done and must not be made again. */
 const outcomeUnknown = "outcome_unknown";

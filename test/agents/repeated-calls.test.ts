@@ -4,6 +4,7 @@ import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { type Action, action } from "../../src/ports/action.ts";
+import type { ModelAnswer } from "../../src/ports/agent-model.ts";
 import { type Agency, agency } from "./world.ts";
 
 /** Returns the actions of a shop with five chairs, and the keys under which it was changed. */
@@ -117,4 +118,26 @@ test("a call is made once though its turn is taken again, and though its action 
       input: { items: [3, 1, 2] },
     },
   );
+});
+
+test("a call for which a turn had no time is made when the turn is taken again", async () => {
+  let answer = (): Promise<ModelAnswer> => new Promise(() => {});
+  const { keys, actions } = shop();
+  const steps: CreatePlaybook["steps"] = [
+    { id: "greet", type: "instruct", text: "Greet." },
+    { id: "sell", type: "run", action: "sell", args: {} },
+    { id: "done", type: "send", text: "It is yours." },
+  ];
+  const { ask, say, pass } = await agency(memory(), {
+    model: () => answer(),
+    actions,
+    agent: { limits: { timeout_ms: 3_000 }, handoff: { rules: [] } },
+    playbooks: [{ name: "Order", trigger: { keywords: ["order"] }, steps }],
+  });
+  await say("I want to order");
+  await pass(2_000);
+  answer = () => Promise.resolve({ text: "Hello." });
+  // The first try waits for the model until its time is up. Then it finds this message.
+  expect(await ask("Anybody there?")).toEqual(["Hello.\n\nIt is yours."]);
+  expect(keys).toHaveLength(1);
 });
