@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { ModelAnswer } from "../../src/ports/agent-model.ts";
-import { type Agency, agency } from "./world.ts";
+import { type Agency, agency, visitor } from "./world.ts";
 
 /** Returns the actions of a shop with five chairs, and the keys under which it was changed. */
 function shop() {
@@ -38,12 +38,13 @@ function shop() {
 const run = (id: string, name: string) =>
   ({ id, type: "run", action: name, args: {}, on_error: "no" }) as const;
 
-async function playing(steps: CreatePlaybook["steps"]) {
+async function playing(steps: CreatePlaybook["steps"], more: readonly Action[] = []) {
   const { keys, actions } = shop();
   const trigger = { keywords: ["order"] };
   const no = { id: "no", type: "send", text: "Sorry, no." } as const;
   const playbook = { name: "Order", trigger, steps: [...steps, no] };
-  const made = await agency(memory(), { actions, playbooks: [playbook] });
+  const made = await agency(memory(), { actions: [...actions, ...more], playbooks: [playbook] });
+  await made.engine.contacts.create({ phone: visitor, name: "Ann" });
   await made.ask("I want to order");
   return { ...made, keys };
 }
@@ -140,4 +141,32 @@ test("a call for which a turn had no time is made when the turn is taken again",
   // The first try waits for the model until its time is up. Then it finds this message.
   expect(await ask("Anybody there?")).toEqual(["Hello.\n\nIt is yours."]);
   expect(keys).toHaveLength(1);
+});
+
+describe("a playbook's call with the contact's name, which changes before the decision,", () => {
+  test.each([
+    ["approve", [{ to: "Ann" }], "Ann B., it is yours."],
+    ["deny", [], "Sorry, no."],
+  ] as const)("is decided as it was asked for: %s", async (decision, called, told) => {
+    const inputs: unknown[] = [];
+    const give = action({
+      name: "give",
+      description: "Gives a chair away.",
+      input: z.strictObject({ to: z.string() }),
+      risk: "approval",
+      idempotent: false,
+      execute: (input) => void inputs.push(input),
+    });
+    const steps: CreatePlaybook["steps"] = [
+      { ...run("give", "give"), args: { to: "{{contact.name}}" } },
+      { id: "done", type: "send", text: "{{contact.name}}, it is yours.", next: "end" },
+      { id: "end", type: "resolve" },
+    ];
+    const made = await playing(steps, [give]);
+    const { contact } = await made.conversation();
+    await made.engine.contacts.update(contact.id, { name: "Ann B." });
+    await decide(made, decision);
+    expect(inputs).toEqual(called);
+    expect(await made.replies()).toEqual([told]);
+  });
 });

@@ -85,7 +85,10 @@ export function moveToStep(
   library: Library,
   context: AnswerContext,
 ): readonly Frame[] {
-  if (to !== undefined) return [...below, { ...frame, step: to, asked: false, tries: 0 }];
+  if (to !== undefined) {
+    const { input: _, ...others } = frame;
+    return [...below, { ...others, step: to, asked: false, tries: 0 }];
+  }
   const caller = below.at(-1);
   const definition = caller && frameDefinition(caller, library);
   const step = caller && stepOf(caller, definition);
@@ -142,7 +145,7 @@ export interface Stage {
   readonly options: PlayOptions;
 }
 
-type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots">>;
+type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots" | "input">>;
 
 /** Why a step ended, as the run records it. */
 export interface StepExit {

@@ -76,16 +76,11 @@ function slotValuesOf(
   );
 }
 
-/** Calls an action. An argument that is a single placeholder without a value is left out. */
-function* takeRun(
-  step: Extract<PlaybookStep, { type: "run" }>,
-  stage: Stage,
-  lookUp: LookUp,
-): TurnMoves<Outcome> {
-  const args = Object.entries(step.args)
-    .map(([name, given]) => ({ name, given, value: fill(given, lookUp, stage.options.language) }))
-    .filter(({ given, value }) => value !== null || given === null);
-  const input = Object.fromEntries(args.map(({ name, value }) => [name, value]));
+type RunStep = Extract<PlaybookStep, { type: "run" }>;
+
+/** Calls an action, or continues after the decision about its call. */
+function* takeRun(step: RunStep, stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
+  const input = stage.frame.input ?? inputOf(step, stage, lookUp);
   const outcome = yield* act(step.action, input);
   switch (outcome.status) {
     case "done":
@@ -95,14 +90,25 @@ function* takeRun(
         changes: { slots: withOutput(step.id, outcome.output, stage) },
       };
     case "awaiting_approval":
-      return { go: "stay", end: { type: "waits" } };
+      return { go: "stay", end: { type: "waits" }, changes: { input } };
     case "failed":
       return takeFailure(step);
   }
 }
 
+/**
+ * Returns the input of an action. An argument that is a single placeholder without a value is left
+ * out.
+ */
+function inputOf({ args }: RunStep, { options }: Stage, lookUp: LookUp): Json {
+  const filled = Object.entries(args)
+    .map(([name, given]) => ({ name, given, value: fill(given, lookUp, options.language) }))
+    .filter(({ given, value }) => value !== null || given === null);
+  return Object.fromEntries(filled.map(({ name, value }) => [name, value]));
+}
+
 /** Continues after a failed action. */
-function takeFailure({ action, on_error }: Extract<PlaybookStep, { type: "run" }>): Outcome {
+function takeFailure({ action, on_error }: RunStep): Outcome {
   const reason = `${action} failed.`;
   return on_error === undefined
     ? { go: "end", end: { type: "stuck", cause: "action_failure", reason } }

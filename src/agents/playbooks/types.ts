@@ -380,4 +380,9 @@ export interface Frame {
   readonly visited: readonly string[];
   /** Values by slot name, and outputs of actions by `<step>.<field>`. */
   readonly slots: { readonly [name: string]: Json };
+  /**
+   * The input of the action whose approval the step waits for. The contact's name may change
+   * meanwhile, and the decision is about this input.
+   */
+  readonly input?: Json;
 }
