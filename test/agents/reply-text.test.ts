@@ -31,12 +31,13 @@ test("a reply is within the limit, and ends with the last text if that fits by i
         const signature = by?.trim() === "" ? null : by;
         const reply = replyOf(agentWith(signature ?? undefined), "webchat", texts, last);
         if (reply === null) {
-          expect(`${texts.join("")}${last}`.trim()).toBe("");
+          expect(`${texts.join("")}${last}`.trim(), "Only blank texts make no reply.").toBe("");
           return;
         }
-        expect([...reply].length).toBeLessThanOrEqual(max_chars);
+        expect([...reply].length, "A reply is within the limit.").toBeLessThanOrEqual(max_chars);
         const end = [last.trim(), ...(signature === null ? [] : [signature])].join("\n");
-        if ([...end].length <= max_chars) expect(reply.endsWith(end)).toBe(true);
+        if ([...end].length <= max_chars)
+          expect(reply.endsWith(end), "A last text that fits stays.").toBe(true);
       },
     ),
   );
