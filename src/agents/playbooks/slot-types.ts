@@ -29,13 +29,13 @@ export interface Slot {
    */
   readonly name: string;
   /**
-   * How the contact's answer is read. Without `pattern` and `enum`, `text` takes any answer. A
-   * `date` is stored as `2026-12-01`, a `phone` in E.164.
+   * How the contact's answer is read. Without `pattern` and `enum`, `text` takes any answer and
+   * stores its first 1,000 characters. A `date` is stored as `2026-12-01`, a `phone` in E.164.
    */
   readonly type: "text" | "number" | "boolean" | "date" | "phone" | "email";
   /**
-   * For type text: a regular expression (JavaScript, flag u) that the whole answer must match.
-   * Look-around, back-references and nested repeats are not allowed.
+   * For type text: a regular expression (JavaScript, flag u) that the whole answer must match, of
+   * up to 100 characters. Look-around, back-references and nested repeats are not allowed.
    */
   readonly pattern?: string | undefined;
   /**
@@ -85,13 +85,15 @@ export const slotSchema = z
       .enum(slotTypes)
       .describe(
         "How the contact's answer is read. Without `pattern` and `enum`, `text` takes any " +
-          "answer. A `date` is stored as `2026-12-01`, a `phone` in E.164.",
+          "answer and stores its first 1,000 characters. A `date` is stored as `2026-12-01`, a " +
+          "`phone` in E.164.",
       ),
     pattern: pattern
       .optional()
       .describe(
         "For type text: a regular expression (JavaScript, flag u) that the whole answer must " +
-          "match. Look-around, back-references and nested repeats are not allowed.",
+          "match, of up to 100 characters. Look-around, back-references and nested repeats are " +
+          "not allowed.",
       ),
     enum: options
       .optional()
