@@ -131,6 +131,10 @@ const first = <T extends z.ZodType>(most: number, item: T) =>
     .pipe(z.array(item));
 const share = z.number().min(0).max(1);
 const tokens = z.int().min(0).max(1e9).catch(0);
+const usageSchema = z
+  .object({ input_tokens: tokens, output_tokens: tokens })
+  .optional()
+  .catch(undefined);
 /** Characters of an input or a slot value as JSON. */
 const maxCharacters = 16_384;
 const json: z.ZodType<Json> = z
@@ -160,7 +164,7 @@ const answerSchema = z.object({
     )
     .optional()
     .catch(undefined),
-  usage: z.object({ input_tokens: tokens, output_tokens: tokens }).optional().catch(undefined),
+  usage: usageSchema,
 });
 
 /** A model returned something that is no answer. The message quotes nothing of it. */
@@ -197,6 +201,16 @@ export function validateAnswer(
     playbook_id: isOffered ? data.playbook_id : undefined,
   };
   return { answer, wrongFields: wrongFields(answered, data) };
+}
+
+/** Returns the tokens that a failed call of a model took, if its error has them. */
+export function usageOf(error: unknown): ModelAnswer["usage"] {
+  try {
+    return usageSchema.parse(memberOf(error, "usage"));
+  } catch {
+    // A model can throw anything, also an object whose fields cannot be read.
+    return undefined;
+  }
 }
 
 /** The maximum number of wrong fields that are named. */

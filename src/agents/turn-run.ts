@@ -1,5 +1,5 @@
 import type { BegunTurn, Progress, TurnFacts, TurnOutcome } from "./turn-types.ts";
-import { modelTurn, UnusableAnswer, validateAnswer } from "./model-turn.ts";
+import { modelTurn, UnusableAnswer, usageOf, validateAnswer } from "./model-turn.ts";
 import { sendableText } from "./reply.ts";
 import { takeTurn } from "./turn.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
@@ -174,13 +174,13 @@ export class TurnRun {
           "fields of a model's answer are ignored, because they have a wrong form or name",
         );
       }
-      this.#input_tokens += answer.usage?.input_tokens ?? 0;
-      this.#output_tokens += answer.usage?.output_tokens ?? 0;
+      this.#count(answer.usage);
       if (answer.text === undefined) return { done: "thought", answer, failure: null };
       const text = sendableText(begun.agent, answer.text);
       const failure = text === undefined ? "guardrail" : null;
       return { done: "thought", answer: { ...answer, text }, failure };
     } catch (error) {
+      this.#count(usageOf(error));
       if (!abort.aborted) {
         // An error of the model itself may quote the messages that it read.
         const err = error instanceof UnusableAnswer ? error : withoutMessage(error);
@@ -188,6 +188,12 @@ export class TurnRun {
       }
       return failed("model_error");
     }
+  }
+
+  /** Counts the tokens of one call of the model. */
+  #count(usage: ModelAnswer["usage"]): void {
+    this.#input_tokens += usage?.input_tokens ?? 0;
+    this.#output_tokens += usage?.output_tokens ?? 0;
   }
 
   async #act(move: Act): Promise<MoveResult | undefined> {

@@ -296,7 +296,8 @@ export interface AgentModel {
   /**
    * Returns the answer to a turn. Must have no side effects, because the engine calls it again if
    * the process ends before the answer is stored. An exception counts as `model_error`, and an
-   * answer after the turn's time limit as `model_timeout`.
+   * answer after the turn's time limit as `model_timeout`. If the call took tokens before it
+   * failed, throw an error with a field `usage`, as in an answer.
    */
   respond(turn: ModelTurn, options: RespondOptions): ModelAnswer | Promise<ModelAnswer>;
 }

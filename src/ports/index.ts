@@ -17,6 +17,7 @@ export type {
   ModelSlot,
   ModelTask,
   ModelTurn,
+  ModelUsage,
 } from "./agent-model.ts";
 export {
   added,

@@ -261,6 +261,23 @@ describe("a model that", () => {
     }
   });
 
+  test("fails after it has taken tokens is charged for them, and hands off at the budget", async () => {
+    const error = Object.assign(new Error("cut off"), {
+      usage: { input_tokens: 90, output_tokens: 10 },
+    });
+    const { ask, runs, conversation } = await agency(memory(), {
+      model: () => Promise.reject(error),
+      agent: { fallback_text: fallback, limits: { max_tokens_per_conversation: 150 } },
+    });
+    expect([await ask("Hello?"), await ask("Anybody?")].flat()).toEqual([fallback, fallback]);
+    expect((await runs()).map((run) => run.usage)).toEqual([
+      { input_tokens: 90, output_tokens: 10, model_calls: 1 },
+      { input_tokens: 90, output_tokens: 10, model_calls: 1 },
+    ]);
+    await ask("Still nobody?");
+    expect(await conversation()).toMatchObject({ handler: "queue" });
+  });
+
   test("returns an arbitrary value ends its turn in time", async () => {
     let answer: unknown;
     const ada = await agencyWith(memory(), () => answer as ModelAnswer);

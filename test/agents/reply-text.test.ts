@@ -36,8 +36,9 @@ test("a reply is within the limit, and ends with the last text if that fits by i
         }
         expect([...reply].length, "A reply is within the limit.").toBeLessThanOrEqual(max_chars);
         const end = [last.trim(), ...(signature === null ? [] : [signature])].join("\n");
-        if ([...end].length <= max_chars)
+        if ([...end].length <= max_chars) {
           expect(reply.endsWith(end), "A last text that fits stays.").toBe(true);
+        }
       },
     ),
   );

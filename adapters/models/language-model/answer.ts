@@ -1,4 +1,4 @@
-import type { Json, ModelAnswer, ModelTurn } from "../../../src/ports/index.ts";
+import type { Json, ModelAnswer, ModelTurn, ModelUsage } from "../../../src/ports/index.ts";
 import type { GenerateResult, GeneratedContent, Tokens } from "./specification.ts";
 import { toolNames } from "./tools.ts";
 
@@ -17,38 +17,51 @@ interface ToolCall {
   readonly input: { readonly [key: string]: unknown };
 }
 
+/** A result that is no answer. The tokens were used all the same. */
+class UnusableResult extends Error {
+  override readonly name = "UnusableResult";
+  readonly usage: ModelUsage;
+
+  constructor(message: string, usage: ModelUsage) {
+    super(message);
+    this.usage = usage;
+  }
+}
+
 /**
  * Converts a language model's result to an agent's answer. Calls of unknown tools are ignored. If
  * the model called actions, the answer holds only these calls: the model is then asked again with
  * their outcomes, and can say everything else.
- * @throws Error when the answer was cut off or filtered, or when a call's input is not a JSON
- *   object
+ * @throws UnusableResult when the answer was cut off or filtered, or when a call's input is not a
+ *   JSON object
  */
 export function answerOf(
-  { content, finishReason, usage }: GenerateResult,
+  { content, finishReason, usage: tokens }: GenerateResult,
   turn: ModelTurn,
 ): ModelAnswer {
+  const usage = {
+    input_tokens: count(tokens.inputTokens),
+    output_tokens: count(tokens.outputTokens),
+  };
   const reason = typeof finishReason === "string" ? finishReason : finishReason.unified;
   if (failedFinishReasons.has(reason)) {
-    throw new Error(`the language model did not finish its answer: finish reason "${reason}"`);
+    const message = `the language model did not finish its answer: finish reason "${reason}"`;
+    throw new UnusableResult(message, usage);
   }
-  const tokens = {
-    usage: { input_tokens: count(usage.inputTokens), output_tokens: count(usage.outputTokens) },
-  };
   const toolCalls = content.filter(
     ({ type, providerExecuted }) => type === "tool-call" && providerExecuted !== true,
   );
-  const calls = toolCalls.map(toolCallOf);
+  const calls = toolCalls.map((call) => toolCallOf(call, usage));
   const actionCalls = calls.filter(({ name }) =>
     turn.actions.some((action) => action.name === name),
   );
   if (actionCalls.length > 0 && turn.task.type !== "extract") {
     return {
-      ...tokens,
+      usage,
       calls: actionCalls.map(({ name, input }) => ({ action: name, input: input as Json })),
     };
   }
-  return { ...tokens, ...answerWithoutActions(calls, content, turn) };
+  return { usage, ...answerWithoutActions(calls, content, turn) };
 }
 
 function answerWithoutActions(
@@ -115,13 +128,14 @@ function slotOf(input: ToolCall["input"] | undefined, name: string): ModelAnswer
   return value === undefined || value === null ? {} : { slots: { [name]: value as Json } };
 }
 
-function toolCallOf({ toolName, input }: GeneratedContent): ToolCall {
+function toolCallOf({ toolName, input }: GeneratedContent, usage: ModelUsage): ToolCall {
   const parsed =
     typeof input === "string" && input.length <= maxInputLength ? parse(input) : undefined;
   if (typeof toolName !== "string" || !isObject(parsed)) {
-    throw new Error(
+    throw new UnusableResult(
       `the language model called the tool ${String(toolName).slice(0, 64)} with an input that ` +
         "is not a JSON object",
+      usage,
     );
   }
   return { name: toolName, input: parsed };

@@ -195,16 +195,18 @@ describe.each(specifications)("a language model of specification %s", (_, make) 
   it.each(["length", "content-filter", "error"] as const)(
     "fails when the finish reason is %s",
     async (end) => {
-      await expect(ask(nextPick(hello), { text: "Yes, we", end })).rejects.toThrow(end);
+      const failed = ask(nextPick(hello), { text: "Yes, we", end });
+      await expect(failed).rejects.toThrow(end);
+      await expect(failed, "The tokens were used.").rejects.toMatchObject({ usage });
     },
   );
 
   it.each(["{", "[]", "7", "null", `{"text": "${"a".repeat(100_000)}"}`])(
     "fails on a call whose input is not a JSON object",
     async (input) => {
-      await expect(ask(nextPick(hello), { calls: [{ name: "_reply", input }] })).rejects.toThrow(
-        /_reply/,
-      );
+      const failed = ask(nextPick(hello), { calls: [{ name: "_reply", input }] });
+      await expect(failed).rejects.toThrow(/_reply/);
+      await expect(failed, "The tokens were used.").rejects.toMatchObject({ usage });
     },
   );
 
