@@ -76,6 +76,7 @@ export async function readFacts(
     contact: contactFacts(contact),
     history: historyFrom(history, { ...heardBy(run, conversation), guarded_from }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
+    writtenAt: (answersNoMessages(run) ? undefined : unanswered.at(-1)?.created_at) ?? now,
     lowest,
     suspectsOptOut: unanswered.some(({ opt_out_suspected }) => opt_out_suspected),
     observations: noticed

@@ -123,6 +123,11 @@ export interface TurnFacts {
   readonly history: MessageHistory;
   /** The unanswered messages, joined. */
   readonly contactText: string;
+  /**
+   * When the contact wrote the last of them, or now if the run answers none. Days such as
+   * "tomorrow" count from then. The turn may be much later, for example after a hand-back.
+   */
+  readonly writtenAt: number;
   /** The lowest sentiment score of the unanswered messages. Null if none was scored. */
   readonly lowest: number | null;
   /** Whether the contact may want to opt out. */

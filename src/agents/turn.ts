@@ -30,7 +30,8 @@ export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
     if (playbook === undefined) {
       return failure(facts, "The playbook was deleted or disabled.");
     }
-    return yield* follow(facts, [beginFrame(playbook, request.slots, facts)], null);
+    const frame = beginFrame(playbook, request.slots, answerContext(facts));
+    return yield* follow(facts, [frame], null);
   }
   if (isResumed) return yield* resume(facts);
 
@@ -70,6 +71,11 @@ function* resume(facts: TurnFacts): TurnMoves<Ending> {
   return error === undefined ? nothing(facts, null) : failure(facts, error);
 }
 
+/** Returns how the contact's words are read as values of slots. */
+function answerContext({ language, contact, writtenAt }: TurnFacts) {
+  return { language, contact, now: writtenAt };
+}
+
 function begin(
   facts: TurnFacts,
   playbook: PinnedPlaybook,
@@ -78,7 +84,7 @@ function begin(
   const allowedSlots = allowedValues(playbook.definition.slots, slots, (words) =>
     mayFillSlot(facts, words),
   );
-  return follow(facts, [beginFrame(playbook, allowedSlots, facts)], null);
+  return follow(facts, [beginFrame(playbook, allowedSlots, answerContext(facts))], null);
 }
 
 function* follow(
@@ -86,12 +92,10 @@ function* follow(
   frames: readonly Frame[],
   contactText: string | null,
 ): TurnMoves<Ending> {
-  const { agent, contact, language, now } = facts;
+  const { agent } = facts;
   const played = yield* play(frames, contactText, facts.library, {
+    ...answerContext(facts),
     steps: agent.limits.max_steps_per_turn,
-    language,
-    now,
-    contact,
     stopsOn: (failure) => handsOffOn(agent, failure),
     mayFillSlot: (words) => mayFillSlot(facts, words),
   });

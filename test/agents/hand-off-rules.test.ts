@@ -37,6 +37,7 @@ function factsWith(more: Partial<TurnFacts>): TurnFacts {
     contact: nobody,
     history: { messages: [], unanswered: 0, guarded: 0 },
     contactText: "",
+    writtenAt: now,
     lowest: null,
     suspectsOptOut: false,
     observations: [],

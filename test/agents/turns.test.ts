@@ -175,6 +175,28 @@ test.each<{
   expect(told).toMatchObject([{ rule: rules[0]?.on }]);
 });
 
+test("the day after a message is the day after it was written, also in a turn after midnight", async () => {
+  const steps = [
+    { id: "ask", type: "ask" as const, slot: "day" },
+    { id: "done", type: "send" as const, text: "Booked for {{day}}." },
+  ];
+  const { world, ask, fastForward } = await agency(memory(), {
+    playbooks: [
+      {
+        name: "Book",
+        trigger: { keywords: ["book"] },
+        slots: [{ name: "day", type: "date", required: true, prompt: "Which day?" }],
+        steps,
+      },
+    ],
+  });
+  await ask("I want to book");
+  const midnight = Date.parse("2026-01-02T00:00:00Z");
+  await fastForward(midnight - 500 - world.clock.now());
+  expect(await ask("Tomorrow")).toEqual(["Booked for 2026-01-02."]);
+  expect(world.clock.now()).toBeGreaterThan(midnight);
+});
+
 test("a question is answered with the next one, although the session ends between the two", async () => {
   const [memory = expect.fail("no storage")] = storages;
   const { ask, say, pass, fastForward, runs, world } = await agency(memory.open().connect(), {
