@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { Temporal } from "temporal-polyfill";
 import { getOrInsert } from "./get-or-insert.ts";
 
 export const minuteMs = 60_000;
@@ -41,7 +42,8 @@ const knownTimeZones = new LRUCache<string, boolean>({ max: 500 });
 
 /**
  * Whether the runtime knows an IANA time zone of this name. An offset such as `+01:00` is not a
- * name.
+ * name. Neither is an abbreviation such as PST, which `Intl` knows but `Temporal` refuses:
+ * abbreviations are ambiguous, and `Intl` takes BST for the time of Dhaka.
  */
 export function isTimeZone(name: string): boolean {
   return getOrInsert(knownTimeZones, name, () => isNameOfZone(name));
@@ -50,7 +52,7 @@ export function isTimeZone(name: string): boolean {
 function isNameOfZone(name: string): boolean {
   if (!/^[a-z]/i.test(name)) return false;
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+    return new Temporal.ZonedDateTime(0n, name).timeZoneId !== "";
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;

@@ -172,6 +172,8 @@ describe("quiet hours", () => {
   it("use the first known time zone", () => {
     expect(firstTimeZone("Mars/Olympus", null, "Asia/Kathmandu", "UTC")).toBe("Asia/Kathmandu");
     expect(firstTimeZone(undefined, "Asia/Kathmandu")).toBe("Asia/Kathmandu");
+    // A contact can have such a zone from an earlier version.
+    expect(firstTimeZone("PST", "Asia/Kathmandu")).toBe("Asia/Kathmandu");
     expect(firstTimeZone("", undefined, null)).toBe("UTC");
   });
 });

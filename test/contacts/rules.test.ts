@@ -86,8 +86,15 @@ it("a time zone must be known to the runtime, a language must be a well-formed t
   for (const zone of Intl.supportedValuesOf("timeZone")) {
     expect([zone, isTimeZone(zone)]).toEqual([zone, true]);
   }
+  for (const zone of ["US/Pacific", "EST", "PST8PDT", "europe/berlin"]) {
+    expect([zone, isTimeZone(zone)]).toEqual([zone, true]);
+  }
   for (const none of ["", "+01:00", "Europe", "Mars/Olympus", "Europe/Berlin "]) {
     expect(isTimeZone(none)).toBe(false);
+  }
+  // No IANA names. The runtime knows them all the same: PST as Los Angeles, but BST as Dhaka.
+  for (const none of ["PST", "CST", "BST", "IST", "JST", "pst"]) {
+    expect([none, isTimeZone(none)]).toEqual([none, false]);
   }
   for (const tag of ["de", "pt-BR", "zh-Hant-TW", "x-private"]) {
     expect(isLanguage(tag)).toBe(tag !== "x-private");
