@@ -9,6 +9,7 @@ import { Signal } from "./signal.ts";
 import { Slot, Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
+import { retry } from "./handlers.ts";
 import type { DueJob } from "./round-robin.ts";
 import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
@@ -312,14 +313,15 @@ export class Dispatcher {
       const job = nameOf(storedName(claim));
       logger.error({ err: error, job }, "a job failed; retrying");
       const again = { againAt: clock.now() + pauseAfter(claim.failures), failed: true };
-      await store
-        .commitUnscoped((tx) => finish(tx, claim, again), background)
-        .catch((unfinished: unknown) => {
-          logger.warn(
-            { err: unfinished, job },
-            "a failed job could not be rescheduled; it runs again when its lease expires",
-          );
-        });
+      // Mostly, the storage was away for a moment. Without this, the job would wait for its lease.
+      await retry(clock, this.#stopping.signal, () =>
+        store.commitUnscoped((tx) => finish(tx, claim, again), background),
+      ).catch((unfinished: unknown) => {
+        logger.warn(
+          { err: unfinished, job },
+          "a failed job could not be rescheduled; it runs again when its lease expires",
+        );
+      });
     }
   }
 

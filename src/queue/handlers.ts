@@ -56,8 +56,7 @@ const pauses = [100, 200, 400, 800, 1_600, 3_200] as const;
 
 /**
  * Retries `work` for a few seconds while the storage is unavailable, until `abort`. Use it to store
- * results that cannot be obtained again: if a carrier's answer is lost, its message becomes
- * ambiguous.
+ * what only this process knows: if a carrier's answer is lost, its message becomes ambiguous.
  */
 export async function retry<T>(
   clock: Clock,

@@ -1,5 +1,7 @@
 /** The search for work while the storage is away. */
 import { describe, expect, it } from "vitest";
+import { TidingsError } from "../../src/kernel/index.ts";
+import type { Write } from "../../src/ports/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
@@ -59,6 +61,41 @@ describe.each(storages)("an engine on $name", ({ open }) => {
       { level: "warn", message: "due jobs could not be leased; retrying", facts: { failures: 1 } },
       { level: "info", message: "due jobs can be leased again" },
     ]);
+  });
+
+  it("runs a job that an outage interrupted again within seconds, not when its lease expires", async () => {
+    const { clock, engine } = world();
+    const storage = open().connect();
+    let [isDown, isOver] = [false, false];
+    const leases = (write: Write): boolean =>
+      write.kind === "update" && write.row["kind"] === "release" && write.row["leased"] === true;
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            if (!isDown) {
+              await group.commit(writes);
+              // The outage begins while the job runs, and job and engine meet it.
+              isDown = !isOver && writes.some(leases);
+              return;
+            }
+            await group.abort();
+            throw new TidingsError("storage_unavailable", "away");
+          },
+        });
+      },
+    });
+    const line = carrier();
+    const one = engine(own, { transports: [line] });
+    await one.start();
+    const send_at = new Date(clock.now() + 60_000).toISOString();
+    await one.messages.send({ to: "+15005550001", body: "Hi", send_at });
+    await clock.advance(64_000);
+    expect([isDown, line.calls]).toEqual([true, []]);
+    [isDown, isOver] = [false, true];
+    await clock.advance(6_000);
+    expect(line.calls).toHaveLength(1);
   });
 
   it("logs an outage at once, then every minute, and its end", async () => {
