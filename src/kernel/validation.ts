@@ -185,6 +185,8 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
       return Array.isArray(issue.options)
         ? oneOf(issue.options, given(issue))
         : "has none of the allowed forms";
+    case "invalid_key":
+      return issue.issues.map(({ message }) => `the key ${message}`).join(" and ");
     case "unrecognized_keys":
       return issue.inst instanceof z.ZodObject ? listOfFields(issue.inst.shape) : undefined;
     default:

@@ -57,6 +57,18 @@ describe("the error of a field", () => {
     expect(error).toMatchObject({ errors: [{ pointer: "/field", message }] });
   });
 
+  test("says what is wrong with the key of a map", () => {
+    const map = z.strictObject({ field: z.record(z.string().min(1).max(3), z.string()) });
+    expect(
+      thrownBy(() => parse(map, { field: { long_key: "a", "": "b", key: "c" } })),
+    ).toMatchObject({
+      errors: [
+        { pointer: "/field/long_key", message: "the key must have at most 3 characters" },
+        { pointer: "/field/", message: "the key must have at least 1 character" },
+      ],
+    });
+  });
+
   test("reports each wrong number once", () => {
     const range = z.strictObject({ seconds: z.int().min(1).max(60), days: z.int().max(366) });
     const error = thrownBy(() => parse(range, { seconds: 1e20, days: 1e20 }));
