@@ -49,7 +49,7 @@ const optionsSchema = optionsObject(
 );
 
 function isFile(file: unknown): boolean {
-  return typeof file === "string" && file !== "" && !isInMemory(file);
+  return typeof file === "string" && file !== "" && !file.includes("\0") && !isInMemory(file);
 }
 
 function isInMemory(file: unknown): boolean {

@@ -214,6 +214,7 @@ describe("when the SQLite file cannot be used", () => {
     expect(() => sqlite({ file: ":memory:" })).toThrow(/memory\(\)/);
     expect(() => sqlite({ file: "file:x?mode=memory" })).toThrow(/memory\(\)/);
     expect(() => sqlite({ file: "" })).toThrow(/file: expected .*, got/);
+    expect(() => sqlite({ file: "a\0.db" })).toThrow(/file: expected .*, got/);
     const parsed = (text: string): SqliteOptions => JSON.parse(text) as SqliteOptions;
     expect(() => sqlite(parsed("{}"))).toThrow(
       /file: expected the path of a database file, got undefined/,
