@@ -7,7 +7,7 @@ import { stopTransports } from "../messages/index.ts";
 import { Executor, type HookHandler, type HostPolicies } from "../operations/index.ts";
 import type { JobHandlers } from "../queue/index.ts";
 import { createSandboxSenders } from "../senders/index.ts";
-import type { Store } from "../store/index.ts";
+import { background, type Store } from "../store/index.ts";
 import { startWork, type Work } from "./background-work.ts";
 import { type EngineRuntime, engineRuntime } from "./engine-runtime.ts";
 import type { Prepared } from "./operation-runner.ts";
@@ -70,8 +70,10 @@ export class Lifecycle {
     const { storage, random } = settings;
     await store.open();
     this.#isOpen = true;
-    const secret = await store.commitUnscoped((tx) =>
-      prepareStorage(tx, { drawId, random, setUpSandbox: createSandboxSenders }),
+    // The first call may come from inside a transaction of another engine on this storage.
+    const secret = await store.commitUnscoped(
+      (tx) => prepareStorage(tx, { drawId, random, setUpSandbox: createSandboxSenders }),
+      background,
     );
     if (this.#stopping === undefined) streams.signals.connect(storage);
     this.#unwatch = storage.watch?.(

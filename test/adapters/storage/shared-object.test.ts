@@ -8,6 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { database } from "../../support/postgres.ts";
 import { insert, write } from "./postgres-rows.ts";
 import { closing, temporaryFile } from "./sqlite-files.ts";
+import { world } from "../../support/world.ts";
 
 const storages: readonly (readonly [string, () => Promise<StoragePort>])[] = [
   ["SQLite", async () => sqlite({ file: await temporaryFile() })],
@@ -34,5 +35,18 @@ it.each(storages)(
     await eventually(() => expect(heard.at(-1)).toBe(100));
     // PostgreSQL's listener is also called when it begins to listen.
     expect(heard.length).toBeLessThanOrEqual(3 + (performance.now() - begun) / 20);
+  },
+);
+
+it.each(storages)(
+  "an engine on a shared %s object can be first called inside a transaction of the other",
+  async (_, make) => {
+    const storage = await make();
+    const { engine } = world();
+    const [one, other] = [engine(storage), engine(storage)];
+    const { id } = await one.transaction((tx) =>
+      other.messages.send({ to: "+15005550001", body: "Hi" }, { tx: tx as object }),
+    );
+    expect(await one.messages.get(id)).toMatchObject({ body: "Hi" });
   },
 );
