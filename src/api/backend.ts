@@ -89,6 +89,7 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
   const options = { ...engine, prepared };
   const healthCheck = new HealthCheck(engine);
   const accounts = new KnownAccounts(store);
+  const keyLimiter = rateLimiter(clock, storage);
   return {
     drawId,
     clock,
@@ -99,7 +100,9 @@ export function apiBackend(engine: BackendOptions): ApiBackend {
     origins: engine.origins,
     prepared,
     keyRing,
-    keyLimiter: rateLimiter(clock, storage),
+    keyLimiter: {
+      admit: (key, limit) => store.whileOpen(() => keyLimiter.admit(key, limit)),
+    },
     // The count is per process. Sessions are short-lived and would leave their counts in the
     // storage.
     visitorLimiter: rateLimiter(clock, {}),

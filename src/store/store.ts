@@ -2,7 +2,7 @@ import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
 import { CommandQueue, type Origin } from "./command-queue.ts";
-import { Committer, maxConflicts } from "./committer.ts";
+import { Committer, isStorageFailure, maxConflicts } from "./committer.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
 import { RecentRows } from "./recent-rows.ts";
@@ -73,7 +73,12 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     const { port, clock, random, logger, projection } = options;
-    this.#reads = unscopedReads(port.reader);
+    const { reader } = port;
+    this.#reads = unscopedReads({
+      get: (lookups) => this.whileOpen(() => reader.get(lookups)),
+      range: (range) => this.whileOpen(() => reader.range(range)),
+      search: (searches) => this.whileOpen(() => reader.search(searches)),
+    });
     this.#hosts = new HostTransactions({
       port,
       join: (handle, work, onWrites) => this.#join(handle, work, onWrites),
@@ -175,12 +180,7 @@ export class Store {
 
   /** @throws TidingsError if no command is accepted now */
   #checkAccepts(origin: Origin): void {
-    if (this.#closing !== undefined) {
-      throw new TidingsError(
-        "shutting_down",
-        "The engine is shutting down and accepts no more commands.",
-      );
-    }
+    if (this.#closing !== undefined) throw shuttingDown("accepts no more commands");
     if (origin !== "engine") this.#hosts.refuseInside();
     if (this.#waiting >= (origin === "engine" ? maxWaitingInTotal : maxWaiting)) {
       throw new TidingsError(
@@ -296,6 +296,19 @@ export class Store {
     return this.#reads;
   }
 
+  /**
+   * Calls the storage for something else than a commit. If the storage is closed meanwhile, this
+   * fails with `shutting_down` and not as if the storage were broken.
+   */
+  async whileOpen<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.#closing === undefined || !isStorageFailure(error)) throw error;
+      throw shuttingDown("has closed its storage", error);
+    }
+  }
+
   /** Yields to the event loop. */
   yieldToEventLoop(): Promise<void> {
     return this.#options.port.yieldToEventLoop();
@@ -343,6 +356,10 @@ export class Store {
       }
     }
   }
+}
+
+function shuttingDown(what: string, cause?: unknown): TidingsError {
+  return new TidingsError("shutting_down", `The engine is shutting down and ${what}.`, { cause });
 }
 
 /**

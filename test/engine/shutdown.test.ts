@@ -5,6 +5,7 @@ import type { StoragePort } from "../../src/ports/storage.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { accepted, carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
+import { storages } from "../support/storages.ts";
 import { world } from "../support/world.ts";
 
 const hello = { to: "+15005550001", body: "Hello" };
@@ -124,6 +125,35 @@ describe("an engine that stops", () => {
 });
 
 describe("a request to an engine that stops", () => {
+  it.each(storages)(
+    "is refused in the same way if its storage on $name is closed during its reads",
+    async ({ open }) => {
+      const { engine, log } = world();
+      const one = engine(open().connect());
+      const { secret } = await one.apiKeys.create({ name: "test" });
+      const { contact_id } = await one.messages.send(hello);
+      const paths = [
+        "/messages",
+        "/contacts",
+        `/contacts/${contact_id}/messages`,
+        "/conversations",
+      ];
+      const asked = paths.map((path) =>
+        call(one.api, { method: "GET", path: `/v1${path}`, key: secret ?? "" }),
+      );
+      await one.stop();
+      for (const answer of await Promise.all(asked)) {
+        if (answer.status === 200) continue;
+        expect(jsonOf(answer)).toMatchObject({
+          status: 503,
+          code: "shutting_down",
+          retryable: true,
+        });
+      }
+      expect(log.filter(({ level }) => level === "error")).toEqual([]);
+    },
+  );
+
   it("is refused, and is logged as no error", async () => {
     const { clock, engine, log } = world();
     const line = carrier({ send: () => new Promise(() => {}) });
