@@ -2,6 +2,7 @@
  * What the result of an attempt means for its message: an answer of the carrier, a lost answer, a
  * look-up or a receipt. The functions are pure.
  */
+import { storable } from "../kernel/index.ts";
 import {
   carrierErrorCodes,
   type CarrierError,
@@ -156,16 +157,23 @@ export function notBeforeOf(retryAfter: number | null | undefined, now: number):
   return isDelay ? Math.min(now + Math.ceil(retryAfter), lastTime) : null;
 }
 
+/**
+ * The maximum lengths of a carrier's texts. The message, its attempt, its timeline and its events
+ * repeat them, and a carrier may answer with a whole page.
+ */
+const [maxErrorMessage, maxProviderCode] = [1_000, 200];
+
 /** Returns the error of a message. A code that the engine does not know becomes `unknown`. */
 export function carrierError(error: CarrierError, permanent: boolean): MessageError {
   const { code, message, provider_code } = error;
   const known = carrierErrorCodes.includes(code);
+  const ownCode = provider_code ?? (known ? null : code);
   return {
     code: known ? code : "unknown",
-    message,
+    message: storable(message, maxErrorMessage),
     permanent,
     stage: code === "unreachable" ? "handset" : "carrier",
-    provider_code: provider_code ?? (known ? null : code),
+    provider_code: ownCode === null ? null : storable(ownCode, maxProviderCode),
   };
 }
 

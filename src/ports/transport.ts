@@ -101,10 +101,11 @@ export interface CarrierError {
   /**
    * An explanation for people, without secrets and phone numbers. The message's `error` shows it.
    * Do not pass on the carrier's own text, which may quote the number: a receipt that belongs to no
-   * known message is kept for up to 72 hours, also after an erasure.
+   * known message is kept for up to 72 hours, also after an erasure. Only the first 1,000
+   * characters are shown.
    */
   readonly message: string;
-  /** The carrier's own code. */
+  /** The carrier's own code. Only its first 200 characters are shown. */
   readonly provider_code?: string;
 }
 

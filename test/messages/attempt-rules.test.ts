@@ -6,6 +6,7 @@ import {
   applyAnswer,
   applyLostAnswer,
   applyNotSent,
+  carrierError,
   evidenceOf,
   withValidTime,
 } from "../../src/messages/attempt-rules.ts";
@@ -45,6 +46,17 @@ describe("a message of which an earlier attempt may have been sent", () => {
     expect(ambiguousIfLost(none, sending, answerLost)).toBe(none);
     expect(ambiguousIfLost(failed, sending, undefined)).toBe(failed);
     expect(ambiguousIfLost(failed, { status: "canceled" }, answerLost)).toBe(failed);
+  });
+});
+
+it("a carrier's error is shown without what no database stores, and cut if it is long", () => {
+  const page = { code: "filtered", message: `\ud800\0${"x".repeat(5_000)}` } as const;
+  expect(carrierError({ ...page, provider_code: "9".repeat(300) }, true)).toEqual({
+    code: "filtered",
+    message: `\ufffd${"x".repeat(998)}`,
+    permanent: true,
+    stage: "carrier",
+    provider_code: "9".repeat(200),
   });
 });
 
