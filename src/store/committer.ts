@@ -1,4 +1,4 @@
-import { TidingsError } from "../kernel/index.ts";
+import type { TidingsError } from "../kernel/index.ts";
 import {
   type Clock,
   type Group,
@@ -10,6 +10,7 @@ import {
 } from "../ports/index.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import type { CommandQueue, Member } from "./command-queue.ts";
+import { contended, isStorageFailure, refused } from "./errors.ts";
 import { GroupPace } from "./group-pace.ts";
 import { Overlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
@@ -347,7 +348,8 @@ export class Committer {
       this.#options.requeue(members);
     } else {
       if (isStorageFailure(error)) this.#options.onFailure(error);
-      for (const member of members) member.reject(error);
+      const reason = error instanceof StorageRefusal ? refused(error) : error;
+      for (const member of members) member.reject(reason);
     }
   }
 }
@@ -369,14 +371,6 @@ function cancelBegun(members: readonly Member[]): void {
   }
 }
 
-/** Whether the storage itself failed, whatever the command was. */
-export function isStorageFailure(error: unknown): error is TidingsError {
-  return (
-    error instanceof TidingsError &&
-    (error.code === "storage_unavailable" || error.code === "storage_damaged")
-  );
-}
-
 /**
  * Throws an error that fails the whole group: the storage could not be read, or the body met a
  * conflict. Another run in this group would meet it, too, because the group reads each row only
@@ -386,12 +380,4 @@ function throwIfGroupFails(result: Result): void {
   if (result.ok) return;
   const { error } = result;
   if (isStorageFailure(error) || error instanceof StorageConflict) throw error;
-}
-
-function contended(cause: unknown): TidingsError {
-  return new TidingsError(
-    "storage_contended",
-    "Other commands kept changing the same rows. Nothing was written. Retry later.",
-    { cause },
-  );
 }

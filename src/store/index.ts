@@ -10,7 +10,7 @@ export {
 } from "./scan.ts";
 export { type Reads, type ScopedRangeOf, type UnscopedReads, unscopedReadsOf } from "./reads.ts";
 export type { Origin } from "./command-queue.ts";
-export { isStorageFailure } from "./committer.ts";
+export { isStorageFailure } from "./errors.ts";
 export { reread } from "./reread.ts";
 export { background, Store } from "./store.ts";
 export {
