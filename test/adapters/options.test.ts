@@ -123,6 +123,7 @@ describe("an adapter", () => {
       [{ pool, schema: "App" }],
       "postgres: schema: expected the name of a schema in lower",
     ],
+    [postgres, [{ pool, schema: "pg_tidings" }], "PostgreSQL reserves names that begin with pg_"],
     [memory, [{ file: "app.db" }], "memory: expected no arguments, got an object"],
     [standard, [{ agents: {} }], "standard: expected no arguments, got an object"],
     [sandbox, [{ numbers: [] }], "sandbox: expected no arguments, got an object"],

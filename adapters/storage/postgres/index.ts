@@ -27,7 +27,8 @@ export interface PostgresOptions<Client extends PostgresClient = PostgresClient>
   readonly pool: PostgresPool<Client>;
   /**
    * The PostgreSQL schema of the tables: up to 63 lower-case letters, digits and underscores, not
-   * beginning with a digit. The default is `public`. A migration creates it if it does not exist.
+   * beginning with a digit or `pg_`. The default is `public`. A migration creates it if it does not
+   * exist.
    */
   readonly schema?: string | undefined;
   /**
@@ -46,8 +47,14 @@ const optionsSchema = optionsObject(
     pool: option<PostgresPool>("a pg Pool", isPool),
     schema: option<string>(
       "the name of a schema in lower-case letters, digits and underscores, up to 63 characters",
-      (schema) => typeof schema === "string" && /^[a-z_][a-z0-9_]{0,62}$/.test(schema),
-      { isQuoted: true },
+      (schema) => typeof schema === "string" && /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(schema),
+      {
+        isQuoted: true,
+        advice: (schema) =>
+          String(schema).startsWith("pg_")
+            ? ". PostgreSQL reserves names that begin with pg_."
+            : "",
+      },
     ).default("public"),
     migrate: booleanOption.default(true),
   },

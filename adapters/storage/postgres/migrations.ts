@@ -162,5 +162,6 @@ async function refuseEncoding(connection: Connection): Promise<void> {
     "storage_unavailable",
     `expected a database with the encoding UTF8, got ${encoding}. ` +
       `Create the database with ENCODING 'UTF8'.`,
+    { retryable: false },
   );
 }

@@ -222,6 +222,7 @@ describe("migrations of the PostgreSQL storage", () => {
     const port = postgres({ pool: where.pool({ connectionString: url.href }) });
     await expect(port.open(firstSchema)).rejects.toMatchObject({
       message: says(/UTF8.*SQL_ASCII/),
+      retryable: false,
     });
   });
 });
