@@ -13,6 +13,7 @@ import type {
 } from "../operations/index.ts";
 import type { Reads } from "../store/index.ts";
 import {
+  mailboxByAddress,
   mailboxName,
   mailByNumber,
   type MailRow,
@@ -47,13 +48,29 @@ export const webchatStream: EventStream<VisitorStream, WebchatMessage> = {
     const { reads, now } = sources;
     const session = await reads.get(webchatSessionById, [id]);
     if (session === undefined || session.expires_at <= now()) throw notFound("webchat session");
+    const after =
+      last_event_id === undefined
+        ? session.begins_after
+        : await existingNumber(reads, session, Number(last_event_id));
     const place = await sources.join({ name: mailboxName(session), session_id: session.id });
-    const after = last_event_id === undefined ? session.begins_after : Number(last_event_id);
     const reader = new VisitorReader(sources, session, place, after);
     const [next, close] = [() => reader.next(), () => reader.close()];
     return follow({ ...sources, place, next, close, endsAt: session.expires_at }, signal);
   },
 };
+
+/**
+ * Returns the browser's last number, or that of the mailbox if it is lower, as after a backup was
+ * restored. The next messages get the numbers in between, and the browser does not have them.
+ */
+async function existingNumber(
+  reads: Reads,
+  { address }: WebchatSessionRow,
+  number: number,
+): Promise<number> {
+  const mailbox = await reads.get(mailboxByAddress, [address]);
+  return Math.min(number, mailbox?.last_number ?? 0);
+}
 
 /** A contact whose conversations are watched. */
 interface Watched {
