@@ -75,25 +75,34 @@ export function expressHandler(engine: Mountable, ...others: readonly unknown[])
 
 /** The parts of a body-parser error that the handler uses. */
 interface ParserError {
-  readonly type: string;
+  readonly type?: unknown;
   readonly body?: unknown;
   readonly limit?: unknown;
 }
 
-/** Tells body-parser's errors from the host application's by their `type`. */
+/**
+ * Tells body-parser's errors from the host application's by their `type`. If it cannot decompress a
+ * body, it passes the error of `node:zlib` on, which has only a code.
+ */
 function isParserError(error: unknown): error is ParserError {
-  if (!(error instanceof Error) || !("type" in error) || typeof error.type !== "string") {
-    return false;
-  }
-  return /^(?:entity|encoding|charset|request)\.[a-z.]+$/.test(error.type);
+  if (!(error instanceof Error)) return false;
+  const { type, code } = error as { readonly type?: unknown; readonly code?: unknown };
+  return typeof type === "string"
+    ? /^(?:entity|encoding|charset|request)\.[a-z.]+$/.test(type)
+    : typeof code === "string" && /^(?:Z_|ZSTD_error_|ERR__ERROR_)/.test(code);
 }
 
 function refusalOf({ type, limit }: ParserError): TidingsError {
-  return type === "entity.too.large"
-    ? new TidingsError(
-        "body_too_large",
-        `The body is larger than ${String(limit)} bytes, the limit of the body parser that is ` +
-          "mounted before tidings.",
-      )
-    : new TidingsError("malformed_request", "The connection closed before the end of the body.");
+  if (type === "entity.too.large") {
+    return new TidingsError(
+      "body_too_large",
+      `The body is larger than ${String(limit)} bytes, the limit of the body parser that is ` +
+        "mounted before tidings.",
+    );
+  }
+  const message =
+    type === undefined
+      ? "The body does not have the encoding of its `Content-Encoding` header."
+      : "The connection closed before the end of the body.";
+  return new TidingsError("malformed_request", message);
 }

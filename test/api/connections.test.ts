@@ -309,6 +309,31 @@ test("a body that express.json() rejects is answered with a problem document", a
   expect(engine.rows.size).toBe(0);
 });
 
+test("a compressed body that express.json() cannot read gets the answer of any compressed body", async () => {
+  const engine = notes();
+  const listener: Mounting["listener"] = (mounted) =>
+    express().use(express.json()).use(expressHandler(mounted));
+  await using running = await serve({ prefix: "", listener }, engine);
+  for (const encoding of ["gzip", "deflate", "br"]) {
+    const answer = await ask(running.port, {
+      method: "POST",
+      path: "/v1/notes",
+      headers: [
+        ["Authorization", `Bearer ${keys.all}`],
+        ["Content-Type", "application/json"],
+        ["Content-Encoding", encoding],
+      ],
+      body: '{"title":"not compressed"}',
+    });
+    expect([encoding, answer.status, answer.headers["content-type"]]).toEqual([
+      encoding,
+      415,
+      "application/problem+json",
+    ]);
+  }
+  expect(engine.rows.size).toBe(0);
+});
+
 test("errors of the host application's middleware are left to it", async () => {
   const engine = notes();
   const app = express()
