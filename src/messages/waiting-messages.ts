@@ -112,11 +112,11 @@ async function editedState(
 function checkContent(channel: Channel, body: string, media: MessageRow["media"]): void {
   if (body === "" && media.length === 0) {
     throw invalid([
-      { pointer: "/body", code: "custom", message: "must not be empty unless there is media" },
+      { pointer: "/body", code: "invalid", message: "must not be empty unless there is media" },
     ]);
   }
   if (channel === "sms" && media.length > 0) {
-    throw invalid([{ pointer: "/media", code: "custom", message: "needs channel mms or webchat" }]);
+    throw invalid([{ pointer: "/media", code: "invalid", message: "needs channel mms or webchat" }]);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Whether a message can be edited. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { TidingsError } from "../../src/kernel/errors.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
@@ -68,4 +69,21 @@ it("an inbound message is not editable", async () => {
     code: "not_editable",
     message: "The message is received; only a scheduled one can be edited.",
   });
+});
+
+it("an edit that leaves a wrong message has the errors of sending that message", async () => {
+  const { clock, engine } = world();
+  const one = engine(memory());
+  const message = { to: "+15005550001", channel: "sms", body: "Hello" } as const;
+  const send_at = new Date(clock.now() + hour).toISOString();
+  const { id } = await one.messages.send({ ...message, send_at });
+  for (const change of [{ body: "" }, { media: [{ url: "https://example.com/a.png" }] }]) {
+    const [edited, sent] = await Promise.all(
+      [one.messages.edit(id, change), one.messages.send({ ...message, ...change })].map((done) =>
+        done.catch(({ errors }: TidingsError) => errors),
+      ),
+    );
+    expect(edited).toEqual([expect.objectContaining({ code: "invalid" })]);
+    expect(edited).toEqual(sent);
+  }
 });
