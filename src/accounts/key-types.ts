@@ -1,6 +1,7 @@
 /** API keys: the schemas of the API. */
 import * as z from "zod";
 import {
+  distinct,
   ids,
   instant,
   type KeyId,
@@ -122,12 +123,7 @@ export const createKeySchema = z
     mode: modeSchema
       .optional()
       .describe("The mode of the key. It must be the caller's mode, which is also the default."),
-    scopes: z
-      .array(keyScopeSchema)
-      .min(1)
-      .refine((list) => new Set(list).size === list.length, {
-        error: "must not contain a scope twice",
-      })
+    scopes: distinct(z.array(keyScopeSchema).min(1), "must not contain a scope twice")
       .optional()
       .describe(
         "What the key may do: a subset of the caller's scopes. By default all of them. The host " +

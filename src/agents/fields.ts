@@ -13,9 +13,3 @@ export const handle = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, {
 export const atMost = (max: number): { readonly error: string } => ({
   error: `must have at most ${max} items`,
 });
-
-/** Whether a list names nothing twice. */
-export const namesNoneTwice = (list: readonly string[]): boolean =>
-  new Set(list).size === list.length;
-
-export const twice = { error: "must not contain duplicates" };

@@ -4,6 +4,7 @@ import {
   type AgentId,
   type Channel,
   channelSchema,
+  distinct,
   ids,
   type Limits,
   name,
@@ -42,7 +43,7 @@ import {
   agentLimitsSchema,
   defaultAgentLimits,
 } from "./settings/limits-types.ts";
-import { atMost, handle, namesNoneTwice, twice } from "./fields.ts";
+import { atMost, handle } from "./fields.ts";
 import {
   type AgentReply,
   type AgentReplyInput,
@@ -211,16 +212,10 @@ function agentFields(limits: Limits) {
     name: name(200).describe(
       "The agent's name, at most 200 characters. Visitors see it on webchat.",
     ),
-    channels: z
-      .array(channelSchema)
-      .min(1)
-      .refine(namesNoneTwice, twice)
-      .describe("The channels that the agent answers on. At least one."),
-    senders: z
-      .array(senderAddress)
-      .min(1)
-      .max(50, atMost(50))
-      .refine(namesNoneTwice, twice)
+    channels: distinct(z.array(channelSchema).min(1)).describe(
+      "The channels that the agent answers on. At least one.",
+    ),
+    senders: distinct(z.array(senderAddress).min(1).max(50, atMost(50)))
       .nullable()
       .meta({
         default: standard.senders,
@@ -255,7 +250,7 @@ function agentFields(limits: Limits) {
 
 /** What an agent can use to answer. */
 const toolFields = {
-  playbook_ids: z.array(ids.playbook).max(50, atMost(50)).refine(namesNoneTwice, twice).meta({
+  playbook_ids: distinct(z.array(ids.playbook).max(50, atMost(50))).meta({
     default: standard.playbook_ids,
     description: "The playbooks that a contact's words can start. At most 50.",
   }),
@@ -263,16 +258,12 @@ const toolFields = {
     default: standard.knowledge,
     description: "Facts that the agent may tell contacts. At most 100.",
   }),
-  actions: z
-    .array(handle)
-    .max(50, atMost(50))
-    .refine(namesNoneTwice, twice)
-    .meta({
-      default: standard.actions,
-      description:
-        "Names of the host application's actions that the model may call. At most 50. Playbooks " +
-        "may call any action.",
-    }),
+  actions: distinct(z.array(handle).max(50, atMost(50))).meta({
+    default: standard.actions,
+    description:
+      "Names of the host application's actions that the model may call. At most 50. Playbooks " +
+      "may call any action.",
+  }),
 };
 
 const enabled = z

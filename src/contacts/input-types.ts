@@ -2,6 +2,7 @@
 import * as z from "zod";
 import {
   defaultPageSize,
+  distinct,
   instant,
   isTimeZone,
   type Limits,
@@ -43,17 +44,14 @@ function factFields(limits: Limits) {
       .refine(isTimeZone, {
         error: "must be a time zone of the IANA database, such as Europe/Berlin",
       })
-      .meta({ description: about.time_zone, examples: ["Europe/Berlin"] }),
+      .meta({ description: about.time_zone, examples: ["Europe/Berlin"], pattern: "^[A-Za-z]" }),
     language: text(64)
       .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
-      .meta({ description: about.language, examples: ["pt-BR"] }),
-    labels: z
-      .array(label)
-      .max(maxLabels, { error: `must have at most ${maxLabels} labels` })
-      .refine((list) => new Set(list).size === list.length, {
-        error: "must not repeat a label",
-      })
-      .describe(about.labels),
+      .meta({ description: about.language, examples: ["pt-BR"], pattern: "^[A-Za-z]" }),
+    labels: distinct(
+      z.array(label).max(maxLabels, { error: `must have at most ${maxLabels} labels` }),
+      "must not repeat a label",
+    ).describe(about.labels),
     attributes: metadataInput(limits).describe(about.attributes),
   };
 }

@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   type Channel,
   channelSchema,
+  distinct,
   instant,
   isId,
   type Limits,
@@ -243,15 +244,12 @@ export interface LabelConversation {
 export const labelConversationSchema = z
   .strictObject({
     ...byId,
-    labels: z
-      .array(label)
-      .max(maxLabels, { error: `must have at most ${maxLabels} labels` })
-      .refine((list) => new Set(list).size === list.length, {
-        error: "must not repeat a label",
-      })
-      .describe(
-        "The complete list of labels: at most 50 different ones of at most 64 characters each.",
-      ),
+    labels: distinct(
+      z.array(label).max(maxLabels, { error: `must have at most ${maxLabels} labels` }),
+      "must not repeat a label",
+    ).describe(
+      "The complete list of labels: at most 50 different ones of at most 64 characters each.",
+    ),
   })
   .meta({ id: "LabelConversation", description: "The new labels of a conversation." });
 

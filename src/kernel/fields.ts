@@ -137,7 +137,19 @@ export function text(max: number): z.ZodString {
 
 /** Text that is not blank. */
 export function name(max: number): z.ZodString {
-  return text(max).refine((value) => value.trim() !== "", { error: "must not be blank" });
+  return text(max)
+    .refine((value) => value.trim() !== "", { error: "must not be blank" })
+    .meta({ pattern: String.raw`\S` });
+}
+
+/** A list that has no item twice. */
+export function distinct<List extends z.ZodArray<z.ZodType<string>>>(
+  list: List,
+  error = "must not contain duplicates",
+): List {
+  return list
+    .refine((items) => new Set(items).size === items.length, { error })
+    .meta({ uniqueItems: true });
 }
 
 export const webUrl = z
@@ -292,12 +304,15 @@ export const authorSchema = z
   })
   .meta({ id: "Author", description: "The author of a message or a note." });
 
+const recipientPattern = /^(?:\+[1-9]\d{6,14}|ct_[0-9A-Za-z]{1,64})$/;
+
 export const recipientSchema = z
   .string()
-  .refine((value) => phonePattern.test(value) || /^ct_[0-9A-Za-z]{1,64}$/.test(value), {
+  .refine((value) => recipientPattern.test(value), {
     error: "must be a phone number (E.164: + and 7 to 15 digits) or a contact's id",
   })
   .meta({
+    pattern: recipientPattern.source,
     description: "A phone number, or the id of a contact on any channel.",
     examples: ["+15005550001"],
   });

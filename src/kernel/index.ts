@@ -38,6 +38,7 @@ export {
   channelSchema,
   day,
   dayToCount,
+  distinct,
   defaultPageSize,
   ids,
   instant,

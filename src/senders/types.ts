@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   type Channel,
   channelSchema,
+  distinct,
   ids,
   reference,
   senderAddress,
@@ -10,13 +11,7 @@ import {
   timestamp,
 } from "../kernel/index.ts";
 
-const channels = z
-  .array(channelSchema)
-  .min(1)
-  .max(3)
-  .refine((list) => new Set(list).size === list.length, {
-    error: "must not contain a channel twice",
-  });
+const channels = distinct(z.array(channelSchema).min(1).max(3), "must not contain a channel twice");
 const messagesPerSecond = z.number().min(0.01).max(1_000);
 const dailyCap = z.int().min(1).max(1_000_000);
 

@@ -52,6 +52,7 @@ export const agentPersonaInputSchema = z
       .describe('How the agent writes, such as "friendly and brief". At most 500 characters.'),
     language: text(64)
       .refine(isLanguage, { error: "must be a language tag (BCP 47), such as pt-BR" })
+      .meta({ pattern: "^[A-Za-z]" })
       .nullable()
       .describe(
         "The language that the agent writes (BCP 47 tag). Null means the contact's language.",

@@ -1,0 +1,74 @@
+import { Ajv } from "ajv";
+import formats from "ajv-formats";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { call, jsonOf } from "./call.ts";
+import { bodySchemaOf, openApi, resolved, type Schema } from "../security/fields.ts";
+import { guardedRoutes, nameOf, requestOf } from "../security/examples.ts";
+import { newOwner, type Owner } from "../security/owner.ts";
+import { type SecurityWorld, startedWorld } from "../security/world.ts";
+
+let there: SecurityWorld;
+let own: Owner;
+beforeAll(async () => {
+  there = await startedWorld();
+  own = await newOwner(there);
+});
+afterAll(() => there.stop());
+
+const ajv = new Ajv({ strict: false });
+formats.default(ajv);
+ajv.addSchema(openApi, "document");
+const writing = guardedRoutes.filter((route) => bodySchemaOf(route) !== undefined);
+
+interface Refusal {
+  readonly pointer?: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The texts and lists that forms get wrong most often. */
+function mistakes(schema: Schema): readonly unknown[] {
+  const { type, items, anyOf = [] } = resolved(schema);
+  if (type === "string") return ["", " ", "\t\n"];
+  const { type: kind, enum: choices } = items === undefined ? {} : resolved(items);
+  if (kind !== "string") return anyOf.flatMap(mistakes);
+  const item = choices?.[0] ?? "a";
+  return [[item, item]];
+}
+
+/** Says that a field is wrong only beside others, or in this account, which no document says. */
+const isBesides = ({ code, message }: Refusal): boolean =>
+  /^unknown_|^invalid_return_key$/.test(code) ||
+  / unless |cannot be combined|not both/.test(message);
+
+/** Whether the document accepts a value of a field. */
+function isDescribed(schema: Schema, value: unknown): boolean {
+  const text = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+  return ajv.validate(JSON.parse(text) as object, value);
+}
+
+test.each(writing.map((route) => ({ name: nameOf(route), route })))(
+  "$name refuses a blank text and a repeated item exactly if the document does",
+  async ({ route }) => {
+    const request = requestOf(route, own);
+    for (const [field, schema] of Object.entries(bodySchemaOf(route)?.properties ?? {})) {
+      // It is no field of the input, and has a code of its own.
+      if (field === "idempotency_key") continue;
+      for (const value of mistakes(schema)) {
+        const body = { ...request.body, [field]: value };
+        const { errors = [] } = jsonOf(await call(there.engine.api, { ...request, body })) as {
+          readonly errors?: readonly Refusal[];
+        };
+        const refusals = errors.filter(
+          (error) => error.pointer?.startsWith(`/${field}`) === true && !isBesides(error),
+        );
+        expect([field, value, isDescribed(schema, value), refusals]).toEqual([
+          field,
+          value,
+          refusals.length === 0,
+          refusals,
+        ]);
+      }
+    }
+  },
+);
