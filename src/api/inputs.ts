@@ -185,7 +185,29 @@ export function queryInput<Input>(
 ): Input {
   const repeated = Object.keys(params).filter((name) => Object.hasOwn(query, name));
   const errors = repeated.map((name) => unknownField(inQuery([name]), name));
-  return parse(schema, { ...query, ...params }, { place, errors });
+  try {
+    return parse(schema, { ...query, ...params }, { place, errors });
+  } catch (error) {
+    throw withPlusExplained(error, query);
+  }
+}
+
+/** A phone number, or a time with an offset, whose plus sign arrived as a space. */
+const lostPlus = /^ \d|T[\d:.]+ \d\d:?\d\d$/;
+
+/** Says how to send a plus sign, if that is why a parameter is wrong. */
+function withPlusExplained(error: unknown, query: Fields): unknown {
+  if (!(error instanceof TidingsError)) return error;
+  const isLost = ({ parameter }: FieldError): boolean => {
+    const value = parameter === undefined ? undefined : query[parameter];
+    return typeof value === "string" && lostPlus.test(value);
+  };
+  if (!error.errors.some(isLost)) return error;
+  return invalid(
+    error.errors.map((each) =>
+      isLost(each) ? { ...each, message: `${each.message}. Send a plus sign as %2B` } : each,
+    ),
+  );
 }
 
 /**

@@ -28,6 +28,15 @@ describe("a wrong parameter", () => {
     ],
     ["events/stream?last_event_id=foo", 'must be the id of an event, got "foo"'],
     ["events/stream?last_event_id=evt_01JZZZZZZZZZZZZZZZZZZZZZZZ", /no longer exists/],
+    [
+      "contacts?phone=+15005550001",
+      "must be a phone number: + and 7 to 15 digits (E.164). Send a plus sign as %2B",
+    ],
+    ["messages?to=+15005550001", /\. Send a plus sign as %2B$/],
+    [
+      "messages?created_after=2026-01-31T09:00:00+02:00",
+      /got "2026-01-31T09:00:00 02:00"\. Send a plus sign as %2B$/,
+    ],
     ["usage?from=2026-02-01&to=2026-01-01", "must not be after to"],
     ["usage/hours?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "must not be after to"],
   ])("shows what came and what to send: %s", async (path, message) => {
