@@ -282,7 +282,7 @@ export interface SearchContacts {
    * first 8 words count.
    */
   readonly q: string;
-  /** The maximum number of contacts, up to 100. */
+  /** The maximum number of contacts, up to 100. By default 20. */
   readonly limit?: number | undefined;
 }
 
@@ -293,10 +293,9 @@ export const searchContactsSchema = z.strictObject({
       "Words, prefixes of words, or a prefix of a phone number. Up to 200 characters, of which " +
         "the first 8 words count.",
     ),
-  limit: queryInteger(1, 100).optional().meta({
-    default: defaultPageSize,
-    description: "The maximum number of contacts, up to 100.",
-  }),
+  limit: queryInteger(1, 100)
+    .optional()
+    .describe(`The maximum number of contacts, up to 100. By default ${defaultPageSize}.`),
 });
 
 /** A page of one contact's history. */

@@ -15,7 +15,7 @@ export interface SearchConversations extends InboxFilters {
    * the first 8 words count.
    */
   readonly q: string;
-  /** The maximum number of conversations, up to 100. */
+  /** The maximum number of conversations, up to 100. By default 20. */
   readonly limit?: number | undefined;
 }
 
@@ -27,10 +27,9 @@ export const searchConversationsSchema = z.strictObject({
       "Words, prefixes of words, a prefix of a phone number, or a label. Up to 200 characters. " +
         "Only the first 8 words count.",
     ),
-  limit: queryInteger(1, 100).optional().meta({
-    default: defaultPageSize,
-    description: "The maximum number of conversations, up to 100.",
-  }),
+  limit: queryInteger(1, 100)
+    .optional()
+    .describe(`The maximum number of conversations, up to 100. By default ${defaultPageSize}.`),
 });
 
 /** A conversation that a search found. */

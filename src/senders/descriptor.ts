@@ -38,6 +38,7 @@ const senderRoutes: readonly ApiRoute[] = [
     path: "/v1/senders",
     operation: listSenders,
     summary: "List senders",
+    description: "Newest first.",
     response: pageSchema(senderSchema).meta({ id: "SenderPage" }),
   },
   {

@@ -110,6 +110,24 @@ test("the document describes the body of every request that may have one", () =>
   }
 });
 
+test("the document says how many items a list returns by default", () => {
+  const { paths } = document as {
+    paths: Record<
+      string,
+      { get?: { parameters?: readonly { name?: string; description?: string }[] } }
+    >;
+  };
+  const limits = Object.entries(paths).flatMap(([path, { get }]) =>
+    (get?.parameters ?? []).flatMap(({ name, description }) =>
+      name === "limit" ? [[path, description]] : [],
+    ),
+  );
+  expect(limits.length).toBeGreaterThan(10);
+  for (const [path, description] of limits) {
+    expect([path, description]).toEqual([path, expect.stringContaining("By default 20.")]);
+  }
+});
+
 test("the document has the mount's base URL", async () => {
   await using running = await serve(
     { prefix: "/api", listener: (mounted) => nodeHandler(mounted, { basePath: "/api" }) },
