@@ -105,8 +105,8 @@ async function positionOf(reads: Reads, last_event_id: string | undefined): Prom
     throw invalid([{ pointer, code: "invalid", message }]);
   }
   const message =
-    "This event no longer exists. List the missed events, then open the stream without " +
-    "this id.";
+    "This event no longer exists. List the events that you missed, then open the stream with the " +
+    "id of the newest one.";
   throw invalid([{ pointer, code: "unknown_event", message }]);
 }
 
