@@ -207,7 +207,10 @@ class Exchange {
 
   readonly #onError = (error: Error): void => {
     // An error after the whole response does not concern this exchange.
-    if (this.#received?.isComplete === true) return this.#succeed(this.#received, false);
+    if (this.#received?.isComplete === true) {
+      this.#received.emitRest();
+      return this.#succeed(this.#received, false);
+    }
     const failure = failureOf(error, this.#phase);
     const unanswered = this.#received === undefined && /_(?:closed|reset)$/.test(failure.code);
     if (!unanswered || this.#call?.reusedSocket !== true) return this.#fail(failure);
@@ -265,6 +268,14 @@ class Received {
     this.#chunks.push(part);
     this.#bytesLeft -= part.length;
     return fits;
+  }
+
+  /**
+   * Emits what is left of a complete body. Bytes that follow the response are an error, which comes
+   * before the body that arrived with them.
+   */
+  emitRest(): void {
+    while (this.#head.read() !== null);
   }
 
   response(truncated: boolean): HttpResponse {

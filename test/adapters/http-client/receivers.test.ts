@@ -98,6 +98,14 @@ describe("a connection reset", () => {
   });
 });
 
+test("a body that is longer than its Content-Length is recorded up to that length", async () => {
+  const { outcome } = await exchangeWith({
+    onRequest: (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokay"),
+  });
+  expect(outcome).toMatchObject({ outcome: "answered", status: 200, truncated: false });
+  expect(outcome.outcome === "answered" && Buffer.from(outcome.body).toString()).toBe("ok");
+});
+
 describe("a receiver that closes the connection", () => {
   test.each([
     ["instead of a response", "", { code: "response_closed", sent: true }],
