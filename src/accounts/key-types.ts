@@ -123,7 +123,10 @@ export const createKeySchema = z
     mode: modeSchema
       .optional()
       .describe("The mode of the key. It must be the caller's mode, which is also the default."),
-    scopes: distinct(z.array(keyScopeSchema).min(1), "must not contain a scope twice")
+    scopes: distinct(
+      z.array(keyScopeSchema).min(1).max(keyScopes.length),
+      "must not contain a scope twice",
+    )
       .optional()
       .describe(
         "What the key may do: a subset of the caller's scopes. By default all of them. The host " +

@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   type AgentId,
   type Channel,
+  channels,
   channelSchema,
   distinct,
   ids,
@@ -212,7 +213,7 @@ function agentFields(limits: Limits) {
     name: name(200).describe(
       "The agent's name, at most 200 characters. Visitors see it on webchat.",
     ),
-    channels: distinct(z.array(channelSchema).min(1)).describe(
+    channels: distinct(z.array(channelSchema).min(1).max(channels.length)).describe(
       "The channels that the agent answers on. At least one.",
     ),
     senders: distinct(z.array(senderAddress).min(1).max(50, atMost(50)))

@@ -4,6 +4,7 @@ import {
   inBody,
   inQuery,
   invalid,
+  maxErrors,
   parse,
   type Place,
   TidingsError,
@@ -115,7 +116,7 @@ function parsed(
 export function checkDepth(value: unknown, depth: number): void {
   const errors: FieldError[] = [];
   walk(value, depth, [], errors);
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.length > 0) throw invalid(errors.slice(0, maxErrors));
 }
 
 function walk(value: unknown, left: number, path: string[], errors: FieldError[]): void {

@@ -127,6 +127,7 @@ export {
   inBody,
   inQuery,
   listOption,
+  maxErrors,
   option,
   optionsObject,
   originOption,

@@ -15,7 +15,8 @@ import { nearestName } from "./text.ts";
 /** Converts a path into the parsed input to the place where the caller sent the field. */
 export type Place = (path: readonly PropertyKey[]) => FieldPlace;
 
-const maxErrors = 100;
+/** How many errors a response has at most. */
+export const maxErrors = 100;
 
 /** Where an input comes from. */
 interface Origin {

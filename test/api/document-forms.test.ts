@@ -47,6 +47,30 @@ function isDescribed(schema: Schema, value: unknown): boolean {
   return ajv.validate(JSON.parse(text) as object, value);
 }
 
+/** The lists in a schema, by their places, that may have any number of items. */
+function endlessLists(schema: Schema, at: string, within: readonly Schema[] = []): string[] {
+  const whole = resolved(schema);
+  if (within.includes(whole)) return [];
+  const inside = [...within, whole];
+  const { properties = {}, items, anyOf = [], oneOf = [] } = whole;
+  return [
+    ...(items !== undefined && whole.maxItems === undefined ? [at] : []),
+    ...(items === undefined ? [] : endlessLists(items, `${at}[]`, inside)),
+    ...[...anyOf, ...oneOf].flatMap((each) => endlessLists(each, at, inside)),
+    ...Object.entries(properties).flatMap(([name, each]) =>
+      endlessLists(each, `${at}.${name}`, inside),
+    ),
+  ];
+}
+
+// Each wrong item costs an error, and a body has room for 250,000 of them.
+test("every list in a request has a maximum number of items", () => {
+  const endless = writing.flatMap((route) =>
+    endlessLists(bodySchemaOf(route) ?? {}, nameOf(route)),
+  );
+  expect(endless).toEqual([]);
+});
+
 test.each(writing.map((route) => ({ name: nameOf(route), route })))(
   "$name refuses a blank text and a repeated item exactly if the document does",
   async ({ route }) => {

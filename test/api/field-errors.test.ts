@@ -47,6 +47,18 @@ describe("a wrong parameter", () => {
   });
 });
 
+it("are at most 100, whatever is wrong", async () => {
+  const wrong = [
+    { to: hello.to, body: "x", metadata: { a: Array.from({ length: 300 }, () => "PROTO") } },
+    Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`field_${i}`, 1])),
+  ];
+  for (const body of wrong) {
+    const raw = JSON.stringify(body).replaceAll('"PROTO"', '{"__proto__":1}');
+    const answer = await call(engine.api, { method: "POST", path: "/v1/messages", key, raw });
+    expect(jsonOf(answer)).toHaveProperty("errors.length", 100);
+  }
+});
+
 describe("a wrong input in process", () => {
   it.each<[name: string, run: () => Promise<unknown>, message: string | RegExp]>([
     ["none", () => engine.messages.send(undefined as never), "input: Required."],
