@@ -103,15 +103,15 @@ export type FieldPlace =
 /** What an error says besides its code and its message. */
 interface ErrorFacts {
   /** The fields that are wrong. */
-  readonly errors?: readonly FieldError[];
+  readonly errors?: readonly FieldError[] | undefined;
   /** How long to wait before trying again, in milliseconds. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** The id of the existing resource that causes a conflict. */
-  readonly conflictingId?: string;
+  readonly conflictingId?: string | undefined;
   /** Whether the same call may succeed later. By default, the code decides. */
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
   /** What HTTP responses say, when the message names a file or a server. Default: the message. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** The error that caused this one. HTTP responses do not contain it. */
   readonly cause?: unknown;
 }

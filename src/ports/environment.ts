@@ -20,7 +20,7 @@ export interface SleepOptions {
    * timers ignores it.
    * @default true
    */
-  readonly ref?: boolean;
+  readonly ref?: boolean | undefined;
 }
 
 /** The source of ids, secrets and jitter. A seeded source makes a run reproducible. */

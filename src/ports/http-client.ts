@@ -21,7 +21,7 @@ export interface HttpRequest {
   /** Maximum length of the response body, in bytes. A longer body is truncated and not read on. */
   readonly max_body_bytes: number;
   /** Fails the exchange with `aborted` when it aborts. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Maximum bytes of the names and values of a response's headers. More of them is a failure. */

@@ -106,7 +106,7 @@ export interface CarrierError {
    */
   readonly message: string;
   /** The carrier's own code. Only its first 200 characters are shown. */
-  readonly provider_code?: string;
+  readonly provider_code?: string | undefined;
 }
 
 /** The outcome of an attempt, as `send` returns it. */
@@ -136,7 +136,7 @@ export interface RejectedAnswer {
    * engine waits 1 s after the first attempt and up to 10 min after later ones. A negative or
    * infinite time counts as none.
    */
-  readonly retry_after_ms?: number;
+  readonly retry_after_ms?: number | undefined;
 }
 
 /** The message may have been sent. The engine waits for a receipt or a look-up. */
@@ -154,7 +154,7 @@ export interface Receipt {
   /** When it happened, by the carrier's clock, in milliseconds since the epoch. */
   readonly at: number;
   /** Why the message was not delivered, if the carrier says so. */
-  readonly error?: CarrierError;
+  readonly error?: CarrierError | undefined;
 }
 
 /**
@@ -345,9 +345,9 @@ export interface CallbackResponse {
   /** The HTTP status: 200 to 599. */
   readonly status: number;
   /** The header `Content-Type`, if there is a body: printable ASCII characters. */
-  readonly content_type?: string;
+  readonly content_type?: string | undefined;
   /** The body. Default: empty. */
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 /** A number of a simulated carrier with a fixed outcome. */
@@ -368,7 +368,7 @@ export interface Transport {
   /** What the transport can do. */
   readonly capabilities: TransportCapabilities;
   /** Numbers with a fixed outcome, if the carrier is simulated. */
-  readonly test_numbers?: readonly TestNumber[];
+  readonly test_numbers?: readonly TestNumber[] | undefined;
   /**
    * Gives a message to the carrier. Returns the carrier's errors as answers. An exception, an
    * answer of another form, or none within 25 seconds counts as an ambiguous answer.

@@ -1,6 +1,16 @@
 import { describe, expectTypeOf, it } from "vitest";
 import { MessagingEngine } from "tidings";
-import type { DestinationOptions, EngineOptions } from "tidings";
+import type {
+  CallbackResponse,
+  CarrierError,
+  DestinationOptions,
+  EngineOptions,
+  HttpRequest,
+  Receipt,
+  RejectedAnswer,
+  TidingsError,
+  Transport,
+} from "tidings";
 import type { httpClient } from "tidings/http-client";
 import { memory } from "tidings/memory";
 import type { languageModel, rules } from "tidings/models";
@@ -11,7 +21,22 @@ import type { postgres } from "tidings/postgres";
 import { sandbox } from "tidings/sandbox";
 import type { sqlite } from "tidings/sqlite";
 import type { telnyx } from "tidings/telnyx";
-import type { simulated } from "tidings/testing";
+import type {
+  CallOptions,
+  CrashOptions,
+  ScriptedCarrierOptions,
+  ScriptedModelOptions,
+  ScriptedReceipt,
+  ScriptedReceiverOptions,
+  ScriptedResponse,
+  ScriptedText,
+  SettleOptions,
+  simulated,
+  ThrottledOutcome,
+  TransportConformance,
+  TransportUnderTest,
+  WorldOptions,
+} from "tidings/testing";
 import type { twilio } from "tidings/twilio";
 import type { widgetHandler } from "tidings/widget";
 
@@ -64,5 +89,32 @@ describe("an optional option", () => {
     expectTypeOf<Strict<OptionsOf<typeof telnyx>>>().toBeNever();
     expectTypeOf<Strict<OptionsOf<typeof twilio>>>().toBeNever();
     expectTypeOf<Strict<OptionsOf<typeof simulated>>>().toBeNever();
+  });
+
+  it("of what a transport returns or passes on may be undefined", () => {
+    expectTypeOf<Strict<RejectedAnswer>>().toBeNever();
+    expectTypeOf<Strict<CarrierError>>().toBeNever();
+    expectTypeOf<Strict<Receipt>>().toBeNever();
+    expectTypeOf<Strict<CallbackResponse>>().toBeNever();
+    expectTypeOf<Strict<HttpRequest>>().toBeNever();
+    expectTypeOf<Strict<Pick<Transport, "test_numbers">>>().toBeNever();
+    type Facts = NonNullable<ConstructorParameters<typeof TidingsError>[2]>;
+    expectTypeOf<Strict<Omit<Facts, "cause">>>().toBeNever();
+  });
+
+  it("of the tools for tests may be undefined", () => {
+    expectTypeOf<Strict<WorldOptions>>().toBeNever();
+    expectTypeOf<Strict<CallOptions>>().toBeNever();
+    expectTypeOf<Strict<CrashOptions>>().toBeNever();
+    expectTypeOf<Strict<SettleOptions>>().toBeNever();
+    expectTypeOf<Strict<ScriptedCarrierOptions>>().toBeNever();
+    expectTypeOf<Strict<ScriptedReceipt>>().toBeNever();
+    expectTypeOf<Strict<ScriptedText>>().toBeNever();
+    expectTypeOf<Strict<ThrottledOutcome>>().toBeNever();
+    expectTypeOf<Strict<ScriptedReceiverOptions>>().toBeNever();
+    expectTypeOf<Strict<ScriptedResponse>>().toBeNever();
+    expectTypeOf<Strict<ScriptedModelOptions>>().toBeNever();
+    expectTypeOf<Strict<TransportConformance>>().toBeNever();
+    expectTypeOf<Strict<Pick<TransportUnderTest, "callbacks">>>().toBeNever();
   });
 });

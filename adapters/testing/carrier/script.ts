@@ -13,13 +13,13 @@ export interface ScriptedReceipt {
   /** What the receipt reports. */
   readonly status: Receipt["status"];
   /** When it happened: milliseconds after the carrier accepted the message. Default: 1,000. */
-  readonly afterMs?: number;
+  readonly afterMs?: number | undefined;
   /** When the receipt arrives, if not at that time: milliseconds after the carrier accepted. */
-  readonly arrivesAfterMs?: number;
+  readonly arrivesAfterMs?: number | undefined;
   /** Why the message was not delivered. Default: `unreachable` for `undelivered`. */
-  readonly error?: CarrierErrorCode;
+  readonly error?: CarrierErrorCode | undefined;
   /** Which id names the message: the carrier's own, or the attempt's. Default: `provider`. */
-  readonly names?: "provider" | "attempt";
+  readonly names?: "provider" | "attempt" | undefined;
 }
 
 /** The carrier accepts the message and answers. */
@@ -27,7 +27,7 @@ export interface AcceptedOutcome {
   /** The carrier accepts the message and answers. */
   readonly outcome: "accepted";
   /** The receipts, in any order and number. Default: `delivered` after 1 s. */
-  readonly receipts?: readonly ScriptedReceipt[];
+  readonly receipts?: readonly ScriptedReceipt[] | undefined;
 }
 
 /** The carrier accepts the message, but its answer is lost. */
@@ -35,7 +35,7 @@ export interface LostAnswerOutcome {
   /** The carrier accepts the message, but its answer is lost. */
   readonly outcome: "answer_lost";
   /** The receipts, in any order and number. Default: `delivered` after 1 s. */
-  readonly receipts?: readonly ScriptedReceipt[];
+  readonly receipts?: readonly ScriptedReceipt[] | undefined;
 }
 
 /** The carrier refuses the message for good. */
@@ -43,7 +43,7 @@ export interface RefusedOutcome {
   /** The carrier refuses the message for good. */
   readonly outcome: "refused";
   /** Why. Default: `invalid_destination`. */
-  readonly code?: CarrierErrorCode;
+  readonly code?: CarrierErrorCode | undefined;
 }
 
 /** The carrier asks for a later attempt. */
@@ -51,7 +51,7 @@ export interface ThrottledOutcome {
   /** The carrier asks for a later attempt. */
   readonly outcome: "throttled";
   /** How long the carrier asks to wait, in milliseconds. Default: it does not say. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** What happens to one attempt to send a message. */
@@ -64,9 +64,9 @@ export type ScriptedOutcome = CarrierOutcome | CarrierOutcome["outcome"];
 /** What happens to the messages that match. A rule without conditions matches every message. */
 export interface CarrierRule {
   /** The recipient's number. */
-  readonly to?: string;
+  readonly to?: string | undefined;
   /** A part of the text, or a pattern that it matches. */
-  readonly text?: string | RegExp;
+  readonly text?: string | RegExp | undefined;
   /** What happens to the first attempt, the second, and so on. The last one repeats. */
   readonly attempts: readonly [ScriptedOutcome, ...ScriptedOutcome[]];
 }

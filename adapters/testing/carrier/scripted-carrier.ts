@@ -23,29 +23,29 @@ export interface ScriptedCarrierOptions {
    * The name of the transport. Default: `sandbox`, over which every account in sandbox mode sends
    * without further setup.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The modes whose messages it carries. Default: both. */
-  readonly modes?: TransportCapabilities["modes"];
+  readonly modes?: TransportCapabilities["modes"] | undefined;
   /** The channels that it carries. Default: `sms` and `mms`. */
-  readonly channels?: TransportCapabilities["channels"];
+  readonly channels?: TransportCapabilities["channels"] | undefined;
   /**
    * When receipts come. Default: within 240 s, with look-ups after 30 s and 100 s. `none`: never.
    */
-  readonly receipts?: "none" | ReceiptTimes;
+  readonly receipts?: "none" | ReceiptTimes | undefined;
   /** Whether the carrier answers look-ups. Default: true. */
-  readonly lookups?: boolean;
+  readonly lookups?: boolean | undefined;
   /** Whether the carrier itself confirms opt-outs. Default: false. */
-  readonly confirmsOptOuts?: boolean;
+  readonly confirmsOptOuts?: boolean | undefined;
   /**
    * What happens to which message. By default, and where the script says nothing, the carrier
    * accepts a message and delivers it.
    */
-  readonly script?: CarrierScript;
+  readonly script?: CarrierScript | undefined;
   /**
    * Called with each call when it arrives, before it is recorded. For laws that are checked at
    * once.
    */
-  readonly onCall?: (call: CarrierCall) => void;
+  readonly onCall?: ((call: CarrierCall) => void) | undefined;
 }
 
 /** A text from a phone, as a test writes it. */
@@ -55,16 +55,16 @@ export interface ScriptedText {
   /** The address of the sender that it is sent to. */
   readonly to: string;
   /** The text. Default: empty. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** The files. With some, the message is an MMS. Default: none. */
-  readonly media?: readonly Media[];
+  readonly media?: readonly Media[] | undefined;
   /**
    * The account that it is for, in sandbox mode, where several use the same sender's address.
    * Default: the account that texted this phone last from that address.
    */
-  readonly account_id?: string;
+  readonly account_id?: string | undefined;
   /** When it arrives at an engine, in milliseconds from now. Default: 0. */
-  readonly arrivesAfterMs?: number;
+  readonly arrivesAfterMs?: number | undefined;
 }
 
 /**

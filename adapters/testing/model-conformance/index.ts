@@ -12,7 +12,7 @@ export interface ModelConformance {
    * What the model or its simulated server cannot do, each with the reason. Tests that need it are
    * not run. They pass, and their names give the reason.
    */
-  readonly unable?: Partial<Readonly<Record<ModelNeed, string>>>;
+  readonly unable?: Partial<Readonly<Record<ModelNeed, string>>> | undefined;
 }
 
 const argumentsSchema = optionsObject({

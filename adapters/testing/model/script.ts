@@ -8,7 +8,7 @@ export interface ModelAnswers {
   /** The answer: a reply, actions to call, a playbook, a hand-off. */
   readonly answer: ModelAnswer;
   /** How long the answer takes, in milliseconds. Default: 500. */
-  readonly afterMs?: number;
+  readonly afterMs?: number | undefined;
 }
 
 /** The model answers, but the answer is lost: the engine gets an error. */
@@ -16,7 +16,7 @@ export interface ModelAnswerIsLost {
   /** The model answers, but the answer is lost: the engine gets an error. */
   readonly outcome: "answer_lost";
   /** The answer. Default: a reply. */
-  readonly answer?: ModelAnswer;
+  readonly answer?: ModelAnswer | undefined;
 }
 
 /** The model fails. */
@@ -24,7 +24,7 @@ export interface ModelFails {
   /** The model fails. */
   readonly outcome: "fails";
   /** The message of the error. Default: one that quotes the contact, as errors of models may. */
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 /** The model never answers. */
@@ -42,9 +42,9 @@ export type ScriptedAnswer = ModelOutcome | ModelAnswer | string;
 /** What the model does in the turns that match. A rule without conditions matches every turn. */
 export interface ModelRule {
   /** A part of the contact's last message, or a pattern that it matches. */
-  readonly text?: string | RegExp;
+  readonly text?: string | RegExp | undefined;
   /** The kind of task. Default: every kind. */
-  readonly task?: ModelTask["type"];
+  readonly task?: ModelTask["type"] | undefined;
   /**
    * What happens to the first request about the same messages, the second, and so on. The last one
    * repeats. An engine asks again after it has called actions, and after a crash.
@@ -76,20 +76,24 @@ export interface ModelRequest extends TurnAtModel {
   readonly answer: ModelAnswer | null;
 }
 
+/** A lost answer that has a content. */
+type LostAnswer = ModelAnswerIsLost & { readonly answer: ModelAnswer };
+
 const defaultAnswer: ModelAnswer = { text: "Thank you for your message." };
 
 /** What the script says about a request. */
 export function outcomeOf(
   script: ModelScript,
   request: TurnAtModel,
-): Exclude<ModelOutcome, ModelAnswerIsLost> | Required<ModelAnswerIsLost> {
+): Exclude<ModelOutcome, ModelAnswerIsLost> | LostAnswer {
   const found =
     typeof script === "function" ? script(request) : script.find((rule) => matches(rule, request));
   const isRule = typeof found === "object" && found !== null && "answers" in found;
   const chosen = isRule ? nth(found, request) : (found ?? defaultAnswer);
   if (typeof chosen === "string") return { outcome: "answered", answer: { text: chosen } };
   if (!("outcome" in chosen)) return { outcome: "answered", answer: chosen };
-  return chosen.outcome === "answer_lost" ? { answer: defaultAnswer, ...chosen } : chosen;
+  if (chosen.outcome !== "answer_lost") return chosen;
+  return { ...chosen, answer: chosen.answer ?? defaultAnswer };
 }
 
 function matches({ text, task }: ModelRule, { turn }: TurnAtModel): boolean {

@@ -21,9 +21,9 @@ export interface ScriptedModelOptions {
    * What the model does in which turn. By default, and where the script says nothing, it replies
    * with thanks for the message.
    */
-  readonly script?: ModelScript;
+  readonly script?: ModelScript | undefined;
   /** Called with each request when it arrives, before it is recorded. */
-  readonly onRequest?: (request: ModelRequest) => void;
+  readonly onRequest?: ((request: ModelRequest) => void) | undefined;
 }
 
 /**

@@ -18,7 +18,7 @@ export interface MountConformance {
    * What the mount or its framework cannot do, each with the reason. Tests that need it are
    * not run. They pass, and their names give the reason.
    */
-  readonly unable?: Partial<Readonly<Record<MountNeed, string>>>;
+  readonly unable?: Partial<Readonly<Record<MountNeed, string>>> | undefined;
 }
 
 const argumentsSchema = optionsObject({

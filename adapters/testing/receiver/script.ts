@@ -7,18 +7,18 @@ export interface AnsweredRequest {
   /** The receiver takes the request and responds. */
   readonly outcome: "answered";
   /** The HTTP status. Default: 200. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The value of `Retry-After`, in seconds. Default: there is none. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /**
    * Further headers of the response, by lower-case name, such as a `retry-after` with a date.
    * Default: there are none.
    */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The body of the response. Default: empty. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** How long the response takes, in milliseconds. Default: 100. */
-  readonly afterMs?: number;
+  readonly afterMs?: number | undefined;
 }
 
 /** The receiver takes the event, but its response is lost. */
@@ -26,7 +26,7 @@ export interface LostResponse {
   /** The receiver takes the event, but its response is lost. */
   readonly outcome: "answer_lost";
   /** How long it takes until the connection breaks, in milliseconds. Default: 100. */
-  readonly afterMs?: number;
+  readonly afterMs?: number | undefined;
 }
 
 /** The receiver gets the request and never responds. */
@@ -52,9 +52,9 @@ export type ScriptedResponse =
 /** What happens to the requests that match. A rule without conditions matches every request. */
 export interface ReceiverRule {
   /** The URL of the webhook. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** The type of the event, such as `message.sent`, or a pattern, such as `message.*`. */
-  readonly event?: string;
+  readonly event?: string | undefined;
   /** What happens to the first request with an event, the second, and so on. The last repeats. */
   readonly attempts: readonly [ScriptedResponse, ...ScriptedResponse[]];
 }

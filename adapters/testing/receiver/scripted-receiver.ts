@@ -10,12 +10,12 @@ export interface ScriptedReceiverOptions {
    * What happens to which request. By default, and where the script says nothing, the receiver
    * responds with status 200.
    */
-  readonly script?: ReceiverScript;
+  readonly script?: ReceiverScript | undefined;
   /**
    * Called with each request when an engine makes it, before it is recorded. For laws that must be
    * checked at that moment.
    */
-  readonly onRequest?: (request: WebhookRequest) => void;
+  readonly onRequest?: ((request: WebhookRequest) => void) | undefined;
 }
 
 /** A webhook and its secret, as `webhooks.create` and `webhooks.rotateSecret` return them. */

@@ -34,7 +34,7 @@ export interface TransportUnderTest {
   /** How many messages the carrier has accepted so far, if the simulated carrier counts them. */
   taken?(): number;
   /** Makes the carrier's callbacks, if the transport has `parseCallback`. */
-  readonly callbacks?: CarrierCallbacks;
+  readonly callbacks?: CarrierCallbacks | undefined;
   /** Called after the test. */
   remove?(): Promise<void>;
 }

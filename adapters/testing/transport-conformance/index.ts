@@ -13,7 +13,7 @@ export interface TransportConformance {
    * What the carrier or its simulation cannot do, each with the reason. Tests that need it are
    * not run. They pass, and their names give the reason.
    */
-  readonly unable?: Partial<Readonly<Record<Need, string>>>;
+  readonly unable?: Partial<Readonly<Record<Need, string>>> | undefined;
 }
 
 const argumentsSchema = optionsObject({

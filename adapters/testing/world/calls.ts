@@ -41,11 +41,11 @@ export type HostCode<T, Tx extends object | undefined> = (
 /** Options of a call. */
 export interface CallOptions {
   /** Its name in the story, such as "cancel order 7". Default: the story leaves it out. */
-  readonly as?: string;
+  readonly as?: string | undefined;
   /** The engine in whose process it runs. Default: one that is up, chosen by the seed. */
-  readonly engine?: string;
+  readonly engine?: string | undefined;
   /** How long to wait for the answer, in virtual milliseconds. Default: 5 minutes. */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
 /** How long a call may take by default. */

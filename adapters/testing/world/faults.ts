@@ -187,17 +187,17 @@ export interface MetFault {
 /** Which calls an injected fault happens to. */
 export interface FaultPlace {
   /** The name of the engine. Default: any engine. */
-  readonly engine?: string;
+  readonly engine?: string | undefined;
   /**
    * How many calls that it could happen to are skipped first. Those at which another injection
    * makes it happen count too. Default: 0.
    */
-  readonly after?: number;
+  readonly after?: number | undefined;
   /**
    * Whether it could happen to a call, such as a commit that writes messages. It is told what
    * `observe.onFault` would be told. It must not call an engine. Default: to every call.
    */
-  readonly where?: (call: MetFault) => boolean;
+  readonly where?: ((call: MetFault) => boolean) | undefined;
 }
 
 interface Injected extends Omit<FaultPlace, "after"> {

@@ -20,8 +20,9 @@ import type { WorldOptions } from "./types.ts";
 const maxEngines = 9;
 
 /** Options with their defaults. */
-export type CheckedOptions<Tx extends object | undefined> = WorldOptions<Tx> &
-  Required<Pick<WorldOptions<Tx>, "seed" | "engines" | "faults" | "observe">>;
+export type CheckedOptions<Tx extends object | undefined> = WorldOptions<Tx> & {
+  readonly [K in "seed" | "engines" | "faults" | "observe"]: NonNullable<WorldOptions<Tx>[K]>;
+};
 
 function isRates(given: unknown): boolean {
   if (given === "any") return true;

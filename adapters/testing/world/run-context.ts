@@ -23,11 +23,11 @@ export interface Ground {
 /** Functions that are called when something happens. They must not call an engine. */
 export interface WorldObserver {
   /** An engine has just committed these rows. */
-  readonly onCommit?: (run: EngineRun, writes: readonly Write[]) => void;
+  readonly onCommit?: ((run: EngineRun, writes: readonly Write[]) => void) | undefined;
   /** A fault, drawn by the seed or injected, happens to a call of an engine. */
-  readonly onFault?: (met: MetFault) => void;
+  readonly onFault?: ((met: MetFault) => void) | undefined;
   /** An engine has logged a warning or an error. */
-  readonly onLog?: (line: LogLine) => void;
+  readonly onLog?: ((line: LogLine) => void) | undefined;
 }
 
 /** A line that an engine logged. */

@@ -55,11 +55,11 @@ export function shortId(id: string): string {
 /** What `Story.tell` returns. */
 export interface StoryOptions {
   /** Ids of resources: only what concerns them is listed. Default: everything. */
-  readonly about?: readonly string[];
+  readonly about?: readonly string[] | undefined;
   /** How many entries of the story to consider. Default: all. */
-  readonly until?: number;
+  readonly until?: number | undefined;
   /** Maximum number of lines; the last ones are returned. Default: 40. */
-  readonly maxLines?: number;
+  readonly maxLines?: number | undefined;
 }
 
 /** Entries about an engine that are always shown. */

@@ -16,7 +16,7 @@ import type { Story } from "./story.ts";
 /** Options of `world()`. */
 export interface WorldOptions<Tx extends object | undefined = object | undefined> {
   /** Any number. It determines which faults happen, every delay and every id. Default: 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /**
    * Where the engines keep their data: `memory()`, or `sqlite({ file })` on a real file. All
    * engines share it, over connections that can fail.
@@ -25,25 +25,25 @@ export interface WorldOptions<Tx extends object | undefined = object | undefined
   /** The carriers: scripted ones, or functions that make a transport for each engine. */
   readonly transports: readonly [WorldTransport, ...WorldTransport[]];
   /** The receivers of webhooks. Default: a receiver that responds to everything with status 200. */
-  readonly receiver?: ScriptedReceiver;
+  readonly receiver?: ScriptedReceiver | undefined;
   /** The model of agents. Default: a model that thanks for each message. */
-  readonly model?: ScriptedModel;
+  readonly model?: ScriptedModel | undefined;
   /** How many engines there are, 1 to 9. They are named `engine 1` and so on. Default: 1. */
-  readonly engines?: number;
+  readonly engines?: number | undefined;
   /**
    * Makes an engine from what the world gives it: `(ports) => new MessagingEngine({ ...ports,
    * policies })`. Called at each start of its process. Default: an engine without further options.
    */
-  readonly engine?: MakeEngine<Tx>;
+  readonly engine?: MakeEngine<Tx> | undefined;
   /**
    * The rates of single faults, from 0 to 1: how likely each is at each call. With `"any"`, the
    * seed decides which faults happen and how often. Default: none.
    */
-  readonly faults?: "any" | Partial<FaultRates>;
+  readonly faults?: "any" | Partial<FaultRates> | undefined;
   /** The time at which the world begins. Default: 2026-01-01T00:00:00.000Z. */
-  readonly start?: Time;
+  readonly start?: Time | undefined;
   /** Functions that are called when something happens, for laws of your own. */
-  readonly observe?: WorldObserver;
+  readonly observe?: WorldObserver | undefined;
 }
 
 /** An engine that is up. */
@@ -59,15 +59,15 @@ export interface UpEngine<Tx extends object | undefined = object | undefined> {
 /** Options of `world.crash`. */
 export interface CrashOptions {
   /** How long the process stays down, in milliseconds. Default: until `restart` or `settle`. */
-  readonly forMs?: number;
+  readonly forMs?: number | undefined;
   /** The reason, for the story, such as "before it calls the carrier". */
-  readonly why?: string;
+  readonly why?: string | undefined;
 }
 
 /** Options of `world.settle`. */
 export interface SettleOptions {
   /** How much virtual time the work may take, in milliseconds. Default: 48 hours. */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
 /** What a law found. */
@@ -75,7 +75,7 @@ export interface Finding {
   /** What is wrong, as the end of a sentence. */
   readonly description: string;
   /** Ids of resources whose story explains it. Default: the whole story. */
-  readonly about?: readonly string[];
+  readonly about?: readonly string[] | undefined;
 }
 
 /** A law of a world. Returns undefined if it holds. A violation shows the function's name. */
