@@ -1,7 +1,7 @@
 /** What the checks of all conformance suites use to compare and to fail. */
 import { type ErrorCode, TidingsError } from "../../src/kernel/index.ts";
 
-/** A check failed. `promise` reports it. */
+/** A check failed. `demand` reports it. */
 export class Mismatch extends Error {
   readonly expected: string;
   readonly got: string;
@@ -14,23 +14,16 @@ export class Mismatch extends Error {
 }
 
 /**
- * Runs the checks of one demand. An error that they throw becomes one that says what was expected,
- * who promises what, and what happened.
- * @param party such as `the storage port`
+ * Runs the checks of one demand. An error that they throw becomes one that says what is demanded,
+ * what was expected and what happened.
  */
-export async function demand(
-  party: string,
-  text: string,
-  check: () => Promise<void>,
-): Promise<void> {
+export async function demand(text: string, check: () => Promise<void>): Promise<void> {
   try {
     await check();
   } catch (error) {
     const { expected, got } =
       error instanceof Mismatch ? error : new Mismatch("no error", display(error));
-    throw new Error(`expected ${expected}, because ${party} promises "${text}", got ${got}`, {
-      cause: error,
-    });
+    throw new Error(`${text}: expected ${expected}, got ${got}`, { cause: error });
   }
 }
 

@@ -71,10 +71,10 @@ export type { MountNeed, MountUnderTest } from "./mount-conformance/bench.ts";
 export { storageConformance } from "./storage-conformance/index.ts";
 export { transportConformance, type TransportConformance } from "./transport-conformance/index.ts";
 export type {
-  CarrierCallbacks,
+  AcceptedMessage,
   CarrierBehavior,
-  Need,
-  TakenMessage,
+  CarrierCallbacks,
+  TransportNeed,
   TransportUnderTest,
 } from "./transport-conformance/bench.ts";
 export type {

@@ -29,8 +29,6 @@ export type Checks<Bench, Need extends string> = Readonly<Record<string, Check<B
 interface Suite<Bench, Need extends string> {
   /** What is tested, such as `twilio as a transport`. */
   readonly title: string;
-  /** Who has to behave so, such as `the transport port`. */
-  readonly party: string;
   readonly groups: readonly (readonly [name: string, checks: Checks<Bench, Need>])[];
   /** What the thing under test cannot do, each with the reason. */
   readonly unable: Partial<Readonly<Record<Need, string>>>;
@@ -47,7 +45,7 @@ interface Suite<Bench, Need extends string> {
  */
 export function defineSuite<Bench, Need extends string>(
   { describe, it }: TestRunner,
-  { title, party, groups, unable, onBench }: Suite<Bench, Need>,
+  { title, groups, unable, onBench }: Suite<Bench, Need>,
 ): void {
   describe(title, () => {
     for (const [group, checks] of groups) {
@@ -56,7 +54,7 @@ export function defineSuite<Bench, Need extends string>(
           const reason = needs.map((need) => unable[need]).find((each) => each !== undefined);
           if (reason === undefined) {
             const text = `${group} ${sentence}`;
-            it(sentence, () => onBench(needs, (bench) => demand(party, text, () => run(bench))));
+            it(sentence, () => onBench(needs, (bench) => demand(text, () => run(bench))));
           } else it(`${sentence} (not run: ${reason})`, async () => {});
         }
       });

@@ -174,15 +174,15 @@ describe("the suite for mounts", () => {
     expect(await failures(sound)).toEqual(new Map());
   });
 
-  test("says what a mount promises and what it did", async () => {
+  test("says what a mount has to do and what it did", async () => {
     const failed = await failures(
       sending(() => ({ body: "null" })),
       "have no body",
     );
     expect([...failed.values()]).toEqual([
-      'Error: expected [[200,"\\"1\\"",""],[204,"\\"1\\"",""],[304,"\\"1\\"",""]] (status, header and ' +
-        'body of each response), because a mount promises "responses have no body if the engine ' +
-        'gives none", got [[200,"\\"1\\"","null"],[204,"\\"1\\"",""],[304,"\\"1\\"",""]]',
+      "Error: responses have no body if the engine gives none: " +
+        'expected [[200,"\\"1\\"",""],[204,"\\"1\\"",""],[304,"\\"1\\"",""]] (status, header and ' +
+        'body of each response), got [[200,"\\"1\\"","null"],[204,"\\"1\\"",""],[304,"\\"1\\"",""]]',
     ]);
   });
 

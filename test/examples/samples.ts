@@ -114,13 +114,26 @@ export const sampleCompilerOptions = {
   emitDecoratorMetadata: true,
 };
 
+/** A sample runs inside a test, where vitest accepts no further tests. */
+const importOfRunner = `import { describe, it } from "vitest";\n`;
+const ownRunner = `
+const tests: (() => Promise<void>)[] = [];
+const describe = (_: string, define: () => void): void => define();
+const it = (_: string, run: () => Promise<void>): void => void tests.push(run);
+`;
+const runTests = "for (const test of tests) await test();\n";
+
 /** Returns a sample as a module: it listens on a free port and exports what must be stopped. */
 export function moduleOf({ code }: Sample): string {
   const names = ["app", "engine", "server", "pool", "secret"].filter((name) =>
     new RegExp(`^const (?:${name}|\\{ ${name} \\}) =`, "m").test(code),
   );
-  const program = code.replaceAll("listen(3000", "listen(0").replaceAll("port: 3000", "port: 0");
-  return `${program}\nexport { ${names.join(", ")} };\n`;
+  const program = code
+    .replaceAll("listen(3000", "listen(0")
+    .replaceAll("port: 3000", "port: 0")
+    .replace(importOfRunner, ownRunner);
+  const tests = code.includes(importOfRunner) ? runTests : "";
+  return `${program}\n${tests}export { ${names.join(", ")} };\n`;
 }
 
 type Listener = (...args: unknown[]) => void;

@@ -45,7 +45,6 @@ export function modelConformance(
   const { unable = {} } = conformance;
   defineSuite(runner, {
     title: `${name} as a model`,
-    party: "the model port",
     groups: [
       ["answers", answerChecks],
       ["calls", callChecks],

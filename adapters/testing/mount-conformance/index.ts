@@ -52,7 +52,6 @@ export function mountConformance(
   const { unable = {} } = conformance;
   defineSuite(runner, {
     title: `${name} as a mount`,
-    party: "a mount",
     groups: [
       ["requests", requestChecks],
       ["responses", responseChecks],

@@ -56,7 +56,7 @@ export function storageConformance(
             const storage = await create();
             const ports = new OpenPorts(storage.connect.bind(storage));
             try {
-              await demand("the storage port", sentence, () => run(ports));
+              await demand(sentence, () => run(ports));
             } finally {
               await ports.close();
               await storage.remove?.();

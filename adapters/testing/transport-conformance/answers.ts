@@ -24,8 +24,8 @@ function rejected(answer: SendAnswer): Extract<SendAnswer, { outcome: "rejected"
   return answer;
 }
 
-async function isAmbiguous(bench: Bench, fate: "loses_answer" | "fails"): Promise<void> {
-  const answer = await bench.send(bench.under.message(fate), bench.attempt());
+async function isAmbiguous(bench: Bench, behavior: "loses_answer" | "fails"): Promise<void> {
+  const answer = await bench.send(bench.under.message(behavior), bench.attempt());
   same(answer.outcome, "ambiguous", "the outcome");
 }
 
@@ -33,7 +33,7 @@ export const answerCases: TransportChecks = {
   "include the provider's id of an accepted message": {
     needs: ["accepts"],
     async run(bench) {
-      const { provider_message_id } = await bench.taken();
+      const { provider_message_id } = await bench.sendAccepted();
       holds(
         provider_message_id !== "" && provider_message_id.length <= 255,
         "a provider's id of 1 to 255 characters",
@@ -44,7 +44,7 @@ export const answerCases: TransportChecks = {
   "give two messages different ids": {
     needs: ["accepts"],
     async run(bench) {
-      const [one, two] = [await bench.taken(), await bench.taken()];
+      const [one, two] = [await bench.sendAccepted(), await bench.sendAccepted()];
       holds(
         one.provider_message_id !== two.provider_message_id,
         "another provider's id than that of the first message",
@@ -79,7 +79,8 @@ export const answerCases: TransportChecks = {
     async run(bench) {
       const deadline = new AbortController();
       let outcome = "none";
-      void bench.send(bench.under.message("hangs"), bench.attempt(deadline.signal)).then(
+      const { call } = await bench.hang(bench.attempt(deadline.signal));
+      void call.then(
         (answer) => (outcome = answer.outcome),
         // A throw is an ambiguous answer.
         () => (outcome = "ambiguous"),
@@ -111,13 +112,13 @@ export const answerCases: TransportChecks = {
       await bench.transport.stop?.();
       await bench.transport.stop?.();
       await bench.start();
-      await bench.taken();
+      await bench.sendAccepted();
     },
   },
   "are followed by receipts of the message": {
     needs: ["accepts", "pushes"],
     async run(bench) {
-      const { attempt_id, provider_message_id } = await bench.taken();
+      const { attempt_id, provider_message_id } = await bench.sendAccepted();
       await bench.clock.advance(2 * deadlineMs);
       const names = bench.receipts.map(({ subject }) =>
         subject.attempt_id
@@ -139,10 +140,10 @@ async function lookUp(
   { attempt_id, number, started_at }: Omit<SendContext, "signal">,
   provider_message_id: AttemptMade["provider_message_id"],
 ): Promise<LookupAnswer> {
-  const before = under.taken?.();
+  const before = under.accepted?.();
   const attempt = { attempt_id, number, started_at, provider_message_id };
   const answer = (await transport.lookup?.(message, attempt)) ?? { outcome: "unknown" };
-  same(under.taken?.(), before, "number of messages that the carrier has after a lookup");
+  same(under.accepted?.(), before, "number of messages that the carrier has after a lookup");
   return answer;
 }
 
@@ -153,14 +154,13 @@ const foundIn = (answer: LookupAnswer): readonly string[] => {
     : [];
 };
 
-async function isNeverNotSent(bench: Bench, fate: CarrierBehavior): Promise<void> {
-  const message = bench.under.message(fate);
+async function isNeverNotSent(bench: Bench, behavior: CarrierBehavior): Promise<void> {
+  const message = bench.under.message(behavior);
   const deadline = new AbortController();
   const attempt = bench.attempt(deadline.signal);
-  const sending = bench.send(message, attempt).catch(() => {});
   // A hanging call is not awaited, like in the engine.
-  if (fate === "hangs") await bench.clock.settle();
-  else await sending;
+  if (behavior === "hangs") await bench.hang(attempt);
+  else await bench.send(message, attempt).catch(() => {});
   deadline.abort();
   const { outcome } = await lookUp(bench, message, attempt, null);
   holds(outcome !== "not_sent", "an outcome other than not_sent", outcome);
@@ -170,7 +170,7 @@ export const lookupCases: TransportChecks = {
   "find a message by its provider id": {
     needs: ["accepts", "look-ups"],
     async run(bench) {
-      const { message, provider_message_id, attempt_id } = await bench.taken();
+      const { message, provider_message_id, attempt_id } = await bench.sendAccepted();
       const attempt = { ...bench.attempt(), attempt_id };
       const answer = await lookUp(bench, message, attempt, provider_message_id);
       same(
@@ -195,7 +195,7 @@ export const lookupCases: TransportChecks = {
   "do not match another message": {
     needs: ["accepts", "look-ups"],
     async run(bench) {
-      const { message, provider_message_id } = await bench.taken();
+      const { message, provider_message_id } = await bench.sendAccepted();
       const other = { ...message, body: `${message.body} Another one.` };
       const answer = await lookUp(bench, other, bench.attempt(), null);
       holds(

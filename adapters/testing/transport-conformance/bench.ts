@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { AttemptId } from "../../../src/kernel/index.ts";
 import {
   type CallbackRequest,
@@ -15,24 +16,32 @@ import { holds, Mismatch } from "../checks.ts";
 import type { Checks } from "../suite.ts";
 
 /**
- * How the carrier treats a message. `loses_answer`: the carrier accepts it, but the connection
- * breaks before the answer. `fails`: the carrier reports an error, and it is not known whether it
- * accepted the message. `hangs`: the carrier accepts it and never answers.
+ * How the carrier treats a message. `accepts`: it accepts it. `refuses`: it refuses it for good.
+ * `throttles`: it refuses it because of too many messages. `loses_answer`: it accepts it, but the
+ * connection breaks before the answer. `fails`: it accepts it, but reports an error that leaves that
+ * open, such as a status 503. `hangs`: it accepts it and never answers.
  */
 export type CarrierBehavior =
   "accepts" | "refuses" | "throttles" | "loses_answer" | "fails" | "hangs";
 
-/** What a test can require of a transport and its carrier. */
-export type Need = CarrierBehavior | "look-ups" | "callbacks" | "pushes";
+/**
+ * What a test can require of a transport and its carrier: a behavior, `look-ups`, `callbacks`, or
+ * `pushes`, which are receipts without callbacks, for example over a socket.
+ */
+export type TransportNeed = CarrierBehavior | "look-ups" | "callbacks" | "pushes";
 
 /** A transport and a simulated carrier. */
 export interface TransportUnderTest {
   /** The transport, not yet started. The suite starts and stops it. */
   readonly transport: Transport;
   /** A message that the carrier treats in this way. Two calls may return equal messages. */
-  message(fate: CarrierBehavior): OutboundMessage;
-  /** How many messages the carrier has accepted so far, if the simulated carrier counts them. */
-  taken?(): number;
+  message(behavior: CarrierBehavior): OutboundMessage;
+  /**
+   * How many messages the carrier has accepted so far. With it, the suite notices a wrong `rejected`
+   * and a message that was sent twice. A carrier that is a real server needs it: the suite then
+   * waits until a message that hangs has arrived.
+   */
+  accepted?(): number;
   /** Makes the carrier's callbacks, if the transport has `parseCallback`. */
   readonly callbacks?: CarrierCallbacks | undefined;
   /** Called after the test. */
@@ -44,13 +53,13 @@ export interface CarrierCallbacks {
   /**
    * A callback with a receipt of a message. Undefined when the carrier never reports this status.
    */
-  receipt(of: TakenMessage, status: Receipt["status"], at: number): CallbackRequest | undefined;
-  /** A callback with a message from a contact. */
+  receipt(of: AcceptedMessage, status: Receipt["status"], at: number): CallbackRequest | undefined;
+  /** A callback with a message from a contact. Its id may be another one. */
   inbound(message: InboundMessage): CallbackRequest;
 }
 
 /** A message that the carrier accepted, with the ids of the engine and of the carrier. */
-export interface TakenMessage {
+export interface AcceptedMessage {
   /** The id of the attempt in which the message was sent. */
   readonly attempt_id: AttemptId;
   /** The carrier's id of the message. */
@@ -58,6 +67,10 @@ export interface TakenMessage {
   /** The message as it was sent. */
   readonly message: OutboundMessage;
 }
+
+/** How long a message may take to reach a carrier, in milliseconds of the real clock. */
+const arrivalMs = 5_000;
+const arrivalStepMs = 5;
 
 /** The transport of one test, on virtual time. */
 export class Bench {
@@ -95,21 +108,40 @@ export class Bench {
 
   /** Sends a message and checks the answer against what the carrier accepted. */
   async send(message: OutboundMessage, attempt: SendContext): Promise<SendAnswer> {
-    const before = this.under.taken?.() ?? 0;
+    const before = this.under.accepted?.() ?? 0;
     const answer = await this.transport.send(message, attempt);
-    const taken = (this.under.taken?.() ?? before) - before;
+    const count = (this.under.accepted?.() ?? before) - before;
     if (answer.outcome === "rejected") {
-      holds(taken === 0, "a carrier without a message that was `rejected`", `${taken} messages`);
+      holds(count === 0, "a carrier without a message that was `rejected`", `${count} messages`);
     }
-    const isOnce = this.under.taken === undefined || taken === 1;
+    const isOnce = this.under.accepted === undefined || count === 1;
     if (answer.outcome === "accepted") {
-      holds(isOnce, "a carrier with one message that was `accepted`", `${taken} messages`);
+      holds(isOnce, "a carrier with one message that was `accepted`", `${count} messages`);
     }
     return answer;
   }
 
+  /**
+   * Begins to send a message that the carrier accepts without ever answering, and resolves with the
+   * call when the carrier has the message. On a real socket that takes real time.
+   */
+  async hang(attempt: SendContext): Promise<{ readonly call: Promise<SendAnswer> }> {
+    const before = this.under.accepted?.();
+    const call = this.send(this.under.message("hangs"), attempt);
+    // A call that fails early is not awaited before the message has arrived.
+    call.catch(() => {});
+    await this.clock.settle();
+    let waitedMs = 0;
+    while (before !== undefined && this.under.accepted?.() === before) {
+      holds(waitedMs < arrivalMs, "a message that `hangs` at the carrier within 5 s", "none");
+      await pause(arrivalStepMs);
+      waitedMs += arrivalStepMs;
+    }
+    return { call };
+  }
+
   /** Sends a message that the carrier accepts. */
-  async taken(): Promise<TakenMessage> {
+  async sendAccepted(): Promise<AcceptedMessage> {
     const message = this.under.message("accepts");
     const attempt = this.attempt();
     const answer = await this.send(message, attempt);
@@ -120,7 +152,7 @@ export class Bench {
 }
 
 /** Why a transport cannot meet the need of a test; undefined when it can. */
-function lacking(need: Need, transport: Transport): string | undefined {
+function lacking(need: TransportNeed, transport: Transport): string | undefined {
   const { receipts } = transport.capabilities;
   const callsBack = transport.parseCallback !== undefined;
   if (need === "look-ups" && transport.lookup === undefined) return "it has no `lookup`";
@@ -131,7 +163,7 @@ function lacking(need: Need, transport: Transport): string | undefined {
 
 export async function runOnBench(
   create: (clock: VirtualClock) => Promise<TransportUnderTest>,
-  needs: readonly Need[],
+  needs: readonly TransportNeed[],
   run: (bench: Bench) => Promise<void>,
 ): Promise<void> {
   const clock = virtualClock();
@@ -152,4 +184,4 @@ export async function runOnBench(
   }
 }
 
-export type TransportChecks = Checks<Bench, Need>;
+export type TransportChecks = Checks<Bench, TransportNeed>;

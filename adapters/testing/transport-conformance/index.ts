@@ -2,7 +2,7 @@ import { hasMethods, option, optionsObject, parseOptions } from "../../../src/ke
 import { defineSuite, type TestRunner, testOptions } from "../suite.ts";
 import type { VirtualClock } from "../simulated.ts";
 import { answerCases, lookupCases } from "./answers.ts";
-import { type Need, runOnBench, type TransportUnderTest } from "./bench.ts";
+import { runOnBench, type TransportNeed, type TransportUnderTest } from "./bench.ts";
 import { callbackCases } from "./callbacks.ts";
 
 /** The transport and the carrier that `transportConformance` tests. */
@@ -13,7 +13,7 @@ export interface TransportConformance {
    * What the carrier or its simulation cannot do, each with the reason. Tests that need it are
    * not run. They pass, and their names give the reason.
    */
-  readonly unable?: Partial<Readonly<Record<Need, string>>> | undefined;
+  readonly unable?: Partial<Readonly<Record<TransportNeed, string>>> | undefined;
 }
 
 const argumentsSchema = optionsObject({
@@ -30,7 +30,7 @@ const argumentsSchema = optionsObject({
  * ```ts
  * import { describe, it } from "vitest";
  * transportConformance({ describe, it }, "my carrier", {
- *   create: async () => ({ transport: myCarrier(options), message: (fate) => messages[fate] }),
+ *   create: async () => ({ transport: myCarrier(options), message: (behavior) => messages[behavior] }),
  *   unable: { hangs: "the simulated carrier always answers" },
  * });
  * ```
@@ -45,7 +45,6 @@ export function transportConformance(
   const { unable = {} } = conformance;
   defineSuite(runner, {
     title: `${name} as a transport`,
-    party: "the transport port",
     groups: [
       ["answers", answerCases],
       ["look-ups", lookupCases],

@@ -99,12 +99,12 @@ describe("the suite for models", () => {
     expect(await failures(() => ({}))).toEqual(new Map());
   });
 
-  test("says what a model promises and what it did", async () => {
+  test("says what a model has to do and what it did", async () => {
     const spoil = answering(() => ({ text: "Hello", confidence: 100 }));
     const failed = await failures(spoil, { only: "have only values" });
     expect([...failed.values()]).toEqual([
-      'Error: expected 100 (`confidence` as accepted), because the model port promises "answers ' +
-        'have only values that the engine accepts", got undefined',
+      "Error: answers have only values that the engine accepts: " +
+        "expected 100 (`confidence` as accepted), got undefined",
     ]);
   });
 

@@ -20,7 +20,7 @@ storageConformance({ describe, it }, "sqlite", async () => {
   };
 });
 
-it("the suite for storages says what a storage promises and what it did", async () => {
+it("the suite for storages says what a storage has to do and what it did", async () => {
   const said = new Map<string, string>();
   const tests: (() => Promise<void>)[] = [];
   const run = (name: string, test: () => Promise<void>): void => {
@@ -34,6 +34,6 @@ it("the suite for storages says what a storage promises and what it did", async 
   storageConformance(runner, "forgetful", async () => ({ connect: forgetful }));
   for (const test of tests) await test();
   expect(said.get("text sorts by code point, and false sorts before true")).toMatch(
-    /^Error: expected \[.+\] \(names in order\), because the storage port promises "text sorts by code point, and false sorts before true", got \[\]$/,
+    /^Error: text sorts by code point, and false sorts before true: expected \[.+\] \(names in order\), got \[\]$/,
   );
 });

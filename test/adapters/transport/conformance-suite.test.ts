@@ -3,10 +3,10 @@
  */
 import { describe, expect, test } from "vitest";
 import type { CallbackResult, Transport } from "../../../src/ports/transport.ts";
-import { type Need, transportConformance } from "../../../adapters/testing/index.ts";
+import { type TransportNeed, transportConformance } from "../../../adapters/testing/index.ts";
 import { twilioUnderTest } from "./stand-ins.ts";
 
-const unable: Partial<Record<Need, string>> = { pushes: "its carrier calls back" };
+const unable: Partial<Record<TransportNeed, string>> = { pushes: "its carrier calls back" };
 
 /** The names of the tests that fail. */
 async function broken(
@@ -56,7 +56,7 @@ const parsing =
   };
 
 describe("the suite for transports", () => {
-  test("says what a transport promises and what it did", async () => {
+  test("says what a transport has to do and what it did", async () => {
     const late = await failures(
       parsing((result) => ({
         ...result,
@@ -64,11 +64,11 @@ describe("the suite for transports", () => {
       })),
     );
     expect(late.get("pass on an inbound message unchanged")).toMatch(
-      /^expected a time within 1 s of \d+ as the time of the message, because the transport port promises "callbacks pass on an inbound message unchanged", got 0$/,
+      /^callbacks pass on an inbound message unchanged: expected a time within 1 s of \d+ as the time of the message, got 0$/,
     );
     const throwing = await failures(() => ({ send: () => Promise.reject(new TypeError("no")) }));
     expect(throwing.get("give two messages different ids")).toBe(
-      'expected no error, because the transport port promises "answers give two messages different ids", got TypeError: no',
+      "answers give two messages different ids: expected no error, got TypeError: no",
     );
   });
 

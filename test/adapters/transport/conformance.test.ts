@@ -26,7 +26,7 @@ const numbers: Partial<Record<CarrierBehavior, string>> = {
 transportConformance({ describe, it }, "the sandbox", {
   create: async () => ({
     transport: sandbox(),
-    message: (fate) => ({ ...message, mode: "sandbox", to: `+1500555${numbers[fate]}` }),
+    message: (behavior) => ({ ...message, mode: "sandbox", to: `+1500555${numbers[behavior]}` }),
   }),
   unable: {
     fails: "it says of every message whether it took it",

@@ -23,7 +23,7 @@ import {
   uuid,
 } from "./world.ts";
 
-const fates: readonly CarrierBehavior[] = [
+const behaviors: readonly CarrierBehavior[] = [
   "accepts",
   "refuses",
   "throttles",
@@ -31,8 +31,8 @@ const fates: readonly CarrierBehavior[] = [
   "fails",
   "hangs",
 ];
-const numberOf = (fate: CarrierBehavior): string => `+1500555100${fates.indexOf(fate)}`;
-const fateOf = (to: string): CarrierBehavior => fates[Number(to.at(-1))] ?? "accepts";
+const numberOf = (behavior: CarrierBehavior): string => `+1500555100${behaviors.indexOf(behavior)}`;
+const behaviorOf = (to: string): CarrierBehavior => behaviors[Number(to.at(-1))] ?? "accepts";
 
 /** Resolves only when the call is aborted. */
 const silence = ({ signal }: HttpRequest): Promise<HttpOutcome> =>
@@ -58,7 +58,7 @@ function carrier<Row>(dialect: Dialect<Row>): HttpClient {
   return line((request) => {
     if (request.signal?.aborted === true) return broke(false, "connect_refused");
     if (request.method === "GET") return dialect.find(new URL(request.url));
-    switch (fateOf(dialect.to(request))) {
+    switch (behaviorOf(dialect.to(request))) {
       case "accepts":
         return dialect.taken(dialect.take(request));
       case "refuses":
@@ -272,14 +272,17 @@ const telnyxCallbacks: CarrierCallbacks = {
 };
 
 /** A message that the stand-ins treat in this way. */
-export const to = (fate: CarrierBehavior): OutboundMessage => ({ ...message, to: numberOf(fate) });
+export const to = (behavior: CarrierBehavior): OutboundMessage => ({
+  ...message,
+  to: numberOf(behavior),
+});
 
 export function twilioUnderTest(now: () => number): TransportUnderTest {
   const { http, rows } = twilioCarrier(now);
   return {
     transport: overTwilio(http),
     message: to,
-    taken: () => rows.length,
+    accepted: () => rows.length,
     callbacks: twilioCallbacks,
   };
 }
@@ -289,7 +292,7 @@ export function telnyxUnderTest(): TransportUnderTest {
   return {
     transport: overTelnyx(http),
     message: to,
-    taken: () => rows.length,
+    accepted: () => rows.length,
     callbacks: telnyxCallbacks,
   };
 }
