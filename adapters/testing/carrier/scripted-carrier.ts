@@ -95,6 +95,10 @@ export interface ScriptedCarrier extends Transport {
 /** How an engine of a world connects to each carrier. */
 const connectors = new WeakMap<ScriptedCarrier, (context: RunContext) => Transport>();
 
+export function isScriptedCarrier(given: unknown): boolean {
+  return typeof given === "object" && given !== null && connectors.has(given as ScriptedCarrier);
+}
+
 /** Returns the transport of one engine of a world. */
 export function connectTo(carrier: ScriptedCarrier, context: RunContext): Transport {
   const connect = connectors.get(carrier);

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   functionOption,
   hasMethods,
@@ -6,80 +7,94 @@ import {
   optionsObject,
   parseOptions,
   portOption,
+  suggestion,
   wholeOption,
 } from "../../../src/kernel/index.ts";
 import type { StoragePort } from "../../../src/ports/index.ts";
+import { isScriptedCarrier } from "../carrier/scripted-carrier.ts";
 import type { ScriptedModel } from "../model/scripted-model.ts";
 import type { ScriptedReceiver } from "../receiver/scripted-receiver.ts";
 import { isTime, type Time } from "../simulated.ts";
-import type { MakeEngine } from "./engine-process.ts";
-import { faultNames, type FaultRates } from "./faults.ts";
+import type { MakeEngine, WorldTransport } from "./engine-process.ts";
+import { type Fault, faultNames } from "./faults.ts";
 import type { WorldObserver } from "./run-context.ts";
 import type { WorldOptions } from "./types.ts";
 
 const maxEngines = 9;
+const atLeastOne = "a list of at least one scriptedCarrier()";
 
 /** Options with their defaults. */
 export type CheckedOptions<Tx extends object | undefined> = WorldOptions<Tx> & {
   readonly [K in "seed" | "engines" | "faults" | "observe"]: NonNullable<WorldOptions<Tx>[K]>;
 };
 
-function isRates(given: unknown): boolean {
-  if (given === "any") return true;
-  return (
-    typeof given === "object" &&
-    given !== null &&
-    Object.entries(given).every(
-      ([name, rate]) =>
-        faultNames.some((each) => each === name) &&
-        typeof rate === "number" &&
-        rate >= 0 &&
-        rate <= 1,
-    )
-  );
-}
-
-const optionsSchema = optionsObject(
-  {
-    seed: option<number>("a number", (given) => typeof given === "number").default(1),
-    storage: option<StoragePort>(
-      "a storage that reads synchronously: memory() or sqlite({ file })",
-      (given) =>
-        hasMethods(given, "begin", "open", "close") &&
-        memberOf(memberOf(given, "capabilities"), "synchronous") === true,
-    ),
-    transports: option<WorldOptions["transports"]>(
-      "a list of scriptedCarrier() or functions that make a transport, at least one",
-      (given) => Array.isArray(given) && given.length > 0,
-    ),
-    receiver: portOption<ScriptedReceiver>(
-      "a scriptedReceiver()",
-      "trust",
-      "requestsOf",
-    ).optional(),
-    model: portOption<ScriptedModel>("a scriptedModel()", "respond").optional(),
-    engines: wholeOption(1, maxEngines).default(1),
-    engine: functionOption<MakeEngine>().optional(),
-    faults: option<"any" | Partial<FaultRates>>(
-      'the word "any", or an object with the names of faults and their rates from 0 to 1',
-      isRates,
-    ).default({}),
-    start: option<Time>("a time in ISO 8601 or milliseconds, or a Date", isTime, {
-      isQuoted: true,
-    }).optional(),
-    observe: option<WorldObserver>(
-      "an object with functions",
-      (given) => typeof given === "object" && given !== null,
-    ).default({}),
-  },
-  "{ storage, transports }",
+const rate = option<number>(
+  "a rate from 0 to 1",
+  (given) => typeof given === "number" && given >= 0 && given <= 1,
 );
+
+const rates = optionsObject(
+  Object.fromEntries(faultNames.map((name) => [name, rate.optional()])),
+  'the word "any", or an object with the names of faults and their rates from 0 to 1',
+).default({});
+
+const transport = option<WorldTransport>(
+  "what scriptedCarrier() returns, or a function that makes a transport",
+  (given) => typeof given === "function" || isScriptedCarrier(given),
+);
+
+const schemaWith = <T extends z.ZodType>(faults: T) =>
+  optionsObject({ ...optionsShape, faults }, "{ storage, transports }");
+
+const optionsShape = {
+  seed: option<number>("a number", (given) => typeof given === "number").default(1),
+  storage: option<StoragePort>(
+    "a storage that reads synchronously: memory() or sqlite({ file })",
+    (given) =>
+      hasMethods(given, "begin", "open", "close") &&
+      memberOf(memberOf(given, "capabilities"), "synchronous") === true,
+  ),
+  transports: z.array(transport, { error: atLeastOne }).min(1, { error: atLeastOne }),
+  receiver: portOption<ScriptedReceiver>("a scriptedReceiver()", "trust", "requestsOf").optional(),
+  model: portOption<ScriptedModel>("a scriptedModel()", "respond").optional(),
+  engines: wholeOption(1, maxEngines).default(1),
+  engine: functionOption<MakeEngine>().optional(),
+  start: option<Time>("a time in ISO 8601 or milliseconds, or a Date", isTime, {
+    isQuoted: true,
+  }).optional(),
+  observe: option<WorldObserver>(
+    "an object with functions",
+    (given) => typeof given === "object" && given !== null,
+  ).default({}),
+};
+
+const withAnyFault = schemaWith(option<"any">('the word "any"', (given) => given === "any"));
+const withRates = schemaWith(rates);
 
 /** @throws TidingsError `invalid_option` when an option is wrong or unknown */
 export function checkOptions<Tx extends object | undefined>(
   options: WorldOptions<Tx>,
 ): CheckedOptions<Tx> {
-  const checked = parseOptions("world: ", optionsSchema, options);
+  const isAny = memberOf(options, "faults") === "any";
+  const checked = isAny
+    ? parseOptions("world: ", withAnyFault, options)
+    : parseOptions("world: ", withRates, options);
   const { seed, engines, faults, observe } = checked;
   return { ...options, seed, engines, faults, observe };
+}
+
+const faultArgument = optionsObject({
+  fault: option<Fault>(
+    "the name of a fault",
+    (given) => faultNames.some((name) => name === given),
+    {
+      isQuoted: true,
+      advice: (given) => suggestion(String(given), faultNames),
+    },
+  ),
+});
+
+/** @throws TidingsError `invalid_option` when there is no such fault */
+export function checkFault(fault: Fault): void {
+  parseOptions("inject: ", faultArgument, { fault });
 }

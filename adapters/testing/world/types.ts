@@ -164,6 +164,7 @@ export interface World<Tx extends object | undefined = object | undefined> exten
   /**
    * Makes a fault happen once, at the next call that it can happen to. `after` skips that many
    * calls first.
+   * @throws TidingsError `invalid_option` when there is no such fault
    */
   inject(fault: Fault, place?: FaultPlace): void;
   /** Ends all faults and partitions, and restarts engines that are down. Does not move time. */

@@ -24,7 +24,7 @@ import {
   maxSkewMs,
 } from "./faults.ts";
 import { groundOf } from "./ground.ts";
-import { checkOptions, type CheckedOptions } from "./options.ts";
+import { checkFault, checkOptions, type CheckedOptions } from "./options.ts";
 import { pendingWork, skipIdleTime } from "./pending-work.ts";
 import type { Ground, LogLine, Remote, Surroundings } from "./run-context.ts";
 import { Story } from "./story.ts";
@@ -242,6 +242,7 @@ class EngineWorld<Tx extends object | undefined> implements World<Tx> {
   }
 
   inject(fault: Fault, place: FaultPlace = {}): void {
+    checkFault(fault);
     if (place.engine !== undefined) this.#process(place.engine);
     this.#faults.inject(fault, place);
   }

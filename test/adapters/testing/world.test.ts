@@ -6,7 +6,9 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { memory } from "../../../adapters/storage/memory/index.ts";
 import { sqlite } from "../../../adapters/storage/sqlite/index.ts";
+import { sandbox } from "../../../adapters/transport/sandbox/index.ts";
 import {
+  type Fault,
   type MetFault,
   scriptedCarrier,
   type ScriptedCarrier,
@@ -322,6 +324,28 @@ test("a world refuses a storage whose reads take real time", () => {
   const slow = over(storage, { capabilities: { ...storage.capabilities, synchronous: false } });
   expect(() => world({ storage: slow, transports: [scriptedCarrier()] })).toThrow(
     "world: storage: expected a storage that reads synchronously: memory() or sqlite({ file })",
+  );
+});
+
+test("a world refuses faults and transports that do not exist", () => {
+  const make = (options: object) => () =>
+    world({ storage: memory(), transports: [scriptedCarrier()], ...options });
+  expect(make({ faults: { crashAfterSnd: 1 } })).toThrow(
+    'world: faults.crashAfterSnd: unknown option. Did you mean "crashAfterSend"?',
+  );
+  expect(make({ faults: { crashAfterSend: 2 } })).toThrow(
+    "world: faults.crashAfterSend: expected a rate from 0 to 1, got 2",
+  );
+  expect(make({ faults: "all" })).toThrow('world: faults: expected the word "any", or an object');
+  expect(make({ transports: [sandbox()] })).toThrow(
+    "world: transports.0: expected what scriptedCarrier() returns, or a function that makes a transport, got an object",
+  );
+  expect(make({ transports: [] })).toThrow(
+    "world: transports: expected a list of at least one scriptedCarrier(), got a list of 0",
+  );
+  const w = world({ storage: memory(), transports: [scriptedCarrier()] });
+  expect(() => w.inject("crashAfterSends" as Fault)).toThrow(
+    'inject: fault: expected the name of a fault, got "crashAfterSends". Did you mean "crashAfterSend"?',
   );
 });
 
