@@ -18,6 +18,7 @@ import { type ConsumerHandler, type Event, type EventHandler, fanOut } from "./w
 import {
   type AccountHandle,
   accountMode,
+  checkAccountId,
   type AccountOptions,
   type Accounts,
   checkTransaction,
@@ -161,10 +162,11 @@ export class MessagingEngine<
   /**
    * Returns a handle for one account in one mode, by default the default account. The handle sees
    * no data of other accounts or modes. It does no I/O.
-   * @throws TidingsError `not_found` when `id` is not a valid account id; `invalid_option` when an
-   *   option is unknown or `mode` is not "sandbox" or "live"
+   * @throws TidingsError `not_found` when `id` is not a valid account id; `invalid_option` when `id`
+   *   is no string, an option is unknown, or `mode` is not "sandbox" or "live"
    */
   account(id: string = defaultAccountId, options: AccountOptions = {}): AccountHandle {
+    checkAccountId(id);
     if (!isId("acct", id)) throw notFound("account");
     const mode = accountMode(options, this.#settings.mode);
     const scope: Scope = { account_id: id, mode };

@@ -68,6 +68,22 @@ export function accountMode(options: AccountOptions, standard: Mode): Mode {
 }
 
 /**
+ * Checks the id that `engine.account` gets.
+ * @throws TidingsError `invalid_option`
+ */
+export function checkAccountId(id: unknown): void {
+  parseOptions("engine.account: ", accountArgument, { id });
+}
+
+const accountArgument = optionsObject({
+  id: option<string>(
+    "the id of an account, or undefined for the default account",
+    (id) => typeof id === "string",
+    { advice: (id) => (typeof id === "object" ? ". Options such as { mode } come second." : "") },
+  ),
+});
+
+/**
  * Checks the options of `engine.stop` and returns the deadline in milliseconds.
  * @throws TidingsError `invalid_option`
  */

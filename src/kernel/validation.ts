@@ -361,6 +361,9 @@ export function refuseArguments(subject: string, given: readonly unknown[]): voi
   throw new TidingsError("invalid_option", message);
 }
 
+/** How many unknown options of one object an error names. */
+const maxUnknownNamed = 5;
+
 interface OptionProblem extends Pick<FieldError, "code" | "message"> {
   readonly path: readonly string[];
 }
@@ -369,11 +372,15 @@ function problemsOf(issue: z.core.$ZodIssue): OptionProblem[] {
   const place = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
     const known = knownFields(issue.message);
-    // The list can be long, so only the first problem has it.
-    return issue.keys.map((key, i) => {
+    // An object of a library in place of options has many fields.
+    const named = issue.keys.slice(0, maxUnknownNamed);
+    const more = issue.keys.length - named.length;
+    return named.map((key, i) => {
       const hint = suggestion(key, known);
+      // The list can be long, so only the first problem has it.
       const list = `${hint === "" ? "." : ""} Known options: ${issue.message}`;
-      const message = `unknown option${hint}${i === 0 ? list : ""}`;
+      const rest = more > 0 && i === named.length - 1 ? ` (and ${more} more)` : "";
+      const message = `unknown option${hint}${i === 0 ? list : ""}${rest}`;
       return { path: [...place, key], code: "unknown_option", message };
     });
   }

@@ -135,15 +135,10 @@ function checkTransport(
 ): void {
   const transport = transports.find((each) => each.name === name);
   if (transport === undefined || !transport.capabilities.modes.includes(mode)) {
-    throw invalid([
-      {
-        pointer: "/transport",
-        code: "unknown_transport",
-        message:
-          `No transport ${name} is configured for ${mode}. ` +
-          "Name one of the engine's transports.",
-      },
-    ]);
+    const fit = transports.filter(({ capabilities }) => capabilities.modes.includes(mode));
+    const names = fit.map((each) => each.name).join(", ");
+    const message = `No transport ${name} is configured for ${mode}. Configured: ${names}.`;
+    throw invalid([{ pointer: "/transport", code: "unknown_transport", message }]);
   }
   const unsupported = channels.filter(
     (channel) => !transport.capabilities.channels.includes(channel),

@@ -256,6 +256,12 @@ describe("options", () => {
     );
   });
 
+  it("that are unknown are named up to the fifth: a whole object of a library has many", () => {
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field${n}`, n]));
+    const told = complaint({ ...good, ...many });
+    expect(told).toMatch(/; field4: unknown option \(and 25 more\)$/);
+  });
+
   it("that are invalid are listed in `errors` with their places", () => {
     const wrong = { ...good, mod: "live", http: { client: 1 } } as unknown as EngineOptions;
     const thrown = thrownBy(() => new MessagingEngine(wrong));
@@ -310,6 +316,16 @@ describe("options", () => {
       new MessagingEngine({ ...good, limits: {}, concurrency: 1_000 }).account().scope.mode,
     ).toBe("sandbox");
     expect(new MessagingEngine({ ...good, mode: "live" }).account().scope.mode).toBe("live");
+  });
+
+  it("of `engine.account` do not come first", () => {
+    const engine = new MessagingEngine(good);
+    const account = (id: unknown): unknown => engine.account(id as string);
+    expect(() => account({ mode: "live" })).toThrow(
+      "engine.account: id: expected the id of an account, or undefined for the default account, " +
+        "got an object. Options such as { mode } come second.",
+    );
+    expect(() => account(7)).toThrow("engine.account: id: expected the id of an account");
   });
 
   it.each<[options: unknown, problem: string]>([

@@ -287,7 +287,12 @@ describe("with a carrier", () => {
       for (const transport of ["twilio", "telnyx"]) {
         const sender = { address: from, channels: ["sms"] as const, transport };
         await expect(handle.senders.create({ ...sender, channels: ["sms"] })).rejects.toMatchObject(
-          { status: 422 },
+          {
+            status: 422,
+            message:
+              `transport: No transport ${transport} is configured for sandbox. ` +
+              "Configured: sandbox, webchat.",
+          },
         );
       }
       for (let n = 1; n <= 20; n++) {
