@@ -13,6 +13,7 @@ import type {
   Transport,
   TransportCapabilities,
 } from "../../../src/ports/index.ts";
+import { outcomeOption, patternCondition, scriptOption, textCondition } from "../script-option.ts";
 import type { RunContext } from "../world/run-context.ts";
 import { type CarrierConnection, CarrierCore } from "./core.ts";
 import type { CarrierCall, CarrierScript } from "./script.ts";
@@ -132,9 +133,9 @@ const optionsSchema = optionsObject({
   ).default(defaultReceiptTimes),
   lookups: booleanOption.default(true),
   confirmsOptOuts: booleanOption.default(false),
-  script: option<CarrierScript>(
-    "a list of rules or a function",
-    (given) => Array.isArray(given) || typeof given === "function",
+  script: scriptOption<CarrierScript>(
+    { to: textCondition.optional(), text: patternCondition.optional() },
+    { attempts: outcomeOption(["accepted", "answer_lost", "refused", "throttled"]) },
   ).default([]),
   onCall: functionOption<(call: CarrierCall) => void>().optional(),
 });

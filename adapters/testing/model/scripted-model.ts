@@ -1,5 +1,11 @@
-import { functionOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import {
+  functionOption,
+  memberOf,
+  optionsObject,
+  parseOptions,
+} from "../../../src/kernel/index.ts";
 import type { AgentModel, ModelAnswer, ModelTurn } from "../../../src/ports/index.ts";
+import { outcomeOption, patternCondition, scriptOption, textCondition } from "../script-option.ts";
 import { never } from "../world/engine-run.ts";
 import { maxDelayMs } from "../world/faults.ts";
 import type { RunContext } from "../world/run-context.ts";
@@ -46,9 +52,15 @@ export function connectToModel(model: ScriptedModel, context: RunContext): Agent
 }
 
 const optionsSchema = optionsObject({
-  script: option<ModelScript>(
-    "a list of rules or a function",
-    (given) => Array.isArray(given) || typeof given === "function",
+  script: scriptOption<ModelScript>(
+    { text: patternCondition.optional(), task: textCondition.optional() },
+    {
+      answers: outcomeOption(
+        ["answered", "answer_lost", "fails", "hangs"],
+        // A text is a reply, and an object without an outcome is an answer.
+        (given) => typeof given === "string" || memberOf(given, "outcome") === undefined,
+      ),
+    },
   ).default([]),
   onRequest: functionOption<(request: ModelRequest) => void>().optional(),
 });

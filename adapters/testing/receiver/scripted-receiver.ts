@@ -1,5 +1,6 @@
-import { functionOption, option, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
+import { functionOption, optionsObject, parseOptions } from "../../../src/kernel/index.ts";
 import type { Clock, HttpClient } from "../../../src/ports/index.ts";
+import { outcomeOption, scriptOption, textCondition } from "../script-option.ts";
 import type { RunContext } from "../world/run-context.ts";
 import { ReceiverCore } from "./core.ts";
 import type { ReceiverScript, WebhookRequest } from "./script.ts";
@@ -59,9 +60,14 @@ export function connectToReceiver(receiver: ScriptedReceiver, context: RunContex
 }
 
 const optionsSchema = optionsObject({
-  script: option<ReceiverScript>(
-    "a list of rules or a function",
-    (given) => Array.isArray(given) || typeof given === "function",
+  script: scriptOption<ReceiverScript>(
+    { url: textCondition.optional(), event: textCondition.optional() },
+    {
+      attempts: outcomeOption(
+        ["answered", "answer_lost", "hangs", "unreachable"],
+        (given) => typeof given === "number",
+      ),
+    },
   ).default([]),
   onRequest: functionOption<(request: WebhookRequest) => void>().optional(),
 });

@@ -12,6 +12,8 @@ import {
   type MetFault,
   scriptedCarrier,
   type ScriptedCarrier,
+  scriptedModel,
+  scriptedReceiver,
   Violation,
   world,
   type World,
@@ -346,6 +348,31 @@ test("a world refuses faults and transports that do not exist", () => {
   const w = world({ storage: memory(), transports: [scriptedCarrier()] });
   expect(() => w.inject("crashAfterSends" as Fault)).toThrow(
     'inject: fault: expected the name of a fault, got "crashAfterSends". Did you mean "crashAfterSend"?',
+  );
+});
+
+test("scripts name the rule and the outcome that are wrong", () => {
+  const carrier = (script: unknown) => () => scriptedCarrier({ script: script as [] });
+  expect(carrier([{ attempts: ["refused"] }, { attempts: ["accepted", "refuse"] }])).toThrow(
+    'scriptedCarrier: script.1.attempts.1: expected an outcome: "accepted", "answer_lost", ' +
+      '"refused", "throttled", got "refuse". Did you mean "refused"?',
+  );
+  expect(carrier([{ attempts: [] }])).toThrow(
+    "scriptedCarrier: script.0.attempts: expected a list of what happens first, second and so on, got a list of 0",
+  );
+  expect(carrier([{ form: to, attempts: ["refused"] }])).toThrow(
+    "scriptedCarrier: script.0.form: unknown option. Known options: to, text, attempts",
+  );
+  expect(carrier({ attempts: ["refused"] })).toThrow(
+    "scriptedCarrier: script: expected a list of rules or a function, got an object",
+  );
+  const receiver = (script: unknown) => () => scriptedReceiver({ script: script as [] });
+  expect(receiver([{ event: "message.*", attempts: [500, "hangs", "hang"] }])).toThrow(
+    "scriptedReceiver: script.0.attempts.2: expected an outcome",
+  );
+  const model = (script: unknown) => () => scriptedModel({ script: script as [] });
+  expect(model([{ text: "Hello", answers: ["Hi", { outcome: "fail" }] }])).toThrow(
+    "scriptedModel: script.0.answers.1: expected an outcome",
   );
 });
 
