@@ -2,7 +2,6 @@
 import pg from "pg";
 import { MessagingEngine } from "tidings";
 import { postgres } from "tidings/postgres";
-import { system } from "tidings/system";
 import { carrierTransport, type CarrierSettings } from "./carrier-transport.ts";
 import { fastClock } from "./fast-clock.ts";
 
@@ -20,7 +19,6 @@ export function openEngine({ databaseUrl, schema, carrier, startedAt }: Settings
   // The pool replaces a broken idle connection when it needs one.
   pool.on("error", () => {});
   return new MessagingEngine({
-    ...system(),
     storage: postgres({ pool, schema }),
     transports: [carrierTransport(carrier)],
     clock: fastClock(startedAt),

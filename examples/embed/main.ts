@@ -2,9 +2,8 @@
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
-import { system } from "tidings/system";
 
-const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...system() });
+const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
 engine.on("message.received", async ({ data }) => {
   console.log(`${data.contact.phone}: ${data.body}`);
   await engine.stop();

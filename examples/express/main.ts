@@ -7,9 +7,8 @@ import { MessagingEngine } from "tidings";
 import { expressHandler } from "tidings/express";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
-import { system } from "tidings/system";
 
-const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...system() });
+const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
 await engine.start();
 const { secret } = await engine.apiKeys.create({ name: "Example" });
 

@@ -14,7 +14,6 @@ import { inspect } from "node:util";
 import { MessagingEngine } from "tidings";
 import { sandbox } from "tidings/sandbox";
 import { sqlite } from "tidings/sqlite";
-import { system } from "tidings/system";
 import { shop } from "./app.ts";
 import { createOrdersTable, listOrders } from "./orders.ts";
 
@@ -26,7 +25,6 @@ const file = join(folder, "shop.db");
 const engine = new MessagingEngine({
   storage: sqlite({ file }),
   transports: [sandbox()],
-  ...system(),
 });
 await engine.start();
 await createOrdersTable(engine);

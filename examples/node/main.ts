@@ -4,9 +4,8 @@ import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { nodeHandler } from "tidings/node";
 import { sandbox } from "tidings/sandbox";
-import { system } from "tidings/system";
 
-const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()], ...system() });
+const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
 await engine.start();
 const { secret } = await engine.apiKeys.create({ name: "Example" });
 

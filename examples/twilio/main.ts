@@ -20,13 +20,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MessagingEngine } from "tidings";
 import { memory } from "tidings/memory";
 import { nodeHandler } from "tidings/node";
-import { system } from "tidings/system";
 import { chooseCarrier } from "./choose-carrier.ts";
 import { Client } from "./client.ts";
 
 const carrier = chooseCarrier(process.env);
 const { mode, transports } = carrier;
-const engine = new MessagingEngine({ storage: memory(), transports, mode, ...system() });
+const engine = new MessagingEngine({ storage: memory(), transports, mode });
 engine.on("message.received", ({ data }) =>
   console.log(`${data.contact.phone} writes: ${data.body}`),
 );

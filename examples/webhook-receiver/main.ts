@@ -10,13 +10,11 @@ import { MessagingEngine } from "tidings";
 import { httpClient } from "tidings/http-client";
 import { memory } from "tidings/memory";
 import { sandbox } from "tidings/sandbox";
-import { system } from "tidings/system";
 import { receiver } from "./receiver.ts";
 
 const engine = new MessagingEngine({
   storage: memory(),
   transports: [sandbox()],
-  ...system(),
   // Webhooks may call public addresses only, plus the exceptions listed here.
   http: { client: httpClient(), allow: ["127.0.0.1"] },
 });
