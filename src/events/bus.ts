@@ -1,6 +1,6 @@
 import { EventEmitter } from "eventemitter3";
 import { eventResource, type EventRow, events } from "./rows.ts";
-import { type AnyEvent, type EventType, eventTypeOption } from "./types.ts";
+import { type EventEnvelope, type EventType, eventTypeOption } from "./types.ts";
 import type { Logger, Write } from "../ports/index.ts";
 import {
   functionOption,
@@ -11,7 +11,7 @@ import {
 } from "../kernel/index.ts";
 
 /** Called after the commit that created the event. An error is logged and has no other effect. */
-type Handler = (event: AnyEvent, scope: Scope) => void | Promise<void>;
+type Handler = (event: EventEnvelope, scope: Scope) => void | Promise<void>;
 
 const subscription = optionsObject({ type: eventTypeOption, handler: functionOption() });
 
@@ -20,7 +20,10 @@ export class EventBus {
   readonly #emitter = new EventEmitter();
   readonly #logger: Logger;
   /** The registered wrapper of each handler, so that `off` can remove it. */
-  readonly #wrapped = new Map<EventType, Map<unknown, (event: AnyEvent, scope: Scope) => void>>();
+  readonly #wrapped = new Map<
+    EventType,
+    Map<unknown, (event: EventEnvelope, scope: Scope) => void>
+  >();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -31,7 +34,7 @@ export class EventBus {
     parseOptions("on: ", subscription, { type, handler });
     const wrapped = getOrInsert(this.#wrapped, type, () => new Map());
     if (wrapped.has(handler)) return;
-    const guarded = (event: AnyEvent, scope: Scope): void => {
+    const guarded = (event: EventEnvelope, scope: Scope): void => {
       void this.#call(handler, event, scope);
     };
     wrapped.set(handler, guarded);
@@ -60,7 +63,7 @@ export class EventBus {
     }
   }
 
-  async #call(handler: Handler, event: AnyEvent, scope: Scope): Promise<void> {
+  async #call(handler: Handler, event: EventEnvelope, scope: Scope): Promise<void> {
     try {
       await handler(event, scope);
     } catch (error) {

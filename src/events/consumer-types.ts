@@ -1,6 +1,6 @@
 import type { Runtime } from "../operations/index.ts";
 import type { Lane } from "../queue/index.ts";
-import type { AnyEvent } from "./types.ts";
+import type { EventEnvelope } from "./types.ts";
 import type { EventId, Scope } from "../kernel/index.ts";
 
 /** The context of a handler call. */
@@ -18,7 +18,7 @@ export interface ConsumerContext<Tx> extends Scope {
  * Called until it resolves once for each event. A call that throws, or takes longer than 10
  * seconds, is retried.
  */
-export type EventConsumer<Tx, E extends AnyEvent = AnyEvent> = (
+export type EventConsumer<Tx, E extends EventEnvelope = EventEnvelope> = (
   event: E,
   context: ConsumerContext<Tx>,
 ) => void | Promise<void>;
@@ -30,7 +30,7 @@ export interface ConsumeOptions {
 }
 
 /** An event that the handler failed to process 8 times. Later events of its conversation wait. */
-export interface ParkedEvent<E extends AnyEvent = AnyEvent> extends Scope {
+export interface ParkedEvent<E extends EventEnvelope = EventEnvelope> extends Scope {
   /** The id of the event. `resume` and `skip` take it. */
   readonly event_id: EventId;
   /** Null when the event was deleted, for example by a reset of the sandbox. Skip it then. */

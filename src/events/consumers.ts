@@ -8,7 +8,7 @@ import type {
   ParkedEvent,
 } from "./consumer-types.ts";
 import { eventResource, events, eventsByPosition } from "./rows.ts";
-import { type AnyEvent, type EventType, eventTypeOption } from "./types.ts";
+import { type EventEnvelope, type EventType, eventTypeOption } from "./types.ts";
 import type { Lane } from "../queue/index.ts";
 import {
   choiceOption,
@@ -27,7 +27,7 @@ import type { Store } from "../store/index.ts";
  * A consumer of events that runs in this engine. Its progress is stored: engines with a consumer of
  * the same name share the work.
  */
-export interface Consumer<E extends AnyEvent = AnyEvent> {
+export interface Consumer<E extends EventEnvelope = EventEnvelope> {
   /** The name of the consumer, as given to `engine.consume`. */
   readonly name: string;
   /** Returns up to 100 parked events, in the order in which they were parked. */

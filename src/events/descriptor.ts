@@ -1,6 +1,6 @@
 import { getEvent, listEvents } from "./reads.ts";
 import type * as z from "zod";
-import type { AnyEvent } from "./types.ts";
+import type { EventEnvelope } from "./types.ts";
 import { pageSchema } from "../kernel/index.ts";
 import { eventStream } from "./stream.ts";
 import type { ApiRoute, Module } from "../operations/index.ts";
@@ -13,7 +13,7 @@ import type { JobTable } from "../queue/index.ts";
 const read = { tag: "Events", scopes: ["events:read"] } as const;
 
 /** `event` is the schema of all events. */
-export const eventRoutes = (event: z.ZodType<AnyEvent>): readonly ApiRoute[] => [
+export const eventRoutes = (event: z.ZodType<EventEnvelope>): readonly ApiRoute[] => [
   {
     ...read,
     method: "GET",

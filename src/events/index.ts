@@ -31,7 +31,7 @@ export { Follower, type Step } from "./follower.ts";
 export { getEvent, listEvents } from "./reads.ts";
 export { eventReaper } from "./reap-events.ts";
 export {
-  type AnyEvent,
+  type EventEnvelope,
   defineEvent,
   envelopeSchema,
   type EventDefinition,

@@ -1,9 +1,9 @@
 import { type ById, byIdSchema, notFound, type Page } from "../kernel/index.ts";
 import { mapPage, page, type Query } from "../operations/index.ts";
 import { eventResource, eventsOfAccount, eventById } from "./rows.ts";
-import { type AnyEvent, type ListEvents, listEventsSchema } from "./types.ts";
+import { type EventEnvelope, type ListEvents, listEventsSchema } from "./types.ts";
 
-export const getEvent: Query<ById, AnyEvent> = {
+export const getEvent: Query<ById, EventEnvelope> = {
   kind: "query",
   name: "events.get",
   input: () => byIdSchema,
@@ -15,7 +15,7 @@ export const getEvent: Query<ById, AnyEvent> = {
 };
 
 /** Returns the newest first, in commit order. */
-export const listEvents: Query<ListEvents, Page<AnyEvent>> = {
+export const listEvents: Query<ListEvents, Page<EventEnvelope>> = {
   kind: "query",
   name: "events.list",
   input: () => listEventsSchema,

@@ -21,7 +21,7 @@ import {
   text,
   time,
 } from "../ports/index.ts";
-import type { AnyEvent, EventDefinition, EventType } from "./types.ts";
+import type { EventEnvelope, EventDefinition, EventType } from "./types.ts";
 import type { Tx } from "../store/index.ts";
 
 /** The log of events. `position` is the order in which their transactions committed. */
@@ -91,7 +91,7 @@ export function eventResource({
   type,
   created_at,
   data,
-}: Pick<EventRow, "id" | "type" | "created_at" | "data">): AnyEvent {
+}: Pick<EventRow, "id" | "type" | "created_at" | "data">): EventEnvelope {
   return { id, type, created_at: iso(created_at), data };
 }
 

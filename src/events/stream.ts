@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { eventResource, eventById, type EventRow, eventsOfAccount } from "./rows.ts";
-import { type AnyEvent, type EventType, eventTypeSchema } from "./types.ts";
+import { type EventEnvelope, type EventType, eventTypeSchema } from "./types.ts";
 import { invalid, isId, queryBoolean, reference, show } from "../kernel/index.ts";
 import type {
   EventStream,
@@ -61,7 +61,7 @@ const pageSize = 100;
  * The events of an account in commit order, after `last_event_id`. Comments are sent as
  * keep-alives.
  */
-export const eventStream: EventStream<StreamEvents, AnyEvent> = {
+export const eventStream: EventStream<StreamEvents, EventEnvelope> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
@@ -73,7 +73,7 @@ export const eventStream: EventStream<StreamEvents, AnyEvent> = {
       const reader = new EventReader(sources, filter, from, wake);
       const { conversation_id } = filter;
       const signals = typing === true ? sources.listen({ conversation_id }, wake) : undefined;
-      const next = async (): Promise<StreamBatch<AnyEvent>> => {
+      const next = async (): Promise<StreamBatch<EventEnvelope>> => {
         const { events, more } = await reader.next();
         // A message ends its author's typing, so it comes after.
         return { events: [...(signals?.take().map(typingItem) ?? []), ...events], more };
@@ -134,7 +134,7 @@ class EventReader {
     this.#wake = wake;
   }
 
-  async next(): Promise<StreamBatch<AnyEvent>> {
+  async next(): Promise<StreamBatch<EventEnvelope>> {
     if (this.#live !== undefined && this.#after >= this.#live.position) {
       const taken = this.#live.take();
       if (taken !== undefined) return { events: this.#unread(taken), more: false };
@@ -159,11 +159,11 @@ class EventReader {
   }
 
   /** Leaves out the events that the reader found in the log. */
-  #unread(taken: readonly LiveItem[]): StreamItem<AnyEvent>[] {
+  #unread(taken: readonly LiveItem[]): StreamItem<EventEnvelope>[] {
     const fresh = taken.filter(({ position }) => position > this.#after);
     this.#after = fresh.at(-1)?.position ?? this.#after;
     // The cast is safe: the feed makes its items with `eventResource`.
-    return fresh.map(({ item }) => item as StreamItem<AnyEvent>);
+    return fresh.map(({ item }) => item as StreamItem<EventEnvelope>);
   }
 
   #read(): Promise<Scan<EventRow>> {

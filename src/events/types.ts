@@ -70,8 +70,8 @@ export function adviceForType(given: unknown, known: readonly string[]): string 
   return suggestion(given, known);
 }
 
-/** An event, as it is stored, streamed and sent to webhooks. */
-export interface AnyEvent<T extends EventType = EventType, Data extends object = object> {
+/** An event of one type or of any, as it is stored, streamed and sent to webhooks. */
+export interface EventEnvelope<T extends EventType = EventType, Data extends object = object> {
   /** The id of the event. Webhooks get it as `webhook-id`. Use it to skip repeated deliveries. */
   readonly id: EventId;
   /** What happened. It decides which fields `data` has. */

@@ -1,4 +1,4 @@
-import type { AnyEvent, ListEvents, StreamEvents } from "../events/index.ts";
+import type { EventEnvelope, ListEvents, StreamEvents } from "../events/index.ts";
 import type {
   Account,
   ApiKey,
@@ -52,7 +52,7 @@ import type {
   SandboxSeedResult,
 } from "../sandbox/index.ts";
 import type { Page, PageQuery, Scope } from "../kernel/index.ts";
-import type { Changes, CommandOptions, KeyOptions, StreamOptions } from "../operations/index.ts";
+import type { CommandOptions, KeyOptions, StreamOptions, WithoutId } from "../operations/index.ts";
 import type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 
 /** The API keys of the account in this mode, for requests over HTTP. */
@@ -98,7 +98,7 @@ export interface Operators {
    * Adds an operator under your own id, or replaces the data of the one with this id.
    * @throws TidingsError `conflict` when the account has 1,000 operators
    */
-  save(id: string, input: Changes<SaveOperator>, options?: CommandOptions): Promise<Operator>;
+  save(id: string, input: WithoutId<SaveOperator>, options?: CommandOptions): Promise<Operator>;
   /**
    * Removes an operator. Conversations stay assigned to the id, and replies and notes keep it.
    * @throws TidingsError `not_found`
@@ -150,7 +150,7 @@ export interface Webhooks {
    * webhook that is paused or disabled are kept and sent when it is enabled.
    * @throws TidingsError `not_found`
    */
-  update(id: string, changes: Changes<UpdateWebhook>, options?: CommandOptions): Promise<Webhook>;
+  update(id: string, changes: WithoutId<UpdateWebhook>, options?: CommandOptions): Promise<Webhook>;
   /** Removes the webhook. Its deliveries are removed in the background. */
   remove(id: string, options?: CommandOptions): Promise<void>;
   /**
@@ -170,12 +170,12 @@ export interface Webhooks {
     options?: CommandOptions,
   ): Promise<CreatedWebhook>;
   /** Sends one sample event now, whatever the webhook's status and ordering. */
-  test(id: string, input?: Changes<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
+  test(id: string, input?: WithoutId<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
   /**
    * Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. A filtered
    * page can be empty although `has_more` is true, so a loop goes on while it is.
    */
-  deliveries(id: string, filters?: Changes<ListDeliveries>): Promise<Page<DeliveryWithAttempts>>;
+  deliveries(id: string, filters?: WithoutId<ListDeliveries>): Promise<Page<DeliveryWithAttempts>>;
   /**
    * Returns a delivery with its body and all attempts.
    * @throws TidingsError `not_found`
@@ -222,7 +222,7 @@ export interface Agents {
    * @throws TidingsError `not_configured` when it enables the agent and the engine has no option
    *   `agents`
    */
-  update(id: string, changes: Changes<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
+  update(id: string, changes: WithoutId<UpdateAgent>, options?: CommandOptions): Promise<Agent>;
   /**
    * Removes an agent. It sends nothing more. Its conversations go to people when their contacts
    * write again.
@@ -235,14 +235,14 @@ export interface Agents {
    * @throws TidingsError `conflict` when the agent or the playbook is disabled, when the
    *   conversation is closed or another agent has it, and for a playbook also when people have it
    */
-  trigger(id: string, input: Changes<TriggerAgent>, options?: CommandOptions): Promise<Run>;
+  trigger(id: string, input: WithoutId<TriggerAgent>, options?: CommandOptions): Promise<Run>;
   /** Lists the application's actions, which agents and playbooks can call. */
   actions(): Promise<AgentActions>;
   /**
    * Lists the runs of the agent, newest first. A filtered page can be empty although `has_more` is
    * true, so a loop goes on while it is.
    */
-  runs(id: string, filters?: Changes<ListRuns>): Promise<Page<Run>>;
+  runs(id: string, filters?: WithoutId<ListRuns>): Promise<Page<Run>>;
   /**
    * Returns a run with its steps and its result.
    * @throws TidingsError `not_found`
@@ -257,7 +257,7 @@ export interface Agents {
   approve(
     id: string,
     runId: string,
-    decision: Omit<Changes<ApproveRun>, "run_id">,
+    decision: Omit<WithoutId<ApproveRun>, "run_id">,
     options?: CommandOptions,
   ): Promise<Run>;
 }
@@ -270,7 +270,7 @@ export interface Playbooks {
    * Returns a playbook, in its current version or in the given one.
    * @throws TidingsError `not_found`, also when the version is not kept any more
    */
-  get(id: string, query?: Changes<GetPlaybook>): Promise<Playbook>;
+  get(id: string, query?: WithoutId<GetPlaybook>): Promise<Playbook>;
   /** Lists playbooks, newest first. */
   list(page?: PageQuery): Promise<Page<Playbook>>;
   /**
@@ -279,7 +279,11 @@ export interface Playbooks {
    * @throws TidingsError `validation_failed` when the playbook is enabled and its steps are not
    *   valid as a whole
    */
-  update(id: string, changes: Changes<UpdatePlaybook>, options?: CommandOptions): Promise<Playbook>;
+  update(
+    id: string,
+    changes: WithoutId<UpdatePlaybook>,
+    options?: CommandOptions,
+  ): Promise<Playbook>;
   /**
    * Removes a playbook.
    * @throws TidingsError `conflict` when an agent uses it or another playbook calls it.
@@ -305,7 +309,7 @@ export interface Sandbox {
     options?: CommandOptions,
   ): Promise<Message>;
   /** Publishes a sample event to handlers, consumers, streams and webhooks. */
-  event(input: SandboxEvent, options?: CommandOptions): Promise<AnyEvent>;
+  event(input: SandboxEvent, options?: CommandOptions): Promise<EventEnvelope>;
   /**
    * Creates sample contacts and conversations on every channel, and a sample agent if the engine
    * has the option `agents`. A repeated call adds nothing.
@@ -331,7 +335,7 @@ export interface Accounts {
    * Changes the name, the plan or the time zone of an account. Absent fields keep their value.
    * @throws TidingsError `not_found` when there is no such account
    */
-  update(id: string, changes: Changes<UpdateAccount>, options?: CommandOptions): Promise<Account>;
+  update(id: string, changes: WithoutId<UpdateAccount>, options?: CommandOptions): Promise<Account>;
 }
 
 /** The operations on one account in one mode. */

@@ -54,7 +54,7 @@ import type {
   WebchatSignal,
 } from "../webchat/index.ts";
 import type { Page, PageQuery } from "../kernel/index.ts";
-import type { Changes, CommandOptions, KeyOptions, StreamOptions } from "../operations/index.ts";
+import type { CommandOptions, KeyOptions, StreamOptions, WithoutId } from "../operations/index.ts";
 
 /** Messages: send, schedule, change and read them. */
 export interface Messages {
@@ -96,7 +96,7 @@ export interface Messages {
    * @throws TidingsError `not_editable` when the message is not scheduled or an attempt may have
    *   sent it; `recipient_opted_out`; `policy_denied`
    */
-  edit(id: string, changes: Changes<EditMessage>, options?: CommandOptions): Promise<Message>;
+  edit(id: string, changes: WithoutId<EditMessage>, options?: CommandOptions): Promise<Message>;
   /**
    * Cancels a scheduled or queued message. A canceled message is never sent.
    * @throws TidingsError `not_cancelable` when the message has another status
@@ -155,7 +155,7 @@ export interface Contacts {
    * @throws TidingsError `conflict` when another contact has the phone number, or when the contact
    *   was merged. `conflictingId` is the id of the other contact.
    */
-  update(id: string, changes: Changes<UpdateContact>, options?: CommandOptions): Promise<Contact>;
+  update(id: string, changes: WithoutId<UpdateContact>, options?: CommandOptions): Promise<Contact>;
   /**
    * Moves everything from the other contact to this one. Resolves when the merge is complete. A
    * merge cannot be undone.
@@ -185,7 +185,7 @@ export interface Contacts {
   /** Records a fact about the contact, such as "prefers mornings". */
   addObservation(
     id: string,
-    input: Changes<AddObservation>,
+    input: WithoutId<AddObservation>,
     options?: CommandOptions,
   ): Promise<Observation>;
   /**
@@ -205,7 +205,7 @@ export interface Contacts {
   setConsent(
     id: string,
     medium: ConsentMedium,
-    change: Omit<Changes<SetConsent>, "medium">,
+    change: Omit<WithoutId<SetConsent>, "medium">,
     options?: CommandOptions,
   ): Promise<Consents>;
   /** The contact's sentiment and trend, with up to 20 messages that changed it, newest first. */
@@ -239,7 +239,7 @@ export interface Conversations {
    */
   update(
     id: string,
-    changes: Changes<UpdateConversation>,
+    changes: WithoutId<UpdateConversation>,
     options?: CommandOptions,
   ): Promise<Conversation>;
   /** Lists the messages of the conversation, newest first. */
@@ -250,11 +250,11 @@ export interface Conversations {
    * @throws TidingsError as `messages.send` does; `conflict` when the contact has no address on the
    *   medium any more, or when a newer conversation has replaced this one
    */
-  reply(id: string, input: Changes<Reply>, options?: CommandOptions): Promise<Message>;
+  reply(id: string, input: WithoutId<Reply>, options?: CommandOptions): Promise<Message>;
   /** Lists the notes of the conversation, newest first. */
   notes(id: string, page?: PageQuery): Promise<Page<Note>>;
   /** Adds an internal note. The contact never sees it. */
-  addNote(id: string, input: Changes<AddNote>, options?: CommandOptions): Promise<Note>;
+  addNote(id: string, input: WithoutId<AddNote>, options?: CommandOptions): Promise<Note>;
   /**
    * Assigns the conversation to a person or an agent. Null removes the assignment: a person's
    * conversation then waits in the queue, an agent's has no handler.
@@ -278,7 +278,7 @@ export interface Conversations {
    */
   handOff(
     id: string,
-    input: Changes<HandOffConversation>,
+    input: WithoutId<HandOffConversation>,
     options?: CommandOptions,
   ): Promise<Conversation>;
   /**
@@ -292,7 +292,7 @@ export interface Conversations {
    * stored. Agents do it by themselves.
    * @throws TidingsError `not_found`; `validation_failed` when the conversation is not on webchat
    */
-  typing(id: string, input?: Changes<ShowTyping>): Promise<void>;
+  typing(id: string, input?: WithoutId<ShowTyping>): Promise<void>;
   /**
    * Opens a stream of who is typing on webchat: visitors, people and agents. The stream ends when
    * the loop is left, when `options.signal` aborts, or when the engine stops.
@@ -320,7 +320,7 @@ export interface Webchat {
    */
   sendAsVisitor(
     id: string,
-    input: Changes<VisitorMessage>,
+    input: WithoutId<VisitorMessage>,
     options?: CommandOptions,
   ): Promise<WebchatMessage>;
   /**
@@ -328,7 +328,7 @@ export interface Webchat {
    * @throws TidingsError `not_found` when the session has expired, or when the message is not in
    *   the visitor's mailbox
    */
-  mark(id: string, input: Changes<VisitorMark>, options?: CommandOptions): Promise<void>;
+  mark(id: string, input: WithoutId<VisitorMark>, options?: CommandOptions): Promise<void>;
   /**
    * Opens a stream of the messages to the visitor, each once and in order: those after
    * `last_event_id`, or those since the session was opened. With `last_event_id`, all messages up
@@ -339,7 +339,7 @@ export interface Webchat {
    */
   stream(
     id: string,
-    input?: Changes<VisitorStream>,
+    input?: WithoutId<VisitorStream>,
     options?: StreamOptions,
   ): Promise<AsyncIterable<StreamedWebchatMessage>>;
   /**
@@ -371,7 +371,7 @@ export interface Senders {
    * @throws TidingsError `not_found`; `validation_failed` when its transport does not carry the
    *   channels
    */
-  update(id: string, changes: Changes<UpdateSender>, options?: CommandOptions): Promise<Sender>;
+  update(id: string, changes: WithoutId<UpdateSender>, options?: CommandOptions): Promise<Sender>;
   /**
    * Removes a sender. Queued messages from it still go out. New messages to its address belong to
    * no account.

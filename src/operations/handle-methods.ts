@@ -106,7 +106,7 @@ export interface StreamOptions {
 }
 
 /** The input of an operation without the id, which is a separate argument of the method. */
-export type Changes<Input> = Omit<Input, "id">;
+export type WithoutId<Input> = Omit<Input, "id">;
 
 /**
  * Runs operations of the host application in one account and mode. It parses the inputs, so their

@@ -55,7 +55,7 @@ export {
   type VisitorCaller,
 } from "./operation.ts";
 export {
-  type Changes,
+  type WithoutId,
   command,
   commandById,
   commandByIdAndInput,

@@ -21,7 +21,7 @@ import {
 import { sandboxAddress, senderByAddress } from "../senders/index.ts";
 import { invalid, millis, notFound, TidingsError, type Scope, noInput } from "../kernel/index.ts";
 import { type Contact, contactById, mergedError, showContact } from "../contacts/index.ts";
-import { type AnyEvent, appendEvent, eventResource } from "../events/index.ts";
+import { type EventEnvelope, appendEvent, eventResource } from "../events/index.ts";
 import { sampleData } from "./event-samples.ts";
 import {
   eventDefinitionOf,
@@ -130,7 +130,7 @@ export const receiveSandboxReceipts: Command<SandboxReceipts, Message> = {
 };
 
 /** Publishes a simulated event to handlers, consumers, streams and webhooks. */
-export const createSandboxEvent: Command<SandboxEvent, AnyEvent> = {
+export const createSandboxEvent: Command<SandboxEvent, EventEnvelope> = {
   kind: "command",
   name: "sandbox.event",
   input: () => sandboxEventSchema,

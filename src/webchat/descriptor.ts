@@ -22,7 +22,7 @@ import {
 } from "./types.ts";
 import {
   type ApiRoute,
-  type Changes,
+  type WithoutId,
   commandByIdAndInput,
   type CommandOptions,
   method,
@@ -133,7 +133,7 @@ const webchatHandles = {
     ),
     stream: method(
       ({ open }) =>
-        async (id: string, input: Changes<VisitorStream> = {}, options?: StreamOptions) =>
+        async (id: string, input: WithoutId<VisitorStream> = {}, options?: StreamOptions) =>
           messagesOf(await open(webchatStream, { ...input, id }, options)),
     ),
     signals: method(
@@ -145,7 +145,7 @@ const webchatHandles = {
   conversations: {
     typing: method(
       ({ signal }) =>
-        (id: string, input: Changes<ShowTyping> = {}) =>
+        (id: string, input: WithoutId<ShowTyping> = {}) =>
           signal(showTyping, { ...input, id }),
     ),
     watchTyping: method(

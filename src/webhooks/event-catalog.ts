@@ -1,7 +1,7 @@
 /** Every event that the engine publishes, with its data. */
 import * as z from "zod";
 import {
-  type AnyEvent,
+  type EventEnvelope,
   defineEvent,
   envelopeSchema,
   type EventConsumer,
@@ -123,7 +123,7 @@ export interface EventMap {
  * An event with the data of its type, as it is stored, streamed and sent to webhooks. After a check
  * of `type`, TypeScript knows the fields of `data`.
  */
-export type Event<T extends EventType = EventType> = { [K in T]: AnyEvent<K, EventMap[K]> }[T];
+export type Event<T extends EventType = EventType> = { [K in T]: EventEnvelope<K, EventMap[K]> }[T];
 
 /** The definition of each event type. It does not compile while a type is missing. */
 const catalog: { readonly [T in EventType]: EventDefinition<T, EventMap[T]> } = {

@@ -6,7 +6,7 @@ import { simulated, type VirtualClock } from "../../adapters/testing/index.ts";
 import { LiveStreams } from "../../src/api/live-streams.ts";
 import { type EventRow, events } from "../../src/events/rows.ts";
 import { eventStream, type StreamEvents } from "../../src/events/stream.ts";
-import type { AnyEvent, EventType } from "../../src/events/types.ts";
+import type { EventEnvelope, EventType } from "../../src/events/types.ts";
 import { idSource, type Scope } from "../../src/kernel/ids.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { schema } from "../../src/modules.ts";
@@ -70,7 +70,7 @@ export interface StreamProcess {
   open(
     input: StreamEvents,
     options?: { readonly scope?: Scope; readonly full?: () => void; readonly left?: AbortSignal },
-  ): Promise<AsyncIterable<StreamEvent<AnyEvent>>>;
+  ): Promise<AsyncIterable<StreamEvent<EventEnvelope>>>;
 }
 
 export function streamProcess(port: StoragePort): StreamProcess {
