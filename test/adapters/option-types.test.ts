@@ -1,6 +1,7 @@
-import { describe, expectTypeOf, it } from "vitest";
+import { describe, expectTypeOf, it, test } from "vitest";
 import { MessagingEngine } from "tidings";
 import type {
+  BatchMessages,
   CallbackResponse,
   CarrierError,
   DestinationOptions,
@@ -8,6 +9,7 @@ import type {
   HttpRequest,
   Receipt,
   RejectedAnswer,
+  SendMessage,
   TidingsError,
   Transport,
 } from "tidings";
@@ -56,6 +58,11 @@ type OptionsOf<F extends (...args: never[]) => unknown> =
   Required<Parameters<F>> extends [...unknown[], infer Last] ? NonNullable<Last> : never;
 
 /** The compiler checks these (`npm run types`). */
+test("a message of a batch has the type of a message", () => {
+  expectTypeOf<BatchMessages["messages"]>().toEqualTypeOf<SendMessage[]>();
+});
+
+/** The compiler checks these, too. */
 describe("an optional option", () => {
   it("of the engine may be undefined", () => {
     expectTypeOf<Strict<EngineOptions>>().toBeNever();

@@ -3,7 +3,11 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { eventTypes } from "../../src/events/types.ts";
-import { listMessagesSchema, sendMessageSchema } from "../../src/messages/input-types.ts";
+import {
+  listMessagesSchema,
+  type SendMessage,
+  sendMessageSchema,
+} from "../../src/messages/input-types.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
 import { world } from "../support/world.ts";
 
@@ -225,7 +229,7 @@ describe("an item of a batch that is no JSON", () => {
   ])("is refused alone, %s", async (_, options) => {
     const one = world().engine(memory());
     const hello = { to: "+15005550001", body: "Hello" };
-    const messages = [hello, { ...hello, body: 5n }, circle];
+    const messages = [hello, { ...hello, body: 5n }, circle] as SendMessage[];
     for (const repeated of ["the first time", "again"]) {
       const { data } = await one.messages.batch({ messages }, options);
       expect(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
+import type { SendMessage } from "../../src/messages/index.ts";
 import { schema } from "../../src/modules.ts";
 import { action } from "../../src/ports/action.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
@@ -167,7 +168,7 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
         "not a message",
         null,
         { ...hello, body: "last" },
-      ],
+      ] as SendMessage[],
     });
     expect(data.map(({ ok, index }) => [ok, index])).toEqual([
       [true, 0],
