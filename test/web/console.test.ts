@@ -5,10 +5,7 @@ import { expect, test, type TestContext } from "vitest";
 import { fetchHandler } from "../../adapters/http/fetch.ts";
 import { standard } from "../../adapters/standard.ts";
 import { sqlite } from "../../adapters/storage/sqlite/index.ts";
-import {
-  consoleHandler,
-  type Page as MountedPage,
-} from "../../adapters/web/console/server/index.ts";
+import { consoleHandler, type PageMount } from "../../adapters/web/console/server/index.ts";
 import { scratch } from "../cli/tidings.ts";
 import { sharedChromium } from "../support/chromium.ts";
 import { eventually } from "../support/eventually.ts";
@@ -231,7 +228,7 @@ test("what a person typed outlives an ended session, and a server that starts ag
   const server = await servePage(mounted);
   const context = await chromium(skip);
   const { page } = await newTab(context);
-  const signIn = async ({ token = "" }: MountedPage): Promise<void> => {
+  const signIn = async ({ token = "" }: PageMount): Promise<void> => {
     const dialog = page.getByRole("dialog", { name: "Sign in" });
     await dialog.getByLabel("Token").fill(token);
     await dialog.getByRole("button", { name: "Sign in" }).click();

@@ -1,7 +1,7 @@
 /** Pages without `authorize`: for the person on this machine alone. */
 import { describe, expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { Page } from "../../adapters/web/shared/server/page.ts";
+import type { PageMount } from "../../adapters/web/shared/server/page.ts";
 import { jsonOf } from "../api/call.ts";
 import { world } from "../support/world.ts";
 import { type Asked, engineOf, pageOf, signIn, siteOf } from "./pages.ts";
@@ -127,7 +127,7 @@ describe("a page without authorize", () => {
     expect(stranger.token).not.toBe(one.token);
     const cookie = await signIn(await siteOf(one), one);
     const value = cookie.slice(cookie.indexOf("=") + 1);
-    const statusAt = async (page: Page): Promise<number> => {
+    const statusAt = async (page: PageMount): Promise<number> => {
       const site = await siteOf(page);
       const headers = { Cookie: `theme=dark; tidings_session_${site.port}=${value}` };
       return (await site.ask({ path: "/session", headers })).status;
@@ -138,7 +138,7 @@ describe("a page without authorize", () => {
 
 /** A request from an address, which the loopback cannot have. */
 async function askDirectly(
-  { api }: Page,
+  { api }: PageMount,
   remoteAddress: string | undefined,
 ): Promise<readonly unknown[]> {
   const answer = await api.handle({

@@ -22,7 +22,7 @@ import { koaHandler } from "../../adapters/http/koa.ts";
 import { nodeHandler } from "../../adapters/http/node.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import { mountPage, type Page } from "../../adapters/web/shared/server/page.ts";
+import { mountPage, type PageMount } from "../../adapters/web/shared/server/page.ts";
 import type { PageOptions } from "../../adapters/web/shared/server/options.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { EngineOptions } from "../../src/host/options.ts";
@@ -72,13 +72,13 @@ export const pageOf = (
   engine: MessagingEngine,
   options: PageOptions = {},
   folder: URL = builtFolder(),
-): Page =>
+): PageMount =>
   mountPage(engine, options, { subject: "inboxHandler", name: "inbox", title: "Inbox", folder });
 
 export interface PageMounting {
   readonly name: string;
   readonly prefix: string;
-  readonly listener: (page: Page) => Listener;
+  readonly listener: (page: PageMount) => Listener;
 }
 
 function koa(): Koa {
@@ -163,7 +163,7 @@ export interface Site {
 }
 
 export async function siteOf(
-  page: Page,
+  page: PageMount,
   { prefix, listener }: Pick<PageMounting, "prefix" | "listener"> = mountings[0] ?? never(),
 ): Promise<Site> {
   const server = createServer(listener(page));
@@ -224,7 +224,7 @@ export async function siteOf(
 }
 
 /** Signs in with the page's token. Returns the cookie. */
-export async function signIn(site: Site, page: Page): Promise<string> {
+export async function signIn(site: Site, page: PageMount): Promise<string> {
   const body = { token: page.token };
   const { status, headers } = await site.ask({ method: "POST", path: "/session", body });
   if (status !== 204) throw new Error(`The sign-in got ${status}.`);

@@ -12,7 +12,7 @@ import { nodeHandler } from "../../adapters/http/node.ts";
 import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
-import type { Authorize, Page as MountedPage } from "../../adapters/web/inbox/server/index.ts";
+import type { Authorize, PageMount } from "../../adapters/web/inbox/server/index.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
 
 /** The people of the tests. Lee works in another browser, so in another origin. */
@@ -56,7 +56,7 @@ export async function newShop(options: Partial<EngineOptions> = {}) {
 }
 
 /** A page at `/desk`, behind a server whose faults a test decides. */
-export async function servePage(mounted: MountedPage) {
+export async function servePage(mounted: PageMount) {
   let handle = nodeHandler(mounted, { basePath: "/desk" });
   let refused: RegExp | undefined;
   let streams = 0;

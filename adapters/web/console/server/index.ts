@@ -1,9 +1,9 @@
 /** The console: a page for developers and for people who run the service. */
 import type { Mountable } from "../../../../src/api/index.ts";
-import { mountPage, type Page } from "../../shared/server/page.ts";
+import { mountPage, type PageMount } from "../../shared/server/page.ts";
 import type { PageOptions } from "../../shared/server/options.ts";
 
-export type { Page } from "../../shared/server/page.ts";
+export type { PageMount } from "../../shared/server/page.ts";
 export type {
   Authorize,
   PageAccess,
@@ -18,7 +18,7 @@ export type {
  * `authorize` it works only on this machine, with the sandbox, after a sign-in with its `token`.
  * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
  */
-export function consoleHandler(engine: Mountable, options: PageOptions = {}): Page {
+export function consoleHandler(engine: Mountable, options: PageOptions = {}): PageMount {
   return mountPage(engine, options, {
     subject: "consoleHandler",
     name: "console",

@@ -1,9 +1,9 @@
 /** The inbox: a page for people who answer messages. */
 import type { Mountable } from "../../../../src/api/index.ts";
-import { mountPage, type Page } from "../../shared/server/page.ts";
+import { mountPage, type PageMount } from "../../shared/server/page.ts";
 import type { PageOptions } from "../../shared/server/options.ts";
 
-export type { Page } from "../../shared/server/page.ts";
+export type { PageMount } from "../../shared/server/page.ts";
 export type {
   Authorize,
   PageAccess,
@@ -18,6 +18,6 @@ export type {
  * works only on this machine, with the sandbox, after a sign-in with its `token`.
  * @throws TidingsError `invalid_option` when an argument is wrong or an option is unknown
  */
-export function inboxHandler(engine: Mountable, options: PageOptions = {}): Page {
+export function inboxHandler(engine: Mountable, options: PageOptions = {}): PageMount {
   return mountPage(engine, options, { subject: "inboxHandler", name: "inbox", title: "Inbox" });
 }

@@ -38,7 +38,7 @@ import {
 } from "./options.ts";
 
 /** A page to mount in an application, with a handler such as `expressHandler(page)`. */
-export interface Page extends Mountable {
+export interface PageMount extends Mountable {
   /** Handles the requests of the page. */
   readonly api: ApiHandler;
   /** The page handles every path below its mount point. */
@@ -72,7 +72,7 @@ const engineSchema = optionsObject({
 });
 
 /** @throws TidingsError `invalid_option`, or `not_configured` when the page has not been built */
-export function mountPage(engine: Mountable, options: PageOptions, kind: PageKind): Page {
+export function mountPage(engine: Mountable, options: PageOptions, kind: PageKind): PageMount {
   const given = { engine: { api: memberOf(engine, "api") } };
   const { api } = parseOptions(`${kind.subject}: `, engineSchema, given).engine;
   const handler = new PageHandler(api, parsePageOptions(kind.subject, options), kind);
