@@ -35,7 +35,7 @@ export function nameResolver(servers: readonly string[] | undefined): Resolve {
       const found = await lookup(name, { all: true, order: "ipv4first" });
       return found.map(({ address }) => address);
     }
-    // A new resolver for each look-up can be cancelled alone, and sees changes of the system's
+    // A new resolver for each look-up can be canceled alone, and sees changes of the system's
     // settings.
     const resolver = new Resolver();
     if (servers !== undefined) resolver.setServers(servers);

@@ -105,7 +105,7 @@ function requestOf(
 }
 
 /**
- * The longest Retry-After that is honoured, in milliseconds. With a longer one the call fails,
+ * The longest Retry-After that is applied, in milliseconds. With a longer one the call fails,
  * because a contact is waiting.
  */
 const maxRetryAfterMs = 5_000;

@@ -230,7 +230,7 @@ const handles = new WeakMap<object, Handle>();
 
 /**
  * Returns the same handle for the same transaction each time. The engine runs the commands of one
- * transaction one after the other, and recognises the transaction by its handle.
+ * transaction one after the other, and recognizes the transaction by its handle.
  */
 function handleOf(transaction: object, query: Handle["query"]): Handle {
   let handle = handles.get(transaction);

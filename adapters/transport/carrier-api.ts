@@ -70,7 +70,7 @@ export const hour = 60 * minute;
  */
 const deadlineMs = 20_000;
 const maxBodyBytes = 262_144;
-/** The longest retry-after that is honoured, in seconds: a day. */
+/** The longest retry-after that is applied, in seconds: a day. */
 const maxRetryAfter = 86_400;
 
 /** Options of `carrierApi()`. */

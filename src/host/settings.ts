@@ -289,7 +289,7 @@ const agents = optionsObject(
 
 const consent = group({
   scope: choiceOption<ConsentSettings["scope"]>("account", "sender").default(standardConsent.scope),
-  honourNearMatches: booleanOption.default(standardConsent.honourNearMatches),
+  honorNearMatches: booleanOption.default(standardConsent.honorNearMatches),
   optOutText: textToSend.default(standardConsent.optOutText),
   optInText: textToSend.default(standardConsent.optInText),
   helpText: textToSend.optional().transform((text) => text ?? standardConsent.helpText),

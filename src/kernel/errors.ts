@@ -6,7 +6,7 @@ import type { RequestId } from "./ids.ts";
  * that the same call may succeed later. Nothing was stored, unless the connection to the storage
  * broke during the commit, so a caller repeats the call with the same idempotency key.
  */
-const catalogue = {
+const catalog = {
   malformed_json: { status: 400, title: "Malformed JSON", retryable: false },
   malformed_request: { status: 400, title: "Malformed request", retryable: false },
   invalid_cursor: { status: 400, title: "Invalid cursor", retryable: false },
@@ -57,9 +57,9 @@ const catalogue = {
 } as const satisfies Record<string, { status: number; title: string; retryable: boolean }>;
 
 /** The code of an error, for programs. Codes are stable. New codes may be added. */
-export type ErrorCode = keyof typeof catalogue;
+export type ErrorCode = keyof typeof catalog;
 
-export const errorCodes: readonly ErrorCode[] = Object.keys(catalogue) as ErrorCode[];
+export const errorCodes: readonly ErrorCode[] = Object.keys(catalog) as ErrorCode[];
 
 /** One wrong field: one of `pointer`, `parameter` and `header`, and what is wrong there. */
 export interface FieldError {
@@ -149,7 +149,7 @@ export class TidingsError extends Error {
   constructor(code: ErrorCode, message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.code = code;
-    ({ status: this.status, title: this.title, retryable: this.retryable } = catalogue[code]);
+    ({ status: this.status, title: this.title, retryable: this.retryable } = catalog[code]);
     if (facts.retryable !== undefined) this.retryable = facts.retryable;
     this.detail = facts.detail ?? message;
     this.errors = facts.errors ?? [];

@@ -17,7 +17,7 @@ import { type Correspondence, writeMessage } from "./accept-message.ts";
 
 /** The effect of an inbound message on the contact's consent. */
 export interface KeywordEffect {
-  /** The keyword, or `opt_out` for a near match if the engine honours near matches. */
+  /** The keyword, or `opt_out` for a near match if near matches opt out. */
   readonly keyword: Keyword | null;
   /** Whether the text is no keyword but may ask for an opt-out. */
   readonly suspected: boolean;
@@ -49,7 +49,7 @@ export async function applyKeywords(
   const isOptedOut = consentFor(stateOf(identity), sender.address) === "opted_out";
   const exact = keywordOf(body, isOptedOut);
   const suspected = exact === null && suspectsOptOut(body);
-  const keyword = suspected && consent.honourNearMatches ? "opt_out" : exact;
+  const keyword = suspected && consent.honorNearMatches ? "opt_out" : exact;
   if (keyword === null) return { keyword, suspected, answer: null };
   // An opted-out contact gets no help text: the opt-out confirmation was the last message.
   if (keyword === "help") {

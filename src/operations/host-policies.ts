@@ -36,7 +36,7 @@ export interface ConsentOptions {
    * Whether a near match of an opt-out ("please stop texting me") counts as one. Default: false,
    * which flags the message for a person to decide.
    */
-  readonly honourNearMatches?: boolean | undefined;
+  readonly honorNearMatches?: boolean | undefined;
   /**
    * The text of the message that confirms an opt-out. Default: "You have opted out and will get no
    * more messages from us. Reply START to opt in again."
@@ -68,7 +68,7 @@ export interface ConsentSettings extends Checked<Omit<ConsentOptions, "helpText"
 
 export const standardConsent: ConsentSettings = {
   scope: "account",
-  honourNearMatches: false,
+  honorNearMatches: false,
   optOutText:
     "You have opted out and will get no more messages from us. Reply START to opt in again.",
   optInText: "You have opted in to messages from us. Reply STOP to opt out.",

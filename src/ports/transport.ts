@@ -355,7 +355,7 @@ export interface TestNumber {
   /** The phone number, in E.164 form. */
   readonly number: string;
   /** A description of what happens to messages to this number. */
-  readonly behaviour: string;
+  readonly behavior: string;
 }
 
 /** The adapter of a carrier. `transportConformance` of `tidings/testing` tests one. */

@@ -38,7 +38,7 @@ import {
 import type { Tx } from "../store/index.ts";
 import { arm } from "../queue/index.ts";
 
-/** Lists the numbers that the sandbox's transports simulate, and the behaviour of each. */
+/** Lists the numbers that the sandbox's transports simulate, and the behavior of each. */
 export const listSandboxNumbers: Query<Record<string, never>, SandboxNumbers> = {
   kind: "query",
   name: "sandbox.numbers",
@@ -49,7 +49,7 @@ export const listSandboxNumbers: Query<Record<string, never>, SandboxNumbers> = 
       capabilities.modes.includes("sandbox"),
     );
     const numbers = simulated.flatMap(({ test_numbers = [] }) => test_numbers);
-    return { data: numbers.map(({ number, behaviour }) => ({ number, behaviour })) };
+    return { data: numbers.map(({ number, behavior }) => ({ number, behavior })) };
   },
 };
 

@@ -12,22 +12,22 @@ import {
   receiptStatusSchema,
 } from "../messages/index.ts";
 
-/** A test number and the behaviour of its phone and carrier. */
+/** A test number and the behavior of its phone and carrier. */
 export interface SandboxNumber {
   /** The phone number. */
   readonly number: string;
   /** What happens to a message to the number, in words. */
-  readonly behaviour: string;
+  readonly behavior: string;
 }
 
 export const sandboxNumberSchema = z
   .strictObject({
     number: phone.describe("The phone number."),
-    behaviour: z.string().describe("What happens to a message to the number, in words."),
+    behavior: z.string().describe("What happens to a message to the number, in words."),
   })
   .meta({
     id: "SandboxNumber",
-    description: "A test number and the behaviour of its phone and carrier.",
+    description: "A test number and the behavior of its phone and carrier.",
   });
 
 /** All test numbers. */

@@ -63,7 +63,7 @@ export class HostTransactions {
 
   /**
    * Opens a transaction, passes its handle to `work`, commits, and publishes the writes of its
-   * commands. A transaction of the engine itself (`origin`) is never cancelled: it ends with
+   * commands. A transaction of the engine itself (`origin`) is never canceled: it ends with
    * its job.
    * @throws TidingsError `invalid_option` when the storage has no transactions, `overloaded`,
    * `storage_unavailable`, `shutting_down`; and the errors of `work`

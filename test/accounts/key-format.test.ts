@@ -20,7 +20,7 @@ const random = fc
   .filter((bytes) => bytes.some((byte) => byte < 248));
 
 describe("an API key's text", () => {
-  it("contains its mode and is recognised", () => {
+  it("contains its mode and is recognized", () => {
     fc.assert(
       fc.property(mode, random, (of, bytes) => {
         const { text } = drawKey(of, bytesFrom(bytes));

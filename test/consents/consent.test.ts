@@ -130,7 +130,7 @@ describe.each(storages)("consent on $name", ({ open }) => {
 
   it("is withdrawn by a suspected opt-out if the host application enables that", async () => {
     const { one, says, sent } = await opened({
-      consent: { honourNearMatches: true, optOutText: "Bye." },
+      consent: { honorNearMatches: true, optOutText: "Bye." },
     });
     const near = await says("please stop texting me");
     expect(await outcome(one.messages.send(hello))).toBe("recipient_opted_out");

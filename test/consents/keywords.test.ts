@@ -43,7 +43,7 @@ const mixed = ({
   }));
 
 describe("a consent keyword", () => {
-  it("is recognised in any case, with surrounding blanks and trailing punctuation", () => {
+  it("is recognized in any case, with surrounding blanks and trailing punctuation", () => {
     fc.assert(
       fc.property(
         said.chain(mixed),
@@ -61,7 +61,7 @@ describe("a consent keyword", () => {
     );
   });
 
-  it("is recognised with any amount of blanks and punctuation", () => {
+  it("is recognized with any amount of blanks and punctuation", () => {
     for (const much of [" ".repeat(5_000), "!".repeat(5_000), " .".repeat(5_000)]) {
       expect([keywordOf(`STOP${much}`, false), suspectsOptOut(`STOP${much}`)]).toEqual([
         "opt_out",

@@ -231,11 +231,11 @@ describe("the documents", () => {
     expect(top).toContain("```ts");
   });
 
-  test("list the sandbox's numbers with their behaviour", () => {
+  test("list the sandbox's numbers with their behavior", () => {
     const rows = [...read("README.md").matchAll(/^\| (\d{4}) \| (.+) \|$/gm)];
-    const listed = rows.map(([, ending = "", behaviour]) => ({
+    const listed = rows.map(([, ending = "", behavior]) => ({
       number: `+1500555${ending}`,
-      behaviour,
+      behavior,
     }));
     expect(listed).toEqual(sandbox().test_numbers);
   });

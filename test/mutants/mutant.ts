@@ -30,7 +30,7 @@ export interface Mutant {
   /** The text to replace. It occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** The files that test this behaviour. At least one of their tests must fail. */
+  /** The files that test this behavior. At least one of their tests must fail. */
   readonly tests: readonly string[];
 }
 

@@ -392,7 +392,7 @@ describe.each(storages)("calls of a carrier on $name", ({ name, open }) => {
     });
   });
 
-  it("are repeated only if the first surely sent nothing, for all behaviours of the carrier", async () => {
+  it("are repeated only if the first surely sent nothing, for all behaviors of the carrier", async () => {
     const { clock, engine } = world();
     const plans = new Map<string, readonly string[]>();
     const line = carrier({

@@ -198,15 +198,15 @@ describe.each(storages)("the sandbox on $name", ({ open }) => {
     });
   });
 
-  it("lists its test numbers with their behaviour", async () => {
+  it("lists its test numbers with their behavior", async () => {
     const { engine } = world();
     const one = engine(open().connect(), {
       transports: [
-        { ...carrier(), test_numbers: [{ number: "+15005550001", behaviour: "delivered" }] },
+        { ...carrier(), test_numbers: [{ number: "+15005550001", behavior: "delivered" }] },
       ],
     });
     expect(await one.sandbox.numbers()).toEqual({
-      data: [{ number: "+15005550001", behaviour: "delivered" }],
+      data: [{ number: "+15005550001", behavior: "delivered" }],
     });
     const { account } = await one.accounts.create({ name: "test" });
     const live = one.account(account.id, { mode: "live" });

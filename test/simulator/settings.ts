@@ -25,7 +25,7 @@ export const historyChunks: HistoryChunks = {
 
 /** How the host application configures its engines. All engines of a history are alike. */
 export interface Settings {
-  readonly consent: Required<Pick<ConsentOptions, "scope" | "honourNearMatches">>;
+  readonly consent: Required<Pick<ConsentOptions, "scope" | "honorNearMatches">>;
   /** The carrier itself confirms opt-outs. */
   readonly carrierConfirmsOptOuts: boolean;
   readonly quietHours: QuietHours | undefined;
@@ -60,7 +60,7 @@ export function drawSettings(dice: Dice): Settings {
   return {
     consent: {
       scope: dice.chance(0.25) ? "sender" : "account",
-      honourNearMatches: dice.chance(0.3),
+      honorNearMatches: dice.chance(0.3),
     },
     carrierConfirmsOptOuts: dice.chance(0.15),
     quietHours: dice.chance(0.4) ? { from: timeOfDay(from), to: timeOfDay(to) } : undefined,

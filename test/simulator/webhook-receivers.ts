@@ -53,14 +53,14 @@ const failures: readonly Answer[] = [
 ];
 const gone: Answer = { fault: "gone", weight: 1, outcome: answered(410), maxMs: 50 };
 
-interface Behaviour {
+interface Behavior {
   readonly weight: number;
   readonly answers: readonly Answer[];
   /** Whether it always succeeds once the faults have stopped. */
   readonly recovers: boolean;
 }
 
-const behaviours: readonly Behaviour[] = [
+const behaviors: readonly Behavior[] = [
   { weight: 2, answers: [success], recovers: true },
   { weight: 4, answers: [success, ...failures], recovers: true },
   { weight: 1, answers: [success, ...failures, gone], recovers: true },
@@ -72,7 +72,7 @@ const behaviours: readonly Behaviour[] = [
 export class WebhookReceivers {
   readonly receiver: ScriptedReceiver;
   readonly #world: World;
-  readonly #behaviours = new Map<string, Behaviour>();
+  readonly #behaviors = new Map<string, Behavior>();
   readonly #runs = new WeakMap<WebhookRequest, EngineRun>();
 
   constructor(world: World) {
@@ -88,8 +88,8 @@ export class WebhookReceivers {
 
   /** Adds a receiver and returns its URL. */
   open(): string {
-    const url = `https://receiver-${this.#behaviours.size + 1}.example/`;
-    this.#behaviours.set(url, this.#world.dice.weighted(behaviours));
+    const url = `https://receiver-${this.#behaviors.size + 1}.example/`;
+    this.#behaviors.set(url, this.#world.dice.weighted(behaviors));
     return url;
   }
 
@@ -108,9 +108,9 @@ export class WebhookReceivers {
 
   #answer({ url, body }: RequestAtReceiver): ReceiverOutcome {
     const { dice, faultsStopped } = this.#world;
-    const behaviour = this.#behaviours.get(url);
-    const isWell = behaviour === undefined || (faultsStopped && behaviour.recovers);
-    const { outcome, maxMs, fault } = isWell ? success : dice.weighted(behaviour.answers);
+    const behavior = this.#behaviors.get(url);
+    const isWell = behavior === undefined || (faultsStopped && behavior.recovers);
+    const { outcome, maxMs, fault } = isWell ? success : dice.weighted(behavior.answers);
     if (fault !== undefined) this.#world.coverage.count("webhook", "post", fault);
     const afterMs = dice.between(0, maxMs);
     // Like many receivers, it echoes what it was sent.

@@ -1,4 +1,4 @@
-/** The storages that behaviour is tested on. Each test gets its own, removed after the test. */
+/** The storages that behavior is tested on. Each test gets its own, removed after the test. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ import { all, everyEvent, outcome } from "../contacts/helpers.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { storages } from "../support/storages.ts";
 import { stopped, world } from "../support/world.ts";
-import { type Behaviour, receivers } from "./receivers.ts";
+import { type Behavior, receivers } from "./receivers.ts";
 import { changeDeliveries } from "./rows.ts";
 
 const hook: CreateWebhook = { url: "https://hooks.example.com/in", events: ["*"] };
@@ -16,7 +16,7 @@ const phone = "+4915112345678";
 const dayMs = 86_400_000;
 
 /** A receiver that returns the request's body, and in a header, too. */
-const echo: Behaviour = ({ body }) => ({
+const echo: Behavior = ({ body }) => ({
   body,
   headers: { "x-echo": Buffer.from(body).toString("latin1").slice(0, 500) },
 });

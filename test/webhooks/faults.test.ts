@@ -80,11 +80,11 @@ describe.each(storages)("webhooks on $name, with faults", ({ name, open }) => {
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
         const world = await webhookWorld(open());
         let answers: readonly Answer[] = [];
-        const behaviour = (_: unknown, n: number): Answer =>
+        const behavior = (_: unknown, n: number): Answer =>
           answers[n % Math.max(1, answers.length)] ?? {};
         const hooks = [
-          await world.hook("a", behaviour),
-          await world.hook("b", behaviour, { ordering: "fifo" }),
+          await world.hook("a", behavior),
+          await world.hook("b", behavior, { ordering: "fifo" }),
         ];
         const told: string[] = [];
         let cutOff = 0;

@@ -3,14 +3,14 @@ import { webhooks } from "../../src/webhooks/rows.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
-import type { Behaviour } from "./receivers.ts";
+import type { Behavior } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 
 const [memory] = storages;
 if (memory === undefined) throw new Error("no storage");
 const { open } = memory;
 
-const hangs: Behaviour = () => ({ after: Infinity });
+const hangs: Behavior = () => ({ after: Infinity });
 const soonMs = 6_000;
 
 /** The time between each event and its request. */

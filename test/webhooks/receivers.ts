@@ -29,7 +29,7 @@ export interface Answer {
 }
 
 /** Returns the receiver's answer to its nth request, from 0. */
-export type Behaviour = (request: ReceivedRequest, n: number) => Answer;
+export type Behavior = (request: ReceivedRequest, n: number) => Answer;
 
 export interface Receivers {
   readonly client: HttpClient;
@@ -39,7 +39,7 @@ export interface Receivers {
   readonly busy: ReadonlyMap<string, number>;
   /** Requests that arrived during a request of the same event to the same URL. */
   readonly overlaps: ReceivedRequest[];
-  at(url: string, behaviour: Behaviour): void;
+  at(url: string, behavior: Behavior): void;
 }
 
 /** The default of the option `webhooks.deadlineSeconds`. */
@@ -48,7 +48,7 @@ const deadlineMs = 15_000;
 /** `setOn` returns the sum of all jumps of the clock. */
 export function receivers(clock: VirtualClock, setOn: () => number = () => 0): Receivers {
   const seen: ReceivedRequest[] = [];
-  const behaviours = new Map<string, Behaviour>();
+  const behaviors = new Map<string, Behavior>();
   const counts = new Map<string, number>();
   const busy = new Map<string, number>();
   const busiest = new Map<string, number>();
@@ -62,7 +62,7 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
       if (underWay.has(`${url} ${id}`)) overlaps.push(request);
       const n = counts.get(url) ?? 0;
       counts.set(url, n + 1);
-      const { after = 5, ...response } = behaviours.get(url)?.(request, n) ?? {};
+      const { after = 5, ...response } = behaviors.get(url)?.(request, n) ?? {};
       request.after = Math.min(after, deadlineMs);
       return { outcome: "answered", ...response, afterMs: after };
     },
@@ -89,7 +89,7 @@ export function receivers(clock: VirtualClock, setOn: () => number = () => 0): R
     busiest,
     busy,
     overlaps,
-    at: (url, behaviour) => void behaviours.set(url, behaviour),
+    at: (url, behavior) => void behaviors.set(url, behavior),
   };
 }
 

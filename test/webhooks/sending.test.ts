@@ -3,7 +3,7 @@ import { deliveriesDue } from "../../src/webhooks/rows.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
 import { stopped } from "../support/world.ts";
-import type { Behaviour } from "./receivers.ts";
+import type { Behavior } from "./receivers.ts";
 import { type WebhookWorld, webhookWorld } from "./world.ts";
 
 const minuteMs = 60_000;
@@ -12,7 +12,7 @@ const dayMs = 24 * hourMs;
 /** Longer than the polling interval. */
 const soonMs = 6_000;
 const embedded = storages.filter(({ name }) => name !== "PostgreSQL");
-const hangs: Behaviour = () => ({ after: Infinity });
+const hangs: Behavior = () => ({ after: Infinity });
 const statuses = async ({ deliveries }: WebhookWorld) =>
   (await deliveries()).map(({ status }) => status);
 const disabledEvents = async ({ desk }: WebhookWorld) =>

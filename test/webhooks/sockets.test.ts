@@ -7,12 +7,12 @@ import type { EventPattern } from "../../src/webhooks/fields.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
 import type { DeliveryWithBody } from "../../src/webhooks/delivery-types.ts";
-import { type Behaviour, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
+import { type Behavior, drip, flood, receiver } from "../adapters/http-client/receiver.ts";
 import { client } from "../adapters/http-client/world.ts";
 import { isGenuine } from "./receivers.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-const says = (text: string | Uint8Array): Behaviour => ({
+const says = (text: string | Uint8Array): Behavior => ({
   onRequest: (socket) => socket.write(text),
 });
 
@@ -56,7 +56,7 @@ async function attempted(
 }
 
 describe("an attempt", () => {
-  const outcomes: [name: string, behaviour: Behaviour, expected: object][] = [
+  const outcomes: [name: string, behavior: Behavior, expected: object][] = [
     [
       "that succeeds",
       says(ok),
@@ -166,7 +166,7 @@ describe("an attempt", () => {
 
   test("is recorded with its own error code, and the engine keeps sending", async () => {
     const engine = await sending();
-    const there = await Promise.all(outcomes.map(([, behaviour]) => receiver(behaviour)));
+    const there = await Promise.all(outcomes.map(([, behavior]) => receiver(behavior)));
     const made = [];
     for (const { port } of there) {
       made.push(await engine.webhooks.create({ url: at(port), events }));

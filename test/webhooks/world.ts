@@ -18,7 +18,7 @@ import type { CreatedWebhook, CreateWebhook } from "../../src/webhooks/types.ts"
 import type { VirtualClock } from "../../adapters/testing/index.ts";
 import { type LogLine, world } from "../support/world.ts";
 import type { Ground } from "../support/storages.ts";
-import { type Behaviour, receivers, type Receivers } from "./receivers.ts";
+import { type Behavior, receivers, type Receivers } from "./receivers.ts";
 
 export interface WebhookWorld {
   readonly clock: VirtualClock;
@@ -32,13 +32,9 @@ export interface WebhookWorld {
   /** Starts a further engine. */
   start(options?: Partial<EngineOptions>, storage?: StoragePort): Promise<MessagingEngine>;
   /** Creates a webhook and its receiver. */
-  hook(
-    name: string,
-    behaviour?: Behaviour,
-    input?: Partial<CreateWebhook>,
-  ): Promise<CreatedWebhook>;
+  hook(name: string, behavior?: Behavior, input?: Partial<CreateWebhook>): Promise<CreatedWebhook>;
   /** Creates many webhooks, named `x0` and so on. */
-  crowd(count: number, behaviour: Behaviour): Promise<void>;
+  crowd(count: number, behavior: Behavior): Promise<void>;
   /** Fires events that only webhooks handle. Returns their ids. */
   tell(count?: number): Promise<string[]>;
   /** Advances the clock. Over long times, the clock jumps once no request is under way. */
@@ -99,17 +95,17 @@ export async function webhookWorld(ground: Ground): Promise<WebhookWorld> {
       await one.start();
       return one;
     },
-    async hook(name, behaviour = () => ({}), input = {}) {
+    async hook(name, behavior = () => ({}), input = {}) {
       const url = `https://${name}.example/hook`;
-      there.at(url, behaviour);
+      there.at(url, behavior);
       return desk.webhooks.create({ url, events: ["message.received"], ...input });
     },
-    async crowd(count, behaviour) {
+    async crowd(count, behavior) {
       const [like] = await all(webhooks);
       if (like === undefined) throw new Error("make one first");
       const rows = Array.from({ length: count }, (_, i) => {
         const url = `https://x${i}.example/hook`;
-        there.at(url, behaviour);
+        there.at(url, behavior);
         return { ...like, id: `wh_x${i}`, ordinal: i + 10, url, version: 1 };
       });
       const { account_id, mode } = like;

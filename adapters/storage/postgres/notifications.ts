@@ -25,7 +25,7 @@ export class Notifications {
   readonly #pool: ConnectionPool;
   readonly #session: Session;
   readonly #channel: string;
-  /** The payload of this process's notifications, to recognise and ignore them. */
+  /** The payload of this process's notifications, to recognize and ignore them. */
   readonly #id = randomUUID();
   readonly #listeners = new CommitListeners();
   readonly #members = new Set<(text: string) => void>();

@@ -39,7 +39,7 @@ export interface ModelUnderTest {
   remove?(): Promise<void>;
 }
 
-/** How the model answers: all behaviours with an answer. */
+/** How the model answers: all behaviors with an answer. */
 const answering = [
   "replies",
   "hands_off",
@@ -50,7 +50,7 @@ const answering = [
 
 type Answering = (typeof answering)[number];
 
-/** A behaviour, a turn in which the model has it, and the answer. */
+/** A behavior, a turn in which the model has it, and the answer. */
 export interface Answered {
   readonly behavior: Answering;
   readonly turn: ModelTurn;
@@ -99,7 +99,7 @@ export class Bench {
   }
 }
 
-/** Fails unless the engine, which drops what is invalid, finds the behaviour in the answer. */
+/** Fails unless the engine, which drops what is invalid, finds the behavior in the answer. */
 export function checkKind({ behavior, turn, answer }: Answered): void {
   const { text, handoff, calls, playbook_id, slots } = validateAnswer(answer, turn).answer;
   const { task, actions, playbooks } = turn;

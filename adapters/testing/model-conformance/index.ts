@@ -23,7 +23,7 @@ const argumentsSchema = optionsObject({
 });
 
 /**
- * Tests that a model of agents has the behaviour that the engine relies on. Run it with your model
+ * Tests that a model of agents has the behavior that the engine relies on. Run it with your model
  * and, if it calls a server, with a simulated one. The turns of the suite are those of a hair
  * salon with an action, a playbook and two pieces of knowledge.
  *

@@ -4,7 +4,7 @@ import type { ModelCall, ModelMessage, ModelSlot, ModelTurn } from "../../../src
 
 const monday = Date.UTC(2026, 4, 4, 9, 30);
 
-/** The slot that the turns with the behaviour `finds_slot` ask for. */
+/** The slot that the turns with the behavior `finds_slot` ask for. */
 export const daySlot: ModelSlot = { name: "day", type: "date", prompt: "Which day suits you?" };
 
 const actions: ModelTurn["actions"] = [

@@ -22,7 +22,7 @@ export interface StorageUnderTest {
 }
 
 /**
- * Tests that a storage adapter has the behaviour that the engine relies on. `create` makes an empty
+ * Tests that a storage adapter has the behavior that the engine relies on. `create` makes an empty
  * storage for each test.
  *
  * ```ts

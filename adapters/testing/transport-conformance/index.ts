@@ -24,7 +24,7 @@ const argumentsSchema = optionsObject({
 });
 
 /**
- * Tests that a transport has the behaviour that the engine relies on. Run it with your transport
+ * Tests that a transport has the behavior that the engine relies on. Run it with your transport
  * and a simulated carrier.
  *
  * ```ts

@@ -88,7 +88,7 @@ export interface FaultRates {
 /** The name of a fault. */
 export type Fault = keyof FaultRates;
 
-/** The highest rates that `faults: "any"` draws. Higher rates would hide most other behaviour. */
+/** The highest rates that `faults: "any"` draws. Higher rates would hide most other behavior. */
 export const highestRates: FaultRates = {
   commitConflicts: 0.08,
   commitFailsBefore: 0.06,

@@ -11,12 +11,12 @@ import type {
 import { refuseArguments } from "../../../src/kernel/index.ts";
 import { carrierErrorMessages } from "../carrier-api.ts";
 import {
-  type Behaviour,
-  behaviourOf,
+  type Behavior,
+  behaviorOf,
   type CarrierAnswer,
   type PlannedReceipt,
   sandboxNumbers,
-} from "./behaviours.ts";
+} from "./behaviors.ts";
 
 /**
  * How many messages are tracked at a time, from hand-over to last receipt. The engine learns the
@@ -62,10 +62,10 @@ export function sandbox(...given: readonly unknown[]): Transport {
       if (context === undefined) {
         return rejected({ kind: "refused", code: "carrier_unavailable", permanent: false });
       }
-      const behaviour = behaviourOf(message.to);
-      const answer = behaviour.answer(attempt.number, message.channel);
+      const behavior = behaviorOf(message.to);
+      const answer = behavior.answer(attempt.number, message.channel);
       if (answer.kind === "refused") return rejected(answer);
-      const sent: SentMessage = { message, attempt, behaviour, answerLost: answer.kind === "lost" };
+      const sent: SentMessage = { message, attempt, behavior, answerLost: answer.kind === "lost" };
       if (answer.kind === "accepted" || answer.sent) {
         await deliverEarly(sent, context);
         track(sent);
@@ -105,13 +105,13 @@ function lookup(
   if (attempt.provider_message_id !== null && attempt.provider_message_id !== id) {
     return { outcome: "unknown" };
   }
-  const behaviour = behaviourOf(message.to);
-  const answer = behaviour.answer(attempt.number, message.channel);
+  const behavior = behaviorOf(message.to);
+  const answer = behavior.answer(attempt.number, message.channel);
   if (answer.kind === "refused" || (answer.kind === "lost" && !answer.sent)) {
     return { outcome: "not_sent" };
   }
   if (now === undefined) return { outcome: "unknown" };
-  const receipts = behaviour.receipts.filter(({ at }) => at <= now - attempt.started_at);
+  const receipts = behavior.receipts.filter(({ at }) => at <= now - attempt.started_at);
   return {
     outcome: "sent",
     provider_message_id: id,
@@ -123,14 +123,14 @@ function lookup(
 interface SentMessage {
   readonly message: OutboundMessage;
   readonly attempt: SendContext;
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
   /** The engine does not know the provider's id, so receipts name the attempt instead. */
   readonly answerLost: boolean;
 }
 
 /** Delivers the receipts that come before the answer to the send request. */
 async function deliverEarly(sent: SentMessage, context: TransportContext): Promise<void> {
-  for (const planned of sent.behaviour.receipts) {
+  for (const planned of sent.behavior.receipts) {
     if (planned.arrives === "before_answer") {
       await logFailure(() => report(sent, planned, context), context);
     }
@@ -146,14 +146,14 @@ async function deliver(
   context: TransportContext,
   stopped: AbortSignal,
 ): Promise<void> {
-  const { message, attempt, behaviour } = sent;
-  const receipts = behaviour.receipts.flatMap((planned) => {
+  const { message, attempt, behavior } = sent;
+  const receipts = behavior.receipts.flatMap((planned) => {
     const { at, arrives = at } = planned;
     return arrives === "before_answer"
       ? []
       : [{ due: arrives, act: () => report(sent, planned, context) }];
   });
-  const replies = behaviour.replies.map(({ at, body }, index) => ({
+  const replies = behavior.replies.map(({ at, body }, index) => ({
     due: at,
     act: () =>
       context.sink.inbound(

@@ -3,13 +3,13 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dnsFailure, nameResolver } from "../../../adapters/http-client/dns.ts";
 import { destinations } from "../../../src/ports/destinations.ts";
 import { type Answer, nameServer, type NameServerOptions } from "./name-server.ts";
-import { type Behaviour, receiver } from "./receiver.ts";
+import { type Behavior, receiver } from "./receiver.ts";
 import { client, nearby, post, seen, shortMs } from "./world.ts";
 
-const answering: Behaviour = {
+const answering: Behavior = {
   onRequest: (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
 };
-const closing: Behaviour = {
+const closing: Behavior = {
   onRequest: (socket) =>
     socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"),
 };
@@ -19,12 +19,12 @@ const ok = { status: 200, body: "ok", truncated: false };
 const soon = { timeout: 2_000 };
 
 async function world(
-  behaviour: Behaviour,
+  behavior: Behavior,
   told: Answer | readonly Answer[],
   options?: NameServerOptions,
 ) {
   const names = await nameServer({ "receiver.test": told }, options);
-  const there = await receiver(behaviour);
+  const there = await receiver(behavior);
   const http = client({ dnsServers: [names.address] });
   return { names, there, http, url: `http://receiver.test:${there.port}/hook` };
 }

@@ -15,7 +15,7 @@ export interface Receiver {
   requests(): number;
 }
 
-export interface Behaviour {
+export interface Behavior {
   /** Called for each new connection. */
   readonly onConnect?: (socket: Socket) => void;
   /**
@@ -28,7 +28,7 @@ export interface Behaviour {
  * A receiver made of a plain socket, because an HTTP server could not misbehave like these. It
  * listens on its own port of 127.0.0.1.
  */
-export async function receiver(behaviour: Behaviour, secure?: tls.TlsOptions): Promise<Receiver> {
+export async function receiver(behavior: Behavior, secure?: tls.TlsOptions): Promise<Receiver> {
   const connections: Socket[] = [];
   let heard = "";
   let requests = 0;
@@ -37,15 +37,15 @@ export async function receiver(behaviour: Behaviour, secure?: tls.TlsOptions): P
     let text = "";
     // A connection that the client aborts is an error here.
     socket.on("error", () => {});
-    behaviour.onConnect?.(socket);
-    if (behaviour.onRequest === undefined) return;
+    behavior.onConnect?.(socket);
+    if (behavior.onRequest === undefined) return;
     socket.on("data", (chunk: Buffer) => {
       heard += chunk.toString("latin1");
       text += chunk.toString("latin1");
       for (let rest = afterRequest(text); rest !== undefined; rest = afterRequest(text)) {
         text = rest;
         requests += 1;
-        behaviour.onRequest?.(socket, requests);
+        behavior.onRequest?.(socket, requests);
       }
     });
   };

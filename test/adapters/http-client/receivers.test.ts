@@ -1,12 +1,12 @@
 import { gzipSync, brotliCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
-import { type Behaviour, drip, flood, receiver } from "./receiver.ts";
+import { type Behavior, drip, flood, receiver } from "./receiver.ts";
 import { client, post, seen, shortMs } from "./world.ts";
 
-/** Sends one request to a receiver with this behaviour. */
-async function exchangeWith(behaviour: Behaviour, over: Partial<HttpRequest> = {}) {
-  const there = await receiver(behaviour);
+/** Sends one request to a receiver with this behavior. */
+async function exchangeWith(behavior: Behavior, over: Partial<HttpRequest> = {}) {
+  const there = await receiver(behavior);
   const outcome = await client().send(post(`http://127.0.0.1:${there.port}/hook`, over));
   return { there, outcome };
 }
@@ -24,7 +24,7 @@ describe("a receiver that is silent", () => {
   });
 
   test("and never reads causes a request timeout", async () => {
-    const never: Behaviour = { onConnect: (socket) => socket.pause() };
+    const never: Behavior = { onConnect: (socket) => socket.pause() };
     const { outcome } = await exchangeWith(never, { body: bigBody, deadline_ms: shortMs });
     expect(seen(outcome)).toEqual({ code: "request_timeout", sent: true });
   });
@@ -49,7 +49,7 @@ describe("a connection reset", () => {
   });
 
   test("during the upload is a failure", async () => {
-    const reset: Behaviour = {
+    const reset: Behavior = {
       onConnect: (socket) => socket.once("data", () => socket.resetAndDestroy()),
     };
     const { outcome } = await exchangeWith(reset, { body: bigBody });
@@ -62,7 +62,7 @@ describe("a connection reset", () => {
   });
 
   test("after the headers is a failure that keeps the partial response", async () => {
-    const reset: Behaviour = {
+    const reset: Behavior = {
       onRequest: (socket) => {
         socket.write("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok", () =>
           setTimeout(() => socket.resetAndDestroy(), 50),
@@ -77,7 +77,7 @@ describe("a connection reset", () => {
   });
 
   test("in a body without a length is a failure, because only the reset tells it from the end", async () => {
-    const reset: Behaviour = {
+    const reset: Behavior = {
       onRequest: (socket) => {
         socket.write("HTTP/1.1 200 OK\r\n\r\nok", () =>
           setTimeout(() => socket.resetAndDestroy(), 50),
@@ -89,7 +89,7 @@ describe("a connection reset", () => {
   });
 
   test("after a complete 200 is an answer", async () => {
-    const reset: Behaviour = {
+    const reset: Behavior = {
       onRequest: (socket) =>
         socket.write(whole, () => setTimeout(() => socket.resetAndDestroy(), 50)),
     };
@@ -133,7 +133,7 @@ describe("a receiver that closes the connection", () => {
 
 describe("a receiver that answers early", () => {
   test("during the upload has its response read, and the connection is not reused", async () => {
-    const early: Behaviour = {
+    const early: Behavior = {
       onConnect: (socket) =>
         socket.once("data", () =>
           socket.pause().write("HTTP/1.1 413 Too Much\r\nContent-Length: 0\r\n\r\n"),

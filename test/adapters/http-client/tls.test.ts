@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { HttpRequest } from "../../../src/ports/http-client.ts";
 import { authority, type Authority, type Identity, selfSigned, trust } from "./authority.ts";
 import { nameServer } from "./name-server.ts";
-import { type Behaviour, receiver } from "./receiver.ts";
+import { type Behavior, receiver } from "./receiver.ts";
 import { client, post, seen, shortMs } from "./world.ts";
 
 const name = "receiver.example.org";
-const answering: Behaviour = {
+const answering: Behavior = {
   onRequest: (socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
 };
 
@@ -24,11 +24,11 @@ beforeAll(async () => {
 /** Sends one request over TLS to a receiver with this certificate, by this host name. */
 async function exchangeWith(
   secure: TlsOptions,
-  behaviour = answering,
+  behavior = answering,
   over: Partial<HttpRequest> = {},
 ) {
   const names = await nameServer({ [name]: ["127.0.0.1"] });
-  const there = await receiver(behaviour, secure);
+  const there = await receiver(behavior, secure);
   const outcome = await client({ dnsServers: [names.address] }).send(
     post(`https://${name}:${there.port}/hook`, over),
   );
@@ -44,7 +44,7 @@ describe("over TLS", () => {
   });
 
   test("a receiver that is silent after the handshake counts as having received the request", async () => {
-    const silent: Behaviour = { onRequest: () => {} };
+    const silent: Behavior = { onRequest: () => {} };
     const { there, outcome } = await exchangeWith({ ...(await known.issue(name)) }, silent, {
       deadline_ms: shortMs,
     });
@@ -97,7 +97,7 @@ describe("over TLS", () => {
     expect(seen(outcome)).toEqual({ code: "tls_failed", sent: false });
   });
 
-  test.each<[string, Behaviour, string]>([
+  test.each<[string, Behavior, string]>([
     ["that stalls", {}, "tls_timeout"],
     [
       "that breaks off",
@@ -110,8 +110,8 @@ describe("over TLS", () => {
       { onConnect: (socket) => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n") },
       "tls_failed",
     ],
-  ])("a handshake %s", async (_, behaviour, code) => {
-    const there = await receiver(behaviour);
+  ])("a handshake %s", async (_, behavior, code) => {
+    const there = await receiver(behavior);
     const request = post(`https://127.0.0.1:${there.port}/`, {
       deadline_ms: code === "tls_timeout" ? shortMs : 20_000,
     });

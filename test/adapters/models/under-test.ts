@@ -54,7 +54,7 @@ function play({ messages, tools }: Asked, response: ServerResponse): void {
   complete(response, message, isCut ? "length" : "stop");
 }
 
-/** The tool that fits the behaviour, as far as it is offered. Otherwise a reply. */
+/** The tool that fits the behavior, as far as it is offered. Otherwise a reply. */
 function chosen(
   behavior: ModelBehavior | undefined,
   messages: Asked["messages"],

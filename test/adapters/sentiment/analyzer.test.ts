@@ -38,7 +38,7 @@ const dictionary: SentimentAnalyzer = {
   score: (text) => SentimentIntensityAnalyzer.polarity_scores(text).compound,
 };
 
-it("recognises customers' sentiment in unseen sentences better than the dictionary alone", async () => {
+it("recognizes customers' sentiment in unseen sentences better than the dictionary alone", async () => {
   const known = new Set(forTuning.map(([, text]) => text));
   expect(forJudging.filter(([, text]) => known.has(text))).toEqual([]);
   expect(await macroF1(forJudging)).toBeGreaterThan(0.75);
@@ -46,7 +46,7 @@ it("recognises customers' sentiment in unseen sentences better than the dictiona
   expect(await macroF1(forTuning)).toBeGreaterThan(0.95);
 });
 
-it("recognises negations in upper and lower case", async () => {
+it("recognizes negations in upper and lower case", async () => {
   for (const text of [
     "not happy",
     "Not happy",
@@ -64,7 +64,7 @@ it("does not score a question as positive, and still scores a complaint in the f
   expect(await labelOf("Why is your service so terrible?")).toBe("negative");
 });
 
-it("recognises complaints and praise without emotional words", async () => {
+it("recognizes complaints and praise without emotional words", async () => {
   expect(await labelOf("I want a refund")).toBe("negative");
   expect(await labelOf("Where is my order?")).toBe("negative");
   expect(await labelOf("where\u2019s my order")).toBe("negative");

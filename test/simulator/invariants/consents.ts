@@ -76,10 +76,10 @@ class ExpectedConsent {
     const isOut = this.isOptedOut("text", from, to);
     const { means } = keyword;
     if (!isOut && means === "yes") this.plainAnswers = [...this.plainAnswers, row];
-    const { scope, honourNearMatches } = this.#settings.consent;
+    const { scope, honorNearMatches } = this.#settings.consent;
     const sender = scope === "sender" ? to : null;
     if (isOut && (means === "opt_in" || means === "yes")) this.#set("text", from, sender, false);
-    if (means !== "opt_out" && !(means === "near" && honourNearMatches)) return;
+    if (means !== "opt_out" && !(means === "near" && honorNearMatches)) return;
     if (!isOut) this.keywordOptOuts.set(from, (this.keywordOptOuts.get(from) ?? 0) + 1);
     this.#set("text", from, sender, true);
   }

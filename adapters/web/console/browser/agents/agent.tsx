@@ -181,7 +181,7 @@ function TryOut({ agent }: { readonly agent: Agent }): JSX.Element | null {
           {t("tryOutAgain")}
         </Button>
       </header>
-      <HandsetView key={handset.number} handset={handset} behaviour={t("tryOutContact")} />
+      <HandsetView key={handset.number} handset={handset} behavior={t("tryOutContact")} />
       <p class="muted">{t(agent.enabled ? "tryOutHint" : "tryOutDisabled")}</p>
     </section>
   );

@@ -23,12 +23,12 @@ import { canSend, type Handset } from "./handset.ts";
 interface HandsetViewProps {
   readonly handset: Handset;
   /** What happens to a message to the phone, in words. */
-  readonly behaviour: string;
+  readonly behavior: string;
   readonly onClose?: () => void;
 }
 
 /** One phone on screen. */
-export function HandsetView({ handset, behaviour, onClose }: HandsetViewProps): JSX.Element {
+export function HandsetView({ handset, behavior, onClose }: HandsetViewProps): JSX.Element {
   const { number } = handset;
   const contact = handset.contact.value;
   return (
@@ -38,9 +38,9 @@ export function HandsetView({ handset, behaviour, onClose }: HandsetViewProps): 
           <strong>
             <bdi>{contact?.name ?? shownAddress(number)}</bdi>
           </strong>
-          <span class="muted truncate" data-tooltip={behaviour}>
+          <span class="muted truncate" data-tooltip={behavior}>
             {typeof contact?.name === "string" ? `${shownAddress(number)} · ` : ""}
-            {behaviour}
+            {behavior}
           </span>
         </span>
         {contact?.opted_out === true && <Badge tone="bad">{t("optedOut")}</Badge>}

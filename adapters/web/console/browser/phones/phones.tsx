@@ -73,9 +73,7 @@ export function PhonesPage(): JSX.Element {
       </PageView>
     );
   }
-  const behaviours = new Map(
-    numbers.data?.data.map(({ number, behaviour }) => [number, behaviour]),
-  );
+  const behaviors = new Map(numbers.data?.data.map(({ number, behavior }) => [number, behavior]));
   return (
     <PageView title={t("phones")} about={t("phonesAbout")} actions={<AddPhone />} isFull>
       <div class="phones">
@@ -85,7 +83,7 @@ export function PhonesPage(): JSX.Element {
             <HandsetView
               key={handset.number}
               handset={handset}
-              behaviour={behaviours.get(handset.number) ?? t("phoneAnyNumber")}
+              behavior={behaviors.get(handset.number) ?? t("phoneAnyNumber")}
               onClose={() => close(handset.number)}
             />
           ))}
@@ -114,10 +112,10 @@ function AddPhone(): JSX.Element {
         <Picker
           anchor={anchor}
           label={t("phoneNumber")}
-          options={(numbers.data?.data ?? []).map(({ number, behaviour }) => ({
+          options={(numbers.data?.data ?? []).map(({ number, behavior }) => ({
             id: number,
             label: shownAddress(number),
-            hint: behaviour,
+            hint: behavior,
             isChosen: shown.has(number),
           }))}
           propose={(typed) => {
@@ -164,7 +162,7 @@ interface TestNumberProps {
   readonly isShown: boolean;
 }
 
-function TestNumber({ of: { number, behaviour }, isShown }: TestNumberProps): JSX.Element {
+function TestNumber({ of: { number, behavior }, isShown }: TestNumberProps): JSX.Element {
   return (
     <button
       type="button"
@@ -174,7 +172,7 @@ function TestNumber({ of: { number, behaviour }, isShown }: TestNumberProps): JS
     >
       <span class="grow">
         <span class="mono">{shownAddress(number)}</span>
-        <span class="test-number-outcome">{behaviour}</span>
+        <span class="test-number-outcome">{behavior}</span>
       </span>
       <Icon name={isShown ? "check" : "plus"} />
     </button>

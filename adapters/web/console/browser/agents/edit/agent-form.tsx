@@ -19,7 +19,7 @@ import {
   Limits,
   Replies,
   standard,
-} from "./agent-behaviour.tsx";
+} from "./agent-behavior.tsx";
 import { agentBody, type AgentDraft, agentDraftOf, newAgent } from "./agent-draft.ts";
 import { useForm } from "./form.ts";
 import { Choices, Editor, Input, Lines, List, Section } from "./parts.tsx";

@@ -1,5 +1,5 @@
 /**
- * The behaviour of each sandbox number, as a table. A message's outcome depends only on the number,
+ * The behavior of each sandbox number, as a table. A message's outcome depends only on the number,
  * the attempt and the channel. It can therefore be computed again at any time, also after a
  * restart.
  */
@@ -40,7 +40,7 @@ export interface PlannedReply {
 }
 
 /** How a sandbox number behaves. */
-export interface Behaviour {
+export interface Behavior {
   /** What `GET /v1/sandbox/numbers` shows. */
   readonly description: string;
   readonly answer: (attempt: number, channel: Channel) => CarrierAnswer;
@@ -61,12 +61,12 @@ const refused = (
     ? { kind: "refused", code, permanent }
     : { kind: "refused", code, permanent, retry_after_ms };
 
-function behaviour(description: string, rest: Partial<Behaviour> = {}): Behaviour {
+function behavior(description: string, rest: Partial<Behavior> = {}): Behavior {
   return { description, answer: () => accepted, receipts: [sent, delivered], replies: [], ...rest };
 }
 
-/** The behaviour of every number that is not in the table. */
-export const defaultBehaviour: Behaviour = behaviour("delivered");
+/** The behavior of every number that is not in the table. */
+export const defaultBehavior: Behavior = behavior("delivered");
 
 const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({
   status: "undelivered",
@@ -74,85 +74,85 @@ const undelivered = (code: CarrierErrorCode): PlannedReceipt => ({
   code,
 });
 
-/** Behaviours by the last four digits of the number. */
-const table: readonly (readonly [ending: string, behaviour: Behaviour])[] = [
-  ["0001", defaultBehaviour],
+/** Behaviors by the last four digits of the number. */
+const table: readonly (readonly [ending: string, behavior: Behavior])[] = [
+  ["0001", defaultBehavior],
   [
     "0002",
-    behaviour("delivered after 30 s", { receipts: [sent, { status: "delivered", at: 30_000 }] }),
+    behavior("delivered after 30 s", { receipts: [sent, { status: "delivered", at: 30_000 }] }),
   ],
   [
     "0003",
-    behaviour("undelivered: handset unreachable", { receipts: [sent, undelivered("unreachable")] }),
+    behavior("undelivered: handset unreachable", { receipts: [sent, undelivered("unreachable")] }),
   ],
-  ["0004", behaviour("undelivered: filtered", { receipts: [sent, undelivered("filtered")] })],
+  ["0004", behavior("undelivered: filtered", { receipts: [sent, undelivered("filtered")] })],
   [
     "0005",
-    behaviour("failed: invalid destination", {
+    behavior("failed: invalid destination", {
       answer: () => refused("invalid_destination", true),
     }),
   ],
-  ["0006", behaviour("failed: landline", { answer: () => refused("landline", true) })],
+  ["0006", behavior("failed: landline", { answer: () => refused("landline", true) })],
   [
     "0007",
-    behaviour("throttled twice with retry-after, then delivered", {
+    behavior("throttled twice with retry-after, then delivered", {
       answer: (attempt) => (attempt <= 2 ? refused("throttled", false, 2_000) : accepted),
     }),
   ],
   [
     "0008",
-    behaviour("carrier error three times, then delivered", {
+    behavior("carrier error three times, then delivered", {
       answer: (attempt) => (attempt <= 3 ? refused("carrier_unavailable", false) : accepted),
     }),
   ],
-  ["0009", behaviour("never a receipt: unconfirmed", { receipts: [] })],
-  ["0010", behaviour("receipts twice", { receipts: [sent, sent, delivered, delivered] })],
-  ["0011", behaviour("receipts in reverse", { receipts: [delivered, { ...sent, arrives: 600 }] })],
+  ["0009", behavior("never a receipt: unconfirmed", { receipts: [] })],
+  ["0010", behavior("receipts twice", { receipts: [sent, sent, delivered, delivered] })],
+  ["0011", behavior("receipts in reverse", { receipts: [delivered, { ...sent, arrives: 600 }] })],
   [
     "0012",
-    behaviour("receipt before the answer", {
+    behavior("receipt before the answer", {
       receipts: [{ status: "delivered", at: 0, arrives: "before_answer" }],
     }),
   ],
   [
     "0013",
-    behaviour("answer lost, was sent: a receipt settles it", {
+    behavior("answer lost, was sent: a receipt settles it", {
       answer: () => ({ kind: "lost", sent: true }),
     }),
   ],
   [
     "0014",
-    behaviour("answer lost, was not sent: a look-up settles it, then delivered", {
+    behavior("answer lost, was not sent: a look-up settles it, then delivered", {
       answer: (attempt) => (attempt === 1 ? { kind: "lost", sent: false } : accepted),
     }),
   ],
   [
     "0015",
-    behaviour("delivered, then replies", {
+    behavior("delivered, then replies", {
       replies: [{ at: 1_500, body: () => "Thanks, got it!" }],
     }),
   ],
   [
     "0016",
-    behaviour("delivered, then replies STOP", { replies: [{ at: 1_500, body: () => "STOP" }] }),
+    behavior("delivered, then replies STOP", { replies: [{ at: 1_500, body: () => "STOP" }] }),
   ],
-  ["0017", behaviour("read", { receipts: [sent, delivered, { status: "read", at: 1_200 }] })],
+  ["0017", behavior("read", { receipts: [sent, delivered, { status: "read", at: 1_200 }] })],
   [
     "0018",
-    behaviour("refuses MMS", {
+    behavior("refuses MMS", {
       answer: (_attempt, channel) =>
         channel === "mms" ? refused("unsupported_channel", true) : accepted,
     }),
   ],
   [
     "0019",
-    behaviour("delivered, then a late contradiction", {
+    behavior("delivered, then a late contradiction", {
       receipts: [sent, delivered, { status: "undelivered", at: 3_000, code: "unreachable" }],
     }),
   ],
   [
     "0020",
-    behaviour("a bot that answers everything", {
+    behavior("a bot that answers everything", {
       replies: [
         { at: 800, body: (received) => `You wrote: ${[...received].slice(0, 100).join("")}` },
       ],
@@ -162,17 +162,17 @@ const table: readonly (readonly [ending: string, behaviour: Behaviour])[] = [
 
 const numberOf = (ending: string): string => `+1500555${ending}`;
 
-const byNumber: ReadonlyMap<string, Behaviour> = new Map(
+const byNumber: ReadonlyMap<string, Behavior> = new Map(
   table.map(([ending, each]) => [numberOf(ending), each]),
 );
 
-/** Returns the behaviour of a number. */
-export function behaviourOf(number: string): Behaviour {
-  return byNumber.get(number) ?? defaultBehaviour;
+/** Returns the behavior of a number. */
+export function behaviorOf(number: string): Behavior {
+  return byNumber.get(number) ?? defaultBehavior;
 }
 
-/** All sandbox numbers with descriptions of their behaviour. */
+/** All sandbox numbers with descriptions of their behavior. */
 export const sandboxNumbers = table.map(([ending, { description }]) => ({
   number: numberOf(ending),
-  behaviour: description,
+  behavior: description,
 }));
