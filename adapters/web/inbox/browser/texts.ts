@@ -131,6 +131,7 @@ export const t = defineTexts({
   snoozeMonday: "Monday morning",
   snoozeWeek: "In one week",
   snoozeCustom: "At a date and time",
+  timePast: "Enter a later time than now.",
   label: "Label",
   labels: "Labels",
   labelAdd: "Add or remove labels",

@@ -118,8 +118,9 @@ function AttachDialog({ id, draft, onClose }: AttachDialogProps): JSX.Element {
     <Dialog
       title={t("attach")}
       onClose={onClose}
+      onSubmit={add}
       actions={
-        <Button kind="primary" disabled={url.trim() === ""} onClick={add}>
+        <Button kind="primary" type="submit" disabled={url.trim() === ""}>
           {t("attachAdd")}
         </Button>
       }
@@ -132,9 +133,6 @@ function AttachDialog({ id, draft, onClose }: AttachDialogProps): JSX.Element {
         value={url}
         problem={problem}
         onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") add();
-        }}
       />
     </Dialog>
   );

@@ -131,8 +131,9 @@ function ConsentDialog({ id, consent, onClose, onDone }: ConsentDialogProps): JS
     <Dialog
       title={title}
       onClose={onClose}
+      onSubmit={() => void save()}
       actions={
-        <Button kind={isOut ? "primary" : "danger"} isBusy={isBusy} onClick={() => void save()}>
+        <Button kind={isOut ? "primary" : "danger"} type="submit" isBusy={isBusy}>
           {title}
         </Button>
       }

@@ -49,13 +49,9 @@ export function EraseDialog({ contact, conversationId, onClose }: EraseProps): J
     <Dialog
       title={t("eraseTitle", { name: contactName(contact) })}
       onClose={onClose}
+      onSubmit={() => void erase()}
       actions={
-        <Button
-          kind="danger"
-          isBusy={isBusy}
-          disabled={typed !== word}
-          onClick={() => void erase()}
-        >
+        <Button kind="danger" type="submit" isBusy={isBusy} disabled={typed !== word}>
           {t("eraseButton")}
         </Button>
       }

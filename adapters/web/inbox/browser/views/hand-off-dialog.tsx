@@ -14,15 +14,19 @@ interface HandOffDialogProps {
 export function HandOffDialog({ id, onClose }: HandOffDialogProps): JSX.Element {
   const [reason, setReason] = useState("");
   const [summary, setSummary] = useState("");
+  const [isBusy, setBusy] = useState(false);
   const submit = async (): Promise<void> => {
+    setBusy(true);
     if (await handOff(id, reason.trim(), summary.trim())) onClose();
+    else setBusy(false);
   };
   return (
     <Dialog
       title={t("handOff")}
       onClose={onClose}
+      onSubmit={() => void submit()}
       actions={
-        <Button kind="primary" disabled={reason.trim() === ""} onClick={() => void submit()}>
+        <Button kind="primary" type="submit" isBusy={isBusy} disabled={reason.trim() === ""}>
           {t("handOff")}
         </Button>
       }

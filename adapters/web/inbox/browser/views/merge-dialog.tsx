@@ -54,11 +54,11 @@ interface ContactSearchProps {
 
 function ContactSearch({ except, onPick }: ContactSearchProps): JSX.Element {
   const [words, setWords] = useState("");
-  const [found, setFound] = useState<readonly Contact[]>([]);
+  const [found, setFound] = useState<readonly Contact[]>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     if (words.trim() === "") {
-      setFound([]);
+      setFound(undefined);
       return;
     }
     const stop = new AbortController();
@@ -89,8 +89,13 @@ function ContactSearch({ except, onPick }: ContactSearchProps): JSX.Element {
         problem={problem}
         onInput={({ currentTarget }) => setWords(currentTarget.value)}
       />
+      {found?.length === 0 && (
+        <p class="muted" role="status">
+          {t("emptySearch")}
+        </p>
+      )}
       <ul class="found">
-        {found.map((each) => (
+        {found?.map((each) => (
           <li key={each.id}>
             <button type="button" class="menu-item" onClick={() => onPick(each)}>
               <Avatar name={contactName(each)} seed={each.id} />

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Button, Dialog, TextField } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
 
 interface TimeDialogProps {
   readonly title: string;
@@ -22,15 +23,12 @@ export function TimeDialog(props: TimeDialogProps): JSX.Element {
     <Dialog
       title={title}
       onClose={onClose}
+      onSubmit={() => {
+        onPick(new Date(at));
+        onClose();
+      }}
       actions={
-        <Button
-          kind="primary"
-          disabled={!isLater}
-          onClick={() => {
-            onPick(new Date(at));
-            onClose();
-          }}
-        >
+        <Button kind="primary" type="submit" disabled={!isLater}>
           {confirm}
         </Button>
       }
@@ -39,6 +37,7 @@ export function TimeDialog(props: TimeDialogProps): JSX.Element {
         label={label}
         type="datetime-local"
         value={at}
+        problem={at === "" || isLater ? undefined : t("timePast")}
         onInput={({ currentTarget }) => setAt(currentTarget.value)}
       />
     </Dialog>

@@ -26,13 +26,16 @@ export function Button(props: ButtonProps): JSX.Element {
       ref={buttonRef ?? null}
       class={[...classes, rest.class].filter(Boolean).join(" ")}
       aria-busy={isBusy}
-      onClick={isBusy === true ? undefined : rest.onClick}
+      onClick={isBusy === true ? refuse : rest.onClick}
     >
       {icon && <Icon name={icon} />}
       {children && <span class="button-label">{children}</span>}
     </button>
   );
 }
+
+/** A button of the type `submit` would send its form again, by a click or by Enter. */
+const refuse = (event: Event): void => event.preventDefault();
 
 interface IconButtonProps extends Omit<ButtonProps, "icon" | "children" | "label"> {
   readonly icon: IconName;

@@ -10,7 +10,12 @@ interface DialogProps {
   /** The buttons at its end. */
   readonly actions?: ComponentChildren;
   readonly isWide?: boolean;
+  /** Makes the dialog a form: Enter in a field presses its button of the type `submit`. */
+  readonly onSubmit?: () => void;
 }
+
+/** The field that a person fills in first. A checkbox is no reason to open a dialog. */
+const firstField = ".dialog-body :is(input:not([type=checkbox]), textarea, select):enabled";
 
 /** Opens an element as a modal dialog while it is shown. */
 export function useModal(): RefObject<HTMLDialogElement | null> {
@@ -18,6 +23,8 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    // The browser gives the focus to the first button, which closes the dialog.
+    element?.querySelector<HTMLElement>(firstField)?.focus();
     return () => {
       // Until the dialog is closed, the rest of the page cannot have the focus.
       element?.close();
@@ -32,9 +39,22 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
 }
 
 /** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
-export function Dialog({ title, onClose, children, actions, isWide }: DialogProps): JSX.Element {
+export function Dialog(props: DialogProps): JSX.Element {
+  const { title, onClose, children, actions, isWide, onSubmit } = props;
   const dialog = useModal();
   const id = useId();
+  const content = (
+    <>
+      <header class="dialog-header">
+        <h2 id={id} class="grow">
+          {title}
+        </h2>
+        <IconButton icon="close" label={text("close")} onClick={onClose} />
+      </header>
+      <div class="dialog-body">{children}</div>
+      {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+    </>
+  );
   return (
     <dialog
       ref={dialog}
@@ -49,16 +69,21 @@ export function Dialog({ title, onClose, children, actions, isWide }: DialogProp
         if (target === currentTarget) onClose();
       }}
     >
-      <div class="dialog-content">
-        <header class="dialog-header">
-          <h2 id={id} class="grow">
-            {title}
-          </h2>
-          <IconButton icon="close" label={text("close")} onClick={onClose} />
-        </header>
-        <div class="dialog-body">{children}</div>
-        {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
-      </div>
+      {onSubmit === undefined ? (
+        <div class="dialog-content">{content}</div>
+      ) : (
+        <form
+          class="dialog-content"
+          // The page says itself what is wrong.
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSubmit();
+          }}
+        >
+          {content}
+        </form>
+      )}
     </dialog>
   );
 }
