@@ -11,6 +11,7 @@ import {
 } from "../../shared/browser/index.ts";
 import { leave } from "./state/actions.ts";
 import { list } from "./state/conversations.ts";
+import { loadUnfinished } from "./state/drafts.ts";
 import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
 import { openThread } from "./state/thread.ts";
@@ -45,6 +46,7 @@ export function Inbox(): JSX.Element {
   );
   useEffect(() => void list.show(shown), [shown]);
   useEffect(() => {
+    loadUnfinished();
     void loadPeople();
     return follow();
   }, []);

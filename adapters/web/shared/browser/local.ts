@@ -11,6 +11,24 @@ export function recall(key: string): string | undefined {
   }
 }
 
+/** Returns all stored values whose key begins so, by the rest of the key. */
+export function recallAll(start: string): [rest: string, value: string][] {
+  try {
+    return Object.entries(localStorage)
+      .filter(([key]) => key.startsWith(prefix + start))
+      .map(([key, value]) => [key.slice((prefix + start).length), String(value)]);
+  } catch {
+    return [];
+  }
+}
+
+/** Calls `listener` when another tab stores a value, or removes it. */
+export function onRemembered(listener: (key: string, value: string | undefined) => void): void {
+  window.addEventListener("storage", ({ key, newValue }) => {
+    if (key?.startsWith(prefix) === true) listener(key.slice(prefix.length), newValue ?? undefined);
+  });
+}
+
 /** Stores a value, or removes it. */
 export function remember(key: string, value: string | undefined): void {
   try {

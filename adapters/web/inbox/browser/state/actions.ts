@@ -22,6 +22,7 @@ import {
   setDraft,
   setOutgoing,
 } from "./drafts.ts";
+import { noteSent, tellUnsent } from "./failures.ts";
 import { nextSequence } from "./order.ts";
 import { isMe, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
@@ -206,6 +207,7 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
       if (thread.peek()?.id === id) thread.peek()?.putNote(note);
     } else {
       const sent = await post(id, message);
+      noteSent(sent.id);
       if (thread.peek()?.id === id) thread.peek()?.put(sent, sequence);
       if (sent.status === "scheduled" && sent.send_at !== null) {
         toast({ message: t("scheduled", { time: dayAndTime(sent.send_at) }) });
@@ -214,7 +216,10 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
     }
     removeOutgoing(id, message.key);
   } catch (error) {
-    setOutgoing(id, { ...message, state: "failed", problem: explain(error) });
+    const isSignedOut = error instanceof ApiError && error.status === 401;
+    // The page asks the person to sign in. Once that is done, the reason says nothing any more.
+    setOutgoing(id, { ...message, state: "failed", problem: isSignedOut ? "" : explain(error) });
+    tellUnsent(id);
     if (error instanceof ApiError && error.status === 409) {
       void fetchConversation(id).catch(() => {});
     }

@@ -1,7 +1,13 @@
 /** What a person typed and has not sent. It survives a reload of the page. */
 import { type Signal, signal } from "@preact/signals";
 import type { Conversation, Message } from "../../../../../src/index.ts";
-import { current, recall, remember } from "../../../shared/browser/index.ts";
+import {
+  current,
+  onRemembered,
+  recall,
+  recallAll,
+  remember,
+} from "../../../shared/browser/index.ts";
 
 /** A reply or note that is being written. */
 export interface Draft {
@@ -56,41 +62,65 @@ const keyOf = (id: string): string => {
   return `draft:${account_id}:${mode}:${operator?.id ?? ""}:${id}`;
 };
 
-/** Drafts by the id of their conversation or contact. The browser stores those with content. */
+interface Kind<Value> {
+  /** `isLive` tells that another tab has just stored it, and may be sending it now. */
+  readonly parse: (stored: unknown, isLive: boolean) => Value;
+  readonly isEmpty: (value: Value) => boolean;
+  readonly onChange?: (id: string, value: Value) => void;
+}
+
+/**
+ * Drafts by the id of their conversation or contact. The browser stores those with content, and all
+ * tabs show the same: a text that one tab has sent must not wait to be sent in another.
+ */
 class Drafts<Value> {
   private readonly held = new Map<string, Signal<Value>>();
-  private readonly parse: (stored: unknown) => Value;
-  private readonly isEmpty: (value: Value) => boolean;
+  private readonly kind: Kind<Value>;
 
-  constructor(parse: (stored: unknown) => Value, isEmpty: (value: Value) => boolean) {
-    this.parse = parse;
-    this.isEmpty = isEmpty;
+  constructor(kind: Kind<Value>) {
+    this.kind = kind;
+    onRemembered((key, stored) => {
+      const start = keyOf("");
+      if (!key.startsWith(start)) return;
+      const id = key.slice(start.length);
+      const value = this.parsed(stored, true);
+      const known = this.held.get(id);
+      if (known !== undefined) known.value = value;
+      kind.onChange?.(id, value);
+    });
   }
 
   of(id: string): Signal<Value> {
     const found = this.held.get(id);
     if (found !== undefined) return found;
-    const created = signal(this.read(id));
+    const created = signal(this.parsed(recall(keyOf(id)), false));
     this.held.set(id, created);
     return created;
   }
 
   set(id: string, value: Value): void {
     this.of(id).value = value;
-    remember(keyOf(id), this.isEmpty(value) ? undefined : JSON.stringify(value));
+    remember(keyOf(id), this.kind.isEmpty(value) ? undefined : JSON.stringify(value));
+    this.kind.onChange?.(id, value);
     if (this.held.size > maxKept) this.prune(id);
   }
 
   forget(id: string): void {
     this.held.delete(id);
     remember(keyOf(id), undefined);
+    this.kind.onChange?.(id, this.kind.parse(null, true));
   }
 
-  private read(id: string): Value {
+  /** Everything that the browser has stored of earlier visits. */
+  stored(): (readonly [id: string, value: Value])[] {
+    return recallAll(keyOf("")).map(([id, text]) => [id, this.parsed(text, false)] as const);
+  }
+
+  private parsed(stored: string | undefined, isLive: boolean): Value {
     try {
-      return this.parse(JSON.parse(recall(keyOf(id)) ?? "null"));
+      return this.kind.parse(JSON.parse(stored ?? "null"), isLive);
     } catch {
-      return this.parse(null);
+      return this.kind.parse(null, isLive);
     }
   }
 
@@ -105,30 +135,61 @@ class Drafts<Value> {
 
 const maxOutgoing = 20;
 
-const conversations = new Drafts<Kept>(
-  (stored) => {
+/** What a person has yet to do in a conversation: finish a draft, or send a message again. */
+export type Unfinished = "draft" | "unsent";
+
+/** What is unfinished, by the conversation's id. */
+export const unfinished = signal<ReadonlyMap<string, Unfinished>>(new Map());
+
+function unfinishedOf({ draft, outgoing }: Kept): Unfinished | undefined {
+  if (outgoing.some(({ state }) => state === "failed")) return "unsent";
+  return draft.body.trim() === "" && draft.media.length === 0 ? undefined : "draft";
+}
+
+const isConversation = (id: string): boolean => id.startsWith("conv_");
+
+const conversations = new Drafts<Kept>({
+  parse: (stored, isLive) => {
     const { draft, outgoing = [] } = (stored ?? {}) as Partial<Kept>;
     return {
       draft: { ...emptyDraft, ...draft },
       // A page that closed while it sent does not know the outcome. A repetition is safe.
-      outgoing: outgoing.map((each) => ({ ...each, state: "failed" })),
+      outgoing: isLive ? outgoing : outgoing.map((each) => ({ ...each, state: "failed" })),
     };
   },
-  ({ draft, outgoing }) => outgoing.length === 0 && draft.body === "" && draft.media.length === 0,
-);
+  isEmpty: ({ draft, outgoing }) =>
+    outgoing.length === 0 && draft.body === "" && draft.media.length === 0,
+  onChange: (id, kept) => {
+    const found = unfinishedOf(kept);
+    if (!isConversation(id) || unfinished.peek().get(id) === found) return;
+    const next = new Map(unfinished.peek());
+    if (found === undefined) next.delete(id);
+    else next.set(id, found);
+    unfinished.value = next;
+  },
+});
+
+/** Finds what earlier visits left unfinished. */
+export function loadUnfinished(): void {
+  const found = conversations.stored().flatMap(([id, kept]) => {
+    const left = unfinishedOf(kept);
+    return left === undefined || !isConversation(id) ? [] : [[id, left] as const];
+  });
+  unfinished.value = new Map(found);
+}
 
 /** The edits of contacts, by the contact's id. Null while nobody edits it. */
-export const contactEdits = new Drafts<ContactEdit | null>(
-  (stored) => stored as ContactEdit | null,
-  (edit) =>
+export const contactEdits = new Drafts<ContactEdit | null>({
+  parse: (stored) => stored as ContactEdit | null,
+  isEmpty: (edit) =>
     edit === null || (Object.keys(edit.fields).length === 0 && edit.attributes === undefined),
-);
+});
 
 /** What is being noted about a person, by `observationDraft` of the contact's id. */
-export const observations = new Drafts<string>(
-  (stored) => (typeof stored === "string" ? stored : ""),
-  (text) => text === "",
-);
+export const observations = new Drafts<string>({
+  parse: (stored) => (typeof stored === "string" ? stored : ""),
+  isEmpty: (text) => text === "",
+});
 
 export const observationDraft = (contact: string): string => `${contact}:observation`;
 

@@ -19,6 +19,7 @@ import {
   put,
 } from "./conversations.ts";
 import { t } from "../texts.ts";
+import { tellStatus } from "./failures.ts";
 import { notify } from "./notifications.ts";
 import { isMe, loadPeople, nameOfAssignee } from "./people.ts";
 import { thread } from "./thread.ts";
@@ -103,6 +104,7 @@ function onEvent(event: Event): void {
       break;
     case "message.updated": {
       const { conversation_id, message_id } = event.data;
+      tellStatus(message_id, conversation_id, event.data);
       const last = conversationNow(conversation_id)?.last_message?.id;
       if (last === undefined || last < message_id) fetchSoon(conversation_id);
       endTyping(conversation_id, "us");

@@ -16,6 +16,7 @@ import {
   VirtualList,
 } from "../../../shared/browser/index.ts";
 import { conversation, list, maxListed } from "../state/conversations.ts";
+import { unfinished } from "../state/drafts.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
@@ -185,7 +186,7 @@ function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null 
           )}
         </span>
         <span class="row-line row-facts">
-          <Facts row={row} query={query} />
+          <Facts row={row} query={query} isActive={isActive} />
         </span>
       </span>
     </a>
@@ -213,12 +214,14 @@ function Preview({ row }: { readonly row: Conversation }): JSX.Element {
 interface FactsProps {
   readonly row: Conversation;
   readonly query: ListQuery;
+  readonly isActive: boolean;
 }
 
 /** What a person must know before opening the conversation: at most a few badges. */
-function Facts({ row, query }: FactsProps): JSX.Element {
+function Facts({ row, query, isActive }: FactsProps): JSX.Element {
   const { medium, handler, assignee, priority, labels, status, snoozed_until } = row;
   const since = row.waiting_since;
+  const left = unfinished.value.get(row.id);
   return (
     <>
       <span
@@ -227,6 +230,13 @@ function Facts({ row, query }: FactsProps): JSX.Element {
       >
         <Icon name={medium === "webchat" ? "chat" : "phone"} />
       </span>
+      {left === "unsent" && (
+        <Badge tone="bad" icon="alert">
+          {t("rowUnsent")}
+        </Badge>
+      )}
+      {/* Beside an open draft it would only appear while the person types. */}
+      {left === "draft" && !isActive && <Badge icon="edit">{t("rowDraft")}</Badge>}
       {row.opt_out_suspected && (
         <Badge tone="bad" icon="alert">
           {t("optOutSuspected")}

@@ -213,7 +213,7 @@ export function OutgoingBubble({ id, message }: OutgoingProps): JSX.Element {
 function discard(id: string, message: Outgoing): void {
   removeOutgoing(id, message.key);
   toast({
-    message: t("discard"),
+    message: t("discarded"),
     action: { label: t("undo"), run: () => editAgain(id, message) },
   });
 }

@@ -1,0 +1,54 @@
+/** Says that a message failed after its author has gone on to another conversation. */
+import type { Message } from "../../../../../src/index.ts";
+import { go, linkTo, place, toast } from "../../../shared/browser/index.ts";
+import { t } from "../texts.ts";
+import { nameIn } from "../words.ts";
+import { conversationNow } from "./conversations.ts";
+import { thread } from "./thread.ts";
+import { isView } from "./views.ts";
+
+const maxSent = 500;
+
+/** The messages that were sent from this page, the oldest first. */
+const sent = new Set<string>();
+
+/** Remembers a message, so that its failure is told. */
+export function noteSent(id: string): void {
+  sent.add(id);
+  for (const oldest of sent) {
+    if (sent.size <= maxSent) break;
+    sent.delete(oldest);
+  }
+}
+
+/** Tells that the server did not take a message. */
+export const tellUnsent = (conversationId: string): void => tell("failedToSend", conversationId);
+
+const lost: ReadonlySet<Message["status"]> = new Set(["failed", "undelivered", "expired"]);
+
+/** Tells that a message of this page did not reach the contact. */
+export function tellStatus(
+  id: string,
+  conversationId: string,
+  { status }: Pick<Message, "status">,
+): void {
+  if (lost.has(status) && sent.delete(id)) tell("failedToDeliver", conversationId);
+}
+
+function tell(what: "failedToSend" | "failedToDeliver", conversationId: string): void {
+  // The open thread shows it beside the message.
+  if (thread.peek()?.id === conversationId) return;
+  const row = conversationNow(conversationId);
+  const name = row === undefined ? t("contactUnknown") : nameIn(row);
+  toast({
+    message: t(what, { name }),
+    isError: true,
+    action: {
+      label: t("failedShow"),
+      run: () => {
+        const { path, query } = place.peek();
+        go(linkTo([isView(path[0]) ? path[0] : "all", conversationId], query));
+      },
+    },
+  });
+}

@@ -1,0 +1,88 @@
+/** What a person wrote in the inbox and nobody has: drafts, and messages that failed. */
+import { expect, onTestFinished, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
+import { openInbox } from "./inbox-shop.ts";
+
+const chromium = sharedChromium();
+
+test("a message that fails after its author went on is told, marked in the list, and one click away", async ({
+  skip,
+}) => {
+  const { shop, url, page, refuse } = await openInbox(chromium, skip);
+  const write = async (name: string, phone: string) => {
+    await shop.contacts.create({ phone, name });
+    return (await shop.sandbox.inbound({ from: phone, body: "Hello?" })).conversation_id;
+  };
+  const ann = await write("Ann", "+14155550100");
+  // The sandbox does not deliver to this number.
+  const bob = await write("Bob", "+15005550003");
+  await page.goto(`${url}#/all/${ann}`);
+  const row = (name: string) => page.locator(".row", { hasText: name });
+  const composer = page.locator(".composer-area");
+  const show = (id: string) => page.evaluate(`location.hash = "#/all/${id}"`);
+
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/${ann}/messages`, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  refuse(/\/messages$/);
+  await composer.fill("Until six.");
+  await composer.press("Control+Enter");
+  await show(bob);
+  await page.locator(".conversation-header", { hasText: "Bob" }).waitFor();
+  await composer.fill("And for you");
+  held.resolve();
+  const unsent = page.locator(".toast", { hasText: "The message to Ann was not sent." });
+  await unsent.waitFor();
+  await row("Ann").getByText("Not sent").waitFor();
+  // What is written in the open conversation is seen there.
+  expect(await row("Bob").getByText("Draft").count()).toBe(0);
+  await page.reload();
+  await row("Ann").getByText("Not sent").waitFor();
+
+  refuse(undefined);
+  expect(await composer.inputValue()).toBe("And for you");
+  await composer.press("Control+Enter");
+  await page.locator(".message.is-out").waitFor();
+  await composer.fill("One more thing");
+  await show(ann);
+  const lost = page.locator(".toast", { hasText: "The message to Bob was not delivered." });
+  await lost.waitFor();
+  await row("Bob").getByText("Draft").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".message.is-out", { hasText: "Until six." }).waitFor();
+  await row("Ann").getByText("Not sent").waitFor({ state: "detached" });
+
+  await lost.getByRole("button", { name: "Show" }).click();
+  await page.locator(".message.is-out[data-status=undelivered]").waitFor();
+  expect(await composer.inputValue()).toBe("One more thing");
+  await row("Bob").getByText("Draft").waitFor({ state: "detached" });
+});
+
+test("two tabs have one draft, and what one of them sends is gone in the other", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const second = await page.context().newPage();
+  onTestFinished(() => second.close());
+  for (const tab of [page, second]) {
+    await tab.goto(`${url}#/all/${id}`);
+    await tab.locator(".message").waitFor();
+  }
+  const [first, other] = [page, second].map((tab) => tab.locator(".composer-area"));
+  await first?.fill("We are open");
+  await expect.poll(() => other?.inputValue()).toBe("We are open");
+  await other?.fill("We are open until six.");
+  await expect.poll(() => first?.inputValue()).toBe("We are open until six.");
+  await other?.press("Control+Enter");
+  await expect.poll(() => first?.inputValue()).toBe("");
+  for (const tab of [page, second]) {
+    await tab.locator(".message.is-out[data-status=delivered]").waitFor();
+    await expect.poll(() => tab.locator(".message.is-out").count()).toBe(1);
+  }
+  const { data } = await shop.conversations.messages(id);
+  expect(data.filter(({ direction }) => direction === "outbound")).toHaveLength(1);
+});
