@@ -1,4 +1,5 @@
 /** Dates, times, durations and numbers in the page's language. */
+import { timeNow } from "./clock.ts";
 import { text } from "./shared-texts.ts";
 import { currentLocale } from "./texts.ts";
 
@@ -22,7 +23,7 @@ export const dateTime = (at: string | number | Date): string =>
   dateFormat("dateTime", { dateStyle: "medium", timeStyle: "medium" }).format(new Date(at));
 
 /** `Monday, March 2`, with the year unless it is this year, or `Today` or `Yesterday`. */
-export function day(at: string | number | Date, now: number = Date.now()): string {
+export function day(at: string | number | Date, now: number = timeNow()): string {
   const date = new Date(at);
   const days = daysBetween(date, new Date(now));
   if (days === 0) return text("today");
@@ -33,7 +34,7 @@ export function day(at: string | number | Date, now: number = Date.now()): strin
 }
 
 /** The shortest useful time for a list: a time today, a weekday this week, a date before. */
-export function shortTime(at: string | number | Date, now: number = Date.now()): string {
+export function shortTime(at: string | number | Date, now: number = timeNow()): string {
   const date = new Date(at);
   const days = daysBetween(date, new Date(now));
   if (days === 0) return time(date);

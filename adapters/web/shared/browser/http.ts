@@ -1,6 +1,7 @@
 /** Requests to the mount. All paths are below the page's own address. */
 import { signal } from "@preact/signals";
 import type { Problem } from "../../../../src/index.ts";
+import { noteServerTime } from "./clock.ts";
 import { announceReconnect, current, offlineUntil, type Session, session } from "./connection.ts";
 import { ApiError, OfflineError } from "./problem.ts";
 import { text } from "./shared-texts.ts";
@@ -86,6 +87,7 @@ async function send<Result>(
       credentials: "same-origin",
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(given ? [given] : [])]),
     });
+    noteServerTime(response.headers.get("Date"));
     record(method, address, body, response.status);
     if (response.ok) return (await readJson(response)) as Result;
     const error = await errorOf(response);

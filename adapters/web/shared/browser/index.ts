@@ -1,5 +1,6 @@
 /** What the pages have in common. The style sheet of a page imports `styles.css`. */
 export * from "./app.tsx";
+export * from "./clock.ts";
 export * from "./components/button.tsx";
 export * from "./components/dialog.tsx";
 export * from "./components/display.tsx";

@@ -14,6 +14,7 @@ import {
   Select,
   Table,
   TextField,
+  timeNow,
   toast,
 } from "../../../shared/browser/index.ts";
 import { PagedList } from "../paged.ts";
@@ -187,7 +188,7 @@ function KeyTable({ rows, onOpen }: KeyTableProps): JSX.Element {
 
 function KeyState({ of }: { readonly of: ApiKey }): JSX.Element {
   const { revoked_at, expires_at, previous_expires_at } = of;
-  const now = Date.now();
+  const now = timeNow();
   if (revoked_at !== null) return <Badge tip={dateTime(revoked_at)}>{t("keyRevokedState")}</Badge>;
   if (expires_at !== null && Date.parse(expires_at) <= now) {
     return (
@@ -223,7 +224,7 @@ function CreateDialog({ onCreated, onClose }: CreateDialogProps): JSX.Element {
   const once = useMemo(
     () => ({
       key: newKey(),
-      expires_at: days === "" ? null : new Date(Date.now() + Number(days) * dayMs).toISOString(),
+      expires_at: days === "" ? null : new Date(timeNow() + Number(days) * dayMs).toISOString(),
     }),
     [JSON.stringify(values)],
   );

@@ -13,6 +13,7 @@ import {
   SafeLink,
   shownAddress,
   StrangerText,
+  timeNow,
   toast,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
@@ -95,11 +96,11 @@ export function MessagePage({ id }: { readonly id: string }): JSX.Element {
 
 /** The life, which goes on while the message has not ended. */
 function LifeOf({ message, timeline }: Loaded): JSX.Element {
-  const [now, setNow] = useState(Date.now);
+  const [now, setNow] = useState(timeNow);
   const isOver = hasEnded(message.status);
   useEffect(() => {
     if (isOver) return;
-    const timer = setInterval(() => setNow(Date.now()), tickMs);
+    const timer = setInterval(() => setNow(timeNow()), tickMs);
     return () => clearInterval(timer);
   }, [isOver]);
   const { status, send_at: sendAt } = message;

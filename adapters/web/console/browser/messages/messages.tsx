@@ -16,6 +16,7 @@ import {
   shownAddress,
   Table,
   TextField,
+  timeNow,
 } from "../../../shared/browser/index.ts";
 import { useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
@@ -261,7 +262,7 @@ function MessageFilters({ filters }: { readonly filters: Filters }): JSX.Element
 
 /** The beginning of the last hour, day and week, to the minute. */
 function sinceOptions(): { value: string; label: string }[] {
-  const now = Math.floor(Date.now() / 60_000) * 60_000;
+  const now = Math.floor(timeNow() / 60_000) * 60_000;
   return (["hour", "day", "week"] as const).map((name) => ({
     value: new Date(now - spans[name]).toISOString(),
     label: t(name === "hour" ? "sinceHour" : name === "day" ? "sinceDay" : "sinceWeek"),

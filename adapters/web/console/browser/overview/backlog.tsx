@@ -12,6 +12,7 @@ import {
   shownAddress,
   Skeleton,
   Table,
+  timeNow,
 } from "../../../shared/browser/index.ts";
 import { Card } from "../parts/layout.tsx";
 import { t } from "../texts.ts";
@@ -77,7 +78,7 @@ const kindName = (kind: WorkKind): string => {
 
 const age = (at: string): JSX.Element => (
   <span class="nowrap" data-tooltip={dateTime(at)}>
-    {span(Math.max(0, Date.now() - Date.parse(at)))}
+    {span(Math.max(0, timeNow() - Date.parse(at)))}
   </span>
 );
 

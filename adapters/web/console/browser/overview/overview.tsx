@@ -12,6 +12,7 @@ import {
   Resource,
   Select,
   Skeleton,
+  timeNow,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { Card, PageView } from "../parts/layout.tsx";
@@ -60,7 +61,7 @@ export function OverviewPage(): JSX.Element {
   const usage = useMemo(
     () =>
       new Resource<HourlyUsage>((signal) => {
-        const from = new Date(Date.now() - (ranges[range].hours - 1) * hourMs).toISOString();
+        const from = new Date(timeNow() - (ranges[range].hours - 1) * hourMs).toISOString();
         return api.get("v1/usage/hours", { from, channel }, { signal });
       }),
     [range, channel],

@@ -10,6 +10,7 @@ import {
   Menu,
   Select,
   TextField,
+  timeNow,
   toast,
   toastError,
 } from "../../../shared/browser/index.ts";
@@ -165,7 +166,7 @@ const localTime = (at: number): string =>
   new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 function RecoverDialog({ path, onClose, onDone }: PathDialogProps): JSX.Element {
-  const [since, setSince] = useState(() => localTime(Date.now() - dayMs));
+  const [since, setSince] = useState(() => localTime(timeNow() - dayMs));
   return (
     <ActionDialog
       title={t("webhookRecover")}

@@ -12,6 +12,7 @@ import {
   place,
   Resource,
   Table,
+  timeNow,
 } from "../../../shared/browser/index.ts";
 import { useCoalesced, useLive } from "../live.ts";
 import { PagedList } from "../paged.ts";
@@ -159,7 +160,7 @@ function Settings({ webhook }: { readonly webhook: Webhook }): JSX.Element {
         [
           t("webhookOldSecret"),
           previous_expires_at !== null &&
-            Date.parse(previous_expires_at) > Date.now() &&
+            Date.parse(previous_expires_at) > timeNow() &&
             t("until", { time: dateTime(previous_expires_at) }),
         ],
         [t("fieldId"), <Copied key="id" value={id} />],

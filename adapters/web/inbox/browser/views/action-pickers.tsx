@@ -7,6 +7,7 @@ import {
   dayAndTime,
   Picker,
   type PickerOption,
+  timeNow,
 } from "../../../shared/browser/index.ts";
 import { assign, setLabels, snooze } from "../state/actions.ts";
 import { conversationNow, list } from "../state/conversations.ts";
@@ -116,7 +117,7 @@ interface SnoozePickerProps extends PickerProps {
 
 /** Chooses until when a conversation is snoozed. */
 export function SnoozePicker({ row, anchor, onClose, onAt }: SnoozePickerProps): JSX.Element {
-  const choices = snoozeChoices(new Date());
+  const choices = snoozeChoices(new Date(timeNow()));
   return (
     <Picker
       anchor={anchor}

@@ -9,6 +9,7 @@ import {
   Picker,
   Select,
   TextField,
+  timeNow,
   webAddress,
 } from "../../../shared/browser/index.ts";
 import { type Draft, setDraft } from "../state/drafts.ts";
@@ -31,7 +32,7 @@ export function Tools({ row, draft, preview }: ToolsProps): JSX.Element {
   const [opened, setOpened] = useState<OpenedTool>();
   const anchor = useRef<HTMLButtonElement>(null);
   const close = (): void => setOpened(undefined);
-  const choices = snoozeChoices(new Date());
+  const choices = snoozeChoices(new Date(timeNow()));
   return (
     <div class="composer-tools">
       <IconButton icon="paperclip" label={t("attach")} onClick={() => setOpened("attach")} />

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { Button, Dialog, TextField } from "../../../shared/browser/index.ts";
+import { Button, Dialog, TextField, timeNow } from "../../../shared/browser/index.ts";
 import { t } from "../texts.ts";
 
 interface TimeDialogProps {
@@ -18,7 +18,7 @@ interface TimeDialogProps {
 export function TimeDialog(props: TimeDialogProps): JSX.Element {
   const { title, label, confirm, onPick, onClose } = props;
   const [at, setAt] = useState("");
-  const isLater = Date.parse(at) > Date.now();
+  const isLater = Date.parse(at) > timeNow();
   return (
     <Dialog
       title={title}

@@ -1,0 +1,18 @@
+/** The time by the server's clock, since that of a browser may be wrong. */
+import { signal } from "@preact/signals";
+
+/** A smaller difference comes from a slow response, and from the header, which has full seconds. */
+const toleranceMs = 5_000;
+
+/** How far the server's clock is ahead of the browser's, in ms. */
+export const clockOffset = signal(0);
+
+/** The time in ms since 1970. */
+export const timeNow = (): number => Date.now() + clockOffset.peek();
+
+/** Takes the time from the header `Date` of a response that no cache has kept. */
+export function noteServerTime(header: string | null): void {
+  const ahead = Date.parse(header ?? "") - Date.now();
+  if (Number.isNaN(ahead) || Math.abs(ahead - clockOffset.peek()) <= toleranceMs) return;
+  clockOffset.value = Math.abs(ahead) <= toleranceMs ? 0 : ahead;
+}

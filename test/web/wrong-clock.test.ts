@@ -1,0 +1,49 @@
+/** The inbox in a browser whose clock is wrong. */
+import { expect, test } from "vitest";
+import { sharedChromium } from "../support/chromium.ts";
+import { openInbox } from "./inbox-shop.ts";
+
+const chromium = sharedChromium();
+
+const hour = 3_600_000;
+
+/** Runs in the page before its own code. */
+const clockAhead = (ms: number): string => `
+const right = Date;
+window.Date = class extends right {
+  constructor(...given) {
+    if (given.length === 0) super(right.now() + ${ms});
+    else super(...given);
+  }
+  static now() {
+    return right.now() + ${ms};
+  }
+};`;
+
+test("waiting times, days and a snooze are those of the server, whatever the browser's clock says", async ({
+  skip,
+}) => {
+  for (const wrong of [26 * hour, -3 * hour]) {
+    const { shop, url, page, faults } = await openInbox(chromium, skip);
+    await page.addInitScript(clockAhead(wrong));
+    const from = "+14155550100";
+    const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+    await page.goto(`${url}#/all/${id}`);
+    await page
+      .locator(".row")
+      .getByText(/^Waits \d+s$/)
+      .waitFor();
+    await page.locator(".day", { hasText: "Today" }).waitFor();
+    await page.keyboard.press("s");
+    await page.getByRole("option", { name: "In one hour" }).click();
+    await page
+      .getByText(/^Snoozed until/)
+      .first()
+      .waitFor();
+    const { snoozed_until } = await shop.conversations.get(id);
+    const until = Date.parse(snoozed_until ?? "") - Date.now();
+    expect(until).toBeGreaterThan(hour - 120_000);
+    expect(until).toBeLessThan(hour + 120_000);
+    expect(faults).toEqual([]);
+  }
+});
