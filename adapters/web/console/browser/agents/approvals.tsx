@@ -135,7 +135,7 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
             id: "input",
             label: t("stepInput"),
             cell: (run) => (
-              <code class="truncate muted">
+              <code class="approval-input truncate muted">
                 <bdi>{JSON.stringify(askedCall(run)?.input ?? null)}</bdi>
               </code>
             ),

@@ -225,11 +225,11 @@ function summaryOf({ type, data }: Event): string {
     case "conversation.created":
     case "conversation.updated":
     case "conversation.closed":
-      return `${data.conversation.status} · ${data.conversation.handler}`;
+      return `${shownAddress(data.conversation.contact.name)} · ${data.conversation.status} · ${data.conversation.handler}`;
     case "conversation.handoff":
-      return data.reason;
+      return `${shownAddress(data.contact.name)} · ${data.reason}`;
     case "sentiment.changed":
-      return `${data.from?.label ?? "–"} → ${data.to.label}`;
+      return `${shownAddress(data.contact.name)} · ${data.from?.label ?? "–"} → ${data.to.label}`;
     case "agent.run.completed":
       return data.run.status;
     case "webhook.disabled":

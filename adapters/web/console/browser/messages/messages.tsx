@@ -151,6 +151,12 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
             </span>
           ),
         },
+        // On a phone, the table shows two columns before it is scrolled.
+        {
+          id: "status",
+          label: t("columnStatus"),
+          cell: ({ status }) => <StatusBadge of={status} />,
+        },
         {
           id: "contact",
           label: t("columnContact"),
@@ -162,11 +168,6 @@ function MessageTable({ rows }: { readonly rows: readonly Message[] }): JSX.Elem
           id: "channel",
           label: t("columnChannel"),
           cell: ({ channel }) => <span class="nowrap">{channelName(channel)}</span>,
-        },
-        {
-          id: "status",
-          label: t("columnStatus"),
-          cell: ({ status }) => <StatusBadge of={status} />,
         },
         {
           id: "time",
