@@ -262,7 +262,10 @@ test("a session that ends while a person writes keeps the text for that person, 
   expect(await faultsOf(page)).toEqual([]);
   for (let i = 0; i < 2; i++) await page.keyboard.press("Escape");
   await page.locator("dialog:modal").waitFor();
-  await signIn(kim);
+  // The person signs in to the application in another tab, and comes back.
+  person = kim;
+  await page.evaluate("dispatchEvent(new Event('focus'))");
+  await dialog.waitFor({ state: "detached" });
   // The person goes on writing where the session ended.
   await page.keyboard.type(" until six.");
   expect(await composer.inputValue()).toBe("We are open until six.");

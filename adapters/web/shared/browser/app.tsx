@@ -79,7 +79,8 @@ function Banner(): JSX.Element | null {
     <div class="banner" role="status">
       <Icon name="alert" />
       <span class="grow">
-        <strong>{text("offlineTitle")}</strong> {text("offlineBody")}
+        <strong>{text("offlineTitle")}</strong>{" "}
+        <span class="banner-more">{text("offlineBody")}</span>
       </span>
       <span class="banner-wait" aria-hidden="true">
         {wait > 1000 ? text("tryAgainIn", { time: duration(wait) }) : ""}
@@ -99,6 +100,12 @@ function SignIn(): JSX.Element | null {
   const [isBusy, setBusy] = useState(false);
   const dialog = useModal();
   const id = useId();
+  useEffect(() => {
+    // The person has signed in to the application in another tab, and comes back.
+    const check = (): void => void loadSession();
+    window.addEventListener("focus", check);
+    return () => window.removeEventListener("focus", check);
+  }, []);
   if (state.status !== "signed_out") return null;
   const submit = async (): Promise<void> => {
     setBusy(true);
@@ -109,6 +116,11 @@ function SignIn(): JSX.Element | null {
     } finally {
       setBusy(false);
     }
+  };
+  const retry = async (): Promise<void> => {
+    setBusy(true);
+    await loadSession();
+    setBusy(false);
   };
   return (
     <dialog
@@ -151,7 +163,7 @@ function SignIn(): JSX.Element | null {
             </details>
           </>
         ) : (
-          <Button icon="refresh" onClick={() => void loadSession()}>
+          <Button icon="refresh" isBusy={isBusy} onClick={() => void retry()}>
             {text("retry")}
           </Button>
         )}

@@ -29,7 +29,16 @@ export function toast(given: Toast): void {
   const id = next;
   const others = shown.value.filter(({ message }) => message !== given.message);
   shown.value = [...others, { ...given, id }].slice(-maxShown);
-  if (given.isError !== true) setTimeout(() => dismiss(id), shownMs);
+  if (given.isError !== true) dismissLater(id);
+}
+
+/** It waits while the person points at a message, or has the focus in one. */
+function dismissLater(id: number): void {
+  setTimeout(() => {
+    const isUsed = document.querySelector(".toasts:is(:hover, :focus-within)") !== null;
+    if (isUsed) dismissLater(id);
+    else dismiss(id);
+  }, shownMs);
 }
 
 /** Shows why something failed. */
