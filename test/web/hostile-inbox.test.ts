@@ -19,10 +19,10 @@ const files = [
   "https://user:alert(4)@evil.example/a.png",
 ];
 
-/** The tags inside of the elements, apart from those of links and of marked directions. */
+/** The tags inside of the elements, apart from links, marked directions and places to break. */
 const foreign = (selector: string): string =>
   `[...document.querySelectorAll(${JSON.stringify(`:is(${selector}) *`)})]
-     .map(({ localName }) => localName).filter((name) => name !== "a" && name !== "bdi")`;
+     .map(({ localName }) => localName).filter((name) => !["a", "bdi", "wbr"].includes(name))`;
 
 const texts = (page: Page, selector: string): Promise<string[]> =>
   page.locator(selector).allTextContents();

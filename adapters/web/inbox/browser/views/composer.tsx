@@ -77,7 +77,7 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
             { id: "note", label: t("noteMode") },
           ]}
         />
-        <span class="composer-hint muted truncate">{isNote ? "" : <Situation row={row} />}</span>
+        {!isNote && <Situation row={row} />}
       </div>
       {!isNote && preview !== undefined && <Policies row={row} preview={preview} />}
       <textarea
@@ -116,12 +116,16 @@ export function Composer({ row }: { readonly row: Conversation }): JSX.Element {
   );
 }
 
+/** What a reply causes besides. */
 function Situation({ row }: { readonly row: Conversation }): JSX.Element | null {
-  if (row.status === "closed") return <>{t("closedNotice")}</>;
-  if (row.handler === "ai" && row.assignee !== null) {
-    return <>{t("agentAnswers", { name: nameOfAssignee(row.assignee) })}</>;
-  }
-  return null;
+  const { status, handler, assignee } = row;
+  const text =
+    status === "closed"
+      ? t("closedNotice")
+      : handler === "ai" && assignee !== null
+        ? t("agentAnswers", { name: nameOfAssignee(assignee) })
+        : undefined;
+  return text === undefined ? null : <span class="composer-hint muted">{text}</span>;
 }
 
 /** Lets the area grow with its text. */

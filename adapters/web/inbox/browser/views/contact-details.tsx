@@ -56,17 +56,32 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
       <dl class="facts">
         {known.map(([name, value]) => (
           <div key={name} class="fact">
-            <dt class="truncate">
+            <dt>
               <bdi>{name}</bdi>
             </dt>
             <dd>
-              <bdi class="grow">{String(value)}</bdi>
+              <bdi class="grow">
+                <Breakable>{String(value)}</Breakable>
+              </bdi>
               <CopyButton value={String(value)} />
             </dd>
           </div>
         ))}
       </dl>
     </Section>
+  );
+}
+
+/** Breaks an email address before its domain, rather than within a word. */
+function Breakable({ children }: { readonly children: string }): JSX.Element {
+  const [start, ...rest] = children.split("@");
+  return rest.length !== 1 ? (
+    <>{children}</>
+  ) : (
+    <>
+      {start}
+      <wbr />@{rest}
+    </>
   );
 }
 

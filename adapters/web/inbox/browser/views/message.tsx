@@ -26,10 +26,13 @@ interface MessageProps {
   readonly contact: string;
   /** Whether the author is the same as that of the message before. */
   readonly isContinued: boolean;
+  /** Whether its time is shown, rather than that of the next one from the contact. */
+  readonly isTimeShown: boolean;
 }
 
 /** One message. */
-export function MessageBubble({ message, contact, isContinued }: MessageProps): JSX.Element {
+export function MessageBubble(props: MessageProps): JSX.Element {
+  const { message, contact, isContinued, isTimeShown } = props;
   const [dialog, setDialog] = useState<"details" | "why">();
   const { direction, author, body, media, error } = message;
   const isOut = direction === "outbound";
@@ -62,12 +65,12 @@ export function MessageBubble({ message, contact, isContinued }: MessageProps): 
           </p>
         )}
         <div class="message-line">
-          <div class="bubble" dir="auto">
+          <div class="bubble">
             {body === null ? (
               <em class="muted">{t("redacted")}</em>
             ) : (
               body !== "" && (
-                <p class="message-text">
+                <p class="message-text" dir="auto">
                   <StrangerText>{body}</StrangerText>
                 </p>
               )
@@ -78,7 +81,9 @@ export function MessageBubble({ message, contact, isContinued }: MessageProps): 
           </div>
           <Menu label={t("messageActions")} items={menuOf(message, setDialog)} />
         </div>
-        <p class={`message-meta tone-${status.tone}`}>
+        <p
+          class={`message-meta tone-${status.tone} ${isOut || isTimeShown ? "" : "visually-hidden"}`}
+        >
           <time dateTime={message.created_at} data-tooltip={dateTime(message.created_at)}>
             {time(message.created_at)}
           </time>
@@ -148,7 +153,8 @@ export function NoteCard({ note, contact }: NoteProps): JSX.Element {
     <div class="note">
       <p class="note-head">
         <Icon name="note" />
-        <strong>{t("note")}</strong> <bdi>{nameOfAuthor(note.author, contact)}</bdi>
+        <strong>{t("note")}</strong>{" "}
+        <bdi class="truncate">{nameOfAuthor(note.author, contact)}</bdi>
         <time dateTime={note.created_at} data-tooltip={dateTime(note.created_at)}>
           {time(note.created_at)}
         </time>
@@ -168,7 +174,11 @@ interface OutgoingProps {
 /** A message that the server does not have yet. */
 export function OutgoingBubble({ id, message }: OutgoingProps): JSX.Element {
   const isFailed = message.state === "failed";
-  const text = <p class="message-text">{message.body}</p>;
+  const text = (
+    <p class="message-text" dir="auto">
+      {message.body}
+    </p>
+  );
   const problem = message.problem === "" ? t("sendFailed") : message.problem;
   return (
     <div
@@ -176,7 +186,7 @@ export function OutgoingBubble({ id, message }: OutgoingProps): JSX.Element {
       data-status={message.state}
     >
       <div class="message-column">
-        <div class={message.mode === "note" ? "note" : "bubble"} dir="auto">
+        <div class={message.mode === "note" ? "note" : "bubble"}>
           {text}
           {message.media.map((url) => (
             <Attachment key={url} url={url} />

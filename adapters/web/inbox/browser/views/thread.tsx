@@ -9,6 +9,7 @@ import {
   ErrorState,
   Icon,
   Skeleton,
+  time,
   toast,
 } from "../../../shared/browser/index.ts";
 import { keptOf } from "../state/drafts.ts";
@@ -120,8 +121,8 @@ function Entries({ entries, row, marked }: EntriesProps): JSX.Element {
     <>
       {entries.map((entry, index) => {
         const before = entries[index - 1];
-        const isNewDay =
-          before === undefined || daysBetween(new Date(before.at), new Date(entry.at)) !== 0;
+        const after = entries[index + 1];
+        const isNewDay = before === undefined || !isSameDay(before, entry);
         return (
           <div
             key={entry.id}
@@ -142,6 +143,12 @@ function Entries({ entries, row, marked }: EntriesProps): JSX.Element {
                 message={entry.message}
                 contact={nameIn(row)}
                 isContinued={!isNewDay && continues(before, entry)}
+                isTimeShown={
+                  after === undefined ||
+                  !isSameDay(entry, after) ||
+                  !continues(entry, after) ||
+                  time(entry.at) !== time(after.at)
+                }
               />
             )}
           </div>
@@ -150,6 +157,9 @@ function Entries({ entries, row, marked }: EntriesProps): JSX.Element {
     </>
   );
 }
+
+const isSameDay = (before: Entry, after: Entry): boolean =>
+  daysBetween(new Date(before.at), new Date(after.at)) === 0;
 
 const pauseMs = 180_000;
 

@@ -1,0 +1,127 @@
+/** What a person must be able to see, on wide and narrow screens. */
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { standard } from "../../adapters/standard.ts";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
+import { newShop, newTab, refundAction, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+const phone = { width: 390, height: 844 };
+const laptop = { width: 1280, height: 800 };
+
+async function boxOf(element: Locator) {
+  const box = await element.boundingBox();
+  if (box === null) throw new Error("The element is not shown.");
+  return { ...box, right: box.x + box.width, bottom: box.y + box.height };
+}
+
+const overlap = async (a: Locator, b: Locator): Promise<boolean> => {
+  const [one, other] = [await boxOf(a), await boxOf(b)];
+  return one.x < other.right && other.x < one.right && one.y < other.bottom && other.y < one.bottom;
+};
+
+test("the composer says on every screen that a reply takes the conversation from the agent", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  await shop.agents.create({ name: "Bea", instructions: "Help.", channels: ["sms"] });
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), laptop);
+  await page.goto(`${url}#/all/${id}`);
+  const hint = page.getByText("Bea answers here. Your reply takes the conversation over.");
+  // The contact leaves little room for it.
+  await page.getByRole("complementary", { name: "Contact" }).waitFor();
+  await hint.waitFor();
+  await page.setViewportSize(phone);
+  await hint.waitFor();
+  const { x, right } = await boxOf(hint);
+  expect(x).toBeGreaterThan(0);
+  expect(right).toBeLessThan(phone.width);
+});
+
+test("names in every script stand beside their pictures, and an outage hides no part of the work", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  for (const [i, name] of ["Ann", "محمد"].entries()) {
+    const from = `+1415555010${i}`;
+    await shop.contacts.create({ phone: from, name });
+    await shop.sandbox.inbound({ from, body: name });
+  }
+  const server = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), laptop);
+  await page.goto(server.url);
+  await page.locator(".row", { hasText: "محمد" }).click();
+  await page.locator(".notice").waitFor();
+  await page.locator(".message").waitFor();
+  const starts = await page.evaluate<number[]>(
+    `[...document.querySelectorAll(".row-name, .row-preview .truncate")].map((each) => {
+       const range = document.createRange();
+       range.selectNodeContents(each);
+       return Math.round(range.getBoundingClientRect().left);
+     })`,
+  );
+  expect(starts).toHaveLength(4);
+  expect(new Set(starts).size).toBe(1);
+
+  await server.stop();
+  await page.locator(".composer-area").fill("Hello");
+  await page.locator(".composer-area").press("Control+Enter");
+  const banner = page.locator(".banner", { hasText: "Not connected" });
+  await banner.waitFor();
+  for (const part of [".search", ".row", ".conversation-header", ".notice", ".message.is-out"]) {
+    expect(await overlap(banner, page.locator(part).first()), part).toBe(false);
+  }
+  expect(await overlap(banner, page.locator(".composer"))).toBe(false);
+  // A message of the page stands beside it.
+  await page.locator(".conversation-header h2").click();
+  await page.keyboard.press("u");
+  await page.locator(".toast").waitFor();
+  expect(await overlap(banner, page.locator(".toast"))).toBe(false);
+});
+
+/** Whether an element is in sight, without scrolling its box. */
+async function isInSight(page: Page, element: Locator): Promise<boolean> {
+  const { x, right } = await boxOf(element);
+  return x >= 0 && right <= (page.viewportSize()?.width ?? 0);
+}
+
+test("long inputs of an approval leave room for the rest, and a phone shows the states of messages", async ({
+  skip,
+}) => {
+  const { agents } = standard();
+  const actions = [refundAction(() => {})];
+  const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions } });
+  const from = "+14155550100";
+  const { conversation_id } = await shop.sandbox.inbound({ from, body: "Refund, please" });
+  const agent = await shop.agents.create({ name: "Bea", instructions: "Help.", channels: ["sms"] });
+  const order = "the one with a very long name ".repeat(20);
+  await shop.agents.trigger(agent.id, { conversation_id, action: "refund", input: { order } });
+  await eventually(async () => {
+    const { data } = await shop.agents.runs(agent.id);
+    expect(data.map(({ status }) => status)).toContain("awaiting_approval");
+  });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), laptop);
+  await page.goto(`${url}#/agents`);
+  const waiting = page.getByRole("region", { name: "Waiting for approval" });
+  await waiting.getByText("refund", { exact: true }).waitFor();
+  expect(await isInSight(page, waiting.locator("td time"))).toBe(true);
+
+  await page.setViewportSize(phone);
+  await page.goto(`${url}#/messages`);
+  const received = page.getByRole("region", { name: "Messages" }).getByText("Received");
+  await received.waitFor();
+  expect(await isInSight(page, received)).toBe(true);
+
+  // Each event tells whom it is about.
+  await page.setViewportSize(laptop);
+  await page.goto(`${url}#/events`);
+  await page.locator(".event-summary", { hasText: "+1 415 555 0100 · open · " }).first().waitFor();
+});
