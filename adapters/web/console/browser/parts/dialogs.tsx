@@ -64,6 +64,8 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
     >
       <form
         class="form"
+        // The server says what is wrong, also if the button is pressed.
+        noValidate
         onSubmit={(event) => {
           event.preventDefault();
           if (isReady && !isBusy) void run();
