@@ -44,6 +44,32 @@ test("a search finds conversations everywhere and marks their state, or only in 
   expect(faults).toEqual([]);
 });
 
+test("a search shows the words that it found, and leads to their message", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const long = `Good morning. ${"I have a question. ".repeat(10)}Can I get a refund for it?`;
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: long });
+  await shop.conversations.reply(id, { body: "Of course.", author_id: kim.id });
+  for (let i = 0; i < 60; i++) await shop.sandbox.inbound({ from, body: `Thanks ${i}` });
+  await page.goto(url);
+  await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("REFU get");
+  const row = page.locator(".row", { hasText: "refund" });
+  await row.waitFor();
+  expect(await row.locator("mark").allTextContents()).toEqual(["get", "refu"]);
+  expect(await row.locator(".row-preview").textContent()).toMatch(
+    /^….{0,24}get a refund for it\?$/,
+  );
+  await row.click();
+  await page.locator(".entry.is-marked", { hasText: "refund" }).waitFor();
+  // Without the search, the list shows the last message again.
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await page.locator(".row", { hasText: "Thanks 59" }).waitFor();
+  expect(await page.locator("mark").count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
 test("a bar of the sentiment leads to its message, also in older pages and other conversations", async ({
   skip,
 }) => {

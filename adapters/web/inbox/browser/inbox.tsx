@@ -14,7 +14,8 @@ import { list } from "./state/conversations.ts";
 import { loadUnfinished } from "./state/drafts.ts";
 import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
-import { openThread } from "./state/thread.ts";
+import { matches } from "./state/matches.ts";
+import { openThread, target } from "./state/thread.ts";
 import { isView, type ListQuery } from "./state/views.ts";
 import { t } from "./texts.ts";
 import { isContactShown, showContact } from "./views/contact-visibility.ts";
@@ -52,6 +53,9 @@ export function Inbox(): JSX.Element {
   }, []);
   useEffect(() => {
     openThread(open);
+    const match = shown.words === undefined ? undefined : matches.peek().get(open ?? "");
+    // Whoever opens what a search has found wants to see the message.
+    if (match !== undefined) target.value ??= match;
     list.keep(open);
     return () => {
       if (open !== undefined) leave(open);

@@ -1,6 +1,7 @@
 /** The views of the inbox: what each shows, in which order, and how it is requested. */
 import type { Conversation, ConversationMatch, Page, Priority } from "../../../../../src/index.ts";
 import { api, ApiError, current, type Query } from "../../../shared/browser/index.ts";
+import { matches } from "./matches.ts";
 import { isMe } from "./people.ts";
 
 export const views = ["all", "mine", "unassigned", "waiting", "snoozed", "closed"] as const;
@@ -108,6 +109,7 @@ async function search(
   signal: AbortSignal,
 ): Promise<Page<Conversation>> {
   if (/^conv_\w+$/.test(words)) {
+    matches.value = new Map();
     const all = { has_more: false, next_cursor: null };
     try {
       return { data: [await api.get(`v1/conversations/${words}`, {}, { signal })], ...all };
@@ -121,6 +123,12 @@ async function search(
     { q: words, ...parameters },
     { signal },
   );
+  if (!signal.aborted) {
+    const found = data.flatMap(({ conversation, message }) =>
+      message === null ? [] : [[conversation.id, message] as const],
+    );
+    matches.value = new Map(found);
+  }
   return { data: data.map(({ conversation }) => conversation), ...rest };
 }
 

@@ -1,6 +1,6 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Conversation } from "../../../../../src/index.ts";
+import type { Conversation, Message } from "../../../../../src/index.ts";
 import {
   Avatar,
   Badge,
@@ -17,6 +17,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { conversation, list, maxListed } from "../state/conversations.ts";
 import { unfinished } from "../state/drafts.ts";
+import { excerpt, matches } from "../state/matches.ts";
 import { now } from "../state/now.ts";
 import { nameOfAssignee } from "../state/people.ts";
 import { activityOf, isEverywhere, type ListQuery } from "../state/views.ts";
@@ -159,6 +160,9 @@ function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null 
   const row = conversation(id);
   if (row === undefined) return null;
   const { contact, unread_count: unread } = row;
+  const { words } = query;
+  const match = words === undefined ? undefined : matches.value.get(id);
+  const at = match?.created_at ?? activityOf(row);
   return (
     <a
       class={`row ${isActive ? "is-active" : ""} ${unread > 0 ? "is-unread" : ""}`}
@@ -172,12 +176,20 @@ function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null 
           <span class="row-name truncate grow" dir="auto">
             {nameIn(row)}
           </span>
-          <time class="row-time" dateTime={activityOf(row)}>
-            {shortTime(activityOf(row), now.value)}
+          <time class="row-time" dateTime={at}>
+            {shortTime(at, now.value)}
           </time>
         </span>
         <span class="row-line">
-          <Preview row={row} />
+          {match === undefined || !match.body ? (
+            <Preview message={row.last_message}>{row.last_message?.preview}</Preview>
+          ) : (
+            <Preview message={match}>
+              {excerpt(match.body, words ?? "").map(({ text, isFound }, index) =>
+                isFound ? <mark key={index}>{text}</mark> : text,
+              )}
+            </Preview>
+          )}
           {unread > 0 && (
             <span class="count is-strong">
               <span aria-hidden="true">{unread > 99 ? t("many", { count: 99 }) : unread}</span>
@@ -193,19 +205,25 @@ function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null 
   );
 }
 
-function Preview({ row }: { readonly row: Conversation }): JSX.Element {
-  const last = row.last_message;
-  const empty = last === null ? t("rowNoMessages") : t("rowNoText");
+interface PreviewProps {
+  /** The message that is shown. Null if there is none. */
+  readonly message: Pick<Message, "direction"> | null;
+  /** Its text, or the part that a search has found. */
+  readonly children: ComponentChildren;
+}
+
+function Preview({ message, children }: PreviewProps): JSX.Element {
+  const empty = message === null ? t("rowNoMessages") : t("rowNoText");
   return (
     <span class="row-preview grow">
-      {last?.direction === "outbound" && (
+      {message?.direction === "outbound" && (
         <>
           <Icon name="reply" />
           <span class="visually-hidden">{t("rowSent")}</span>
         </>
       )}
       <span class="truncate grow" dir="auto">
-        {last?.preview || empty}
+        {children || empty}
       </span>
     </span>
   );
