@@ -14,4 +14,10 @@ export type {
 } from "./handles.ts";
 export type { Contacts, Conversations, Messages, Senders, Webchat } from "./messaging-handles.ts";
 export type { AccountOptions, Defaults, EngineOptions, Settings, StopOptions } from "./options.ts";
-export { accountMode, checkAccountId, checkTransaction, settingsOf, stopDeadline } from "./settings.ts";
+export {
+  accountMode,
+  checkAccountId,
+  checkTransaction,
+  settingsOf,
+  stopDeadline,
+} from "./settings.ts";

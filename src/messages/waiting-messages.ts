@@ -116,7 +116,9 @@ function checkContent(channel: Channel, body: string, media: MessageRow["media"]
     ]);
   }
   if (channel === "sms" && media.length > 0) {
-    throw invalid([{ pointer: "/media", code: "invalid", message: "needs channel mms or webchat" }]);
+    throw invalid([
+      { pointer: "/media", code: "invalid", message: "needs channel mms or webchat" },
+    ]);
   }
 }
 

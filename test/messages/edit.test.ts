@@ -1,7 +1,7 @@
 /** Whether a message can be edited. */
 import { expect, it } from "vitest";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { TidingsError } from "../../src/kernel/errors.ts";
+import { TidingsError } from "../../src/kernel/errors.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { SendAnswer, SendContext } from "../../src/ports/transport.ts";
 import { accepted, busy, carrier, held, lost } from "../support/carrier.ts";
@@ -80,7 +80,7 @@ it("an edit that leaves a wrong message has the errors of sending that message",
   for (const change of [{ body: "" }, { media: [{ url: "https://example.com/a.png" }] }]) {
     const [edited, sent] = await Promise.all(
       [one.messages.edit(id, change), one.messages.send({ ...message, ...change })].map((done) =>
-        done.catch(({ errors }: TidingsError) => errors),
+        done.catch((error: unknown) => error instanceof TidingsError && error.errors),
       ),
     );
     expect(edited).toEqual([expect.objectContaining({ code: "invalid" })]);

@@ -45,7 +45,7 @@ it.each(storages)(
     const { engine } = world();
     const [one, other] = [engine(storage), engine(storage)];
     const { id } = await one.transaction((tx) =>
-      other.messages.send({ to: "+15005550001", body: "Hi" }, { tx: tx as object }),
+      other.messages.send({ to: "+15005550001", body: "Hi" }, { tx }),
     );
     expect(await one.messages.get(id)).toMatchObject({ body: "Hi" });
   },
