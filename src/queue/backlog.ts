@@ -98,6 +98,8 @@ export class Backlog {
    */
   #lanesAhead(lane: Lane, free: number): readonly Lane[] | undefined {
     if (!this.#hasWaiting) return [];
+    // The last search left jobs in the same lane, nobody knows how many. They all go first.
+    if (this.#due.hasLeftIn(lane)) return undefined;
     const added = { lane };
     const waiting: { readonly lane: Lane }[] = [];
     let room = free;

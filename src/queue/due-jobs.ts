@@ -127,6 +127,11 @@ export class DueJobs {
     return this.#leftLanes.size > 0;
   }
 
+  /** Whether such jobs may wait in a lane. */
+  hasLeftIn(lane: Lane): boolean {
+    return this.#leftLanes.has(encodeLane(lane));
+  }
+
   /** The lanes in which such jobs may wait. */
   get leftLanes(): readonly Lane[] {
     return [...this.#leftLanes.values()];
