@@ -5,7 +5,7 @@ import { arm } from "../queue/index.ts";
 import type { MessageRow } from "./rows.ts";
 import { defer, policyError } from "./rules.ts";
 import { stateOf, moveMessage, writeTimeline } from "./move.ts";
-import { endQueued } from "./record-answer.ts";
+import { endQueued } from "./lost-attempts.ts";
 import type { Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 import { checkPolicies, type PolicyContext } from "../consents/index.ts";

@@ -85,17 +85,6 @@ export async function findNext(
   return isLate && outcome !== "rejected" ? undefined : next;
 }
 
-/** Returns the attempts that may have sent the message, except the given one, oldest first. */
-export async function findLostAttempts(
-  tx: Tx,
-  { id: message_id, attempts: made }: MessageRow,
-  except?: AttemptRow,
-): Promise<readonly AttemptRow[]> {
-  if (made === 0 || (made === 1 && except !== undefined)) return [];
-  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
-  return all.filter(({ id, outcome }) => id !== except?.id && outcome === "ambiguous");
-}
-
 /** Whether a carrier may have the message: not every attempt was refused. */
 export async function mayBeWithCarrier(
   tx: Tx,

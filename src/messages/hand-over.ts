@@ -11,11 +11,17 @@ import { holdAddressee } from "../contacts/index.ts";
 import type { Reported } from "./deciding-attempt.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
 import { recordHandOver, checkThrottle } from "../senders/index.ts";
-import { endQueued, type HandedOver } from "./record-answer.ts";
+import { endQueued } from "./lost-attempts.ts";
 import { recordLostAnswer } from "./record-lost-answer.ts";
 
 /** The maximum number of messages of a conversation that one transaction reads or settles. */
 const maxScanned = 50;
+
+/** A message and its committed attempt, for which the carrier is called next. */
+export interface HandedOver extends Reported {
+  /** Whether no other message of the conversation waited at the hand-over. */
+  readonly isLast: boolean;
+}
 
 interface HandOverOptions {
   readonly services: Services;

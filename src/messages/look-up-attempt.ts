@@ -14,7 +14,7 @@ import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import { waitForTransportMs } from "./hand-over.ts";
 import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
-import { decideAfterNotSent } from "./record-answer.ts";
+import { decideAfterNotSent } from "./decide-after-attempt.ts";
 import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Runtime, Services } from "../operations/index.ts";
@@ -171,13 +171,12 @@ async function applyFinding(
     const wasLeft = isLeftBehind(message, attempt);
     ({ message: updated } = await joinEvidence(tx, services, reported, evidence, wasLeft));
   } else if (answer.outcome === "not_sent") {
-    const { decision, next } = await decideAfterNotSent(tx, services, message, attempt);
-    if (decision.decision !== "none") {
-      const patch = decision.decision === "retry" ? transportPatch(message, next) : {};
-      updated = await moveMessage(tx, drawId, message, decision.state, patch);
-      if (decision.decision === "retry") {
-        await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
-      }
+    const decided = await decideAfterNotSent(tx, services, message, attempt);
+    if (decided !== undefined) {
+      const patch = transportPatch(message, decided.next);
+      updated = await moveMessage(tx, drawId, message, decided.state, patch);
+      // The message is sent again.
+      if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
     }
   }
   const entry = {

@@ -6,7 +6,7 @@ import { moveAndRecord, stateOf } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
-import { settleAttempt } from "./record-answer.ts";
+import { settleAttempt } from "./settle-attempt.ts";
 import { attemptsOfMessage, type MessageRow } from "./rows.ts";
 import { applyEvidence } from "./rules.ts";
 import { followUpJob } from "./send-jobs.ts";

@@ -1,6 +1,6 @@
 import { background } from "../store/index.ts";
-import { handOverMessage } from "./hand-over.ts";
-import { recordAnswer, type HandedOver } from "./record-answer.ts";
+import { type HandedOver, handOverMessage } from "./hand-over.ts";
+import { recordAnswer } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
 import {
   type BeginJob,

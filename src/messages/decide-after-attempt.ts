@@ -1,0 +1,87 @@
+/**
+ * What the result of an attempt means for its message, with its route and its other attempts. The
+ * pure rules are in `attempt-rules.ts`.
+ */
+import { type AfterAttempt, applyAnswer, applyNotSent } from "./attempt-rules.ts";
+import { type AttemptFailure, findNext } from "./choose-route.ts";
+import { isLeftBehind } from "./deciding-attempt.ts";
+import { checkLostAttempts } from "./lost-attempts.ts";
+import { stateOf } from "./move.ts";
+import type { Next } from "./route-rules.ts";
+import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
+import type { MessageState } from "./rules.ts";
+import type { Services } from "../operations/index.ts";
+import type { SendAnswer } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+
+/** What a message becomes. */
+interface Decided {
+  readonly state: MessageState;
+  /** Where to send it, if it is sent again. Undefined if it stays with its transport. */
+  readonly next: Next | undefined;
+}
+
+function decided(after: AfterAttempt, next: Next | undefined): Decided | undefined {
+  if (after.decision === "none") return undefined;
+  return { state: after.state, next: after.decision === "retry" ? next : undefined };
+}
+
+interface Answered {
+  readonly answer: SendAnswer;
+  /** The attempt's columns that store the answer. */
+  readonly columns: AttemptFailure;
+  /** The status that acceptance proves. */
+  readonly accepted: "sent" | "delivered";
+}
+
+/** Decides what a carrier's answer means for the message. Undefined if it changes nothing. */
+export async function decideAfterAnswer(
+  tx: Tx,
+  services: Services,
+  message: MessageRow,
+  attempt: AttemptRow,
+  { answer, columns, accepted }: Answered,
+): Promise<Decided | undefined> {
+  if (isLeftBehind(message, attempt)) return undefined;
+  const state = stateOf(message);
+  if (columns.outcome === "rejected" && attempt.number < message.attempts) {
+    return decideAfterNotSent(tx, services, message, { ...attempt, ...columns });
+  }
+  const next =
+    answer.outcome === "accepted"
+      ? undefined
+      : await findNext(tx, services, message, attempt, columns);
+  const after = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
+  return decided(await checkLostAttempts(tx, message, after, attempt), next);
+}
+
+/**
+ * Decides about an ambiguous message after it is certain that an attempt sent nothing. If the
+ * carriers of later attempts refused the message, the last refusal decides. The message stays
+ * ambiguous if yet another attempt may have sent it. `attempt` has its new outcome, which need not
+ * be stored yet. Undefined if nothing changes.
+ */
+export async function decideAfterNotSent(
+  tx: Tx,
+  services: Services,
+  message: MessageRow,
+  attempt: AttemptRow,
+): Promise<Decided | undefined> {
+  const state = stateOf(message);
+  const findNextAfter = (last: AttemptRow, failure: AttemptFailure): Promise<Next | undefined> =>
+    findNext(tx, services, message, last, failure, last.answered_at ?? tx.now, attempt);
+  let next: Next | undefined;
+  let after: AfterAttempt;
+  if (attempt.number === message.attempts) {
+    // An attempt that was certainly not sent equals a temporary refusal.
+    next = await findNextAfter(attempt, { outcome: "rejected", error: null, not_before: null });
+    after = applyNotSent(state, attempt.number, tx.now, next);
+  } else {
+    const last = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
+    if (last?.outcome !== "rejected") return undefined;
+    // The refusal was final, unless the route now has another transport to try.
+    next = (await findNextAfter(last, last)) ?? { next: "nowhere" };
+    after = applyNotSent(state, last.number, tx.now, next, last.error);
+  }
+  return decided(await checkLostAttempts(tx, message, after, attempt), next);
+}

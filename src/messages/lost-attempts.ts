@@ -1,0 +1,70 @@
+/**
+ * The attempts of a message whose answer is lost. Each may have sent it, so the message cannot fail
+ * or expire: it is `ambiguous` until their look-ups tell.
+ */
+import { type AfterAttempt, ambiguousIfLost, answerLost } from "./attempt-rules.ts";
+import { maxTried } from "./choose-route.ts";
+import { firstFollowUpAt } from "./follow-up-times.ts";
+import { moveMessage, stateOf } from "./move.ts";
+import { arm } from "../queue/index.ts";
+import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
+import { followUpJob } from "./send-jobs.ts";
+import type { Services } from "../operations/index.ts";
+import type { Seen } from "../ports/index.ts";
+import type { Tx } from "../store/index.ts";
+
+/** Returns the lost attempts of a message except the given one, oldest first. */
+async function findLostAttempts(
+  tx: Tx,
+  { id: message_id, attempts: made }: MessageRow,
+  except?: AttemptRow,
+): Promise<readonly AttemptRow[]> {
+  if (made === 0 || (made === 1 && except !== undefined)) return [];
+  const all = await tx.list(attemptsOfMessage, [message_id], maxTried);
+  return all.filter(({ id, outcome }) => id !== except?.id && outcome === "ambiguous");
+}
+
+/** Applies `ambiguousIfLost` with the attempts of the message, except `attempt`. */
+export async function checkLostAttempts(
+  tx: Tx,
+  message: MessageRow,
+  decision: AfterAttempt,
+  attempt?: AttemptRow,
+): Promise<AfterAttempt> {
+  if (decision.decision !== "failed" && decision.decision !== "expired") return decision;
+  const last = (await findLostAttempts(tx, message, attempt)).at(-1);
+  return ambiguousIfLost(decision, stateOf(message), last && (last.error ?? answerLost));
+}
+
+/**
+ * Schedules the look-ups of the lost attempts except the given one. They had none while a later
+ * attempt was under way.
+ */
+export async function followUpLostAttempts(
+  tx: Tx,
+  { factsByTransport }: Services,
+  message: MessageRow,
+  except?: AttemptRow,
+): Promise<void> {
+  for (const lost of await findLostAttempts(tx, message, except)) {
+    const at = firstFollowUpAt(lost, message, factsByTransport, tx.now);
+    if (at !== undefined) await arm(tx, followUpJob(lost, at));
+  }
+}
+
+/**
+ * Ends a queued message that is denied or has expired. It becomes `ambiguous` if an attempt may
+ * have sent it.
+ */
+export async function endQueued(
+  tx: Tx,
+  services: Services,
+  message: Seen<MessageRow>,
+  end: Extract<AfterAttempt, { decision: "failed" | "expired" }>,
+): Promise<Seen<MessageRow>> {
+  const decision = await checkLostAttempts(tx, message, end);
+  const state = decision.decision === "none" ? end.state : decision.state;
+  const updated = await moveMessage(tx, services.drawId, message, state);
+  if (updated.status === "ambiguous") await followUpLostAttempts(tx, services, updated);
+  return updated;
+}

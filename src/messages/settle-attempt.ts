@@ -1,0 +1,72 @@
+import { transportPatch } from "./choose-route.ts";
+import { carrierColumns, isProved, type Reported } from "./deciding-attempt.ts";
+import { firstFollowUpAt } from "./follow-up-times.ts";
+import { followUpLostAttempts } from "./lost-attempts.ts";
+import { moveMessage, writeTimeline } from "./move.ts";
+import { arm } from "../queue/index.ts";
+import type { Next } from "./route-rules.ts";
+import { type AttemptRow, attempts } from "./rows.ts";
+import type { MessageState } from "./rules.ts";
+import { followUpJob } from "./send-jobs.ts";
+import type { Services } from "../operations/index.ts";
+import type { Tx } from "../store/index.ts";
+
+/** What the answer to an attempt led to. */
+interface Settlement {
+  /** The message's new state. */
+  readonly state: MessageState;
+  /** The attempt's columns that store the answer. */
+  readonly answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>;
+  /** Where to send the message next, if it is sent again. */
+  readonly next: Next | undefined;
+}
+
+/**
+ * Records the outcome of an attempt and the message's new state, with the transport of `next`.
+ * Schedules the follow-up of the attempt: a look-up, or the end of the wait for receipts. Does
+ * nothing if a look-up or a receipt has proved already that the carrier accepted the attempt: proof
+ * outranks a lost or negative answer.
+ */
+export async function settleAttempt(
+  tx: Tx,
+  services: Services,
+  reported: Reported,
+  { state, answer, next }: Settlement,
+): Promise<Reported> {
+  const { message, attempt } = reported;
+  if (isProved(attempt) && !isProved(answer)) return reported;
+  const { drawId, factsByTransport } = services;
+  const provider_message_id = answer.provider_message_id ?? attempt.provider_message_id;
+  const isEvidence = provider_message_id !== null || answer.outcome === "accepted";
+  const columns = isEvidence
+    ? carrierColumns(message, { ...attempt, provider_message_id }, state.status)
+    : {};
+  const updated = await moveMessage(tx, drawId, message, state, {
+    ...columns,
+    ...transportPatch(message, next),
+  });
+  const led_to = updated.status === message.status ? null : updated.status;
+  // An attempt counted as lost keeps its entry. The late answer gets a separate entry.
+  const isLate = attempt.answered_at !== null;
+  if (isLate && led_to !== null) writeTimeline(tx, drawId, message, updated, null);
+  const nextAt = updated.status === "queued" ? updated.retry_at : null;
+  const attemptAfter = tx.update(attempts, attempt, {
+    ...answer,
+    provider_message_id,
+    ...(isLate
+      ? {}
+      : {
+          answered_at: tx.now,
+          answer_id: drawId("ent"),
+          answer_version: updated.version,
+          led_to,
+        }),
+    next_attempt_at: attempt.outcome === "undelivered" ? attempt.next_attempt_at : nextAt,
+  });
+  const followUpAt = firstFollowUpAt(attemptAfter, updated, factsByTransport, tx.now);
+  if (followUpAt !== undefined) await arm(tx, followUpJob(attemptAfter, followUpAt));
+  if (updated.status === "ambiguous") {
+    await followUpLostAttempts(tx, services, updated, attemptAfter);
+  }
+  return { message: updated, attempt: attemptAfter };
+}
