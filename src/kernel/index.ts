@@ -124,18 +124,14 @@ export {
   choiceOption,
   type Checked,
   functionOption,
-  inBody,
-  inQuery,
   listOption,
   maxErrors,
   option,
   optionsObject,
   originOption,
-  parse,
   parseOptions,
-  type Place,
   portOption,
   refuseArguments,
-  unknownField,
   wholeOption,
-} from "./validation.ts";
+} from "./options.ts";
+export { inBody, inQuery, parse, type Place, unknownField } from "./validation.ts";

@@ -21,16 +21,8 @@ import {
 import type { RememberedReads } from "./remembered-reads.ts";
 import type { Rows, Snapshot } from "./snapshot.ts";
 import { getOrInsert, type Scope } from "../kernel/index.ts";
-import {
-  type BaseTx,
-  isIn,
-  type PlannedRead,
-  type ReadOptions,
-  rowsInScope,
-  ScopedTx,
-  type Tx,
-  type UnscopedTx,
-} from "./transaction.ts";
+import { isIn, rowsInScope, ScopedTx } from "./scoped-tx.ts";
+import type { BaseTx, PlannedRead, ReadOptions, Tx, UnscopedTx } from "./transaction.ts";
 
 interface BufferedTxOptions {
   readonly now: number;

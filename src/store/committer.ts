@@ -8,6 +8,7 @@ import {
   StorageRefusal,
   type Write,
 } from "../ports/index.ts";
+import { type BodyReads, BodyRunner } from "./body-runner.ts";
 import { BufferedTx } from "./buffered-tx.ts";
 import type { CommandQueue, Member } from "./command-queue.ts";
 import { contended, isStorageFailure, refused } from "./errors.ts";
@@ -15,7 +16,7 @@ import { GroupPace } from "./group-pace.ts";
 import { Overlay } from "./overlay.ts";
 import type { RecentRows } from "./recent-rows.ts";
 import type { RememberedReads } from "./remembered-reads.ts";
-import { type BodyReads, BodyRunner, GroupSnapshot } from "./snapshot.ts";
+import { GroupSnapshot } from "./snapshot.ts";
 import type { Projection, Starter } from "./transaction.ts";
 
 export interface CommitterOptions {

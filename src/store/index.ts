@@ -1,4 +1,4 @@
-export { byIndex } from "./keys.ts";
+export { byIndex } from "./index-order.ts";
 export {
   type Kept,
   scan,
@@ -13,16 +13,13 @@ export type { Origin } from "./command-queue.ts";
 export { isStorageFailure } from "./errors.ts";
 export { reread } from "./reread.ts";
 export { background, Store } from "./store.ts";
-export {
-  backdated,
-  type Begun,
-  isIn,
-  type PlannedRead,
-  type Projection,
-  type ReadOptions,
-  rowsInScope,
-  type Starter,
-  type Tx,
-  unscoped,
-  type UnscopedTx,
+export { backdated, isIn, rowsInScope, unscoped } from "./scoped-tx.ts";
+export type {
+  Begun,
+  PlannedRead,
+  Projection,
+  ReadOptions,
+  Starter,
+  Tx,
+  UnscopedTx,
 } from "./transaction.ts";

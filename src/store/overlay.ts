@@ -10,7 +10,8 @@ import {
   type Write,
 } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import { byIndex, matches, orderUpdates, placeIn, type PlannedUpdate } from "./keys.ts";
+import { byIndex, matches, placeIn } from "./index-order.ts";
+import { orderUpdates, type PlannedUpdate } from "./order-updates.ts";
 
 /** A row with its version, of any collection. */
 export type AnySeen = Row & { readonly version: number };

@@ -7,7 +7,7 @@ import {
   type Seen,
 } from "../ports/index.ts";
 import { KeyMap } from "./key-map.ts";
-import { comparePlaces } from "./keys.ts";
+import { comparePlaces } from "./index-order.ts";
 import type { Scope } from "../kernel/index.ts";
 import type { RangeOf, Reads, ScopedRangeOf, UnscopedReads } from "./reads.ts";
 

@@ -1,0 +1,106 @@
+import type { Collection, KeyValue, Lookup } from "../ports/index.ts";
+import type { AnySeen } from "./overlay.ts";
+import type { Rows, Snapshot } from "./snapshot.ts";
+
+/** What one body reads, since its result depends on it. */
+export class BodyReads implements Snapshot {
+  readonly lookups: Lookup[] = [];
+  /** How many reads of the storage the body waits for. */
+  waits = 0;
+  readonly #snapshot: Snapshot;
+  readonly #onSettled: () => void;
+
+  /** `onSettled` is called when a read that the body waited for has settled. */
+  constructor(snapshot: Snapshot, onSettled: () => void) {
+    this.#snapshot = snapshot;
+    this.#onSettled = onSettled;
+  }
+
+  read(lookup: Lookup): Rows | Promise<Rows> {
+    this.lookups.push(lookup);
+    const rows = this.#snapshot.read(lookup);
+    return rows instanceof Promise ? this.#waitFor(rows) : rows;
+  }
+
+  /** A recent row is held, so it needs no entry in `lookups`. */
+  recent(collection: Collection, key: readonly KeyValue[]): AnySeen | undefined {
+    return this.#snapshot.recent(collection, key);
+  }
+
+  /** The body's result depends on what it reads, not on what it plans to read. */
+  prefetch(plan: () => readonly Lookup[]): void {
+    this.#snapshot.prefetch(plan);
+  }
+
+  async #waitFor(rows: Promise<Rows>): Promise<Rows> {
+    this.waits++;
+    try {
+      return await rows;
+    } finally {
+      this.waits--;
+      this.#onSettled();
+    }
+  }
+}
+
+/**
+ * Runs the bodies of commands and rejects a body that awaits anything but its transaction, because
+ * it would block all other commands. When its reads have settled, a body makes its next read or
+ * ends before the event loop continues. A body that has done neither awaits something else.
+ */
+export class BodyRunner {
+  readonly #yieldToEventLoop: () => Promise<void>;
+  /** The bodies that run, and the function that rejects each. */
+  readonly #running = new Map<BodyReads, (error: Error) => void>();
+  #watching = false;
+
+  constructor(yieldToEventLoop: () => Promise<void>) {
+    this.#yieldToEventLoop = yieldToEventLoop;
+  }
+
+  /** Returns the reads of a body, for `run`. */
+  readsOf(snapshot: Snapshot): BodyReads {
+    return new BodyReads(snapshot, () => this.#watch());
+  }
+
+  run<T>(reads: BodyReads, body: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#running.set(reads, reject);
+      body().then(
+        (value) => {
+          this.#running.delete(reads);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#running.delete(reads);
+          reject(error);
+        },
+      );
+      this.#watch();
+    });
+  }
+
+  #watch(): void {
+    if (this.#watching) return;
+    const watched = [...this.#running.keys()].filter(({ waits }) => waits === 0);
+    if (watched.length === 0) return;
+    this.#watching = true;
+    void this.#yieldToEventLoop().then(() => {
+      this.#watching = false;
+      for (const reads of watched) {
+        const reject = this.#running.get(reads);
+        if (reads.waits > 0 || reject === undefined) continue;
+        this.#running.delete(reads);
+        reject(foreignAwait());
+      }
+      this.#watch();
+    });
+  }
+}
+
+function foreignAwait(): Error {
+  return new TypeError(
+    "A command awaited something other than its transaction, which blocks all other commands. " +
+      "Do I/O before or after the command.",
+  );
+}
