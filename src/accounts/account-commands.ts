@@ -11,8 +11,8 @@ import {
 import { type Command, keyScopes, type Services } from "../operations/index.ts";
 import { mintKey } from "./key-commands.ts";
 import { unscoped, type UnscopedTx } from "../store/index.ts";
-import { type AccountId, type GenerateId, notFound } from "../kernel/index.ts";
-import { accountById, type AccountRow, accounts, settingByName, settings } from "./rows.ts";
+import { type GenerateId, notFound } from "../kernel/index.ts";
+import { accountById, type AccountRow, accounts } from "./rows.ts";
 
 /** Creates an account with a sandbox that is ready to use, and a first key for that sandbox. */
 export const createAccount: Command<CreateAccount, CreatedAccount> = {
@@ -59,7 +59,7 @@ export const updateAccount: Command<UpdateAccount, Account> = {
 };
 
 /** Inserts an account and sets up its sandbox. */
-function insertAccount(
+export function insertAccount(
   tx: UnscopedTx,
   fields: Omit<AccountRow, "created_at">,
   { drawId, setUpSandbox }: Pick<Services, "setUpSandbox"> & { readonly drawId: GenerateId },
@@ -67,31 +67,4 @@ function insertAccount(
   const account = tx.insert(accounts, { ...fields, created_at: tx.now });
   setUpSandbox(tx.in({ account_id: account.id, mode: "sandbox" }), drawId);
   return account;
-}
-
-/** The account of a host application that has a single tenant. */
-export const defaultAccountId: AccountId = "acct_00000000000000000000000000";
-
-/**
- * Creates the default account and the secret of keyed hashes if they are missing. Returns the
- * secret, which all engines on this storage share.
- */
-export async function prepareStorage(
-  tx: UnscopedTx,
-  services: Pick<Services, "drawId" | "random" | "setUpSandbox">,
-): Promise<Uint8Array> {
-  const secret = await tx.get(settingByName, ["secret"]);
-  const account = await tx.get(accountById, [defaultAccountId]);
-  if (account === undefined) {
-    const { name: plan, requests_per_second } = standardPlan;
-    insertAccount(
-      tx,
-      { id: defaultAccountId, name: "Default", plan, requests_per_second, time_zone: null },
-      services,
-    );
-  }
-  if (secret !== undefined) return Buffer.from(secret.value, "base64url");
-  const fresh = services.random.bytes(32);
-  tx.insert(settings, { name: "secret", value: Buffer.from(fresh).toString("base64url") });
-  return fresh;
 }

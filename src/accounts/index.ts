@@ -1,9 +1,5 @@
-export {
-  createAccount,
-  defaultAccountId,
-  prepareStorage,
-  updateAccount,
-} from "./account-commands.ts";
+export { createAccount, updateAccount } from "./account-commands.ts";
+export { defaultAccountId, prepareStorage } from "./prepare-storage.ts";
 export { listAccounts } from "./reads.ts";
 export { type Authenticated, KeyRing } from "./key-ring.ts";
 export { KnownAccounts } from "./known-accounts.ts";

@@ -53,14 +53,8 @@ import {
 } from "./http.ts";
 import { type Match, router } from "./router.ts";
 import { SharedDocuments } from "./shared-body.ts";
-import {
-  encodeEvents,
-  eventStreamHeaders,
-  isNdjson,
-  ndjsonHeaders,
-  readLines,
-  reportLines,
-} from "./streaming.ts";
+import { isNdjson, ndjsonHeaders, readLines, reportLines } from "./ndjson.ts";
+import { encodeEvents, eventStreamHeaders } from "./server-sent-events.ts";
 
 const maxUrl = 8192;
 const json = "application/json";

@@ -1,13 +1,12 @@
+import { consumeJob, retryDelay } from "./consume-job.ts";
 import {
-  consumeJob,
   consumerByName,
   consumerEventOf,
   type ConsumerEventRow,
   consumerEvents,
   consumerEventsOfKey,
   consumers,
-  retryDelay,
-} from "./consumer-reader.ts";
+} from "./consumer-rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import { arm, type Claim, disarm, finish, renew } from "../queue/index.ts";
 import type { Seen } from "../ports/index.ts";

@@ -1,104 +1,11 @@
-/**
- * A consumer has a position in the log of events. Events up to that position were read. Each event
- * that the consumer wants and has not handled yet has a row, which is removed in the transaction in
- * which the handler writes.
- */
-import type { AccountId, EventId, Mode } from "../kernel/index.ts";
-import {
-  type Clock,
-  collection,
-  integer,
-  type Logger,
-  nullable,
-  type RowOf,
-  type Seen,
-  text,
-  time,
-} from "../ports/index.ts";
-import {
-  arm,
-  encodeLane,
-  FailureLog,
-  type JobOrder,
-  jobsByLane,
-  type Lane,
-} from "../queue/index.ts";
-import type { ConsumerKey } from "./consumer-types.ts";
+import type { Clock, Logger, Seen } from "../ports/index.ts";
+import { arm, encodeLane, FailureLog, jobsByLane } from "../queue/index.ts";
+import { consumeJob, consumerLane } from "./consume-job.ts";
+import { consumerByName, type ConsumerRow, consumerEvents, consumers } from "./consumer-rows.ts";
 import { type EventRow, eventsByPosition } from "./rows.ts";
 import type { EventType } from "./types.ts";
 import { Follower, type Step } from "./follower.ts";
 import { background, scan, type Store, type UnscopedTx } from "../store/index.ts";
-
-export const consumers = collection("consumers", {
-  name: text(),
-  /** The position of the last event that was read. */
-  position: integer(),
-  moved_at: time(),
-});
-export interface ConsumerRow extends RowOf<typeof consumers> {}
-
-export const consumerByName = consumers.key("name");
-
-export const consumerEvents = collection("consumer_events", {
-  consumer: text(),
-  /** The id of the conversation, otherwise of the contact, otherwise of the event. */
-  key: text(),
-  /** The position of the event in the log. It defines the order within a key. */
-  position: integer(),
-  event_id: text<EventId>(),
-  account_id: text<AccountId>(),
-  mode: text<Mode>(),
-  failures: integer(),
-  /** The earliest time of the next call. Null: now. */
-  retry_at: nullable(time()),
-  error: nullable(text()),
-  parked_at: nullable(time()),
-});
-export interface ConsumerEventRow extends RowOf<typeof consumerEvents> {}
-
-export const consumerEventsOfKey = consumerEvents.key("consumer", "key", "position");
-/** Finds the rows that keep an event from being removed for its age. */
-export const consumerEventOf = consumerEvents.unique("by_event", ["consumer", "event_id"]);
-export const parkedEvents = consumerEvents.index("parked", ["consumer", "parked_at"], {
-  where: { column: "parked_at", present: true },
-});
-
-/**
- * The wait after each failure, in milliseconds. One more failure parks the event, about an hour and
- * three quarters after the first.
- */
-const delays = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000] as const;
-
-/** Returns the wait after a number of failures, or undefined when the event must be parked. */
-export function retryDelay(failures: number): number | undefined {
-  return delays[failures - 1];
-}
-
-const namePattern = /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/i;
-
-/**
- * Whether the name has 1 to 100 letters, digits, dots, dashes and underscores, and starts and ends
- * with a letter or digit.
- */
-export function isConsumerName(name: string): boolean {
-  return namePattern.test(name);
-}
-
-/** The job that calls the handler with the events of one key, in order. */
-export function consumeJob({ consumer, key }: ConsumerKey, due_at: number): JobOrder<"consume"> {
-  return {
-    kind: "consume",
-    key: { consumer, key },
-    account_id: null,
-    mode: null,
-    lane: consumerLane(consumer),
-    due_at,
-  };
-}
-
-export function consumerLane(consumer: string): Lane<"consume"> {
-  return { kind: "consume", slow: false, consumer };
-}
 
 interface ConsumerReaderOptions {
   readonly store: Store;

@@ -1,5 +1,6 @@
 import { removeConsumer, resumeConsumerEvent, skipConsumerEvent } from "./consumer-events.ts";
-import { ConsumerReader, isConsumerName, parkedEvents } from "./consumer-reader.ts";
+import { isConsumerName, parkedEvents } from "./consumer-rows.ts";
+import { ConsumerReader } from "./consumer-reader.ts";
 import type {
   ConsumeOptions,
   EventConsumer,

@@ -5,7 +5,7 @@ import { pageSchema } from "../kernel/index.ts";
 import { eventStream } from "./stream.ts";
 import type { ApiRoute, Module } from "../operations/index.ts";
 import { callConsumer } from "./call-consumer.ts";
-import { consumerEvents, consumers } from "./consumer-reader.ts";
+import { consumerEvents, consumers } from "./consumer-rows.ts";
 import type { ConsumerRuntime } from "./consumer-types.ts";
 import { events } from "./rows.ts";
 import type { JobTable } from "../queue/index.ts";

@@ -1,5 +1,5 @@
 import { dayMs, type EventId } from "../kernel/index.ts";
-import { consumerByName, consumerEventOf } from "./consumer-reader.ts";
+import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Runtime } from "../operations/index.ts";

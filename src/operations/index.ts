@@ -70,7 +70,8 @@ export {
   type ScopedRunner,
   type StreamOptions,
 } from "./handle-methods.ts";
-export { defineHook, type Hook, type Module, onHook, runHook, type Tag } from "./module.ts";
+export { defineHook, type Hook, onHook, runHook } from "./hooks.ts";
+export type { Module, Tag } from "./module.ts";
 export {
   canonicalJson,
   checkedKey,

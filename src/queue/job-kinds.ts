@@ -9,7 +9,7 @@ import type {
   WebhookId,
 } from "../kernel/index.ts";
 import type { SendClass } from "./classes.ts";
-import { decodeNames, encodeNames } from "./names.ts";
+import { decodeNames, encodeNames } from "./encode-names.ts";
 
 /** The fields of keys and lanes. */
 interface JobFields {

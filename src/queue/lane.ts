@@ -2,7 +2,7 @@
 import { boundedCache } from "../kernel/index.ts";
 import type { SendClass } from "./classes.ts";
 import { type JobKind, jobKinds, type LaneFields } from "./job-kinds.ts";
-import { decodeNames, encodeNames } from "./names.ts";
+import { decodeNames, encodeNames } from "./encode-names.ts";
 
 /**
  * A queue of jobs of one kind. Lanes that differ only in their class form a group; any other lane

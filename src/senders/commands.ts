@@ -16,7 +16,7 @@ import {
   TidingsError,
 } from "../kernel/index.ts";
 import type { Command } from "../operations/index.ts";
-import { setChannel, showSender } from "./choose-sender.ts";
+import { setChannel, showSender } from "./sender-channels.ts";
 import { setThrottle } from "./throttle.ts";
 import { unscoped } from "../store/index.ts";
 import type { Transport } from "../ports/index.ts";

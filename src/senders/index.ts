@@ -1,12 +1,5 @@
-export {
-  chooseSender,
-  createSandboxSenders,
-  prefetchSender,
-  rememberSender,
-  sandboxAddress,
-  sandboxInbox,
-  usableSenders,
-} from "./choose-sender.ts";
+export { chooseSender, prefetchSender, rememberSender, usableSenders } from "./choose-sender.ts";
+export { createSandboxSenders, sandboxAddress, sandboxInbox } from "./sandbox-senders.ts";
 export {
   defaultSenderByChannel,
   liveSenderByAddress,

@@ -21,6 +21,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/agents/runs/reap-runs.ts": "removes the old runs and versions of all accounts",
   "src/api/backend.ts": "the health check writes a setting of the engine",
   "src/accounts/account-commands.ts": "makes accounts, which have no scope before",
+  "src/accounts/prepare-storage.ts": "the same",
   "src/accounts/rows.ts": "an account's row is of both modes: reads the own one",
   "src/accounts/reads.ts": "the same",
 

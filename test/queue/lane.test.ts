@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sendClasses } from "../../src/queue/classes.ts";
 import { decodeJobKey, encodeJobKey, type JobName } from "../../src/queue/job-kinds.ts";
 import { decodeLane, encodeLane, type Lane, poolOf, readyLane } from "../../src/queue/lane.ts";
-import { decodeNames, encodeNames } from "../../src/queue/names.ts";
+import { decodeNames, encodeNames } from "../../src/queue/encode-names.ts";
 import type { AccountId, WebhookId } from "../../src/kernel/ids.ts";
 
 /** Arbitrary text with many characters that need escaping. */

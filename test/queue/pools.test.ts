@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultAccountId } from "../../src/accounts/account-commands.ts";
+import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import type { SendAnswer } from "../../src/ports/transport.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { httpClient } from "../../adapters/http-client/index.ts";
-import { defaultAccountId } from "../../src/accounts/account-commands.ts";
+import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
 import { checkUrl } from "../../src/ports/destinations.ts";

@@ -12,7 +12,7 @@ import type {
   PageAccess,
   PageRequest,
 } from "../../adapters/web/shared/server/options.ts";
-import { defaultAccountId } from "../../src/accounts/account-commands.ts";
+import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
 import { keyScopes } from "../../src/operations/operation.ts";
 import { overFetch } from "../api/servers.ts";
 import { world } from "../support/world.ts";

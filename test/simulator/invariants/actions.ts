@@ -1,4 +1,4 @@
-import { defaultAccountId } from "../../../src/accounts/account-commands.ts";
+import { defaultAccountId } from "../../../src/accounts/prepare-storage.ts";
 import { conversationById } from "../../../src/conversations/rows.ts";
 import { type RunRow, runs } from "../../../src/agents/runs/rows.ts";
 import type { Write } from "../../../src/ports/storage.ts";

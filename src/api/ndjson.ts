@@ -1,74 +1,7 @@
-import type { StreamEvent, StreamItem } from "../operations/index.ts";
-import {
-  getOrInsert,
-  problem,
-  type Problem,
-  type RequestId,
-  TidingsError,
-} from "../kernel/index.ts";
+/** The format of imports and their reports: NDJSON, a JSON value on each line. */
+import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
 import { checkDepth } from "./inputs.ts";
 import { publicError } from "./http.ts";
-
-export const eventStreamHeaders = {
-  "Content-Type": "text/event-stream",
-  // Tells proxies not to buffer, which would delay events.
-  "X-Accel-Buffering": "no",
-} as const;
-
-const lineBreak = /\r\n|\r|\n/;
-
-const lines = (field: string, value: string): string =>
-  value
-    .split(lineBreak)
-    .map((line) => `${field}: ${line}\n`)
-    .join("");
-
-/** A line break would start a new field, and browsers ignore an id that contains NUL. */
-const oneLine = (field: string, value: string): string =>
-  `${field}: ${value.replace(/[\r\n\0]/g, "")}\n`;
-
-/** One event of a `text/event-stream` (WHATWG HTML, section 9.2). */
-interface ServerSentEvent {
-  /** The id that the client sends as `Last-Event-ID` when it reconnects. */
-  readonly id?: string;
-  readonly event?: string;
-  /** May have several lines. Clients dispatch no event without data. */
-  readonly data?: string;
-  readonly retry?: number;
-  readonly comment?: string;
-}
-
-export function encodeEvent({ id, event, data, retry, comment }: ServerSentEvent): string {
-  let text = "";
-  if (comment !== undefined) text += lines("", comment);
-  if (retry !== undefined) text += oneLine("retry", String(Math.round(retry)));
-  if (event !== undefined) text += oneLine("event", event);
-  if (id !== undefined) text += oneLine("id", id);
-  if (data !== undefined) text += lines("data", data);
-  return `${text}\n`;
-}
-
-/** The encoded form of items, which the streams of a process share. */
-const encoded = new WeakMap<object, string>();
-
-function encodeItem(item: StreamItem<unknown>): string {
-  return getOrInsert(encoded, item, () => {
-    const { value, ...facts } = item;
-    return encodeEvent({ ...facts, data: JSON.stringify(value) });
-  });
-}
-
-/** Encodes each event when it is pulled. */
-export async function* encodeEvents(
-  events: AsyncIterable<StreamEvent<unknown>>,
-): AsyncGenerator<string, void, undefined> {
-  for await (const event of events) {
-    if ("value" in event) yield encodeItem(event);
-    else if ("transient" in event) {
-      yield encodeEvent({ event: event.event, data: JSON.stringify(event.transient) });
-    } else yield encodeEvent(event);
-  }
-}
 
 /** The content type of NDJSON: JSON values, one per line. */
 const ndjson =
