@@ -11,7 +11,14 @@ import {
   type PageQuery,
   pageQuerySchema,
 } from "../kernel/index.ts";
-import { accountById, type AccountRow, accounts, type KeyRow, keys, usageByDay } from "./rows.ts";
+import {
+  type AccountRow,
+  accounts,
+  type KeyRow,
+  keys,
+  readOwnAccount,
+  usageByDay,
+} from "./rows.ts";
 import {
   type Account,
   type AccountLimits,
@@ -58,7 +65,7 @@ export const getAccount: Query<Record<string, never>, Account> = {
   name: "account.get",
   input: () => noInput,
   async run(reads, _input, { services }) {
-    const account = await unscopedReadsOf(reads).get(accountById, [reads.scope.account_id]);
+    const account = await readOwnAccount(reads);
     if (account === undefined) throw notFound("account");
     return accountResource(account, services);
   },

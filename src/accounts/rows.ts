@@ -11,7 +11,13 @@ import {
   time,
 } from "../ports/index.ts";
 import type { KeyScope } from "../operations/index.ts";
-import { type ReadOptions, type Tx, unscoped } from "../store/index.ts";
+import {
+  type ReadOptions,
+  type Reads,
+  type Tx,
+  unscoped,
+  unscopedReadsOf,
+} from "../store/index.ts";
 
 export const accounts = collection("accounts", {
   id: text<AccountId>(),
@@ -30,6 +36,11 @@ export const accountById = accounts.key("id");
 /** Reads the account of the transaction's scope. */
 export function ownAccount(tx: Tx, options?: ReadOptions): Promise<Seen<AccountRow> | undefined> {
   return unscoped(tx).get(accountById, [tx.scope.account_id], options);
+}
+
+/** Reads the account of a scope, outside transactions. */
+export function readOwnAccount(reads: Reads): Promise<Seen<AccountRow> | undefined> {
+  return unscopedReadsOf(reads).get(accountById, [reads.scope.account_id]);
 }
 
 export const keys = scoped("api_keys", {

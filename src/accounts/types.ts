@@ -109,8 +109,8 @@ export interface Account {
   /** The limits of the account's requests. */
   readonly limits: AccountLimits;
   /**
-   * The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use it for
-   * contacts whose time zone is unknown.
+   * The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours and playbooks
+   * use it for contacts whose time zone is unknown.
    */
   readonly time_zone: string;
   /** When the account was created. */
@@ -126,8 +126,8 @@ export const accountSchema = z
     time_zone: z
       .string()
       .describe(
-        "The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours use " +
-          "it for contacts whose time zone is unknown.",
+        "The IANA name of the account's time zone, such as `Europe/Berlin`. Quiet hours and " +
+          "playbooks use it for contacts whose time zone is unknown.",
       ),
     created_at: timestamp.describe("When the account was created."),
   })

@@ -118,7 +118,7 @@ async function take(
   { agents, modelActions, abort }: TakeOptions,
 ): Promise<void> {
   const { store, clock, services, hostPolicies } = runtime;
-  const facts = await readFacts(store.reads(claim), begun, services.language, clock.now());
+  const facts = await readFacts(store.reads(claim), begun, services, clock.now());
   const turn = new TurnRun({
     runtime,
     agents,

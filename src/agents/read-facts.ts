@@ -1,5 +1,6 @@
 import { isSaid } from "./answered-messages.ts";
 import type { BegunTurn, MessageHistory, TurnFacts } from "./turn-types.ts";
+import { readOwnAccount } from "../accounts/index.ts";
 import { contactById, type ContactRow, sentimentOf } from "../contacts/index.ts";
 import type { ConversationRow } from "../conversations/index.ts";
 import { messageById, type MessageRow, messagesOfConversation } from "../messages/index.ts";
@@ -10,8 +11,9 @@ import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { runById, type RunRow } from "./runs/rows.ts";
 import { answersNoMessages, maxHistory } from "./runs/rules.ts";
 import { messageScoreById } from "../sentiment/index.ts";
-import type { ContactId, MessageId, PlaybookId } from "../kernel/index.ts";
-import type { Language, ModelMessage } from "../ports/index.ts";
+import { type ContactId, firstTimeZone, type MessageId, type PlaybookId } from "../kernel/index.ts";
+import type { Services } from "../operations/index.ts";
+import type { ModelMessage } from "../ports/index.ts";
 import type { Reads } from "../store/index.ts";
 
 /** Limits of the history and the observations that a turn reads. */
@@ -36,13 +38,14 @@ const blank = {
 export async function readFacts(
   reads: Reads,
   { run, conversation, session, agent }: BegunTurn,
-  language: Language,
+  { language, timeZone }: Pick<Services, "language" | "timeZone">,
   now: number,
 ): Promise<TurnFacts> {
   const { contact_id } = conversation;
   const { frames, paused_by, guarded_from } = session ?? blank;
-  const [contact, history, noticed, pausingRun, library] = await Promise.all([
+  const [contact, account, history, noticed, pausingRun, library] = await Promise.all([
     reads.get(contactById, [contact_id]),
+    readOwnAccount(reads),
     reads.range({
       index: messagesOfConversation,
       prefix: [conversation.id],
@@ -73,7 +76,7 @@ export async function readFacts(
     session: session ?? blank,
     language,
     channel: unanswered.at(-1)?.channel ?? (conversation.medium === "webchat" ? "webchat" : "sms"),
-    contact: contactFacts(contact),
+    contact: contactFacts(contact, [account?.time_zone, timeZone]),
     history: historyFrom(history, { ...heardBy(run, conversation), guarded_from }),
     contactText: unanswered.flatMap(({ body }) => body ?? []).join("\n"),
     writtenAt: (answersNoMessages(run) ? undefined : unanswered.at(-1)?.created_at) ?? now,
@@ -95,12 +98,15 @@ export async function readFacts(
   };
 }
 
-function contactFacts(contact: ContactRow | undefined): TurnFacts["contact"] {
+function contactFacts(
+  contact: ContactRow | undefined,
+  otherTimeZones: readonly (string | null | undefined)[],
+): TurnFacts["contact"] {
   return {
     name: contact?.name ?? null,
     phone: contact?.phone ?? null,
     language: contact?.language ?? null,
-    time_zone: contact?.time_zone ?? null,
+    time_zone: firstTimeZone(contact?.time_zone, ...otherTimeZones),
     sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
   };
 }

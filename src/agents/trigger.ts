@@ -11,6 +11,7 @@ import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
 import { runResource } from "./runs/rows.ts";
 import { admitTrigger, turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";
+import { ownAccount } from "../accounts/index.ts";
 import { contactById, findRecipient, findSurvivor, media } from "../contacts/index.ts";
 import {
   beginConversation,
@@ -20,7 +21,13 @@ import {
   findConversation,
   isActive,
 } from "../conversations/index.ts";
-import { type FieldError, type GenerateId, invalid, TidingsError } from "../kernel/index.ts";
+import {
+  type FieldError,
+  firstTimeZone,
+  type GenerateId,
+  invalid,
+  TidingsError,
+} from "../kernel/index.ts";
 import { type Command, type Services, showsOutput } from "../operations/index.ts";
 import { type Json, type Seen, StorageConflict } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
@@ -180,7 +187,7 @@ type Asked = Pick<TriggerAgent, "playbook_id" | "action" | "input">;
  */
 async function requestOf(
   tx: Tx,
-  { actions, language }: Pick<Services, "actions" | "language">,
+  { actions, language, timeZone }: Pick<Services, "actions" | "language" | "timeZone">,
   conversation: ConversationRow,
   { playbook_id, action = "", input = {} }: Asked,
 ): Promise<RunRequest> {
@@ -200,8 +207,11 @@ async function requestOf(
   if (!playbook.enabled) {
     throw new TidingsError("conflict", "The playbook is disabled. Enable it first.");
   }
-  const contact = await tx.get(contactById, [contact_id]);
-  const known = { phone: contact?.phone ?? null, time_zone: contact?.time_zone ?? null };
+  const [contact, account] = await Promise.all([tx.get(contactById, [contact_id]), ownAccount(tx)]);
+  const known = {
+    phone: contact?.phone ?? null,
+    time_zone: firstTimeZone(contact?.time_zone, account?.time_zone, timeZone),
+  };
   const slots = slotsFrom(playbook.definition.slots, input, {
     language,
     now: tx.now,

@@ -117,7 +117,8 @@ export interface TurnFacts {
     readonly name: string | null;
     readonly phone: string | null;
     readonly language: string | null;
-    readonly time_zone: string | null;
+    /** The contact's time zone, or else the account's. The runtime knows it. */
+    readonly time_zone: string;
     readonly sentiment: { readonly label: SentimentLabel; readonly score: number } | null;
   };
   readonly history: MessageHistory;

@@ -26,7 +26,9 @@ const about = {
   phone: "The phone number: `+` and 7 to 15 digits (E.164). Only one contact can have it.",
   name: "The name, up to 200 characters.",
   email: "The email address, up to 254 characters.",
-  time_zone: "The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it.",
+  time_zone:
+    "The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it, and playbooks " +
+    "to read dates.",
   language: "The language as a BCP 47 tag, such as `pt-BR`. Agents pass it to their model.",
   labels: "Labels of up to 64 characters, at most 50. An update replaces all of them.",
   attributes: "Facts that the host application stores. An update replaces the whole map.",
@@ -70,7 +72,10 @@ export interface CreateContact {
   readonly name?: string | undefined;
   /** The email address, up to 254 characters. */
   readonly email?: string | undefined;
-  /** The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it. */
+  /**
+   * The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it, and playbooks to
+   * read dates.
+   */
   readonly time_zone?: string | undefined;
   /** The language as a BCP 47 tag, such as `pt-BR`. Agents pass it to their model. */
   readonly language?: string | undefined;
@@ -128,8 +133,8 @@ interface ContactChanges {
   /** The email address, up to 254 characters. Null clears the field. */
   readonly email?: string | null | undefined;
   /**
-   * The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it. Null clears the
-   * field.
+   * The IANA name of the time zone, such as `Europe/Berlin`. Quiet hours use it, and playbooks to
+   * read dates. Null clears the field.
    */
   readonly time_zone?: string | null | undefined;
   /**

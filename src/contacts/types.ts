@@ -43,8 +43,8 @@ export interface Contact {
   /** The contact's email address. Null if it is unknown. */
   readonly email: string | null;
   /**
-   * The IANA name of the contact's time zone, such as `Europe/Berlin`. Quiet hours use it. Null if
-   * it is unknown.
+   * The IANA name of the contact's time zone, such as `Europe/Berlin`. Quiet hours use it, and
+   * playbooks to read dates. Null if it is unknown.
    */
   readonly time_zone: string | null;
   /**
@@ -88,8 +88,8 @@ export const contactSchema = z
       .string()
       .nullable()
       .describe(
-        "The IANA name of the contact's time zone, such as `Europe/Berlin`. Quiet hours use it. " +
-          "Null if it is unknown.",
+        "The IANA name of the contact's time zone, such as `Europe/Berlin`. Quiet hours use it, " +
+          "and playbooks to read dates. Null if it is unknown.",
       ),
     language: z
       .string()

@@ -25,7 +25,7 @@ function agentWith(...rules: readonly HandoffRule[]): AgentDefinition {
 }
 
 const session = { frames: [], turns: 0, tokens: 0, failed_attempts: 0 };
-const nobody = { name: null, phone: null, language: null, time_zone: null, sentiment: null };
+const nobody = { name: null, phone: null, language: null, time_zone: "UTC", sentiment: null };
 
 /** The facts of a turn in which nothing speaks for a hand-off, but for what is given. */
 function factsWith(more: Partial<TurnFacts>): TurnFacts {

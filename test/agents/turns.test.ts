@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { action } from "../../src/ports/action.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { storages } from "../support/storages.ts";
@@ -175,26 +176,47 @@ test.each<{
   expect(told).toMatchObject([{ rule: rules[0]?.on }]);
 });
 
+/** A playbook that asks for a day and names it. */
+const booking: CreatePlaybook = {
+  name: "Book",
+  trigger: { keywords: ["book"] },
+  slots: [{ name: "day", type: "date", required: true, prompt: "Which day?" }],
+  steps: [
+    { id: "ask", type: "ask", slot: "day" },
+    { id: "done", type: "send", text: "Booked for {{day}}." },
+  ],
+};
+const midnight = Date.parse("2026-01-02T00:00:00Z");
+
 test("the day after a message is the day after it was written, also in a turn after midnight", async () => {
-  const steps = [
-    { id: "ask", type: "ask" as const, slot: "day" },
-    { id: "done", type: "send" as const, text: "Booked for {{day}}." },
-  ];
-  const { world, ask, fastForward } = await agency(memory(), {
-    playbooks: [
-      {
-        name: "Book",
-        trigger: { keywords: ["book"] },
-        slots: [{ name: "day", type: "date", required: true, prompt: "Which day?" }],
-        steps,
-      },
-    ],
-  });
+  const { world, ask, fastForward } = await agency(memory(), { playbooks: [booking] });
   await ask("I want to book");
-  const midnight = Date.parse("2026-01-02T00:00:00Z");
   await fastForward(midnight - 500 - world.clock.now());
   expect(await ask("Tomorrow")).toEqual(["Booked for 2026-01-02."]);
   expect(world.clock.now()).toBeGreaterThan(midnight);
+});
+
+test.each([
+  ["the contact's", "America/New_York", "Asia/Tokyo", "2026-01-01"],
+  ["the account's", null, "America/New_York", "2026-01-01"],
+  ["UTC", null, undefined, "2026-01-02"],
+])("the day after a message is read in a time zone: %s", async (_, own, timeZone, day) => {
+  const { engine, world, ask, agent, pass, replies } = await agency(memory(), {
+    playbooks: [booking],
+    options: timeZone === undefined ? {} : { timeZone },
+  });
+  // It is still December 31 in New York.
+  await engine.contacts.create({ phone: visitor, ...(own === null ? {} : { time_zone: own }) });
+  await ask("I want to book");
+  expect(await ask("Tomorrow")).toEqual([`Booked for ${day}.`]);
+  expect(world.clock.now()).toBeLessThan(Date.parse("2026-01-01T01:00:00Z"));
+  const { contact } = (await engine.conversations.list({})).data[0] ?? {};
+  const input = { day: "tomorrow" };
+  const [playbook_id = ""] = agent.playbook_ids;
+  await engine.agents.trigger(agent.id, { contact_id: contact?.id ?? "", playbook_id, input });
+  await pass();
+  expect(await replies()).toHaveLength(3);
+  expect((await replies()).at(-1)).toBe(`Booked for ${day}.`);
 });
 
 test("a question is answered with the next one, although the session ends between the two", async () => {
