@@ -58,6 +58,7 @@ export function modelTurn({
     contact: {
       name: contact.name === null ? null : redact(contact.name),
       language: contact.language,
+      time_zone: contact.time_zone,
       sentiment: contact.sentiment?.label ?? null,
     },
     messages: history.messages.map((message) => ({ ...message, text: redact(message.text) })),

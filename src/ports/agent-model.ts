@@ -187,6 +187,11 @@ export interface ModelContact {
   readonly name: string | null;
   /** The contact's language (BCP 47 tag). Null if it is not known. */
   readonly language: string | null;
+  /**
+   * The IANA name of the time zone in which days such as "tomorrow" count: the contact's, or else
+   * the account's.
+   */
+  readonly time_zone: string;
   /** How positive or negative the contact's recent messages are. Null if none was scored. */
   readonly sentiment: "positive" | "neutral" | "negative" | null;
 }

@@ -100,7 +100,9 @@ function customer({ contact, slots, observations, messages }: ModelTurn): string
   const facts = [
     ...(contact.name === null ? [] : [`Name: ${contact.name}`]),
     ...(contact.sentiment === null ? [] : [`Mood: ${contact.sentiment}`]),
-    ...(lastMessage === undefined ? [] : [`Time of the last message: ${timeOf(lastMessage.at)}`]),
+    ...(lastMessage === undefined
+      ? []
+      : [`Time of the last message: ${timeOf(lastMessage.at, contact)}`]),
     ...(slots === null ? [] : [`Gathered so far: ${JSON.stringify(slots)}`]),
     ...observations.map((each) => `Noted before: ${each}`),
   ];
@@ -128,7 +130,7 @@ function extraction(turn: ModelTurn, slot: ModelSlot): string {
     ...(lastMessage === undefined
       ? []
       : [
-          `The last message was written at ${timeOf(lastMessage.at)}; days such as "tomorrow" ` +
+          `The last message was written at ${timeOf(lastMessage.at, turn.contact)}; days such as "tomorrow" ` +
             "count from then.",
         ]),
     injectionRules,
@@ -200,10 +202,12 @@ function escapeJson(value: Json): JsonValue {
   return JSON.parse(escapeMarkup(JSON.stringify(value))) as JsonValue;
 }
 
-function timeOf(at: number): string {
-  const date = new Date(at);
-  const weekday = date.toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
-  return `${weekday}, ${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+/** Returns a time as people read it where the contact is: `Monday, 2026-05-04 09:30 UTC`. */
+function timeOf(at: number, { time_zone: timeZone }: ModelTurn["contact"]): string {
+  const weekday = new Intl.DateTimeFormat("en-US", { weekday: "long", timeZone }).format(at);
+  // The Swedish form of a date is that of ISO 8601.
+  const form = { dateStyle: "short", timeStyle: "short", timeZone } as const;
+  return `${weekday}, ${new Intl.DateTimeFormat("sv-SE", form).format(at)} ${timeZone}`;
 }
 
 function section(title: string, text: string): string {

@@ -27,7 +27,7 @@ export function salonTurn(text: string): ModelTurn {
       reply: { mode: "generated", max_chars: 320 },
     },
     channel: "sms",
-    contact: { name: "Robin", language: "en", sentiment: "neutral" },
+    contact: { name: "Robin", language: "en", time_zone: "Europe/Berlin", sentiment: "neutral" },
     messages: [
       { from: "host", text: "Welcome to the salon.", at: monday },
       { from: "contact", text, at: monday + 60_000 },
@@ -69,7 +69,7 @@ export const outcomes: readonly ModelCall["outcome"][] = [
 export function* unusualTurns(text: string): Generator<[what: string, turn: ModelTurn]> {
   const turn = salonTurn(text);
   const [{ agent, messages }, none] = [turn, [] as const];
-  const contact = { name: null, language: null, sentiment: null };
+  const contact = { name: null, language: null, time_zone: "UTC", sentiment: null };
   yield ["of an unknown contact", { ...turn, contact, observations: none }];
   yield ["without anything to choose from", bare(turn)];
   yield ["without messages", instructed({ ...turn, messages: none, unanswered: 0 })];

@@ -278,17 +278,43 @@ describe("the prompt of a language model", () => {
         playbooks: [playbook],
         slots: { day: "2026-05-05" },
         observations: ["Prefers mornings"],
-        contact: { name: "Robin", language: "de", sentiment: "negative" },
+        contact: {
+          name: "Robin",
+          language: "de",
+          time_zone: "Europe/Berlin",
+          sentiment: "negative",
+        },
       }),
     );
     for (const part of [
       ["Ada", "Salon Ada", "warm and brief", "language de", "sms", "320 characters"],
       ["Help customers of the salon.", "When somebody asks for a discount: say that there is none"],
       ["Hours", "Open 9 to 6.", "pb_1: Complaint. Takes it down. Intents: complaint."],
-      ["Robin", "negative", "2026-05-05", "Prefers mornings", "Monday, 2026-05-04 09:30 UTC"],
+      [
+        "Robin",
+        "negative",
+        "2026-05-05",
+        "Prefers mornings",
+        "Monday, 2026-05-04 11:30 Europe/Berlin",
+      ],
     ].flat()) {
       expect(system?.content).toContain(part);
     }
+  });
+
+  it.each([
+    ["UTC", "Monday, 2026-05-04 09:30 UTC"],
+    ["America/Los_Angeles", "Monday, 2026-05-04 02:30 America/Los_Angeles"],
+    ["Pacific/Kiritimati", "Monday, 2026-05-04 23:30 Pacific/Kiritimati"],
+  ])("tells the time of an answer with a day where the contact is: %s", async (time_zone, time) => {
+    const slot = { name: "day", type: "date", prompt: "Which day?" } as const;
+    const [system] = await shown(
+      nextPick(hello, {
+        task: { type: "extract", slot },
+        contact: { name: null, language: null, time_zone, sentiment: null },
+      }),
+    );
+    expect(system?.content).toContain(`written at ${time};`);
   });
 
   it("keeps its structure for all texts of contacts, knowledge and actions", async () => {
@@ -369,7 +395,7 @@ function framed(text: string, task: ModelTurn["task"]["type"]): ModelTurn {
     ],
     {
       task: tasks[task],
-      contact: { name: text, language: null, sentiment: null },
+      contact: { name: text, language: null, time_zone: "UTC", sentiment: null },
       knowledge: [{ title: text, text, relevance: 1 }],
       slots: { note: text },
       observations: [text],

@@ -24,7 +24,7 @@ export function nextPick(said: Said, changes: Partial<ModelTurn> = {}): ModelTur
       reply: { mode: "generated", max_chars: 320 },
     },
     channel: "sms",
-    contact: { name: "Robin", language: null, sentiment: "neutral" },
+    contact: { name: "Robin", language: null, time_zone: "UTC", sentiment: "neutral" },
     messages: messagesOf(said),
     unanswered: open === -1 ? said.length : open,
     knowledge: [],
