@@ -1,4 +1,4 @@
-import { background } from "../store/index.ts";
+import { background, isStorageFailure } from "../store/index.ts";
 import { type HandedOver, handOverMessage } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
@@ -9,9 +9,12 @@ import {
   isRearmed,
   type JobHandler,
   type JobRun,
+  leaseMs,
+  renew,
   retry,
+  whenSettled,
 } from "../queue/index.ts";
-import type { AttemptRow, MessageRow } from "./rows.ts";
+import { attemptById, type AttemptRow, type MessageRow } from "./rows.ts";
 import { noVerdicts, type Runtime } from "../operations/index.ts";
 import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
 import { checkSendAnswer } from "./transport-results.ts";
@@ -28,7 +31,7 @@ const maxInARow = 50;
 export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
-    goOn(runtime, claim, run, await handOver(runtime, claim, run.stopping.aborted));
+    goOn(runtime, claim, run, await handOver(runtime, claim, run, run.stopping.aborted));
   const begin: BeginJob<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, isOver: false };
     const handed = await handOverMessage(tx, claim, options);
@@ -56,7 +59,7 @@ async function goOn(
     }
     if (handed.isLast) run.freeSlot();
     if (!(await record(runtime, claim, run, handed, called.answer))) return;
-    handed = await handOver(runtime, claim, i >= maxInARow || run.stopping.aborted);
+    handed = await handOver(runtime, claim, run, i >= maxInARow || run.stopping.aborted);
   }
 }
 
@@ -64,15 +67,45 @@ async function goOn(
  * Hands over the next message. Returns undefined if none is handed over now; the job is then
  * released.
  */
-function handOver(
-  { services, hostPolicies }: Runtime,
+async function handOver(
+  runtime: Runtime,
   claim: Claim<"send">,
+  run: JobRun,
   isOver: boolean,
 ): Promise<HandedOver | undefined> {
-  return hostPolicies.commit(
-    claim,
-    (tx, hostVerdicts) => handOverMessage(tx, claim, { services, hostVerdicts, isOver }),
-    background,
+  const { services, hostPolicies } = runtime;
+  let tried: HandedOver | undefined;
+  try {
+    return await hostPolicies.commit(
+      claim,
+      async (tx, hostVerdicts) =>
+        (tried = await handOverMessage(tx, claim, { services, hostVerdicts, isOver })),
+      background,
+    );
+  } catch (error) {
+    if (tried === undefined || !isStorageFailure(error)) throw error;
+    if (await isStored(runtime, claim, run, tried)) return tried;
+    throw error;
+  }
+}
+
+/**
+ * Whether a hand-over is stored, although the storage failed: the answer to the commit may have
+ * been lost. Only this process knows that the carrier was not called. Without that, the message
+ * would be ambiguous.
+ */
+function isStored(
+  { store, clock }: Runtime,
+  claim: Claim<"send">,
+  { stopping }: JobRun,
+  { attempt: { id } }: HandedOver,
+): Promise<boolean> {
+  return whenSettled(clock, stopping, () =>
+    store.commit(
+      claim,
+      async (tx) => (await tx.get(attemptById, [id])) !== undefined && renew(tx, claim, leaseMs),
+      background,
+    ),
   );
 }
 

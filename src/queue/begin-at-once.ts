@@ -11,7 +11,8 @@
  *    message (`takeJob`).
  * 4. When the transaction has been committed, the store calls `go`: the rest of the job runs, as if
  *    a search had found it. If the transaction fails or runs again, the store calls `cancel`, which
- *    gives the slot back. Lease and first step are gone with the writes of the transaction.
+ *    gives the slot back. Lease and first step are gone with the writes of the transaction. If the
+ *    storage fails in the commit, the store calls `check`: the answer to the commit may be lost.
  */
 import type { Begun, Starter, UnscopedTx } from "../store/index.ts";
 import { decodeLane, type Lane } from "./lane.ts";
@@ -24,6 +25,8 @@ interface BeginAtOnceOptions extends TakeJobOptions {
   readonly releaseSlot: (lane: Lane) => void;
   /** Runs a job that has a slot of `lane`. */
   readonly run: (job: TakenJob, lane: Lane) => void;
+  /** Runs a job that has no slot, if its lease is stored. */
+  readonly runIfStored: (job: TakenJob, lane: Lane) => void;
 }
 
 /** Begins new jobs that are due at once. The store calls it (`Store.startWith`). */
@@ -64,12 +67,21 @@ export class BeginAtOnce implements Starter<JobRow> {
       if (taken === undefined) this.#cancel(lane);
     }
     if (taken === undefined) return undefined;
-    return { go: () => this.#go(taken, lane), cancel: () => this.#cancel(lane) };
+    return {
+      go: () => this.#go(taken, lane),
+      cancel: () => this.#cancel(lane),
+      check: () => this.#check(taken, lane),
+    };
   }
 
   #go(taken: TakenJob, lane: Lane): void {
     this.#options.run(taken, lane);
     this.#end();
+  }
+
+  #check(taken: TakenJob, lane: Lane): void {
+    this.#cancel(lane);
+    this.#options.runIfStored(taken, lane);
   }
 
   #cancel(lane: Lane): void {

@@ -1,15 +1,15 @@
 import { withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
-import { finish, type JobRow, jobs, nameOf, pauseAfter, storedName } from "./rows.ts";
+import { type JobRow, jobs, nameOf, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
-import { background, type Store } from "../store/index.ts";
+import { background, isStorageFailure, type Store } from "../store/index.ts";
+import { isLeaseStored, reschedule } from "./after-failure.ts";
 import { Backlog } from "./backlog.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
 import { Signal } from "./signal.ts";
 import { Slot, Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
-import { retry } from "./handlers.ts";
 import type { DueJob } from "./round-robin.ts";
 import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
@@ -90,6 +90,7 @@ export class Dispatcher {
       takeSlot: (job, lane) => this.#takeSlotAtOnce(job, lane),
       releaseSlot: (lane) => this.#release(lane),
       run: (job, lane) => this.#start(job, lane),
+      runIfStored: (job, lane) => void this.#startIfStored(job, lane),
     });
     this.#removeStarter = options.store.startWith(this.#atOnce);
     this.#loop = this.#run();
@@ -236,14 +237,16 @@ export class Dispatcher {
       return "full";
     }
     this.#slots.take(job.lane);
+    let tried: TakenJob | undefined;
     let taken: TakenJob | undefined;
     try {
-      taken = await store.commitUnscoped((tx) => takeJob(tx, job, this.#options), {
-        ...background,
-        locks: true,
-      });
+      taken = await store.commitUnscoped(
+        async (tx) => (tried = await takeJob(tx, job, this.#options)),
+        { ...background, locks: true },
+      );
     } catch (error) {
       this.#backlogOf(job.lane)?.leave(job.lane);
+      if (tried !== undefined && isStorageFailure(error)) void this.#startIfStored(tried, job.lane);
       throw error;
     } finally {
       // No wake: the search itself goes on with the jobs that wait.
@@ -260,6 +263,14 @@ export class Dispatcher {
     // The handler may still run though its last transaction has removed the job.
     if (this.#running.has(nameOf(job))) return false;
     return this.#backlogOf(lane)?.takeSlotFor(lane) === true;
+  }
+
+  /** Starts a job if its lease is stored, after the storage failed in the commit of the lease. */
+  async #startIfStored(taken: TakenJob, lane: Lane): Promise<void> {
+    const { signal } = this.#stopping;
+    if (!(await isLeaseStored(this.#options, taken.claim, signal)) || signal.aborted) return;
+    this.#slots.take(lane);
+    this.#start(taken, lane);
   }
 
   /** Frees a slot, for another job if one waits for it. */
@@ -300,28 +311,15 @@ export class Dispatcher {
 
   /** Calls the job's handler. If it throws, schedules the job again after a pause. */
   async #handle(taken: TakenJob, slot: Slot): Promise<void> {
-    const { store, clock, logger, handlers } = this.#options;
-    const { claim } = taken;
     try {
-      await runJob(handlers, taken, {
+      await runJob(this.#options.handlers, taken, {
         abort: this.#abort.signal,
         stopping: this.#stopping.signal,
         moveToSlowLane: () => slot.moveToSlowLane(),
         freeSlot: () => slot.freeEarly(),
       });
     } catch (error) {
-      const job = nameOf(storedName(claim));
-      logger.error({ err: error, job }, "a job failed; retrying");
-      const again = { againAt: clock.now() + pauseAfter(claim.failures), failed: true };
-      // Mostly, the storage was away for a moment. Without this, the job would wait for its lease.
-      await retry(clock, this.#stopping.signal, () =>
-        store.commitUnscoped((tx) => finish(tx, claim, again), background),
-      ).catch((unfinished: unknown) => {
-        logger.warn(
-          { err: unfinished, job },
-          "a failed job could not be rescheduled; it runs again when its lease expires",
-        );
-      });
+      await reschedule(this.#options, taken.claim, error, this.#stopping.signal);
     }
   }
 

@@ -73,3 +73,19 @@ export async function retry<T>(
   }
   return work();
 }
+
+/**
+ * The time after which a commit that got no answer has ended on the storage, in milliseconds. A
+ * storage that lost the connection to this process may still be busy with it.
+ */
+const settleMs = 1_000;
+
+/** Like `retry`, to find out what became of a commit that got no answer. */
+export async function whenSettled<T>(
+  clock: Clock,
+  abort: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  await clock.sleep(settleMs, abort);
+  return retry(clock, abort, work);
+}

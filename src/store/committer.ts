@@ -335,6 +335,12 @@ export class Committer {
     lookups: readonly Lookup[],
     snapshot: GroupSnapshot | undefined,
   ): void {
+    if (isStorageFailure(error)) {
+      for (const member of members) {
+        member.begun?.check();
+        member.begun = undefined;
+      }
+    }
     cancelBegun(members);
     if (error instanceof StorageConflict) {
       if (snapshot?.hasGivenRecent === true) this.#options.recent?.drop();

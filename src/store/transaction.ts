@@ -69,6 +69,11 @@ export interface Begun {
   readonly go: () => void;
   /** Forgets the work. Called when the transaction has failed or runs again. */
   readonly cancel: () => void;
+  /**
+   * Finds out whether the transaction was committed, and then continues the work. Called when the
+   * storage failed: the answer to a commit may have been lost.
+   */
+  readonly check: () => void;
 }
 
 /**

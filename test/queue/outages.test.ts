@@ -98,6 +98,81 @@ describe.each(storages)("an engine on $name", ({ open }) => {
     expect(line.calls).toHaveLength(1);
   });
 
+  describe("that gets no answer to a commit which was stored", () => {
+    const hello = { to: "+15005550001", body: "Hi" };
+
+    /** An engine that gets no answer to the first commit with such a write, once it is armed. */
+    async function opened(isLost: (write: Write) => boolean) {
+      const { clock, engine } = world();
+      const ground = open();
+      const storage = ground.connect();
+      let isArmed = false;
+      const own = over(storage, {
+        begin(how) {
+          const group = storage.begin(how);
+          return over(group, {
+            async commit(writes) {
+              await group.commit(writes);
+              if (!isArmed || !writes.some(isLost)) return;
+              isArmed = false;
+              throw new TidingsError("storage_unavailable", "The connection was lost.");
+            },
+          });
+        },
+      });
+      const line = carrier();
+      const one = engine(own, { transports: [line] });
+      await one.start();
+      const other = engine(ground.connect(), { transports: [line] });
+      await other.messages.list();
+      await clock.settle();
+      const arm = (): void => void (isArmed = true);
+      const isOver = (): boolean => !isArmed;
+      const statuses = async (): Promise<string[]> =>
+        (await one.messages.list()).data.map(({ status }) => status);
+      return { clock, one, other, line, arm, isOver, statuses };
+    }
+
+    const isNewAttempt = ({ kind, collection }: Write): boolean =>
+      kind === "insert" && collection.name === "message_attempts";
+    const isLease = (write: Write): boolean =>
+      "row" in write && write.row["kind"] === "send" && write.row["leased"] === true;
+
+    it("hands a message over that began in the commit of its send", async () => {
+      const { clock, one, line, arm, statuses } = await opened(isLease);
+      arm();
+      await expect(one.messages.send(hello)).rejects.toMatchObject({ code: "storage_unavailable" });
+      await clock.advance(5_000);
+      expect(line.calls).toHaveLength(1);
+      expect(await statuses()).toEqual(["sent"]);
+      await clock.advance(600_000);
+      expect(line.calls).toHaveLength(1);
+    });
+
+    it("runs a job that it leased", async () => {
+      const { clock, other, line, arm, isOver, statuses } = await opened(isLease);
+      arm();
+      await other.messages.send(hello);
+      await clock.advance(10_000);
+      expect([isOver(), line.calls.length]).toEqual([true, 1]);
+      expect(await statuses()).toEqual(["sent"]);
+    });
+
+    it("calls the carrier with the next message of a conversation", async () => {
+      const { clock, other, line, arm, isOver, statuses } = await opened(isNewAttempt);
+      for (const body of ["first", "second", "third"]) {
+        await other.messages.send({ ...hello, body });
+      }
+      arm();
+      await clock.advance(10_000);
+      expect([isOver(), line.calls.map(({ message }) => message.body)]).toEqual([
+        true,
+        ["first", "second", "third"],
+      ]);
+      expect(await statuses()).toEqual(["sent", "sent", "sent"]);
+    });
+  });
+
   it("logs an outage at once, then every minute, and its end", async () => {
     const { clock, engine, log } = world();
     const storage = open().connect();
