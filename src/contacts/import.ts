@@ -14,7 +14,7 @@ import {
   importContactSchema,
   importContactsSchema,
 } from "./input-types.ts";
-import type { Call, Command, Procedure, RowProcedure, Steps } from "../operations/index.ts";
+import type { Call, Command, ItemSteps, Procedure, RowProcedure } from "../operations/index.ts";
 import { contactCreated, contactUpdated } from "./events.ts";
 import type { KeyObject } from "node:crypto";
 import { contactResource, showContact } from "./reads.ts";
@@ -124,7 +124,7 @@ export const importContactRows: RowProcedure<ImportReport, ImportCounts> = {
 type Rows = Iterable<unknown> | AsyncIterable<unknown>;
 
 async function* importRows(
-  steps: Pick<Steps, "execute">,
+  steps: ItemSteps,
   rows: Rows,
   call: Call,
 ): AsyncGenerator<ImportReport, ImportCounts> {
@@ -139,13 +139,14 @@ async function* importRows(
     );
     for (const report of reports) total[report.status]++;
     yield* reports;
+    await steps.yieldToEventLoop();
   }
   return total;
 }
 
 /** @throws retryable errors, after which the import runs again */
 async function importRow(
-  steps: Pick<Steps, "execute">,
+  steps: ItemSteps,
   schema: ReturnType<typeof importContact.input>,
   item: unknown,
   index: number,

@@ -125,7 +125,6 @@ export {
   type Checked,
   functionOption,
   listOption,
-  maxErrors,
   option,
   optionsObject,
   originOption,
@@ -134,4 +133,4 @@ export {
   refuseArguments,
   wholeOption,
 } from "./options.ts";
-export { inBody, inQuery, parse, type Place, unknownField } from "./validation.ts";
+export { inBody, inQuery, maxErrors, parse, type Place, unknownField } from "./validation.ts";

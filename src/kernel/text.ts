@@ -66,11 +66,15 @@ export function containsPhrase(words: string, phrase: string): boolean {
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const wanted = bareName(name);
+  const maxDistance = Math.max(1, wanted.length / 3);
   const [nearest] = known
-    .map((each) => ({ each, distance: editDistance(wanted, bareName(each)) }))
+    .map((each) => ({ each, bare: bareName(each) }))
+    // Names differ at least as much as their lengths. A request may have very many wrong names.
+    .filter(({ bare }) => Math.abs(bare.length - wanted.length) <= maxDistance)
+    .map(({ each, bare }) => ({ each, distance: editDistance(wanted, bare) }))
+    .filter(({ distance }) => distance <= maxDistance)
     .toSorted((a, b) => a.distance - b.distance);
-  const isClose = nearest !== undefined && nearest.distance <= Math.max(1, wanted.length / 3);
-  return isClose ? nearest.each : undefined;
+  return nearest?.each;
 }
 
 function bareName(name: string): string {

@@ -40,6 +40,7 @@ export const sendBatch: Procedure<BatchMessages, BatchResults> = {
           items.map((item, i) => sendItem(steps, schema, item, start + i, canResume)),
         )),
       );
+      await steps.yieldToEventLoop();
     }
     return { data };
   },

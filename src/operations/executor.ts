@@ -25,12 +25,12 @@ import type {
   Call,
   Command,
   Context,
+  ItemSteps,
   Outcome,
   Procedure,
   Query,
   RowProcedure,
   SignalOperation,
-  Steps,
 } from "./operation.ts";
 import { ProcedureSteps } from "./procedure-steps.ts";
 import { RecentSignals, type Signals } from "./signals.ts";
@@ -147,9 +147,12 @@ export class Executor {
     rows: Iterable<unknown> | AsyncIterable<unknown>,
     context: Omit<Context, "tx">,
   ): AsyncGenerator<Report, Total> {
-    const { services } = this.#runtime;
-    const execute: Steps["execute"] = (command, each) => this.execute(command, each, context);
-    return procedure.run({ execute }, rows, { ...context, services, hostVerdicts: noVerdicts });
+    const { store, services } = this.#runtime;
+    const steps: ItemSteps = {
+      execute: (command, each) => this.execute(command, each, context),
+      yieldToEventLoop: () => store.yieldToEventLoop(),
+    };
+    return procedure.run(steps, rows, { ...context, services, hostVerdicts: noVerdicts });
   }
 
   /** Opens a stream. Before that, runs the stream's command `before` until it has no more to do. */

@@ -45,6 +45,7 @@ export {
   missingScopes,
   type OperatorCaller,
   type OperatorProfile,
+  type ItemSteps,
   type Outcome,
   type Procedure,
   type Query,

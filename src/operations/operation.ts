@@ -228,16 +228,14 @@ export interface RowProcedure<Report, Total> {
   readonly kind: "rows";
   readonly name: string;
   run(
-    steps: Pick<Steps, "execute">,
+    steps: ItemSteps,
     rows: Iterable<unknown> | AsyncIterable<unknown>,
     call: Call,
   ): AsyncGenerator<Report, Total>;
 }
 
-export interface Steps {
-  readonly reads: Reads;
-  /** Runs one transaction. */
-  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+/** What a procedure does with each of its items. */
+export interface ItemSteps {
   /**
    * Runs one command as a step of the procedure. Under an idempotency key each step has its own
    * derived key, so a completed step is replayed and not run again.
@@ -247,6 +245,14 @@ export interface Steps {
     input: Input,
     step: number,
   ): Promise<Outcome<Output>>;
+  /** Lets other work run. An item that is refused before its step is executed waits for nothing. */
+  yieldToEventLoop(): Promise<void>;
+}
+
+export interface Steps extends ItemSteps {
+  readonly reads: Reads;
+  /** Runs one transaction. */
+  commit<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 /** The outcome of an operation. `body` is `value` as JSON. Each replay returns the same bytes. */

@@ -45,6 +45,10 @@ export class ProcedureSteps implements Steps {
     });
   }
 
+  yieldToEventLoop(): Promise<void> {
+    return this.#options.store.yieldToEventLoop();
+  }
+
   async execute<Input, Output>(
     command: Command<Input, Output>,
     input: Input,

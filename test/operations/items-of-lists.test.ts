@@ -1,6 +1,7 @@
 /** While a long list is accepted, commands of other callers go first. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { memory } from "../../adapters/storage/memory/index.ts";
 import { contacts, identityByAddress } from "../../src/contacts/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import type { StoragePort } from "../../src/ports/storage.ts";
@@ -79,4 +80,27 @@ describe.each(inTurn)("on $name", ({ open }) => {
     expect(known).toBe(2);
     expect(await giving).toBe(size);
   });
+});
+
+/** Counts how often other work of the process could run until a promise settles. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const counting = (async () => {
+    for (; !isOver; turns++) await setImmediate();
+  })();
+  await work.finally(() => (isOver = true));
+  await counting;
+  return turns;
+}
+
+const wrong = Array.from({ length: 1_000 }, () => ({ to: "nobody", phone: "nobody", body: "" }));
+
+it.each([
+  ["a batch", ({ messages }: MessagingEngine) => messages.batch({ messages: wrong })],
+  ["an import", ({ contacts }: MessagingEngine) => imported(contacts, wrong)],
+])("while all items of %s are refused, other work runs in between", async (_, give) => {
+  const one = world().engine(memory());
+  await one.contacts.list();
+  expect(await turnsDuring(give(one))).toBeGreaterThan(10);
 });
