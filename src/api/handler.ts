@@ -26,6 +26,7 @@ import {
   decodedParams,
   idempotencyField,
   idempotencyKey,
+  maxBodyBytes,
   parseQuery,
   queryInput,
   readBytes,
@@ -185,11 +186,9 @@ export class RequestHandler implements ApiHandler {
     const { request, headers, route, params, caller } = exchange;
     const { limits, prepared } = this.#backend;
     const query = queryOf(exchange);
-    const isBatch = "body" in route && route.body === "batch";
-    const maxBytes = isBatch ? limits.batchBodyBytes : limits.bodyBytes;
     const { [idempotencyField]: field, ...body } = await readJson(
       request,
-      maxBytes,
+      maxBodyBytes(route, limits),
       limits.jsonDepth,
       "rows" in route,
     );
@@ -214,9 +213,9 @@ export class RequestHandler implements ApiHandler {
     exchange: AuthorizedExchange,
     operation: SignalOperation<unknown>,
   ): Promise<ApiResponse> {
-    const { request, headers, params } = exchange;
+    const { request, headers, route, params } = exchange;
     const { limits, prepared } = this.#backend;
-    const body = await readJson(request, limits.bodyBytes, limits.jsonDepth);
+    const body = await readJson(request, maxBodyBytes(route, limits), limits.jsonDepth);
     await refuseIfEnded(exchange);
     const input = commandInput(inputSchema(operation, limits), body, params, queryOf(exchange));
 

@@ -4,6 +4,7 @@ import {
   inBody,
   inQuery,
   invalid,
+  type Limits,
   maxErrors,
   parse,
   type Place,
@@ -12,7 +13,7 @@ import {
 } from "../kernel/index.ts";
 import { type ApiBody, type ApiRequest, headerOf } from "./http.ts";
 import type * as z from "zod";
-import { idempotencyKeyOf, isIdempotencyKey } from "../operations/index.ts";
+import { type Guarded, idempotencyKeyOf, isIdempotencyKey } from "../operations/index.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -21,6 +22,22 @@ const json = new RegExp(
   String.raw`^application/(?:[\w.+-]+\+)?json[ \t]*(?:${charset.source})?$`,
   "i",
 );
+
+/** The bytes of a visitor's body besides the text of a message. */
+const visitorBytes = 4_096;
+/** The bytes of one character in JSON, at most: two escapes of six bytes. */
+const characterBytes = 12;
+
+/** How large the body of a request may be. Visitors are anonymous, and parsing costs much time. */
+export function maxBodyBytes(
+  route: Guarded,
+  { bodyBytes, batchBodyBytes, messageCharacters }: Limits,
+): number {
+  if ("visitor" in route) {
+    return Math.min(bodyBytes, visitorBytes + characterBytes * messageCharacters);
+  }
+  return "body" in route && route.body === "batch" ? batchBodyBytes : bodyBytes;
+}
 
 /**
  * Reads the body of a command: a JSON object. No body counts as an empty object. If a key is

@@ -33,16 +33,35 @@ const costly: readonly (readonly [what: string, body: () => string, code: string
   ["a huge number", () => `{"a":${"9".repeat(40_000)}}`, "validation_failed"],
 ];
 
+/** Anonymous visitors may send less. */
+const visitorBytes = 4_096 + 12 * 1_600;
+
 test.each(writing.map(titled))("$name refuses bodies that cost too much", async ({ route }) => {
   const { body: _, ...request } = requestOf(route, await ownerFor(there, route, own));
   const before = await there.written();
   for (const [what, text, code] of costly) {
-    const answer = await ask({ ...request, raw: text() });
-    expect([what, jsonOf(answer)["code"]]).toEqual([what, code]);
+    const raw = text();
+    const answer = await ask({ ...request, raw });
+    const isLong = "visitor" in route && raw.length > visitorBytes;
+    expect([what, jsonOf(answer)["code"]]).toEqual([what, isLong ? "body_too_large" : code]);
     // It names the problem without repeating what came.
     expect([what, textOf(answer).length < 2_000]).toEqual([what, true]);
   }
   expect((await there.written()).slice(before.length)).toEqual([]);
+});
+
+test("a visitor's message may have the maximum length, however it is escaped", async () => {
+  const body = "\u{1f600}".repeat(1_600);
+  const escaped = body.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+  const answer = await call(there.engine.api, {
+    method: "POST",
+    path: `/v1/webchat/sessions/${own.ids["webchat"]}/messages`,
+    key: own.token,
+    raw: `{"body":"${escaped}","client_id":"${"x".repeat(64)}","idempotency_key":"${"x".repeat(255)}"}`,
+  });
+  expect(answer.status).toBe(201);
+  expect(jsonOf(answer)["body"]).toBe(body);
+  await there.settle();
 });
 
 const long = "x".repeat(20_000);
