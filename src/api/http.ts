@@ -105,6 +105,12 @@ export interface Mountable {
   readonly paths?: "v1" | "all";
 }
 
+/** Tells proxies and compressing middleware not to collect what is sent, which would delay it. */
+export const unbuffered = {
+  "Cache-Control": "no-store, no-transform",
+  "X-Accel-Buffering": "no",
+} as const;
+
 /**
  * Returns the value of a header. Values of a repeated header are joined by commas (RFC 9110,
  * section 5.3). A header that allows one value then fails its check on every server. `name` is in

@@ -1,7 +1,7 @@
 /** The format of imports and their reports: NDJSON, a JSON value on each line. */
 import { problem, type Problem, type RequestId, TidingsError } from "../kernel/index.ts";
 import { checkDepth } from "./inputs.ts";
-import { publicError } from "./http.ts";
+import { publicError, unbuffered } from "./http.ts";
 
 /** The content type of NDJSON: JSON values, one per line. */
 const ndjson =
@@ -10,11 +10,7 @@ const ndjson =
 export const isNdjson = (contentType: string | undefined): boolean =>
   contentType !== undefined && ndjson.test(contentType);
 
-export const ndjsonHeaders = {
-  "Content-Type": "application/x-ndjson",
-  // Tells proxies not to buffer, which would delay reports.
-  "X-Accel-Buffering": "no",
-} as const;
+export const ndjsonHeaders = { "Content-Type": "application/x-ndjson", ...unbuffered } as const;
 
 interface LineLimits {
   /** The number of lines that are not blank. */

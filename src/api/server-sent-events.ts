@@ -1,12 +1,9 @@
 /** The format of event streams: server-sent events. */
 import type { StreamEvent, StreamItem } from "../operations/index.ts";
 import { getOrInsert } from "../kernel/index.ts";
+import { unbuffered } from "./http.ts";
 
-export const eventStreamHeaders = {
-  "Content-Type": "text/event-stream",
-  // Tells proxies not to buffer, which would delay events.
-  "X-Accel-Buffering": "no",
-} as const;
+export const eventStreamHeaders = { "Content-Type": "text/event-stream", ...unbuffered } as const;
 
 const lineBreak = /\r\n|\r|\n/;
 

@@ -197,7 +197,8 @@ export const cases: readonly Case[] = [
     status: 200,
     headers: {
       "content-type": "text/event-stream",
-      "cache-control": "no-store",
+      // Otherwise `compression` of Express collects the events.
+      "cache-control": "no-store, no-transform",
       "x-accel-buffering": "no",
     },
   },
