@@ -1,6 +1,5 @@
 import type { AccountHandle, Event, EventType } from "../entry.ts";
-import { eventTypes } from "../../src/events/index.ts";
-import { nearestName } from "../../src/kernel/index.ts";
+import { adviceForType, eventTypes } from "../../src/events/index.ts";
 import { parseArguments, subcommand } from "./arguments.ts";
 import type { Command } from "./command.ts";
 import { chooseDatabase, databaseOptions, databaseUsage } from "./database/choose.ts";
@@ -38,9 +37,8 @@ export function typesOf(given: readonly string[] | undefined, usage: string): Ev
   return (given ?? []).map((name) => {
     const type = eventTypes.find((each) => each === name);
     if (type !== undefined) return type;
-    const nearest = nearestName(name, eventTypes);
-    const question = nearest === undefined ? "" : ` Did you mean ${nearest}?`;
-    throw new UsageError(`There is no event type "${name}".${question}`, usage);
+    const advice = adviceForType(name, eventTypes).replaceAll('"', "");
+    throw new UsageError(`There is no event type "${name}"${advice || "."}`, usage);
   });
 }
 

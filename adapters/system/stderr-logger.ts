@@ -2,7 +2,8 @@ import type { Logger } from "../../src/ports/index.ts";
 
 /**
  * Writes warnings and errors to stderr, one line each: the time, the level, the message, and the
- * facts as JSON. Errors among the facts have their stack. Other levels are dropped.
+ * facts as JSON. Errors among the facts have their stack and come last, since stacks are long.
+ * Other levels are dropped.
  */
 export function stderrLogger(): Logger {
   return {
@@ -22,16 +23,19 @@ function write(level: string, facts: object, message: string): void {
  * and a fact that JSON cannot hold is left out.
  */
 function jsonOf(facts: object): string {
-  const members = Object.keys(facts).flatMap((name) => {
+  const members: string[] = [];
+  const errors: string[] = [];
+  for (const name of Object.keys(facts)) {
     try {
       const value: unknown = Reflect.get(facts, name);
       const json: string | undefined = JSON.stringify(value, replacer());
-      return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
+      if (json === undefined) continue;
+      (value instanceof Error ? errors : members).push(`${JSON.stringify(name)}:${json}`);
     } catch {
-      return [];
+      // The fact is left out.
     }
-  });
-  return `{${members.join(",")}}`;
+  }
+  return `{${[...members, ...errors].join(",")}}`;
 }
 
 /** Returns a replacer for one call of `JSON.stringify`. */
@@ -52,5 +56,6 @@ function plain(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (!(value instanceof Error)) return value;
   const { name, message, stack, cause } = value;
-  return { ...Object.fromEntries(Object.entries(value)), name, message, stack, cause };
+  // The name and the message are read before the rest.
+  return { name, message, ...Object.fromEntries(Object.entries(value)), stack, cause };
 }

@@ -65,6 +65,8 @@ test.each([
   ["keys", ["list", "--schema", "tidings"], "--schema needs --database."],
   ["keys", ["list", "--database", "postgres://x/y", "--schema", "a;b"], "--schema needs up to 63"],
   ["events", ["tail", "--type", "message.recieved"], "Did you mean message.received?"],
+  ["events", ["tail", "--type", "message.delivered"], "Use message.sent: it is published when"],
+  ["events", ["tail", "--type", "nothing"], 'There is no event type "nothing".'],
   ["webhooks", ["listen"], "--forward-to is missing."],
   ["webhooks", ["listen", "--forward-to", "localhost:3000"], "mean http://localhost:3000?"],
   [

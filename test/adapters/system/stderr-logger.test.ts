@@ -45,6 +45,15 @@ test("an error is written with its code, its stack and its cause, still in one l
   expect(line.split("\n")).toHaveLength(2);
 });
 
+test("a line says first what happened to what: the stack of an error comes last", () => {
+  // The engine's errors have their stack as the first property.
+  const err = Object.assign(new Error("no way"), { stack: "Error: no way\n    at send" });
+  const [line = ""] = linesOf(() => stderrLogger().warn({ err, transport: "pigeon" }, "it failed"));
+  expect(line).toContain(
+    'it failed {"transport":"pigeon","err":{"name":"Error","message":"no way"',
+  );
+});
+
 test("a fact that JSON cannot hold leaves the other facts of its line", () => {
   const err = new Error("no answer");
   Object.assign(err, { request: { failed: err }, cause: err });
