@@ -74,7 +74,7 @@ export interface ApiKeys {
        * once.
        * @default 86400
        */
-      readonly grace_seconds?: number;
+      readonly grace_seconds?: number | undefined;
     },
     options?: CommandOptions,
   ): Promise<CreatedKey>;
@@ -114,8 +114,8 @@ export interface Events {
    */
   get(id: string): Promise<Event>;
   /**
-   * Lists events, newest first. A filtered page can be empty although `has_more` is true, so a loop
-   * goes on while it is.
+   * Lists events, newest first. A filtered page can be empty although `has_more` is true: continue
+   * until it is false.
    */
   list(filters?: ListEvents): Promise<Page<Event>>;
   /**
@@ -165,7 +165,7 @@ export interface Webhooks {
        * once.
        * @default 86400
        */
-      readonly grace_seconds?: number;
+      readonly grace_seconds?: number | undefined;
     },
     options?: CommandOptions,
   ): Promise<CreatedWebhook>;
@@ -173,7 +173,7 @@ export interface Webhooks {
   test(id: string, input?: WithoutId<TestWebhook>, options?: CommandOptions): Promise<Delivery>;
   /**
    * Lists the deliveries of the webhook, newest first, each with its latest 5 attempts. A filtered
-   * page can be empty although `has_more` is true, so a loop goes on while it is.
+   * page can be empty although `has_more` is true: continue until it is false.
    */
   deliveries(id: string, filters?: WithoutId<ListDeliveries>): Promise<Page<DeliveryWithAttempts>>;
   /**
@@ -188,9 +188,9 @@ export interface Webhooks {
    */
   redeliver(id: string, deliveryId: string, options?: CommandOptions): Promise<Delivery>;
   /**
-   * Attempts each delivery since a time whose status is `failed` once more. The work goes on after
-   * the call resolves.
-   * A second call during that work attempts none twice, unless its time is earlier.
+   * Attempts each delivery since a time whose status is `failed` once more. The work continues after
+   * the call resolves. A second call during that work attempts none twice, unless its time is
+   * earlier.
    */
   recover(
     id: string,
@@ -240,7 +240,7 @@ export interface Agents {
   actions(): Promise<AgentActions>;
   /**
    * Lists the runs of the agent, newest first. A filtered page can be empty although `has_more` is
-   * true, so a loop goes on while it is.
+   * true: continue until it is false.
    */
   runs(id: string, filters?: WithoutId<ListRuns>): Promise<Page<Run>>;
   /**

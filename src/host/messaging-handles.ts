@@ -81,8 +81,8 @@ export interface Messages {
    */
   get(id: string): Promise<Message>;
   /**
-   * Lists messages, newest first. A filtered page can be empty although `has_more` is true, so a
-   * loop goes on while it is. A filter by an unknown id gives an empty list.
+   * Lists messages, newest first. A filtered page can be empty although `has_more` is true: continue
+   * until it is false. A filter by an unknown id gives an empty list.
    */
   list(filters?: ListMessages): Promise<Page<Message>>;
   /**
@@ -98,7 +98,8 @@ export interface Messages {
    */
   edit(id: string, changes: WithoutId<EditMessage>, options?: CommandOptions): Promise<Message>;
   /**
-   * Cancels a scheduled or queued message. A canceled message is never sent.
+   * Cancels a scheduled or queued message. It is not handed over again. If it waited for a retry, a
+   * receipt can still show that an earlier attempt succeeded.
    * @throws TidingsError `not_cancelable` when the message has another status
    */
   cancel(id: string, options?: CommandOptions): Promise<Message>;
@@ -146,7 +147,7 @@ export interface Contacts {
   ): AsyncGenerator<ImportReport, ImportCounts>;
   /**
    * Lists contacts, newest first, without merged contacts. A filtered page can be empty although
-   * `has_more` is true, so a loop goes on while it is.
+   * `has_more` is true: continue until it is false.
    */
   list(filters?: ListContacts): Promise<Page<Contact>>;
   /**
@@ -223,7 +224,7 @@ export interface Conversations {
   get(id: string): Promise<Conversation>;
   /**
    * Lists the inbox, latest activity first. With a contact filter, newest first. A filtered page can
-   * be empty although `has_more` is true, so a loop goes on while it is.
+   * be empty although `has_more` is true: continue until it is false.
    */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   /**

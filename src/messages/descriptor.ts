@@ -113,7 +113,7 @@ const messageRoutes: readonly ApiRoute[] = [
     summary: "Cancel a message",
     description:
       "Only a scheduled or queued message can be canceled. Any other status returns " +
-      "`not_cancelable`. A canceled message is never sent.",
+      "`not_cancelable`. A canceled message is not handed over again.",
   },
   {
     ...read,
