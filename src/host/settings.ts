@@ -186,6 +186,12 @@ const destination = option<string>("a host name, an address or a network", isDes
 const policy = option<Policy>(
   "a policy with a method evaluate and a name of lower-case letters, digits and underscores",
   isPolicy,
+  {
+    advice: (given) =>
+      typeof given === "object" && !hasMethods(given, "evaluate")
+        ? ". It has no method evaluate."
+        : "",
+  },
 );
 
 const textToSend = option<string>(

@@ -1,6 +1,7 @@
 /** The check of the transports that the host application passes to the engine. */
 import type * as z from "zod";
 import {
+  callIt,
   channels,
   dayMs,
   hasMethods,
@@ -15,7 +16,20 @@ import type { Transport } from "../ports/index.ts";
 export const transport = option<Transport>(
   "a transport with a name, capabilities and a method send",
   isTransport,
+  { advice: adviceOn },
 ).superRefine(checkTransport);
+
+/** Names what a wrong transport lacks. */
+function adviceOn(given: unknown): string {
+  if (typeof given === "function") return callIt;
+  if (typeof given !== "object" || given === null) return "";
+  const missing = [
+    ...(typeof memberOf(given, "name") === "string" ? [] : ["name"]),
+    ...(typeof memberOf(given, "capabilities") === "object" ? [] : ["capabilities"]),
+    ...(hasMethods(given, "send") ? [] : ["send"]),
+  ];
+  return missing.length === 0 ? "" : `. Missing or wrong: ${missing.join(", ")}`;
+}
 
 /** Returns the names of the transports, or no names if one of them is no transport. */
 export function transportNames(options: unknown): readonly string[] {

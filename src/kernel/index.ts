@@ -121,6 +121,7 @@ export {
 } from "./time.ts";
 export {
   booleanOption,
+  callIt,
   choiceOption,
   type Checked,
   functionOption,
