@@ -185,8 +185,15 @@ export function wholeRecord<T>(record: z.ZodType<T>, maxKeys = Infinity): z.ZodT
     if (Object.keys(value).length > maxKeys) {
       context.addIssue({ code: "custom", message: `must have at most ${maxKeys} keys` });
     }
-    return value;
+    return withoutUndefined(value);
   }, record);
+}
+
+/** In process, an entry that is undefined counts as left out, as in JSON. */
+function withoutUndefined(value: object): object {
+  const isWhole = Array.isArray(value) || !Object.values(value).includes(undefined);
+  if (isWhole) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined));
 }
 
 /** An integer in a query string, where every value is a string. */

@@ -75,6 +75,17 @@ describe("the input of a send", () => {
     expect(wrong(input)).toEqual(where);
   });
 
+  it("leaves out metadata that is undefined, as JSON does", async () => {
+    const metadata = { order: "17", table: undefined };
+    const input = { to, body: "a", metadata: metadata as { order: string } };
+    const one = world().engine(memory());
+    const sent = await one.messages.send(input, { idempotencyKey: "k" });
+    expect(sent.metadata).toEqual({ order: "17" });
+    const again = { ...input, metadata: { order: "17" } };
+    expect(await one.messages.send(again, { idempotencyKey: "k" })).toEqual(sent);
+    expect(wrong({ to, body: "a", metadata: [undefined] })).toEqual(["metadata"]);
+  });
+
   it.each<[given: unknown, got: string]>([
     ["tomorrow", '"tomorrow"'],
     ["2026-01-31 09:00", '"2026-01-31 09:00"'],
