@@ -9,7 +9,7 @@ import {
   supersededError,
   touchConversation,
 } from "../conversations/index.ts";
-import { type Author, TidingsError } from "../kernel/index.ts";
+import { type Author, type FieldError, TidingsError } from "../kernel/index.ts";
 import { type Command, personOf } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { prefetchJob } from "../queue/index.ts";
@@ -89,7 +89,15 @@ export async function sendInConversation(
     isNewConversation: false,
     author,
   };
-  return acceptMessage(tx, call, draft, correspondence);
+  return acceptMessage(tx, call, draft, correspondence).catch(throwWithoutRecipient);
+}
+
+/** The recipient of a reply follows from the conversation, so it is no field of the request. */
+function throwWithoutRecipient(error: unknown): never {
+  const isAboutIt = ({ pointer }: FieldError): boolean => pointer === "/to";
+  if (!(error instanceof TidingsError) || !error.errors.some(isAboutIt)) throw error;
+  const errors = error.errors.map((each) => (isAboutIt(each) ? { ...each, pointer: "" } : each));
+  throw new TidingsError(error.code, error.message, { errors });
 }
 
 /**

@@ -59,6 +59,21 @@ it("are at most 100, whatever is wrong", async () => {
   }
 });
 
+it("name no field that the request does not have", async () => {
+  const { contact_id, conversation_id } = await engine.sandbox.inbound({
+    from: hello.to,
+    body: "Hi",
+  });
+  await engine.contacts.setConsent(contact_id, "text", { status: "opted_out" });
+  const post = async (path: string, body: object): Promise<unknown> =>
+    jsonOf(await call(engine.api, { method: "POST", path, key, body }))["errors"];
+  expect(await post("/v1/messages", hello)).toMatchObject([{ pointer: "/to" }]);
+  const path = `/v1/conversations/${conversation_id}/messages`;
+  expect(await post(path, { body: "Hello" })).toMatchObject([
+    { pointer: "", code: "recipient_opted_out" },
+  ]);
+});
+
 describe("a wrong input in process", () => {
   it.each<[name: string, run: () => Promise<unknown>, message: string | RegExp]>([
     ["none", () => engine.messages.send(undefined as never), "input: Required."],
