@@ -94,7 +94,7 @@ export function Inbox(): JSX.Element {
 /** A link to the list would change the place. */
 function skipToList(event: Event): void {
   event.preventDefault();
-  document.querySelector<HTMLElement>(".list a, .list button")?.focus();
+  document.querySelector<HTMLElement>(".list :is(a, button):not([tabindex='-1'])")?.focus();
 }
 
 function priorityOf(given: string | undefined): ListQuery["priority"] {

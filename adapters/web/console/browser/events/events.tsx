@@ -159,9 +159,11 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
         items={events.map(({ id }) => id)}
         rowHeight={rowHeight}
         onEnd={() => void tail.more()}
-        renderRow={(id) => {
+        renderRow={(id, tabIndex) => {
           const event = byId.get(id);
-          return event && <EventRow event={event} isOpen={id === open} type={type} />;
+          return (
+            event && <EventRow event={event} tabIndex={tabIndex} isOpen={id === open} type={type} />
+          );
         }}
         footer={
           events.length >= maxEvents && (
@@ -175,16 +177,18 @@ function EventList({ tail, events, open, type }: EventListProps): JSX.Element {
 
 interface EventRowProps {
   readonly event: Event;
+  readonly tabIndex: 0 | -1;
   readonly isOpen: boolean;
   readonly type: string | undefined;
 }
 
-function EventRow({ event, isOpen, type }: EventRowProps): JSX.Element {
+function EventRow({ event, tabIndex, isOpen, type }: EventRowProps): JSX.Element {
   return (
     <a
       class="event-row"
       href={linkTo(["events", event.id], { type })}
       aria-current={isOpen ? "true" : undefined}
+      tabIndex={tabIndex}
     >
       <span class={`event-dot is-${event.type.split(".")[0] ?? ""}`} />
       <code class="event-type truncate">{event.type}</code>

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Contact } from "../../../../../src/index.ts";
 import {
   api,
@@ -29,7 +29,17 @@ interface DetailsProps {
 export function ContactDetails(props: DetailsProps): JSX.Element {
   const { contact } = props;
   const edit = contactEdits.of(contact.id).value;
-  if (edit !== null && may("contacts:write")) return <EditForm {...props} edit={edit} />;
+  const button = useRef<HTMLButtonElement>(null);
+  const isEdited = edit !== null && may("contacts:write");
+  const wasEdited = useRef(isEdited);
+  useEffect(() => {
+    // The form and its button are gone, and the focus with them.
+    const isLost = document.activeElement === document.body;
+    if (wasEdited.current && !isEdited && isLost) button.current?.focus();
+    wasEdited.current = isEdited;
+  }, [isEdited]);
+  // An edit of an earlier visit does not take the focus.
+  if (isEdited) return <EditForm {...props} edit={edit} isNew={!wasEdited.current} />;
   const facts = [
     [t("contactPhone"), contact.phone && shownAddress(contact.phone)],
     [t("contactEmail"), contact.email],
@@ -46,6 +56,7 @@ export function ContactDetails(props: DetailsProps): JSX.Element {
           <IconButton
             icon="edit"
             isSmall
+            buttonRef={button}
             label={t("edit")}
             onClick={() => contactEdits.set(contact.id, { fields: {} })}
           />
@@ -89,9 +100,12 @@ const maxAttributes = 50;
 
 interface EditFormProps extends DetailsProps {
   readonly edit: ContactEdit;
+  /** Whether the person has just begun it. */
+  readonly isNew: boolean;
 }
 
-function EditForm({ contact, onChange, edit }: EditFormProps): JSX.Element {
+function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Element {
+  const form = useRef<HTMLFormElement>(null);
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const [key] = useState(newKey);
@@ -132,12 +146,19 @@ function EditForm({ contact, onChange, edit }: EditFormProps): JSX.Element {
       setBusy(false);
     }
   };
+  useEffect(() => {
+    if (isNew) form.current?.querySelector("input")?.focus();
+  }, []);
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [error]);
   const problem = (field: string): string | undefined =>
     error instanceof ApiError ? error.field(`/${field}`) : undefined;
   const hasFieldProblem = contactFields.some((field) => problem(field) !== undefined);
   return (
     <Section title={t("details")}>
       <form
+        ref={form}
         class="form"
         onSubmit={(event) => {
           event.preventDefault();

@@ -62,8 +62,14 @@ export function List({ query, isFiltered, active, placeQuery }: ListProps): JSX.
           rowHeight={isTouch ? rowHeightTouch : rowHeight}
           active={active}
           onEnd={() => void list.more()}
-          renderRow={(id) => (
-            <Row id={id} isActive={id === active} query={query} placeQuery={placeQuery} />
+          renderRow={(id, tabIndex) => (
+            <Row
+              id={id}
+              tabIndex={tabIndex}
+              isActive={id === active}
+              query={query}
+              placeQuery={placeQuery}
+            />
           )}
           footer={<Footer />}
         />
@@ -151,12 +157,13 @@ function NothingHere({ query, isFiltered, active }: NothingProps): JSX.Element {
 
 interface RowProps {
   readonly id: string;
+  readonly tabIndex: 0 | -1;
   readonly isActive: boolean;
   readonly query: ListQuery;
   readonly placeQuery: Readonly<Record<string, string | undefined>>;
 }
 
-function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null {
+function Row({ id, tabIndex, isActive, query, placeQuery }: RowProps): JSX.Element | null {
   const row = conversation(id);
   if (row === undefined) return null;
   const { contact, unread_count: unread } = row;
@@ -169,6 +176,7 @@ function Row({ id, isActive, query, placeQuery }: RowProps): JSX.Element | null 
       href={linkTo([query.view, id], placeQuery)}
       aria-current={isActive ? "true" : undefined}
       draggable={false}
+      tabIndex={tabIndex}
     >
       <Avatar name={nameIn(row)} seed={contact.id} />
       <span class="row-main">

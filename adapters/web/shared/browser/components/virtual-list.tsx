@@ -8,7 +8,11 @@ interface VirtualListProps {
   readonly items: Pick<readonly string[], "length" | "at" | "indexOf">;
   /** The height of each row, in pixels. */
   readonly rowHeight: number;
-  readonly renderRow: (key: string, index: number) => ComponentChildren;
+  /**
+   * Draws a row, which is one link. The link takes `tabIndex`: the list is one stop of the Tab key,
+   * since nobody could leave a list that grows while they go through it.
+   */
+  readonly renderRow: (key: string, tabIndex: 0 | -1) => ComponentChildren;
   /** Called when the end is near. */
   readonly onEnd?: () => void;
   /** The key of the row that must be in sight. */
@@ -23,12 +27,16 @@ const nearEnd = 20;
 
 /**
  * A list of any length, of which only the rows in sight are in the document. All rows have the same
- * height, so the work of a rendering does not grow with the list.
+ * height, so the work of a rendering does not grow with the list. The arrow keys go through it.
  */
 export function VirtualList(props: VirtualListProps): JSX.Element {
   const { label, items, rowHeight, renderRow, onEnd, active, footer } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [inSight, setInSight] = useState<Range>({ first: 0, end: 0 });
+  /** The key of the row that last had the focus. */
+  const [current, setCurrent] = useState<string>();
+  /** The key of the row that gets the focus once it is in the document. */
+  const wanted = useRef<string | undefined>(undefined);
   useLayoutEffect(() => watch(scroller.current, rowHeight, setInSight), [rowHeight]);
 
   const { length } = items;
@@ -45,6 +53,31 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
     }
   }, [active, activeIndex === -1]);
 
+  useLayoutEffect(() => {
+    if (wanted.current === undefined) return;
+    const row = scroller.current?.querySelector<HTMLElement>(
+      `[data-key="${CSS.escape(wanted.current)}"] > a`,
+    );
+    if (!row) return;
+    wanted.current = undefined;
+    row.focus({ preventScroll: true });
+  });
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const box = scroller.current;
+    const index = current === undefined ? -1 : items.indexOf(current);
+    if (box === null || index === -1 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(box.clientHeight / rowHeight) - 1);
+    const target = targetOf(event.key, index, page, length);
+    if (target === undefined) return;
+    event.preventDefault();
+    wanted.current = items.at(Math.max(0, Math.min(length - 1, target)));
+    setCurrent(wanted.current);
+    reveal(box, Math.max(0, Math.min(length - 1, target)) * rowHeight, rowHeight);
+  };
+  const isThere = (index: number): boolean => index >= first && index < end;
+  const currentIndex = current === undefined ? -1 : items.indexOf(current);
+  const stop = [currentIndex, activeIndex].find(isThere) ?? Math.max(first, inSight.first);
+
   const rows: JSX.Element[] = [];
   for (let index = first; index < end; index++) {
     const key = items.at(index) ?? "";
@@ -55,15 +88,20 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
         role="listitem"
         aria-setsize={length}
         aria-posinset={index + 1}
+        data-key={key}
+        onFocusIn={() => {
+          wanted.current = undefined;
+          setCurrent(key);
+        }}
         class="virtual-row"
         style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
       >
-        {renderRow(key, index)}
+        {renderRow(key, index === stop ? 0 : -1)}
       </div>,
     );
   }
   return (
-    <div class="virtual-list" ref={scroller}>
+    <div class="virtual-list" ref={scroller} onKeyDown={onKeyDown}>
       <div
         role="list"
         aria-label={label}
@@ -75,6 +113,26 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
       {footer}
     </div>
   );
+}
+
+/** The index of the row that a key leads to. Undefined for all other keys. */
+function targetOf(key: string, index: number, page: number, length: number): number | undefined {
+  switch (key) {
+    case "ArrowDown":
+      return index + 1;
+    case "ArrowUp":
+      return index - 1;
+    case "PageDown":
+      return index + page;
+    case "PageUp":
+      return index - page;
+    case "Home":
+      return 0;
+    case "End":
+      return length - 1;
+    default:
+      return undefined;
+  }
 }
 
 /** The rows from `first` up to, but not including, `end`. */

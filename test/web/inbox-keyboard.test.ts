@@ -1,4 +1,4 @@
-/** The dialogs of the inbox by keyboard: where they begin, what Enter does, what they refuse. */
+/** The inbox by keyboard: its list, its forms, and where the focus is. */
 import { expect, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { openInbox } from "./inbox-shop.ts";
@@ -84,4 +84,62 @@ test("a dialog begins in its first field, Enter confirms it once, and it says wh
   const { data } = await shop.contacts.consents(contact_id);
   expect(data[0]).toMatchObject({ status: "opted_out", evidence: [{ detail: "On the phone" }] });
   expect(faults).toEqual([]);
+});
+
+const place = `(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)`;
+
+test("the list is one stop of the Tab key, and the arrow keys go through it", async ({ skip }) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  const ids: string[] = [];
+  for (let i = 0; i < 120; i++) {
+    const from = `+1415555${String(i).padStart(4, "0")}`;
+    await shop.contacts.create({ phone: from, name: `Person ${i}` });
+    ids.unshift((await shop.sandbox.inbound({ from, body: "Hello?" })).conversation_id);
+  }
+  await page.goto(`${url}#/all/${ids[2]}`);
+  await page.getByText("Nothing noted").waitFor();
+  const press = async (...keys: string[]): Promise<unknown> => {
+    for (const key of keys) await page.keyboard.press(key);
+    return page.evaluate(place);
+  };
+  await page.keyboard.press("/");
+  // The open conversation is where the list begins.
+  expect(await press("Tab")).toContain("Person 117");
+  expect(await press("Tab")).toBe("Assign");
+  expect(await press("Shift+Tab")).toContain("Person 117");
+  expect(await press("ArrowDown", "ArrowDown")).toContain("Person 115");
+  expect(await press("ArrowUp")).toContain("Person 116");
+  expect(await press("Home")).toContain("Person 119");
+  await press("End");
+  await expect.poll(() => page.evaluate(place)).toMatch(/Person (70|0)/);
+  await press("End");
+  await expect.poll(() => page.evaluate(place)).toContain("Person 0");
+  expect(await press("Tab")).toBe("Assign");
+  await press("Shift+Tab", "Enter");
+  await page.locator(".conversation-header h2", { hasText: "Person 0" }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("who edits a contact begins in its name, comes to what is wrong, and back to where it began", async ({
+  skip,
+}) => {
+  const { shop, url, page } = await openInbox(chromium, skip);
+  const from = "+14155550100";
+  const { conversation_id: id } = await shop.sandbox.inbound({ from, body: "Hello?" });
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByText("Nothing noted").waitFor();
+  const edit = page.getByRole("complementary", { name: "Contact" }).getByRole("button", {
+    name: "Edit",
+  });
+  await edit.focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.evaluate(focused)).toBe("Name");
+  await page.getByLabel("Email").fill("ann");
+  await page.keyboard.press("Enter");
+  await page.getByText("must be an email address").waitFor();
+  await expect.poll(() => page.evaluate(focused)).toBe("Email");
+  await page.keyboard.type("@example.com");
+  await page.keyboard.press("Enter");
+  await page.getByText("ann@example.com").waitFor();
+  await expect.poll(() => page.evaluate(place)).toBe("Edit");
 });
