@@ -309,3 +309,23 @@ test("a drawing over another is the same as a new one, and keeps elements and th
   });
   await page.close();
 });
+
+test("the corner of a bubble is on its author's side, whatever the script of its text", async ({
+  skip,
+}) => {
+  const site = await widgetSite(await chromium(skip));
+  const tab = await site.openTab();
+  await tab.write("مرحبا");
+  await eventually(async () => expect(await site.received()).toEqual(["مرحبا"]));
+  await site.say("مرحبا بك");
+  await tab.shows(["> مرحبا", "مرحبا بك"]);
+  const corners = (await tab.page.evaluate(
+    `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("li .bubble")].slice(-2)
+      .map((each) => getComputedStyle(each)).map((style) =>
+        [parseFloat(style.borderBottomLeftRadius) > parseFloat(style.borderBottomRightRadius), style.direction])`,
+  )) as unknown;
+  expect(corners).toEqual([
+    [true, "ltr"],
+    [false, "ltr"],
+  ]);
+});

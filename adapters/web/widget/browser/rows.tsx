@@ -108,7 +108,7 @@ function Row({ message, side, begins, ends, delivery, texts }: RowProps): JSX.El
         </p>
       )}
       {body !== null && body !== "" && (
-        <p class="bubble" dir="auto">
+        <p class="bubble">
           <StrangerText>{body}</StrangerText>
         </p>
       )}
@@ -144,7 +144,7 @@ function PendingRow({
   return (
     <li class={classes("mine", "begins", "ends", "pending", isStuck && "stuck")}>
       <span class="hidden">{texts.you}: </span>
-      <p class="bubble" dir="auto">
+      <p class="bubble">
         <StrangerText>{item.body}</StrangerText>
       </p>
       <p class="meta" role={isStuck ? "alert" : undefined}>
