@@ -143,3 +143,31 @@ test("who edits a contact begins in its name, comes to what is wrong, and back t
   await page.getByText("ann@example.com").waitFor();
   await expect.poll(() => page.evaluate(place)).toBe("Edit");
 });
+
+test("conversations that a person passes by with a key held down are not loaded", async ({
+  skip,
+}) => {
+  const { shop, url, page, faults } = await openInbox(chromium, skip);
+  for (let i = 0; i < 40; i++) {
+    const from = `+1415555${String(i).padStart(4, "0")}`;
+    await shop.contacts.create({ phone: from, name: `Person ${i}` });
+    await shop.sandbox.inbound({ from, body: "Hello?" });
+  }
+  await page.goto(url);
+  await page.locator(".row").first().waitFor();
+  const loaded: string[] = [];
+  page.on("request", (request) => {
+    if (/\/conversations\/[^/]+\/messages/.test(request.url())) loaded.push(request.url());
+  });
+  const heading = page.locator(".conversation-header h2");
+  await page.keyboard.down("j");
+  await heading.getByText("Person 39").waitFor();
+  for (let i = 0; i < 20; i++) await page.keyboard.down("j");
+  await page.locator(".row.is-active", { hasText: "Person 19" }).waitFor();
+  await page.keyboard.up("j");
+  await heading.getByText("Person 19").waitFor();
+  await page.locator(".message").waitFor();
+  // A slow test may let the key rest for a moment.
+  expect(new Set(loaded).size).toBeLessThan(10);
+  expect(faults).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { signal } from "@preact/signals";
 import {
   EmptyState,
   go,
@@ -51,20 +52,21 @@ export function Inbox(): JSX.Element {
     void loadPeople();
     return follow();
   }, []);
+  const loaded = useLoaded(open);
   useEffect(() => {
-    openThread(open);
-    const match = shown.words === undefined ? undefined : matches.peek().get(open ?? "");
+    openThread(loaded);
+    const match = shown.words === undefined ? undefined : matches.peek().get(loaded ?? "");
     // Whoever opens what a search has found wants to see the message.
     if (match !== undefined) target.value ??= match;
-    list.keep(open);
     return () => {
-      if (open !== undefined) leave(open);
+      if (loaded !== undefined) leave(loaded);
     };
-  }, [open]);
+  }, [loaded]);
+  useEffect(() => list.keep(open), [open]);
   useTitle();
   useShortcutHelp();
   useMoves(view, open, query);
-  const isWide = isContactShown.value && open !== undefined;
+  const isWide = isContactShown.value && loaded !== undefined;
   return (
     <div class={`inbox ${open === undefined ? "" : "has-open"} ${isWide ? "has-contact" : ""}`}>
       <a class="skip-link" href="#conversations" onClick={skipToList}>
@@ -75,20 +77,45 @@ export function Inbox(): JSX.Element {
         <h1 class="visually-hidden">{t("title")}</h1>
         <ListPane query={shown} active={open} placeQuery={query} />
         <section class="conversation-pane" aria-label={t("conversation")}>
-          {open === undefined ? (
+          {loaded === undefined ? (
             <EmptyState icon="chat" title={t("noneSelected")}>
               <span class="hide-on-touch">
                 <Keys of="j" /> <Keys of="k" />
               </span>
             </EmptyState>
           ) : (
-            <Conversation key={open} id={open} back={linkTo([view], query)} />
+            <Conversation key={loaded} id={loaded} back={linkTo([view], query)} />
           )}
         </section>
       </main>
-      {isWide && <Contact key={`contact-${open}`} id={open} />}
+      {isWide && <Contact key={`contact-${loaded}`} id={loaded} />}
     </div>
   );
+}
+
+const passingMs = 150;
+
+/** Whether a key is held down that goes through the list. */
+const isPassing = signal(false);
+let passing: ReturnType<typeof setTimeout> | undefined;
+
+function pass(isHeld: boolean): void {
+  clearTimeout(passing);
+  isPassing.value = isHeld;
+  // Another window may get the event that the key is up.
+  if (isHeld) passing = setTimeout(() => pass(false), passingMs);
+}
+
+window.addEventListener("keyup", () => pass(false));
+
+/**
+ * The conversation to show. Each one takes several requests, of which a person may make 50 a second.
+ * So those that a person only passes by are not loaded.
+ */
+function useLoaded(open: string | undefined): string | undefined {
+  const loaded = useRef(open);
+  if (!isPassing.value) loaded.current = open;
+  return loaded.current;
 }
 
 /** A link to the list would change the place. */
@@ -115,7 +142,8 @@ function useMoves(
   open: string | undefined,
   query: Readonly<Record<string, string>>,
 ): void {
-  const move = (step: 1 | -1): void => {
+  const move = (step: 1 | -1, { repeat }: KeyboardEvent): void => {
+    if (repeat) pass(true);
     const ids = list.ids.peek();
     const at = open === undefined ? -1 : ids.indexOf(open);
     const target = at === -1 && step === -1 ? ids.length - 1 : at + step;
@@ -123,8 +151,8 @@ function useMoves(
     if (next !== undefined) go(linkTo([view, next], query), open !== undefined);
   };
   useShortcuts([
-    { key: "j", label: t("keyNext"), run: () => move(1), repeats: true },
-    { key: "k", label: t("keyPrevious"), run: () => move(-1), repeats: true },
+    { key: "j", label: t("keyNext"), run: (event) => move(1, event), repeats: true },
+    { key: "k", label: t("keyPrevious"), run: (event) => move(-1, event), repeats: true },
     { key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) },
     {
       key: "/",
