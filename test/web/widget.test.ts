@@ -319,11 +319,11 @@ test("the corner of a bubble is on its author's side, whatever the script of its
   await eventually(async () => expect(await site.received()).toEqual(["مرحبا"]));
   await site.say("مرحبا بك");
   await tab.shows(["> مرحبا", "مرحبا بك"]);
-  const corners = (await tab.page.evaluate(
+  const corners = await tab.page.evaluate(
     `[...document.querySelector("tidings-chat").shadowRoot.querySelectorAll("li .bubble")].slice(-2)
       .map((each) => getComputedStyle(each)).map((style) =>
         [parseFloat(style.borderBottomLeftRadius) > parseFloat(style.borderBottomRightRadius), style.direction])`,
-  )) as unknown;
+  );
   expect(corners).toEqual([
     [true, "ltr"],
     [false, "ltr"],

@@ -170,6 +170,9 @@ function EditForm({ contact, onChange, edit, isNew }: EditFormProps): JSX.Elemen
             key={field}
             label={labels[field]}
             maxLength={320}
+            // The browser knows the operator's own data, not the contact's.
+            autocomplete="off"
+            inputMode={field === "phone" ? "tel" : field === "email" ? "email" : "text"}
             value={edit.fields[field] ?? contact[field] ?? ""}
             problem={problem(field)}
             onInput={({ currentTarget }) => type(field, currentTarget.value)}
