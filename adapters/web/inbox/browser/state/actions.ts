@@ -189,10 +189,27 @@ export function resend(id: string, message: Outgoing): void {
 
 /** Puts a message that was not sent back into the composer. */
 export function editAgain(id: string, { key, mode, body, media, sendAt, from }: Outgoing): void {
-  const { draft } = keptOf(id).peek();
   removeOutgoing(id, key);
-  const text = draft.body === "" ? body : `${body}\n${draft.body}`;
-  setDraft(id, { mode, body: text, media: [...media, ...draft.media], sendAt, from });
+  setDraft(id, { mode, ...besideDraft(id, body, media), sendAt, from });
+}
+
+/** Puts a message that did not reach the contact into the composer. */
+export function writeAgain({ conversation_id: id, body, media }: Message): void {
+  const urls = media.map(({ url }) => url);
+  setDraft(id, { mode: "reply", ...besideDraft(id, body ?? "", urls) });
+}
+
+/** A text and files before those that the person is writing. */
+function besideDraft(
+  id: string,
+  body: string,
+  media: readonly string[],
+): Pick<Draft, "body" | "media"> {
+  const { draft } = keptOf(id).peek();
+  return {
+    body: draft.body === "" ? body : `${body}\n${draft.body}`,
+    media: [...new Set([...media, ...draft.media])],
+  };
 }
 
 async function deliver(id: string, message: Outgoing): Promise<void> {

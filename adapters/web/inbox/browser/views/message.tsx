@@ -6,14 +6,15 @@ import {
   Button,
   dateTime,
   Icon,
+  may,
   Menu,
   type MenuItem,
   StrangerText,
   time,
   toast,
 } from "../../../shared/browser/index.ts";
-import { cancelMessage, editAgain, resend } from "../state/actions.ts";
-import { type Outgoing, removeOutgoing, setDraft } from "../state/drafts.ts";
+import { cancelMessage, editAgain, resend, writeAgain } from "../state/actions.ts";
+import { type Outgoing, removeOutgoing } from "../state/drafts.ts";
 import { nameOfAuthor, pictureOf } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
@@ -95,9 +96,14 @@ export function MessageBubble(props: MessageProps): JSX.Element {
           )}
         </p>
         {error !== null && (
-          <p class="message-problem">
+          <div class="message-problem">
             <bdi>{error.message}</bdi>
-          </p>
+            {author.type === "human" && isLost(message) && may("messages:write") && (
+              <Button isSmall kind="quiet" icon="refresh" onClick={() => writeAgain(message)}>
+                {t("messageAgain")}
+              </Button>
+            )}
+          </div>
         )}
       </div>
       {dialog === "details" && (
@@ -108,8 +114,12 @@ export function MessageBubble(props: MessageProps): JSX.Element {
   );
 }
 
+/** Whether the contact did not get a message, and a person can write it again. */
+const isLost = ({ status, body }: Message): boolean =>
+  body !== null && ["failed", "undelivered", "expired", "canceled"].includes(status);
+
 function menuOf(message: Message, open: (dialog: "details" | "why") => void): MenuItem[] {
-  const { id, body, author, status, conversation_id } = message;
+  const { id, body, author, status } = message;
   const items: MenuItem[] = [
     { label: t("messageDetails"), icon: "info", onPick: () => open("details") },
   ];
@@ -131,13 +141,8 @@ function menuOf(message: Message, open: (dialog: "details" | "why") => void): Me
       onPick: () => void cancelMessage(id),
     });
   }
-  const isLost = ["failed", "undelivered", "expired", "canceled"].includes(status);
-  if (isLost && body !== null) {
-    items.push({
-      label: t("messageAgain"),
-      icon: "refresh",
-      onPick: () => setDraft(conversation_id, { mode: "reply", body }),
-    });
+  if (isLost(message)) {
+    items.push({ label: t("messageAgain"), icon: "refresh", onPick: () => writeAgain(message) });
   }
   return items;
 }
