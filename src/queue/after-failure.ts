@@ -38,7 +38,7 @@ export async function reschedule(
 /**
  * Whether a lease is stored, although the storage failed: the answer to the commit may have been
  * lost. No other engine runs the job before the lease expires, and then it could not know that the
- * carrier was not called. Never rejects.
+ * carrier was not called. False if the engine stops meanwhile. Never rejects.
  */
 export async function isLeaseStored(
   { store, clock }: Options,
@@ -46,9 +46,10 @@ export async function isLeaseStored(
   stopping: AbortSignal,
 ): Promise<boolean> {
   try {
-    return await whenSettled(clock, stopping, () =>
+    const isStored = await whenSettled(clock, stopping, () =>
       store.commitUnscoped((tx) => renew(tx, claim, leaseMs), background),
     );
+    return isStored && !stopping.aborted;
   } catch {
     return false;
   }

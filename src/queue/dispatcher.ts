@@ -90,7 +90,7 @@ export class Dispatcher {
       takeSlot: (job, lane) => this.#takeSlotAtOnce(job, lane),
       releaseSlot: (lane) => this.#release(lane),
       run: (job, lane) => this.#start(job, lane),
-      runIfStored: (job, lane) => void this.#startIfStored(job, lane),
+      runIfStored: (job, lane) => this.#startIfStored(job, lane),
     });
     this.#removeStarter = options.store.startWith(this.#atOnce);
     this.#loop = this.#run();
@@ -247,12 +247,14 @@ export class Dispatcher {
     } catch (error) {
       this.#backlogOf(job.lane)?.leave(job.lane);
       if (tried !== undefined && isStorageFailure(error)) void this.#startIfStored(tried, job.lane);
+      else this.#slots.release(job.lane);
       throw error;
-    } finally {
-      // No wake: the search itself goes on with the jobs that wait.
-      if (taken === undefined) this.#slots.release(job.lane);
     }
-    if (taken === undefined) return "taken";
+    if (taken === undefined) {
+      // No wake: the search itself goes on with the jobs that wait.
+      this.#slots.release(job.lane);
+      return "taken";
+    }
     this.#start(taken, job.lane);
     return "started";
   }
@@ -265,12 +267,14 @@ export class Dispatcher {
     return this.#backlogOf(lane)?.takeSlotFor(lane) === true;
   }
 
-  /** Starts a job if its lease is stored, after the storage failed in the commit of the lease. */
+  /**
+   * Starts a job if its lease is stored, after the storage failed in the commit of the lease. The
+   * job keeps its slot meanwhile.
+   */
   async #startIfStored(taken: TakenJob, lane: Lane): Promise<void> {
-    const { signal } = this.#stopping;
-    if (!(await isLeaseStored(this.#options, taken.claim, signal)) || signal.aborted) return;
-    this.#slots.take(lane);
-    this.#start(taken, lane);
+    const isStored = await isLeaseStored(this.#options, taken.claim, this.#stopping.signal);
+    if (isStored) this.#start(taken, lane);
+    else this.#release(lane);
   }
 
   /** Frees a slot, for another job if one waits for it. */
