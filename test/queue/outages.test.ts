@@ -19,6 +19,8 @@ describe.each(storages)("an engine on $name", ({ open }) => {
     const line = carrier();
     const one = engine(over(storage, { reader }), { transports: [line] });
     await one.start();
+    // A search that is under way could still find the message.
+    await clock.settle();
     down = true;
     // Another engine accepts the message, so this one has to search for it.
     await engine(ground.connect()).messages.send({ to: "+15005550001", body: "Hi" });
