@@ -3,7 +3,7 @@ import { answersIn } from "./session.ts";
 import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
 import { type ApproveRun, approveRunSchema } from "./runs/inputs.ts";
-import { runById, runResource, type RunRow, runs } from "./runs/rows.ts";
+import { callToDecide, runById, runResource, type RunRow, runs } from "./runs/rows.ts";
 import { approvalStep, turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";
 import { notFound, TidingsError } from "../kernel/index.ts";
@@ -26,13 +26,9 @@ export const approveRun: Command<ApproveRun, Run> = {
     const agent = await agentToChange(tx, id);
     const run = await tx.get(runById, [run_id]);
     if (run?.agent_id !== agent.id) throw notFound("run");
-    const call = run.calls.find(({ status }) => status === "awaiting_approval");
+    const call = callToDecide(run);
     // An approval after the deadline is refused, even if the job that denies it has not run yet.
-    if (
-      run.status !== "awaiting_approval" ||
-      call === undefined ||
-      (run.approve_by ?? 0) <= tx.now
-    ) {
+    if (call === undefined || (run.approve_by ?? 0) <= tx.now) {
       throw new TidingsError(
         "conflict",
         "The run does not wait for an approval, or its deadline has passed.",

@@ -108,6 +108,7 @@ const samples: { readonly [T in EventType]: (facts: Facts) => EventMap[T] } = {
       steps: [],
       message_ids: [],
       result: null,
+      approval: null,
       usage: { input_tokens: 0, output_tokens: 0, model_calls: 0 },
       created_at: at,
       finished_at: at,

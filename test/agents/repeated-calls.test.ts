@@ -143,6 +143,31 @@ test("a call for which a turn had no time is made when the turn is taken again",
   expect(keys).toHaveLength(1);
 });
 
+test("a run names the call that the next decision is about", async () => {
+  const pay = action({
+    name: "pay",
+    description: "Pays, and says nothing.",
+    input: z.strictObject({ amount: z.number() }),
+    risk: "approval",
+    idempotent: false,
+    execute: () => undefined,
+  });
+  const made = await playing(
+    [
+      { ...run("some", "pay"), args: { amount: 5 } },
+      { ...run("more", "pay"), args: { amount: 500 } },
+      { id: "end", type: "resolve" },
+    ],
+    [pay],
+  );
+  const asked = async () => (await made.runs())[0]?.approval;
+  expect(await asked()).toEqual({ action: "pay", input: { amount: 5 } });
+  await decide(made, "approve");
+  expect(await asked()).toEqual({ action: "pay", input: { amount: 500 } });
+  await decide(made, "deny");
+  expect(await asked()).toBeNull();
+});
+
 describe("a playbook's call with the contact's name, which changes before the decision,", () => {
   test.each([
     ["approve", [{ to: "Ann" }], "Ann B., it is yours."],

@@ -192,6 +192,7 @@ const run = {
       duration_ms: 1,
     },
   ],
+  approval: null,
   result: { said: secret },
   usage: {
     input_tokens: 1,

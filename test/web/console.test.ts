@@ -267,6 +267,35 @@ test("what a person typed outlives an ended session, and a server that starts ag
   ]);
 });
 
+test("an approval shows what it is about, also after an action that returned nothing", async ({
+  skip,
+}) => {
+  const refunded: string[] = [];
+  const refund = refundAction((order) => void refunded.push(order));
+  const { agents } = standard();
+  const { engine, shop, authorize } = await newShop({ agents: { ...agents, actions: [refund] } });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip));
+  const steps = ["4711", "4712"].map((order) => ({
+    id: `refund_${order}`,
+    type: "run" as const,
+    action: "refund",
+    args: { order },
+  }));
+  const playbook = await shop.playbooks.create({ name: "Refund both", enabled: true, steps });
+  const agent = await shop.agents.create({ name: "Bea", channels: ["sms"] });
+  const { contact_id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hello" });
+  const asked = { contact_id, playbook_id: playbook.id };
+  const { id } = await shop.agents.trigger(agent.id, asked);
+  await page.goto(`${url}#/agents/${agent.id}/${id}`);
+  const approval = page.getByRole("region", { name: "Waits for your decision" });
+  for (const order of ["4711", "4712"]) {
+    await approval.getByText(`"${order}"`).waitFor();
+    await approval.getByRole("button", { name: "Approve" }).click();
+    await expect.poll(() => refunded.at(-1)).toBe(order);
+  }
+});
+
 test("an action runs when a person approves it, and not when it is denied", async ({ skip }) => {
   const refunded: string[] = [];
   const refund = refundAction((order) => void refunded.push(order));

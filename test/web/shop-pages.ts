@@ -160,9 +160,6 @@ export function refundAction(refund: (order: string) => void): Action {
     input: z.object({ order: z.string() }),
     risk: "approval",
     idempotent: true,
-    execute: ({ order }) => {
-      refund(order);
-      return { done: true };
-    },
+    execute: ({ order }) => refund(order),
   });
 }

@@ -128,6 +128,16 @@ async function checkAgent(reads: Reads, id: string): Promise<void> {
   if (run === undefined) throw notFound("agent");
 }
 
+/** Returns the call that the next decision is about: the oldest that waits for one. */
+export function callToDecide({
+  status,
+  calls,
+}: Pick<RunRow, "status" | "calls">): ActionCall | undefined {
+  return status === "awaiting_approval"
+    ? calls.find((call) => call.status === "awaiting_approval")
+    : undefined;
+}
+
 export function runResource(row: RunRow): Run {
   const {
     id,
@@ -142,6 +152,7 @@ export function runResource(row: RunRow): Run {
     steps,
   } = row;
   const { result, input_tokens, output_tokens, model_calls, created_at, finished_at } = row;
+  const call = callToDecide(row);
   return {
     id,
     agent_id,
@@ -150,6 +161,7 @@ export function runResource(row: RunRow): Run {
     conversation_id,
     trigger: { type: trigger, message_ids: [...message_ids] },
     status,
+    approval: call === undefined ? null : { action: call.action, input: call.input },
     steps: [...steps],
     message_ids: [...sent_message_ids],
     result,

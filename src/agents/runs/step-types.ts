@@ -81,7 +81,8 @@ const runPlaybookStepSchema = z
 export interface RunStep {
   /**
    * `playbook`: a step of a playbook was entered. `model`: the model was called. `action`: an
-   * action was called. `approval`: an action was approved or denied.
+   * action was called, or its call began to wait for an approval. `approval`: an action was
+   * approved or denied.
    */
   readonly type: string;
   /**
@@ -121,7 +122,8 @@ export const runStepSchema = z
       .string()
       .describe(
         "`playbook`: a step of a playbook was entered. `model`: the model was called. `action`: " +
-          "an action was called. `approval`: an action was approved or denied.",
+          "an action was called, or its call began to wait for an approval. `approval`: an action " +
+          "was approved or denied.",
       ),
     name: z
       .string()

@@ -76,6 +76,24 @@ export const runUsageSchema = z.strictObject({
   model_calls: z.int().min(0).describe("How often the model was called."),
 });
 
+/** A call of an action that waits for a person's decision. */
+export interface AwaitedCall {
+  /** The name of the action. */
+  readonly action: string;
+  /** The input that the action is called with if the call is approved. */
+  readonly input: Json;
+}
+
+export const awaitedCallSchema = z
+  .strictObject({
+    action: z.string().describe("The name of the action."),
+    input: json.describe("The input that the action is called with if the call is approved."),
+  })
+  .meta({
+    id: "AwaitedCall",
+    description: "A call of an action that waits for a person's decision.",
+  });
+
 /** The record of one agent turn or trigger, with each step. */
 export interface Run {
   /** The id of the run. */
@@ -92,6 +110,8 @@ export interface Run {
   readonly trigger: RunTrigger;
   /** Where the run stands. */
   readonly status: RunStatus;
+  /** The call that the next decision is about. Null unless the run awaits an approval. */
+  readonly approval: AwaitedCall | null;
   /** What was done, in order. At most 200 steps are kept. */
   readonly steps: RunStep[];
   /** The messages that the run sent to the contact, oldest first. */
@@ -124,6 +144,11 @@ export const runSchema = z
       .describe("The conversation that the agent worked on."),
     trigger: runTriggerSchema.describe("What started the run."),
     status: runStatusSchema.describe("Where the run stands."),
+    approval: awaitedCallSchema
+      .nullable()
+      .describe(
+        "The call that the next decision is about. Null unless the run awaits an approval.",
+      ),
     steps: z.array(runStepSchema).describe("What was done, in order. At most 200 steps are kept."),
     message_ids: z
       .array(ids.message)

@@ -1,7 +1,7 @@
 /** Actions that wait for a person's decision. */
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Agent, Page, Run, RunStep } from "../../../../../src/index.ts";
+import type { Agent, Page, Run } from "../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -18,19 +18,6 @@ import { Json } from "../parts/json.tsx";
 import { Card } from "../parts/layout.tsx";
 import { When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { loadActions, loadedActions } from "./actions.ts";
-
-/** The call that a run asks a decision about: the oldest without one. */
-function askedCall({ steps }: Run): RunStep | undefined {
-  const risky = new Set(
-    loadedActions()?.flatMap(({ name, risk }) => (risk === "approval" ? [name] : [])),
-  );
-  const asked = steps.filter(
-    ({ type, name, output, error }) =>
-      type === "action" && output === null && error === null && risky.has(name ?? ""),
-  );
-  return asked[steps.filter(({ type }) => type === "approval").length];
-}
 
 interface ApprovalProps {
   readonly run: Run;
@@ -41,7 +28,6 @@ interface ApprovalProps {
 /** Asks for the decision about the action that a run waits for. */
 export function Approval({ run, path, onDecided }: ApprovalProps): JSX.Element {
   const [busy, setBusy] = useState<"approve" | "deny">();
-  useEffect(loadActions, []);
   const decide = async (decision: "approve" | "deny"): Promise<void> => {
     setBusy(decision);
     try {
@@ -53,14 +39,14 @@ export function Approval({ run, path, onDecided }: ApprovalProps): JSX.Element {
       setBusy(undefined);
     }
   };
-  const call = askedCall(run);
+  const call = run.approval;
   return (
     <section class="approval" aria-label={t("approvalTitle")}>
       <div class="approval-head">
         <Icon name="person" />
         <div class="grow">
           <h2>
-            {t("approvalTitle")} {call && <code>{call.name}</code>}
+            {t("approvalTitle")} {call && <code>{call.action}</code>}
           </h2>
           <p>{t("approvalWaits")}</p>
         </div>
@@ -108,7 +94,6 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
   );
   const refresh = useCoalesced(() => waiting.reload(), refreshDelayMs);
   useEffect(() => {
-    loadActions();
     refresh();
     return () => waiting.stop();
   }, [waiting]);
@@ -128,7 +113,7 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
             id: "action",
             label: t("stepAction"),
             cell: (run) => (
-              <code class="strong nowrap">{askedCall(run)?.name ?? t("runAwaiting")}</code>
+              <code class="strong nowrap">{run.approval?.action ?? t("runAwaiting")}</code>
             ),
           },
           {
@@ -136,7 +121,7 @@ export function Approvals({ agents }: { readonly agents: readonly Agent[] }): JS
             label: t("stepInput"),
             cell: (run) => (
               <code class="approval-input truncate muted">
-                <bdi>{JSON.stringify(askedCall(run)?.input ?? null)}</bdi>
+                <bdi>{JSON.stringify(run.approval?.input ?? null)}</bdi>
               </code>
             ),
           },
