@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { sharedChromium } from "../support/chromium.ts";
 import { openInbox } from "./inbox-shop.ts";
+import { waitForQuota } from "./shop-pages.ts";
 
 const chromium = sharedChromium();
 
@@ -26,6 +27,13 @@ test("a message that fails after its author went on is told, marked in the list,
     await held.promise;
     await route.continue();
   });
+  // The carrier's receipt comes before the server's answer.
+  const answered = Promise.withResolvers<void>();
+  await page.route(`**/${bob}/messages`, async (route) => {
+    const response = await route.fetch();
+    await answered.promise;
+    await route.fulfill({ response });
+  });
   refuse(/\/messages$/);
   await composer.fill("Until six.");
   await composer.press("Control+Enter");
@@ -42,11 +50,17 @@ test("a message that fails after its author went on is told, marked in the list,
   await row("Ann").getByText("Not sent").waitFor();
 
   refuse(undefined);
+  await waitForQuota(page, url);
   expect(await composer.inputValue()).toBe("And for you");
   await composer.press("Control+Enter");
   await page.locator(".message.is-out").waitFor();
   await composer.fill("One more thing");
   await show(ann);
+  await page.locator(".conversation-header", { hasText: "Ann" }).waitFor();
+  await expect
+    .poll(async () => (await shop.conversations.messages(bob)).data[0]?.status)
+    .toBe("undelivered");
+  answered.resolve();
   const lost = page.locator(".toast", { hasText: "The message to Bob was not delivered." });
   await lost.waitFor();
   await row("Bob").getByText("Draft").waitFor();
@@ -98,6 +112,8 @@ test("a message that was not delivered is written again, and keeps what the pers
   await page.goto(`${url}#/all/${id}`);
   const lost = page.locator(".message[data-status=undelivered]");
   await lost.waitFor();
+  // The picture has the initials of the name, also where the name is "You".
+  expect(await lost.locator(".message-author").textContent()).toBe("KLYou");
   await page.locator(".composer-area").fill("And on Sunday, too.");
   await lost.getByRole("button", { name: "Edit and send again" }).click();
   expect(await page.locator(".composer-area").inputValue()).toBe("Until six.\nAnd on Sunday, too.");

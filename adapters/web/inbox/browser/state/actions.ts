@@ -224,7 +224,7 @@ async function deliver(id: string, message: Outgoing): Promise<void> {
       if (thread.peek()?.id === id) thread.peek()?.putNote(note);
     } else {
       const sent = await post(id, message);
-      noteSent(sent.id);
+      noteSent(sent.id, id);
       if (thread.peek()?.id === id) thread.peek()?.put(sent, sequence);
       if (sent.status === "scheduled" && sent.send_at !== null) {
         toast({ message: t("scheduled", { time: dayAndTime(sent.send_at) }) });

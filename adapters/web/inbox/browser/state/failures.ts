@@ -7,18 +7,25 @@ import { conversationNow } from "./conversations.ts";
 import { thread } from "./thread.ts";
 import { isView } from "./views.ts";
 
-const maxSent = 500;
+const maxKept = 500;
 
 /** The messages that were sent from this page, the oldest first. */
 const sent = new Set<string>();
+/** Lost messages of which the page does not know whether it sent them: the event came first. */
+const early = new Set<string>();
+
+function keep(ids: Set<string>, id: string): void {
+  ids.add(id);
+  for (const oldest of ids) {
+    if (ids.size <= maxKept) break;
+    ids.delete(oldest);
+  }
+}
 
 /** Remembers a message, so that its failure is told. */
-export function noteSent(id: string): void {
-  sent.add(id);
-  for (const oldest of sent) {
-    if (sent.size <= maxSent) break;
-    sent.delete(oldest);
-  }
+export function noteSent(id: string, conversationId: string): void {
+  if (early.delete(id)) tell("failedToDeliver", conversationId);
+  else keep(sent, id);
 }
 
 /** Tells that the server did not take a message. */
@@ -32,7 +39,9 @@ export function tellStatus(
   conversationId: string,
   { status }: Pick<Message, "status">,
 ): void {
-  if (lost.has(status) && sent.delete(id)) tell("failedToDeliver", conversationId);
+  if (!lost.has(status)) return;
+  if (sent.delete(id)) tell("failedToDeliver", conversationId);
+  else keep(early, id);
 }
 
 function tell(what: "failedToSend" | "failedToDeliver", conversationId: string): void {

@@ -35,11 +35,12 @@ export function nameOfAssignee({ type, id }: Assignee): string {
   return agents.value.find((each) => each.id === id)?.name ?? t("authorAgent");
 }
 
-/** The address of a person's picture. */
-export function pictureOf(id: string | undefined): string | null | undefined {
+/** A person's name and picture, also of the person who uses the page. */
+export function personOf(
+  id: string | undefined,
+): { readonly name: string; readonly avatar_url?: string | null } | undefined {
   const me = current.value?.operator;
-  const known = me?.id === id ? me : operators.value.find((each) => each.id === id);
-  return known?.avatar_url;
+  return me?.id === id ? me : operators.value.find((each) => each.id === id);
 }
 
 /** The name of the author of a message or note. `contact` is the contact's name. */

@@ -15,7 +15,7 @@ import {
 } from "../../../shared/browser/index.ts";
 import { cancelMessage, editAgain, resend, writeAgain } from "../state/actions.ts";
 import { type Outgoing, removeOutgoing } from "../state/drafts.ts";
-import { nameOfAuthor, pictureOf } from "../state/people.ts";
+import { nameOfAuthor, personOf } from "../state/people.ts";
 import { t } from "../texts.ts";
 import { shownStatus } from "../words.ts";
 import { Attachment } from "./attachment.tsx";
@@ -39,6 +39,7 @@ export function MessageBubble(props: MessageProps): JSX.Element {
   const isOut = direction === "outbound";
   const status = shownStatus(message);
   const name = nameOfAuthor(author, contact);
+  const person = personOf(author.id);
   return (
     <div
       class={`message ${isOut ? "is-out" : "is-in"} ${isContinued ? "is-continued" : ""}`}
@@ -56,9 +57,9 @@ export function MessageBubble(props: MessageProps): JSX.Element {
             {author.type === "agent" && <Icon name="agent" />}
             {author.type === "human" && (
               <Avatar
-                name={name}
+                name={person?.name ?? name}
                 seed={author.id ?? name}
-                picture={pictureOf(author.id)}
+                picture={person?.avatar_url}
                 size="small"
               />
             )}
