@@ -110,10 +110,8 @@ test("the list is one stop of the Tab key, and the arrow keys go through it", as
   expect(await press("ArrowDown", "ArrowDown")).toContain("Person 115");
   expect(await press("ArrowUp")).toContain("Person 116");
   expect(await press("Home")).toContain("Person 119");
-  await press("End");
-  await expect.poll(() => page.evaluate(place)).toMatch(/Person (70|0)/);
-  await press("End");
-  await expect.poll(() => page.evaluate(place)).toContain("Person 0");
+  // Each End goes to the last row that is loaded, and loads more.
+  await expect.poll(() => press("End")).toContain("Person 0");
   expect(await press("Tab")).toBe("Assign");
   await press("Shift+Tab", "Enter");
   await page.locator(".conversation-header h2", { hasText: "Person 0" }).waitFor();
