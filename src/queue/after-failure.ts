@@ -1,4 +1,4 @@
-/** What becomes of a job after it, or the storage, has failed. */
+/** What the dispatcher does after a job, or the commit of its lease, has failed. */
 import type { Clock, Logger } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
 import { retry, whenSettled } from "./handlers.ts";

@@ -192,7 +192,7 @@ export class Dispatcher {
     return Math.min(Math.max(first - clock.now(), 0), pollMs);
   }
 
-  /** Leases and starts as many due jobs as there is room for. Returns what became of them. */
+  /** Leases and starts as many due jobs as there is room for. Returns their outcomes. */
   async #startDue(now: number): Promise<ReadonlySet<Outcome>> {
     const found = await this.#find(now);
     // `stop` may have been called during the search.

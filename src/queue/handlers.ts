@@ -80,7 +80,7 @@ export async function retry<T>(
  */
 const settleMs = 1_000;
 
-/** Like `retry`, to find out what became of a commit that got no answer. */
+/** Like `retry`, to find out whether a commit that got no answer is stored. */
 export async function whenSettled<T>(
   clock: Clock,
   abort: AbortSignal,

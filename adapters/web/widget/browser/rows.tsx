@@ -88,7 +88,7 @@ interface RowProps {
   /** Whether it is the first or the last of those that stand together. */
   readonly begins: boolean;
   readonly ends: boolean;
-  /** What became of the visitor's last message. */
+  /** The status of the visitor's last message. */
   readonly delivery: string | undefined;
   readonly texts: Texts;
 }
