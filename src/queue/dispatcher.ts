@@ -1,4 +1,4 @@
-import { withDeadline } from "../kernel/index.ts";
+import { TidingsError, withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { type JobRow, jobs, nameOf, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
@@ -228,7 +228,6 @@ export class Dispatcher {
 
   /** Leases a job and starts it, if there is room for it and it is still due. */
   async #lease(job: DueJob): Promise<Outcome> {
-    const { store } = this.#options;
     // The lane had room when the job was found. Other lanes of its group or of the same remote may
     // have used it up: they share limits.
     if (this.#slots.freeInLane(job.lane) <= 0) {
@@ -240,10 +239,7 @@ export class Dispatcher {
     let tried: TakenJob | undefined;
     let taken: TakenJob | undefined;
     try {
-      taken = await store.commitUnscoped(
-        async (tx) => (tried = await takeJob(tx, job, this.#options)),
-        { ...background, locks: true },
-      );
+      taken = await this.#take(job, (run) => (tried = run));
     } catch (error) {
       this.#backlogOf(job.lane)?.leave(job.lane);
       if (tried !== undefined && isStorageFailure(error)) void this.#startIfStored(tried, job.lane);
@@ -257,6 +253,33 @@ export class Dispatcher {
     }
     this.#start(taken, job.lane);
     return "started";
+  }
+
+  /**
+   * Leases a job, with its first step if that meets no conflict. A conflict is that of the first
+   * step: leases meet none, and must not wait until a transaction of the host application lets go
+   * of another row. Then the job begins on its own. If it fails, it waits longer each time. `onRun`
+   * gets the result of each run, whether it is committed or not.
+   */
+  async #take(
+    job: DueJob,
+    onRun: (tried: TakenJob | undefined) => void,
+  ): Promise<TakenJob | undefined> {
+    const commit = (begins: boolean): Promise<TakenJob | undefined> =>
+      this.#options.store.commitUnscoped(
+        async (tx) => {
+          const taken = await takeJob(tx, job, this.#options, { begins });
+          onRun(taken);
+          return taken;
+        },
+        { ...background, locks: true, failsOnConflict: begins },
+      );
+    try {
+      return await commit(true);
+    } catch (error) {
+      if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
+      return commit(false);
+    }
   }
 
   /** Takes a slot for a job that begins in the transaction that arms it. Returns whether it did. */

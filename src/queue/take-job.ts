@@ -26,18 +26,19 @@ export interface TakenJob {
 }
 
 /**
- * Leases a due job, and does its first step in the same transaction if it has one. Returns
- * undefined if the job is gone or not due any more.
+ * Leases a due job, and does its first step in the same transaction if it has one and `begins` is
+ * true. Returns undefined if the job is gone or not due any more.
  */
 export async function takeJob(
   tx: UnscopedTx,
   job: StoredJobName,
   { random, handlers, leasedBy }: TakeJobOptions,
+  { begins }: { readonly begins: boolean } = { begins: true },
 ): Promise<TakenJob | undefined> {
   const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
   const claim = await lease(tx, job, { leaseMs, fence, leasedBy: leasedBy() });
   if (claim === undefined) return undefined;
-  const begin = beginOf(handlers, claim);
+  const begin = begins ? beginOf(handlers, claim) : undefined;
   if (begin === undefined) return { claim };
   try {
     return { claim, rest: await tx.attempt(begin) };

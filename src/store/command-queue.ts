@@ -18,6 +18,8 @@ export interface Member {
   readonly origin: Origin;
   /** How many runs of the command failed because its group met a conflict. */
   conflicts: number;
+  /** With so many of these, the command fails. */
+  readonly maxConflicts: number;
   /**
    * Whether the command commits in a group of its own, so that its failure and those of other
    * commands do not affect each other.

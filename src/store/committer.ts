@@ -51,7 +51,6 @@ type Result =
 const groupSize = 128;
 /** If at least this many commands wait, half of them are enough for a group. */
 const minToSplit = 32;
-export const maxConflicts = 8;
 
 /** A group whose bodies are to run. */
 interface OpenedGroup {
@@ -346,10 +345,10 @@ export class Committer {
       if (snapshot?.hasGivenRecent === true) this.#options.recent?.drop();
       this.#knownLookups = lookups;
       for (const member of members) {
-        if (++member.conflicts >= maxConflicts) member.reject(contended(error));
+        if (++member.conflicts >= member.maxConflicts) member.reject(contended(error));
         member.alone = member.conflicts > 1;
       }
-      this.#options.requeue(members.filter(({ conflicts }) => conflicts < maxConflicts));
+      this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));
     } else if (error instanceof StorageRefusal && members.length > 1) {
       for (const member of members) member.alone = true;
       this.#options.requeue(members);

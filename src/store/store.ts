@@ -2,7 +2,7 @@ import { type Scope, TidingsError, withDeadline } from "../kernel/index.ts";
 import type { Clock, Group, Logger, Random, Schema, StoragePort, Write } from "../ports/index.ts";
 import { HostTransactions } from "./host-transactions.ts";
 import { CommandQueue, type Origin } from "./command-queue.ts";
-import { Committer, maxConflicts } from "./committer.ts";
+import { Committer } from "./committer.ts";
 import { isStorageFailure } from "./errors.ts";
 import { Pipeline } from "./pipeline.ts";
 import { type Reads, type UnscopedReads, unscopedReads } from "./reads.ts";
@@ -23,6 +23,8 @@ interface StoreOptions {
 const maxWaiting = 10_000;
 /** If this many wait, the engine's own work, such as jobs and carriers' reports, fails, too. */
 const maxWaitingInTotal = 20_000;
+/** A command whose runs met so many conflicts fails with `storage_contended`. */
+const maxConflicts = 8;
 
 interface CommitOptions {
   /**
@@ -32,6 +34,8 @@ interface CommitOptions {
   readonly origin?: Origin;
   /** Whether the command locks rows (`ReadOptions.lock`). */
   readonly locks?: boolean;
+  /** Whether the command fails with `storage_contended` at the first conflict. */
+  readonly failsOnConflict?: boolean;
 }
 
 /** Whether the storage committed a group. */
@@ -160,7 +164,7 @@ export class Store {
   /** Like `commit`, in a transaction that reads and writes the rows of all scopes. */
   commitUnscoped<T>(
     work: (tx: UnscopedTx) => Promise<T>,
-    { origin = "caller", locks = false }: CommitOptions = {},
+    { origin = "caller", locks = false, failsOnConflict = false }: CommitOptions = {},
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // What this throws rejects the promise.
@@ -173,6 +177,7 @@ export class Store {
         place: this.#queued++,
         origin,
         conflicts: 0,
+        maxConflicts: failsOnConflict ? 1 : maxConflicts,
         alone: false,
         begun: undefined,
       });
@@ -271,7 +276,6 @@ export class Store {
         requeue: () => {},
       });
       const resolveAs = (value: unknown): void => resolve(value as T);
-      // Counts as the last try, so a conflict is not retried here.
       const queue = new CommandQueue(capabilities);
       queue.add({
         work,
@@ -279,7 +283,8 @@ export class Store {
         reject,
         place: 0,
         origin: "caller",
-        conflicts: maxConflicts - 1,
+        conflicts: 0,
+        maxConflicts: 1,
         alone: true,
         begun: undefined,
       });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SendAnswer } from "../../src/ports/transport.ts";
-import type { StoragePort } from "../../src/ports/storage.ts";
+import { StorageConflict, type StoragePort } from "../../src/ports/storage.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 import { accepted, busy, carrier, held, type Script } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
@@ -194,6 +194,41 @@ describe.each(storages)("leases on $name", ({ open }) => {
     answer.answer();
     await clock.settle();
     expect(line.calls.map(({ message }) => message.body)).toEqual(["Hello", "meanwhile"]);
+  });
+
+  it("are taken although a message cannot be handed over, which then waits longer each time", async () => {
+    const { clock, engine, log } = world();
+    const ground = open();
+    const storage = ground.connect();
+    let isHeld = true;
+    // A transaction of the host application holds a row that the hand-over needs.
+    const own = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        return over(group, {
+          async commit(writes) {
+            const handsOver = writes.some(
+              ({ kind, collection }) => kind === "insert" && collection.name === "message_attempts",
+            );
+            if (!isHeld || !handsOver) return group.commit(writes);
+            await group.abort();
+            throw new StorageConflict("another transaction holds a lock on a row");
+          },
+        });
+      },
+    });
+    const line = carrier();
+    const one = engine(own, { transports: [line] });
+    await one.start();
+    await clock.settle();
+    await engine(ground.connect()).messages.send(hello);
+    await clock.advance(30_000);
+    const lines = log.map(({ message }) => message);
+    expect(new Set(lines)).toEqual(new Set(["a job failed; retrying"]));
+    expect(lines.length).toBeLessThan(7);
+    isHeld = false;
+    await clock.advance(60_000);
+    expect(line.calls).toHaveLength(1);
   });
 });
 

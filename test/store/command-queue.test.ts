@@ -10,6 +10,7 @@ function command(place: number, origin: Origin): Member {
     place,
     origin,
     conflicts: 0,
+    maxConflicts: 8,
     alone: false,
     begun: undefined,
   };
