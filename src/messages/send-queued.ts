@@ -97,10 +97,10 @@ async function handOver(
 function isStored(
   { store, clock }: Runtime,
   claim: Claim<"send">,
-  { stopping }: JobRun,
+  { abort }: JobRun,
   { attempt: { id } }: HandedOver,
 ): Promise<boolean> {
-  return whenSettled(clock, stopping, () =>
+  return whenSettled(clock, abort, () =>
     store.commit(
       claim,
       async (tx) => (await tx.get(attemptById, [id])) !== undefined && renew(tx, claim, leaseMs),

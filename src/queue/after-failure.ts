@@ -38,18 +38,17 @@ export async function reschedule(
 /**
  * Whether a lease is stored, although the storage failed: the answer to the commit may have been
  * lost. No other engine runs the job before the lease expires, and then it could not know that the
- * carrier was not called. False if the engine stops meanwhile. Never rejects.
+ * carrier was not called. Never rejects.
  */
 export async function isLeaseStored(
   { store, clock }: Options,
   claim: Claim,
-  stopping: AbortSignal,
+  abort: AbortSignal,
 ): Promise<boolean> {
   try {
-    const isStored = await whenSettled(clock, stopping, () =>
+    return await whenSettled(clock, abort, () =>
       store.commitUnscoped((tx) => renew(tx, claim, leaseMs), background),
     );
-    return isStored && !stopping.aborted;
   } catch {
     return false;
   }

@@ -25,8 +25,8 @@ interface BeginAtOnceOptions extends TakeJobOptions {
   readonly releaseSlot: (lane: Lane) => void;
   /** Runs a job that has a slot of `lane`. */
   readonly run: (job: TakenJob, lane: Lane) => void;
-  /** Runs such a job if its lease is stored, and gives the slot back otherwise. Never rejects. */
-  readonly runIfStored: (job: TakenJob, lane: Lane) => Promise<void>;
+  /** Runs such a job if its lease is stored, and gives the slot back otherwise. */
+  readonly runIfStored: (job: TakenJob, lane: Lane) => void;
 }
 
 /** Begins new jobs that are due at once. The store calls it (`Store.startWith`). */
@@ -80,7 +80,8 @@ export class BeginAtOnce implements Starter<JobRow> {
   }
 
   #check(taken: TakenJob, lane: Lane): void {
-    void this.#options.runIfStored(taken, lane).finally(() => this.#end());
+    this.#options.runIfStored(taken, lane);
+    this.#end();
   }
 
   #cancel(lane: Lane): void {

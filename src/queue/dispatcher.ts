@@ -48,6 +48,8 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #backlogs: ReadonlyMap<Pool, Backlog>;
   readonly #running = new Map<string, Promise<void>>();
+  /** The jobs whose leases are looked for (`isLeaseStored`). */
+  readonly #checking = new Set<Promise<void>>();
   readonly #atOnce: BeginAtOnce;
   readonly #slots: Slots;
   readonly #abort = new AbortController();
@@ -114,6 +116,7 @@ export class Dispatcher {
     await this.#loop;
     const ended = this.#atOnce
       .none()
+      .then(() => Promise.all(this.#checking))
       .then(() => Promise.all(this.#running.values()))
       .then(() => true);
     const inTime = await withDeadline(
@@ -122,7 +125,7 @@ export class Dispatcher {
       () => ended,
       () => {
         this.#options.logger.warn(
-          { jobs: this.#atOnce.beginning + this.#running.size },
+          { jobs: this.#atOnce.beginning + this.#checking.size + this.#running.size },
           "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
         );
         return false;
@@ -242,7 +245,7 @@ export class Dispatcher {
       taken = await this.#take(job, (run) => (tried = run));
     } catch (error) {
       this.#backlogOf(job.lane)?.leave(job.lane);
-      if (tried !== undefined && isStorageFailure(error)) void this.#startIfStored(tried, job.lane);
+      if (tried !== undefined && isStorageFailure(error)) this.#startIfStored(tried, job.lane);
       else this.#slots.release(job.lane);
       throw error;
     }
@@ -292,12 +295,16 @@ export class Dispatcher {
 
   /**
    * Starts a job if its lease is stored, after the storage failed in the commit of the lease. The
-   * job keeps its slot meanwhile.
+   * job keeps its slot meanwhile. `stop` waits for it as for a running one.
    */
-  async #startIfStored(taken: TakenJob, lane: Lane): Promise<void> {
-    const isStored = await isLeaseStored(this.#options, taken.claim, this.#stopping.signal);
-    if (isStored) this.#start(taken, lane);
-    else this.#release(lane);
+  #startIfStored(taken: TakenJob, lane: Lane): void {
+    const { signal } = this.#abort;
+    const check = isLeaseStored(this.#options, taken.claim, signal).then((isStored) => {
+      this.#checking.delete(check);
+      if (isStored && !signal.aborted) this.#start(taken, lane);
+      else this.#release(lane);
+    });
+    this.#checking.add(check);
   }
 
   /** Frees a slot, for another job if one waits for it. */

@@ -5,7 +5,7 @@ import type { Write } from "../../src/ports/index.ts";
 import { carrier } from "../support/carrier.ts";
 import { over } from "../support/over.ts";
 import { storages } from "../support/storages.ts";
-import { world } from "../support/world.ts";
+import { stopped, world } from "../support/world.ts";
 
 describe.each(storages)("an engine on $name", ({ open }) => {
   it("survives a storage outage", async () => {
@@ -150,6 +150,21 @@ describe.each(storages)("an engine on $name", ({ open }) => {
       await clock.advance(600_000);
       expect(line.calls).toHaveLength(1);
     });
+
+    it.each(["one", "other"] as const)(
+      "hands a message over that %s accepted, although the engine stops then",
+      async (accepting) => {
+        const { clock, line, arm, isOver, ...engines } = await opened(isLease);
+        arm();
+        await engines[accepting].messages.send(hello).catch(() => {});
+        await clock.advanceUntil(isOver);
+        expect(line.calls).toEqual([]);
+        await stopped(engines.one, clock, 5_000);
+        expect(line.calls).toHaveLength(1);
+        const { data } = await engines.other.messages.list();
+        expect(data).toMatchObject([{ status: "sent" }]);
+      },
+    );
 
     it("runs a job that it leased", async () => {
       const { clock, other, line, arm, isOver, statuses } = await opened(isLease);
