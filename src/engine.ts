@@ -162,8 +162,8 @@ export class MessagingEngine<
   /**
    * Returns a handle for one account in one mode, by default the default account. The handle sees
    * no data of other accounts or modes. It does no I/O.
-   * @throws TidingsError `not_found` when `id` is not a valid account id; `invalid_option` when `id`
-   *   is no string, an option is unknown, or `mode` is not "sandbox" or "live"
+   * @throws TidingsError `not_found` when `id` is not a valid account id; `invalid_option` when
+   *   `id` is no string, an option is unknown, or `mode` is not "sandbox" or "live"
    */
   account(id: string = defaultAccountId, options: AccountOptions = {}): AccountHandle {
     checkAccountId(id);

@@ -38,8 +38,8 @@ export function endedEarly(): TidingsError {
   return new TidingsError(
     "invalid_option",
     "transaction: the transaction ended before your function returned, so it is unknown what was " +
-      "committed. Your function ran COMMIT, ROLLBACK or, on PostgreSQL, RESET ALL, closed the handle, or ignored an error " +
-      "that rolled back. Leave COMMIT and ROLLBACK to the engine, leave the handle open, and let " +
-      "errors through.",
+      "committed. Your function ran COMMIT, ROLLBACK or, on PostgreSQL, RESET ALL, closed the " +
+      "handle, or ignored an error that rolled back. Leave COMMIT and ROLLBACK to the engine, " +
+      "leave the handle open, and let errors through.",
   );
 }

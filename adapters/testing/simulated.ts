@@ -1,9 +1,9 @@
 /**
  * Seeded randomness, and a clock whose time a test controls.
  *
- * Before the clock ends the next call of `sleep`, all pending promises and `setImmediate` callbacks run.
- * So the same calls give the same order of events. The clock does not wait for sockets, files or
- * threads: await their results before you advance the time.
+ * Before the clock ends the next call of `sleep`, all pending promises and `setImmediate` callbacks
+ * run. So the same calls give the same order of events. The clock does not wait for sockets, files
+ * or threads: await their results before you advance the time.
  */
 import type { Clock, Random } from "../../src/ports/index.ts";
 import {
@@ -90,8 +90,8 @@ export interface VirtualClock extends Clock {
    */
   step(ms: number): void;
   /**
-   * When the next call of `sleep` is due. Undefined when there is none, or when all wait only for an
-   * abort.
+   * When the next call of `sleep` is due. Undefined when there is none, or when all wait only for
+   * an abort.
    */
   readonly nextWakeAt: number | undefined;
 }
@@ -189,8 +189,8 @@ export function virtualClock(start: Time = "2026-01-01T00:00:00.000Z"): VirtualC
     async advanceUntil(condition, withinMs = dayMs) {
       if (await move(elapsed + duration(withinMs), condition)) return;
       const why = sleepers.isEmpty
-        ? "and nothing waits for a later time. The clock does not wait for sockets, so do not use " +
-          "it with PostgreSQL"
+        ? "and nothing waits for a later time. The clock does not wait for sockets, so do not " +
+          "use it with PostgreSQL"
         : `within ${withinMs} ms`;
       throw new Error(`The condition did not hold by ${new Date(now()).toISOString()}, ${why}.`);
     },

@@ -100,8 +100,11 @@ const tooLarge = (limit: number): TidingsError =>
   new TidingsError("body_too_large", `The body is larger than ${limit} bytes.`);
 
 function notJson(takesLines: boolean): TidingsError {
-  const types = `\`Content-Type: application/json\`${takesLines ? " or `application/x-ndjson`" : ""}`;
-  return new TidingsError("unsupported_media_type", `Send the body as ${types}, in UTF-8.`);
+  const lines = takesLines ? " or `application/x-ndjson`" : "";
+  return new TidingsError(
+    "unsupported_media_type",
+    `Send the body as \`Content-Type: application/json\`${lines}, in UTF-8.`,
+  );
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -81,8 +81,8 @@ export interface Messages {
    */
   get(id: string): Promise<Message>;
   /**
-   * Lists messages, newest first. A filtered page can be empty although `has_more` is true: continue
-   * until it is false. A filter by an unknown id gives an empty list.
+   * Lists messages, newest first. A filtered page can be empty although `has_more` is true:
+   * continue until it is false. A filter by an unknown id gives an empty list.
    */
   list(filters?: ListMessages): Promise<Page<Message>>;
   /**
@@ -223,8 +223,8 @@ export interface Conversations {
    */
   get(id: string): Promise<Conversation>;
   /**
-   * Lists the inbox, latest activity first. With a contact filter, newest first. A filtered page can
-   * be empty although `has_more` is true: continue until it is false.
+   * Lists the inbox, latest activity first. With a contact filter, newest first. A filtered page
+   * can be empty although `has_more` is true: continue until it is false.
    */
   list(filters?: ListConversations): Promise<Page<Conversation>>;
   /**

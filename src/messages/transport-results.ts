@@ -1,8 +1,8 @@
 /**
  * Checks what a transport returns or passes to the engine, before anything of it is used.
  * Otherwise a mistake in a transport would be stored, or would fail later with an error that does
- * not name the transport. An error tells the type of a wrong value, and what is wrong with an id. It
- * quotes only what resembles an outcome, a status or a channel, because anything else may be
+ * not name the transport. An error tells the type of a wrong value, and what is wrong with an id.
+ * It quotes only what resembles an outcome, a status or a channel, because anything else may be
  * personal data.
  */
 import {

@@ -129,9 +129,9 @@ export interface ScopedUniqueIndex<
  * How a collection is written.
  * - `rows`: rows are inserted, updated and removed under a version guard. With a column of type
  *   `position` the collection is a log, whose rows get positions in commit order.
- * - `queue`: like `rows`, and commands may lock them as they read them (`Lookup.lock`). Commits lock
- *   the rows of queues before other rows. So a commit that waits for such a row holds only rows of
- *   queues.
+ * - `queue`: like `rows`, and commands may lock the rows as they read them (`Lookup.lock`). Commits
+ *   lock the rows of queues before other rows. So a commit that waits for such a row holds only
+ *   rows of queues.
  * - `counter`: rows hold sums. Commands add to them without reading them, so concurrent commands do
  *   not conflict.
  */

@@ -1,8 +1,8 @@
-import { TidingsError, withDeadline } from "../kernel/index.ts";
+import { withDeadline } from "../kernel/index.ts";
 import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { type JobRow, jobs, nameOf, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
-import { background, isStorageFailure, type Store } from "../store/index.ts";
+import { isStorageFailure, type Store } from "../store/index.ts";
 import { isLeaseStored, reschedule } from "./after-failure.ts";
 import { Backlog } from "./backlog.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
@@ -11,7 +11,7 @@ import { Slot, Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
 import type { DueJob } from "./round-robin.ts";
-import { runJob, takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
+import { runJob, takeFoundJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
   readonly store: Store;
@@ -242,7 +242,7 @@ export class Dispatcher {
     let tried: TakenJob | undefined;
     let taken: TakenJob | undefined;
     try {
-      taken = await this.#take(job, (run) => (tried = run));
+      taken = await takeFoundJob(job, this.#options, (run) => (tried = run));
     } catch (error) {
       this.#backlogOf(job.lane)?.leave(job.lane);
       if (tried !== undefined && isStorageFailure(error)) this.#startIfStored(tried, job.lane);
@@ -256,33 +256,6 @@ export class Dispatcher {
     }
     this.#start(taken, job.lane);
     return "started";
-  }
-
-  /**
-   * Leases a job, with its first step if that meets no conflict. A conflict is that of the first
-   * step: leases meet none, and must not wait until a transaction of the host application lets go
-   * of another row. Then the job begins on its own. If it fails, it waits longer each time. `onRun`
-   * gets the result of each run, whether it is committed or not.
-   */
-  async #take(
-    job: DueJob,
-    onRun: (tried: TakenJob | undefined) => void,
-  ): Promise<TakenJob | undefined> {
-    const commit = (begins: boolean): Promise<TakenJob | undefined> =>
-      this.#options.store.commitUnscoped(
-        async (tx) => {
-          const taken = await takeJob(tx, job, this.#options, { begins });
-          onRun(taken);
-          return taken;
-        },
-        { ...background, locks: true, failsOnConflict: begins },
-      );
-    try {
-      return await commit(true);
-    } catch (error) {
-      if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
-      return commit(false);
-    }
   }
 
   /** Takes a slot for a job that begins in the transaction that arms it. Returns whether it did. */

@@ -100,9 +100,10 @@ function readInOrder(
 
 /**
  * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window. If
- * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by
- * one (`LaneRing`), and the jobs that it finds there come first. A lane with a million due jobs delays another lane by at
- * most one round of the ring. The work of one search is bounded, however many lanes there are.
+ * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by one
+ * (`LaneRing`), and the jobs that it finds there come first. A lane with a million due jobs delays
+ * another lane by at most one round of the ring. The work of one search is bounded, however many
+ * lanes there are.
  */
 export class DueJobs {
   readonly #reads: UnscopedReads;

@@ -1,7 +1,8 @@
+import { TidingsError } from "../kernel/index.ts";
 import type { Claim, JobHandler, JobHandlers, JobRun } from "./job.ts";
 import type { JobKind } from "./job-kinds.ts";
 import { type Random, StorageConflict } from "../ports/index.ts";
-import { isStorageFailure, type UnscopedTx } from "../store/index.ts";
+import { background, isStorageFailure, type Store, type UnscopedTx } from "../store/index.ts";
 import { lease, type StoredJobName } from "./rows.ts";
 
 /**
@@ -26,27 +27,67 @@ export interface TakenJob {
 }
 
 /**
- * Leases a due job, and does its first step in the same transaction if it has one and `begins` is
- * true. Returns undefined if the job is gone or not due any more.
+ * Leases a job that a search has found, with its first step if that meets no conflict. Only the
+ * first step can meet one, and a lease must not wait for it: the row may belong to a long
+ * transaction of the host application. The job is then leased alone, and its handler does the first
+ * step. `onRun` gets the result of each run, whether it is committed or not.
+ */
+export async function takeFoundJob(
+  job: StoredJobName,
+  options: TakeJobOptions & { readonly store: Store },
+  onRun: (tried: TakenJob | undefined) => void,
+): Promise<TakenJob | undefined> {
+  const commit = (
+    take: (tx: UnscopedTx) => Promise<TakenJob | undefined>,
+    failsOnConflict: boolean,
+  ): Promise<TakenJob | undefined> =>
+    options.store.commitUnscoped(
+      async (tx) => {
+        const tried = await take(tx);
+        onRun(tried);
+        return tried;
+      },
+      { ...background, locks: true, failsOnConflict },
+    );
+  try {
+    return await commit((tx) => takeJob(tx, job, options), true);
+  } catch (error) {
+    if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
+    return commit((tx) => leaseJob(tx, job, options), false);
+  }
+}
+
+/**
+ * Leases a due job, and does its first step in the same transaction if it has one. Returns
+ * undefined if the job is gone or not due any more.
  */
 export async function takeJob(
   tx: UnscopedTx,
   job: StoredJobName,
-  { random, handlers, leasedBy }: TakeJobOptions,
-  { begins }: { readonly begins: boolean } = { begins: true },
+  options: TakeJobOptions,
 ): Promise<TakenJob | undefined> {
-  const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
-  const claim = await lease(tx, job, { leaseMs, fence, leasedBy: leasedBy() });
-  if (claim === undefined) return undefined;
-  const begin = begins ? beginOf(handlers, claim) : undefined;
-  if (begin === undefined) return { claim };
+  const leased = await leaseJob(tx, job, options);
+  if (leased === undefined) return undefined;
+  const begin = beginOf(options.handlers, leased.claim);
+  if (begin === undefined) return leased;
   try {
-    return { claim, rest: await tx.attempt(begin) };
+    return { claim: leased.claim, rest: await tx.attempt(begin) };
   } catch (error) {
     // The transaction runs again, or fails. Other errors are those of the job.
     if (error instanceof StorageConflict || isStorageFailure(error)) throw error;
-    return { claim };
+    return leased;
   }
+}
+
+/** Leases a due job. Returns undefined if the job is gone or not due any more. */
+async function leaseJob(
+  tx: UnscopedTx,
+  job: StoredJobName,
+  { random, leasedBy }: TakeJobOptions,
+): Promise<TakenJob | undefined> {
+  const fence = Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+  const claim = await lease(tx, job, { leaseMs, fence, leasedBy: leasedBy() });
+  return claim && { claim };
 }
 
 /** Calls the handler of a job, or its rest if its first step is done. */

@@ -77,8 +77,8 @@ async function scanRange<R extends object>(
 }
 
 /**
- * Examines up to `max` more rows of a range, whose first rows held only `found`. The storage applies
- * `where` now. It reads on until it has found enough rows, so the range gets an end first.
+ * Examines up to `max` more rows of a range whose first rows held only `found`. The storage
+ * applies `where` now. It reads on until it has found enough rows, so the range gets an end first.
  */
 async function scanFurther<R extends object>(
   reads: AnyReads<R>,

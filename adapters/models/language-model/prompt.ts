@@ -130,8 +130,8 @@ function extraction(turn: ModelTurn, slot: ModelSlot): string {
     ...(lastMessage === undefined
       ? []
       : [
-          `The last message was written at ${timeOf(lastMessage.at, turn.contact)}; days such as "tomorrow" ` +
-            "count from then.",
+          `The last message was written at ${timeOf(lastMessage.at, turn.contact)}. ` +
+            'Days such as "tomorrow" count from then.',
         ]),
     injectionRules,
   ].join("\n\n");

@@ -111,8 +111,8 @@ export class ConnectionPool {
   async #client(): Promise<PostgresPoolClient> {
     if (memberOf(this.#pool, "ending") === true) {
       throw unavailableError(
-        "The pool has been ended. Stop the engine before you end its pool, and create a new engine " +
-          "with a new pool.",
+        "The pool has been ended. Stop the engine before you end its pool, and create a new " +
+          "engine with a new pool.",
         this.#server,
         { retryable: false },
       );

@@ -18,8 +18,8 @@ import type { Checks } from "../suite.ts";
 /**
  * How the carrier treats a message. `accepts`: it accepts it. `refuses`: it refuses it for good.
  * `throttles`: it refuses it because of too many messages. `loses_answer`: it accepts it, but the
- * connection breaks before the answer. `fails`: it accepts it, but reports an error that leaves that
- * open, such as a status 503. `hangs`: it accepts it and never answers.
+ * connection breaks before the answer. `fails`: it accepts it, but reports an error that leaves
+ * that open, such as a status 503. `hangs`: it accepts it and never answers.
  */
 export type CarrierBehavior =
   "accepts" | "refuses" | "throttles" | "loses_answer" | "fails" | "hangs";
@@ -37,9 +37,9 @@ export interface TransportUnderTest {
   /** A message that the carrier treats in this way. Two calls may return equal messages. */
   message(behavior: CarrierBehavior): OutboundMessage;
   /**
-   * How many messages the carrier has accepted so far. With it, the suite notices a wrong `rejected`
-   * and a message that was sent twice. A carrier that is a real server needs it: the suite then
-   * waits until a message that hangs has arrived.
+   * How many messages the carrier has accepted so far. With it, the suite notices a wrong
+   * `rejected` and a message that was sent twice. A carrier that is a real server needs it: the
+   * suite then waits until a message that hangs has arrived.
    */
   accepted?(): number;
   /** Makes the carrier's callbacks, if the transport has `parseCallback`. */

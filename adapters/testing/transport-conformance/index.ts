@@ -30,7 +30,10 @@ const argumentsSchema = optionsObject({
  * ```ts
  * import { describe, it } from "vitest";
  * transportConformance({ describe, it }, "my carrier", {
- *   create: async () => ({ transport: myCarrier(options), message: (behavior) => messages[behavior] }),
+ *   create: async () => ({
+ *     transport: myCarrier(options),
+ *     message: (behavior) => messages[behavior],
+ *   }),
  *   unable: { hangs: "the simulated carrier always answers" },
  * });
  * ```

@@ -121,9 +121,9 @@ export const runStepSchema = z
     type: z
       .string()
       .describe(
-        "`playbook`: a step of a playbook was entered. `model`: the model was called. `action`: " +
-          "an action was called, or its call began to wait for an approval. `approval`: an action " +
-          "was approved or denied.",
+        "`playbook`: a step of a playbook was entered. `model`: the model was called. " +
+          "`action`: an action was called, or its call began to wait for an approval. " +
+          "`approval`: an action was approved or denied.",
       ),
     name: z
       .string()

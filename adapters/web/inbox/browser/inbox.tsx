@@ -109,8 +109,8 @@ function pass(isHeld: boolean): void {
 window.addEventListener("keyup", () => pass(false));
 
 /**
- * The conversation to show. Each one takes several requests, of which a person may make 50 a second.
- * So those that a person only passes by are not loaded.
+ * The conversation to show. Each one takes several requests, of which a person may make 50 a
+ * second. So those that a person only passes by are not loaded.
  */
 function useLoaded(open: string | undefined): string | undefined {
   const loaded = useRef(open);

@@ -208,7 +208,10 @@ class PageHandler implements ApiHandler {
     return { ...file, headers: { ...headers, ...file.headers } };
   }
 
-  /** @throws TidingsError `missing_session`, `not_signed_in`, `overloaded`; errors of `authorize` */
+  /**
+   * @throws TidingsError `missing_session`, `not_signed_in`, `overloaded`
+   * @throws the errors of `authorize`
+   */
   async #access(request: ApiRequest): Promise<OperatorAccess> {
     const access = await this.#ask(request);
     if (access !== null) return access;

@@ -229,7 +229,11 @@ function summaryOf({ type, data }: Event): string {
     case "conversation.created":
     case "conversation.updated":
     case "conversation.closed":
-      return `${shownAddress(data.conversation.contact.name)} · ${data.conversation.status} · ${data.conversation.handler}`;
+      return [
+        shownAddress(data.conversation.contact.name),
+        data.conversation.status,
+        data.conversation.handler,
+      ].join(" · ");
     case "conversation.handoff":
       return `${shownAddress(data.contact.name)} · ${data.reason}`;
     case "sentiment.changed":

@@ -37,6 +37,7 @@ export function MessageBubble(props: MessageProps): JSX.Element {
   const [dialog, setDialog] = useState<"details" | "why">();
   const { direction, author, body, media, error } = message;
   const isOut = direction === "outbound";
+  const isMetaShown = isOut || isTimeShown;
   const status = shownStatus(message);
   const name = nameOfAuthor(author, contact);
   const person = personOf(author.id);
@@ -83,9 +84,7 @@ export function MessageBubble(props: MessageProps): JSX.Element {
           </div>
           <Menu label={t("messageActions")} items={menuOf(message, setDialog)} />
         </div>
-        <p
-          class={`message-meta tone-${status.tone} ${isOut || isTimeShown ? "" : "visually-hidden"}`}
-        >
+        <p class={`message-meta tone-${status.tone} ${isMetaShown ? "" : "visually-hidden"}`}>
           <time dateTime={message.created_at} data-tooltip={dateTime(message.created_at)}>
             {time(message.created_at)}
           </time>
