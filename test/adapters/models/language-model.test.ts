@@ -314,7 +314,7 @@ describe("the prompt of a language model", () => {
         contact: { name: null, language: null, time_zone, sentiment: null },
       }),
     );
-    expect(system?.content).toContain(`written at ${time};`);
+    expect(system?.content).toContain(`written at ${time}.`);
   });
 
   it("keeps its structure for all texts of contacts, knowledge and actions", async () => {
