@@ -15,6 +15,7 @@ import type { Tx } from "../store/index.ts";
 import { firstTransport } from "./choose-route.ts";
 import { addWords } from "./search-words.ts";
 import { releaseJob, sendJob } from "./send-jobs.ts";
+import { rememberHandOver } from "./hand-over.ts";
 
 /** The fields of `SendMessage` that every author of a message can set. */
 type Draft = Pick<
@@ -140,6 +141,7 @@ export async function writeMessage(
   }
   // This transaction may hand the message over, too.
   prefetchThrottle(tx, sender.address);
+  rememberHandOver(tx, message);
   if (isNewConversation) {
     tx.promiseNone(outbox, [conversation.id]);
     armNew(tx, sendJob(message, tx.now));

@@ -1,16 +1,23 @@
-import { type Claim, finish, leaseMs, moveToUsualLane, renew } from "../queue/index.ts";
+import {
+  type Claim,
+  finish,
+  type JobKeys,
+  leaseMs,
+  moveToUsualLane,
+  renew,
+} from "../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow, outbox } from "./rows.ts";
-import { type GenerateId, mediumOf } from "../kernel/index.ts";
+import { type ConversationId, type GenerateId, mediumOf } from "../kernel/index.ts";
 import { expire, expired, handOver, type MessageState } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import { decisionOf } from "../consents/index.ts";
 import type { Services } from "../operations/index.ts";
 import type { HostVerdicts, ScopedColumns, Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import { holdAddressee } from "../contacts/index.ts";
+import { holdAddressee, identityByAddress } from "../contacts/index.ts";
 import type { Reported } from "./deciding-attempt.ts";
 import { denyOrDefer, isErased, checkQueued } from "./check-queued.ts";
-import { recordHandOver, checkThrottle } from "../senders/index.ts";
+import { checkThrottle, recordHandOver, throttleByAddress } from "../senders/index.ts";
 import { endQueued } from "./lost-attempts.ts";
 import { recordLostAnswer } from "./record-lost-answer.ts";
 
@@ -30,6 +37,23 @@ interface HandOverOptions {
   readonly isOver: boolean;
 }
 
+/** Prefetches what `handOverMessage` reads. */
+export function prefetchHandOver(tx: Tx, { conversation_id }: JobKeys["send"]): void {
+  tx.prefetch(() => [{ index: outbox, key: [conversation_id], limit: 2 }]);
+  tx.prefetchAbout(handOverSubject(conversation_id));
+}
+
+/** Lets `prefetchHandOver` name the rows whose keys are in the message. */
+export function rememberHandOver(tx: Tx, message: MessageRow): void {
+  const { conversation_id, channel, from, to } = message;
+  tx.remember(handOverSubject(conversation_id), () => [
+    { index: identityByAddress, key: [mediumOf(channel), to] },
+    { index: throttleByAddress, key: [from] },
+  ]);
+}
+
+const handOverSubject = (id: ConversationId): string => `hand-over ${id}`;
+
 /**
  * Records an attempt for the next message of a conversation. The caller calls the carrier after the
  * commit. Without a message to send, the job ends, or waits until the next message is due.
@@ -43,7 +67,6 @@ export async function handOverMessage(
 ): Promise<HandedOver | undefined> {
   const { services, isOver } = options;
   const { conversation_id } = claim.key;
-  tx.prefetch(() => [{ index: outbox, key: [conversation_id], limit: 2 }]);
   if (!(await renew(tx, claim, leaseMs))) return undefined;
   let last: Seen<MessageRow> | undefined;
   for (let scanned = 0; !isOver && scanned < maxScanned; scanned++) {

@@ -1,5 +1,5 @@
 import { background, isStorageFailure } from "../store/index.ts";
-import { type HandedOver, handOverMessage } from "./hand-over.ts";
+import { type HandedOver, handOverMessage, prefetchHandOver } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
 import { withDeadline } from "../kernel/index.ts";
 import {
@@ -38,7 +38,7 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
     return (run) => goOn(runtime, claim, run, handed);
   };
   // Policies of the host application are evaluated outside of the engine's transactions.
-  return Object.assign(handle, { begin: hostPolicies.any ? undefined : begin });
+  return Object.assign(handle, hostPolicies.any ? {} : { begin, prefetch: prefetchHandOver });
 }
 
 /** Calls the carrier with a message that was handed over, and with those that wait behind it. */
@@ -78,8 +78,10 @@ async function handOver(
   try {
     return await hostPolicies.commit(
       claim,
-      async (tx, hostVerdicts) =>
-        (tried = await handOverMessage(tx, claim, { services, hostVerdicts, isOver })),
+      async (tx, hostVerdicts) => {
+        prefetchHandOver(tx, claim.key);
+        return (tried = await handOverMessage(tx, claim, { services, hostVerdicts, isOver }));
+      },
       background,
     );
   } catch (error) {

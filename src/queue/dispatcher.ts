@@ -1,5 +1,5 @@
 import { withDeadline } from "../kernel/index.ts";
-import { decodeLane, type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
+import { type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
 import { type JobRow, jobs, nameOf, storedName } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import { isStorageFailure, type Store } from "../store/index.ts";
@@ -10,7 +10,7 @@ import { Signal } from "./signal.ts";
 import { Slot, Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
-import type { DueJob } from "./round-robin.ts";
+import { type DueJob, dueJob } from "./round-robin.ts";
 import { runJob, takeFoundJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
@@ -352,15 +352,14 @@ export class Dispatcher {
     for (const write of writes) {
       if (write.collection !== jobs) continue;
       if (write.kind !== "insert" && write.kind !== "update") continue;
-      const { due_at, leased, kind, key, lane, pool } = write.row as Pick<
-        JobRow,
-        "due_at" | "leased" | "kind" | "key" | "lane" | "pool"
-      >;
-      const backlog = this.#backlogs.get(pool);
+      // Only `rows.ts` writes jobs.
+      const job = write.row as unknown as JobRow;
+      const { due_at } = job;
+      const backlog = this.#backlogs.get(job.pool);
       // Other engines run the jobs of this pool.
       if (backlog === undefined) continue;
       const isDue = due_at <= now;
-      if (isDue && !leased) backlog.add({ kind, key, lane: decodeLane(lane) });
+      if (isDue && !job.leased) backlog.add(dueJob(job));
       if (isDue || due_at < wakesBy) this.#wake.raise();
     }
   }

@@ -16,7 +16,7 @@ export type {
   JobRun,
   JobTable,
 } from "./job.ts";
-export { encodeJobKey, type JobKind } from "./job-kinds.ts";
+export { encodeJobKey, type JobKeys, type JobKind } from "./job-kinds.ts";
 export { classOf, encodeLane, type Lane, poolOf, pools } from "./lane.ts";
 export { countWaiting, type WaitingJobs } from "./count-waiting.ts";
 export {

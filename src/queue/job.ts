@@ -61,6 +61,8 @@ export interface JobHandler<K extends JobKind = JobKind> {
    * job, to be run after the commit. Absent if each run begins after the lease is committed.
    */
   readonly begin?: BeginJob<K> | undefined;
+  /** Prefetches what `begin` reads first, so that it is read together with the job. */
+  readonly prefetch?: ((tx: Tx, key: JobKeys[K]) => void) | undefined;
 }
 
 /** Does the first step of a job in the transaction that leases it, and returns the rest. */

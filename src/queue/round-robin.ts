@@ -4,12 +4,18 @@ import { classOf, decodeLane, groupOf, type Lane } from "./lane.ts";
 import type { JobRow, StoredJobName } from "./rows.ts";
 
 /** A job that was found due. */
-export interface DueJob extends StoredJobName {
+export interface DueJob extends StoredJobName, Pick<JobRow, "account_id" | "mode"> {
   readonly lane: Lane;
 }
 
-export function dueJob({ kind, key, lane }: JobRow): DueJob {
-  return { kind, key, lane: decodeLane(lane) };
+export function dueJob({
+  kind,
+  key,
+  account_id,
+  mode,
+  lane,
+}: Pick<JobRow, "kind" | "key" | "account_id" | "mode" | "lane">): DueJob {
+  return { kind, key, account_id, mode, lane: decodeLane(lane) };
 }
 
 /** How many more jobs may run. */

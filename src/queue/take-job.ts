@@ -1,8 +1,9 @@
 import { TidingsError } from "../kernel/index.ts";
 import type { Claim, JobHandler, JobHandlers, JobRun } from "./job.ts";
-import type { JobKind } from "./job-kinds.ts";
+import { decodeJobKey, type JobKind } from "./job-kinds.ts";
 import { type Random, StorageConflict } from "../ports/index.ts";
 import { background, isStorageFailure, type Store, type UnscopedTx } from "../store/index.ts";
+import type { DueJob } from "./round-robin.ts";
 import { lease, type StoredJobName } from "./rows.ts";
 
 /**
@@ -33,7 +34,7 @@ export interface TakenJob {
  * step. `onRun` gets the result of each run, whether it is committed or not.
  */
 export async function takeFoundJob(
-  job: StoredJobName,
+  job: DueJob,
   options: TakeJobOptions & { readonly store: Store },
   onRun: (tried: TakenJob | undefined) => void,
 ): Promise<TakenJob | undefined> {
@@ -50,7 +51,10 @@ export async function takeFoundJob(
       { ...background, locks: true, failsOnConflict },
     );
   try {
-    return await commit((tx) => takeJob(tx, job, options), true);
+    return await commit((tx) => {
+      prefetchFirstStep(tx, job, options.handlers);
+      return takeJob(tx, job, options);
+    }, true);
   } catch (error) {
     if (!(error instanceof TidingsError) || error.code !== "storage_contended") throw error;
     return commit((tx) => leaseJob(tx, job, options), false);
@@ -97,6 +101,17 @@ export function runJob(
   run: JobRun,
 ): Promise<void> {
   return rest === undefined ? handle(handlers, claim, run) : rest(run);
+}
+
+/** Prefetches what the first step of a job reads first. The read of the job brings it, too. */
+function prefetchFirstStep<K extends JobKind>(
+  tx: UnscopedTx,
+  { kind, key, account_id, mode }: DueJob & { readonly kind: K },
+  handlers: JobHandlers,
+): void {
+  const { prefetch }: JobHandler<K> = handlers[kind];
+  if (account_id === null || mode === null) return;
+  prefetch?.(tx.in({ account_id, mode }), decodeJobKey(kind, key));
 }
 
 /** Returns the first step of a job if it can share the transaction that leases the job. */

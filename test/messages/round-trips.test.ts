@@ -51,6 +51,24 @@ it("a send reads once, to a new contact as in an active conversation", async () 
   expect(await send("+15005550002", "active")).toEqual({ reads: 1, commits: 1 });
 });
 
+it("calls at the same time look up their account once", async () => {
+  const { engine } = world();
+  const storage = postgres.open().connect();
+  let lookups = 0;
+  const counted = over(storage, {
+    reader: over(storage.reader, {
+      get(wanted) {
+        lookups += wanted.filter(({ index }) => index.collection.name === "accounts").length;
+        return storage.reader.get(wanted);
+      },
+    }),
+  });
+  const one = engine(counted);
+  const texts = Array.from({ length: 20 }, (_, i) => ({ to: "+15005550001", body: `Text ${i}` }));
+  await Promise.all(texts.map((each) => one.messages.send(each)));
+  expect(lookups).toBe(1);
+});
+
 it("a process that has not sent to a recipient reads one row after the other", async () => {
   const { engine } = world();
   const storage = postgres.open();
@@ -144,6 +162,40 @@ it.each(storages)(
     await clock.advance(10);
     const leasing = commits.find((writes) => writes.includes("update jobs"));
     expect(leasing).toContain("insert message_attempts");
+  },
+);
+
+it.each([
+  { by: "the process that accepted it", reads: 1 },
+  { by: "another process", reads: 2 },
+])(
+  "a message that a search finds is leased and handed over with $reads round trips of reads by $by",
+  async ({ by, reads }) => {
+    const { clock, engine } = world();
+    const ground = postgres.open();
+    const storage = ground.connect();
+    /** The reads of each group that leases a job. */
+    const leasing: Lookup[][][] = [];
+    const listed = over(storage, {
+      begin(how) {
+        const group = storage.begin(how);
+        const read: Lookup[][] = [];
+        return over(group, {
+          read(lookups) {
+            read.push([...lookups]);
+            if (read.length === 1 && lookups.some(({ lock }) => lock === true)) leasing.push(read);
+            return group.read(lookups);
+          },
+        });
+      },
+    });
+    const one = engine(listed, { transports: [carrier()] });
+    const sender = by === "another process" ? engine(ground.connect()) : one;
+    const { id } = await sender.messages.send({ to: "+15005550001", body: "Hello" });
+    await one.start();
+    await clock.advance(10);
+    expect((await one.messages.get(id)).status).toBe("sent");
+    expect(leasing.map((each) => each.length)).toEqual([reads]);
   },
 );
 

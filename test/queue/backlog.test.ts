@@ -7,6 +7,7 @@ import { Backlog } from "../../src/queue/backlog.ts";
 import { classAt, type SendClass } from "../../src/queue/classes.ts";
 import { Slots } from "../../src/queue/slots.ts";
 import { DueJobs } from "../../src/queue/due-jobs.ts";
+import { dueJob } from "../../src/queue/round-robin.ts";
 import { classOf, type Lane } from "../../src/queue/lane.ts";
 import { jobs } from "../../src/queue/rows.ts";
 import { unscopedReads } from "../../src/store/reads.ts";
@@ -46,7 +47,7 @@ async function opened(laneConcurrency: number) {
     else {
       const row = job(`job ${count++}`, "carrier", now, classOf(lane));
       waiting.set(row.key, classOf(lane));
-      backlog.add({ kind: "send", key: row.key, lane });
+      backlog.add(dueJob(row));
       const insert = { kind: "insert", collection: jobs, row: { ...row, version: 1 } } as const;
       await storage.begin().commit([insert]);
     }

@@ -125,7 +125,9 @@ function groupLookups(lookups: readonly Lookup[]): LookupGroup[] {
     if (group === undefined) byForm.set(form, (group = { index, nulls, lock, lookups: [] }));
     group.lookups.push({ lookup, place });
   }
-  return [...byIndex.values()].flatMap((byForm) => [...byForm.values()]);
+  const groups = [...byIndex.values()].flatMap((byForm) => [...byForm.values()]);
+  // Locks come first. The other statements then see what the last holder of a lock has committed.
+  return groups.toSorted((a, b) => Number(b.lock) - Number(a.lock));
 }
 
 /**
