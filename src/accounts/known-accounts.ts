@@ -1,4 +1,4 @@
-import { accountById } from "./rows.ts";
+import { accountById, type AccountRow } from "./rows.ts";
 import { type AccountId, boundedCache, notFound } from "../kernel/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -6,6 +6,8 @@ import type { Store } from "../store/index.ts";
 export class KnownAccounts {
   readonly #store: Store;
   readonly #known = boundedCache<AccountId, true>(10_000);
+  /** Look-ups in progress. Calls that look for the same account share one. */
+  readonly #reading = new Map<AccountId, Promise<AccountRow | undefined>>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -21,10 +23,20 @@ export class KnownAccounts {
     if (this.#known.has(account_id)) return;
     const account =
       tx === undefined
-        ? await this.#store.unscopedReads.get(accountById, [account_id])
+        ? await this.#read(account_id)
         : await this.#store.withinUnscoped(tx, (within) => within.get(accountById, [account_id]));
     if (account === undefined) throw notFound("account");
     // The transaction may still roll back, so its accounts are not cached.
     if (tx === undefined) this.#known.set(account_id, true);
+  }
+
+  async #read(account_id: AccountId): Promise<AccountRow | undefined> {
+    const shared = this.#reading.get(account_id);
+    // A look-up that finds nothing may have begun before the account was created.
+    const known = shared && (await shared);
+    if (known !== undefined) return known;
+    const reading = this.#store.unscopedReads.get(accountById, [account_id]);
+    this.#reading.set(account_id, reading);
+    return reading.finally(() => this.#reading.delete(account_id));
   }
 }
