@@ -35,7 +35,10 @@ export class Notifications {
   /** The last connection that was told to listen. It may be in use for other things, too. */
   #listensOn: Connection | undefined;
   readonly #notifying = new Throttle(() => this.#notify());
-  /** Tells the engines of this process about their commits. */
+  /**
+   * Tells the engines of this process about commits. It is throttled, because each engine then
+   * reads from the storage, and every other process may notify it 50 times a second.
+   */
   readonly #telling = new Throttle(() => this.#listeners.callSoon());
   #isPending = false;
 
@@ -100,7 +103,7 @@ export class Notifications {
     this.#listeners.clear();
     this.#members.clear();
     this.#session.leave(this.#listening);
-    await this.#notifying.close();
+    await Promise.all([this.#telling.close(), this.#notifying.close()]);
   }
 
   async #notify(): Promise<void> {
@@ -132,7 +135,7 @@ export class Notifications {
 
   #take(payload: string): void {
     if (!payload.startsWith(signalMark)) {
-      if (payload !== this.#id) this.#listeners.call();
+      if (payload !== this.#id) this.#telling.request();
       return;
     }
     const sender = payload.slice(signalMark.length, signalMark.length + this.#id.length);
