@@ -71,13 +71,18 @@ function countWrite(write: Write, counts: Counts): void {
 export async function countCalls(counts: Counts, work: () => Promise<void>): Promise<void> {
   const restore = [
     counting(Store.prototype, "commitUnscoped", () => counts.add("transactions")),
-    counting(pg.Connection.prototype, "bind", () => counts.add("statements")),
+    countStatements(() => counts.add("statements")),
   ];
   try {
     await work();
   } finally {
     for (const each of restore) each();
   }
+}
+
+/** Calls `count` for each statement that this process sends to PostgreSQL. Returns how to stop. */
+export function countStatements(count: () => void): () => void {
+  return counting(pg.Connection.prototype, "bind", count);
 }
 
 function counting<T extends object>(of: T, method: keyof T, count: () => void): () => void {

@@ -4,8 +4,9 @@
  */
 import pg from "pg";
 import { postgres } from "../adapters/storage/postgres/index.ts";
+import { countStatements } from "./cost-counters.ts";
 import { dispatcherSettings, send, withEngineOn } from "./engines.ts";
-import { concurrently, scaled } from "./measure.ts";
+import { concurrently } from "./measure.ts";
 import { poolSize } from "./postgres-databases.ts";
 
 /** What is measured. */
@@ -16,19 +17,26 @@ export interface Assignment {
   /** The number of the process, from 0. */
   readonly place: number;
   readonly items: number;
+  /** How many messages are sent first, to warm up. */
+  readonly warmUp: number;
   readonly url: string;
 }
 
-/** `ready`, or the number of messages that were finished since the last report. */
-export type Report = "ready" | number;
+/** `ready`, or what was done since the last report. */
+export type Report = "ready" | { readonly finished: number; readonly statements: number };
 
-const warmUp = scaled(500);
-
-const { kind, place, items, url } = JSON.parse(process.argv[2] ?? "") as Assignment;
+const { kind, place, items, warmUp, url } = JSON.parse(process.argv[2] ?? "") as Assignment;
 const report = (what: Report): void => void process.send?.(what);
 const signal = (name: "message" | "disconnect"): Promise<void> =>
   new Promise((resolve) => void process.once(name, () => resolve()));
 const parentGone = signal("disconnect");
+
+let statements = 0;
+countStatements(() => statements++);
+function reportFinished(finished: number): void {
+  report({ finished, statements });
+  statements = 0;
+}
 
 const pool = new pg.Pool({ connectionString: url, max: poolSize });
 await withEngineOn(
@@ -41,19 +49,19 @@ await withEngineOn(
       engine.on("message.sent", () => {
         if (delivered++ > 0) return;
         setImmediate(() => {
-          report(delivered);
+          reportFinished(delivered);
           delivered = 0;
         });
       });
       await engine.start();
-    } else {
-      await concurrently(warmUp, 256, (i) => send(engine, "new", first + 500_000 + i));
     }
+    await concurrently(warmUp, 256, (i) => send(engine, "new", first + 500_000 + i));
     const go = signal("message");
     report("ready");
     await go;
+    statements = 0;
     await concurrently(items, 256, (i) => send(engine, "new", first + i));
-    if (kind !== "accepted to delivered") report(items);
+    if (kind !== "accepted to delivered") reportFinished(items);
     await parentGone;
   },
   dispatcherSettings,
