@@ -24,7 +24,7 @@ interface Measured {
   readonly statements: number;
   /** Bytes of the write-ahead log. */
   readonly logBytes: number;
-  /** Microseconds of the CPU time of the server's processes. NaN where it cannot be read. */
+  /** Microseconds of the CPU time of the server's processes. 0 where it cannot be read. */
   readonly cpuUs: number;
 }
 
@@ -138,13 +138,13 @@ async function serverWork(pool: pg.Pool): Promise<Pick<Measured, "logBytes" | "c
   };
 }
 
-/** Returns the CPU time of a process, on Linux, in units of 10 ms. */
+/** Returns the CPU time of a process on Linux, in units of 10 ms. Returns 0 if it has ended. */
 async function cpuUsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   // The name of the process, in parentheses, may contain spaces. Fields 14 and 15 are its user and
   // system time in hundredths of a second.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+  return stat === "" ? 0 : (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
 function start(assignment: Assignment): ChildProcess {

@@ -74,7 +74,8 @@ export class LaneRing {
         found.push(...inLane.map(dueJob));
         if (inLane.length === room) cutLanes.push(lane);
       }
-      if (rows.length === pageSize) continue;
+      // The last lane of the round may fill the page with its own rows.
+      if (rows.length === pageSize && this.#lastLane !== end) continue;
       const isRoundOver = end !== undefined || start === "";
       if (isRoundOver) return { found, cutLanes, hasReadAllLanes: true };
       end = start;

@@ -82,6 +82,16 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     }
   });
 
+  it("of one lane take four reads, however many wait", async () => {
+    const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "flood", now - n));
+    const { due, read } = await counted(flood);
+    for (let turn = 0; turn < 3; turn++) {
+      read.ranges = 0;
+      expect(await due.find({ now, free: 64, freeIn: () => 64 })).toHaveLength(64);
+      expect(read.ranges).toBe(4);
+    }
+  });
+
   it("of a quiet lane are found behind a full lane and thousands of lanes without due jobs", async () => {
     const later = Array.from({ length: 3_000 }, (_, n) =>
       job(`later ${n}`, `a lane ${n}`, now + 60_000),
