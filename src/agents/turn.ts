@@ -120,7 +120,7 @@ function* follow(
   if (played.end.type === "handoff") {
     const ending = handOffEnding(
       facts,
-      openHandOff(null, played.end.reason, slotSummary(frames, played)),
+      openHandOff(null, played.end.reason, slotSummary(played.end.slots)),
     );
     return { ...ending, text: text ?? ending.text, ...position };
   }
@@ -327,15 +327,11 @@ function observationsIn({ observations = [] }: ModelAnswer): readonly NewObserva
   }));
 }
 
-/** Returns the playbook's slot values as text, for the people who take over. */
-function slotSummary(before: readonly Frame[], { frames }: Played): string | null {
-  const slots = Object.entries((frames.at(-1) ?? before.at(-1))?.slots ?? {});
-  return slots.length === 0
-    ? null
-    : slots
-        .map(
-          ([name, value]) =>
-            `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-        )
-        .join(", ");
+/** Returns slot values as text, for the people who take over. Null if no slot has a value. */
+function slotSummary(slots: Frame["slots"]): string | null {
+  const filled = Object.entries(slots).filter(([, value]) => value !== null);
+  const texts = filled.map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return texts.length === 0 ? null : texts.join(", ");
 }

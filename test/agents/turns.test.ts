@@ -298,3 +298,27 @@ describe("the model sees all that the contact has written", () => {
     ]);
   });
 });
+
+test("people who take over from a playbook see what the contact has just answered", async () => {
+  const { engine, ask } = await agency(memory(), {
+    playbooks: [
+      {
+        name: "Party",
+        trigger: { keywords: ["party"] },
+        slots: [
+          { name: "guests", type: "number", required: true, prompt: "How many guests?" },
+          { name: "day", type: "date", required: true, prompt: "On which day?" },
+        ],
+        steps: [
+          { id: "guests", type: "ask", slot: "guests" },
+          { id: "day", type: "ask", slot: "day" },
+          { id: "over", type: "handoff", reason: "Parties are booked by people." },
+        ],
+      },
+    ],
+  });
+  const summaries: string[] = [];
+  engine.on("conversation.handoff", ({ data }) => void summaries.push(data.summary));
+  for (const said of ["party", "12", "2026-12-01"]) await ask(said);
+  expect(summaries).toEqual(["guests: 12, day: 2026-12-01"]);
+});

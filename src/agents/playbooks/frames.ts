@@ -126,7 +126,7 @@ export type PlayEnd =
   | { readonly type: "called_off" }
   /** An action needs an approval. When the step is played again, it asks for the same action. */
   | { readonly type: "waits" }
-  | { readonly type: "handoff"; readonly reason: string }
+  | { readonly type: "handoff"; readonly reason: string; readonly slots: Frame["slots"] }
   | { readonly type: "resolved" }
   | {
       readonly type: "stuck";

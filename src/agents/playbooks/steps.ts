@@ -34,7 +34,7 @@ export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> 
     case "call":
       return { go: "call", playbook_id: step.playbook_id };
     case "handoff":
-      return { go: "end", end: { type: "handoff", reason: render(step.reason, lookUp, language) } };
+      return handOffWith(stage, render(step.reason, lookUp, language));
     case "resolve":
       return { go: "end", end: { type: "resolved" } };
   }
@@ -154,7 +154,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
   if (answer === null) return { go: "next", exit: { outcome: "failed", error: failure } };
   if (answer.text !== undefined && answer.text.trim() !== "") stage.texts.push(answer.text);
   if (answer.handoff !== undefined) {
-    return { go: "end", end: { type: "handoff", reason: answer.handoff.reason } };
+    return handOffWith(stage, answer.handoff.reason);
   }
   const found = allowedValues(definition.slots, answer.slots ?? {}, options.mayFillSlot);
   return {
@@ -162,6 +162,10 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
     exit: done,
     changes: { slots: { ...frame.slots, ...slotsFrom(definition, found, options) } },
   };
+}
+
+function handOffWith({ frame: { slots } }: Stage, reason: string): Outcome {
+  return { go: "end", end: { type: "handoff", reason, slots } };
 }
 
 /**

@@ -97,9 +97,12 @@ describe("a contact that moves an appointment", () => {
     expect(talk.end).toEqual({ type: "resolved" });
     talk.begin();
     for (const said of ["what?", "why?", "eh?"]) talk.say(said);
-    expect(talk.end).toEqual({ type: "handoff", reason: "No time was found for Ada (day: )." });
+    expect(talk.end).toMatchObject({
+      type: "handoff",
+      reason: "No time was found for Ada (day: ).",
+    });
     talk.begin({ day: "2026-12-03", part: "morning", notes: "-" });
-    expect(talk.end).toEqual({
+    expect(talk.end).toMatchObject({
       type: "handoff",
       reason: "No time was found for Ada (day: 2026-12-03).",
     });
@@ -158,7 +161,7 @@ describe("a model", () => {
       failure: null,
     }));
     talk.begin({ day: "2026-12-24" });
-    expect(talk.end).toEqual({ type: "handoff", reason: "too hard" });
+    expect(talk.end).toMatchObject({ type: "handoff", reason: "too hard" });
   });
 });
 
