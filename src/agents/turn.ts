@@ -199,7 +199,8 @@ function* answer(facts: TurnFacts): TurnMoves<Ending> {
     if (handOff !== undefined) return { ...handOffEnding(facts, handOff), observations };
     const playbook = facts.playbooks.find(({ id }) => id === modelAnswer.playbook_id);
     if (playbook !== undefined) {
-      return { ...(yield* begin(facts, playbook, modelAnswer.slots)), observations };
+      const ending = yield* begin(facts, playbook, modelAnswer.slots);
+      return { ...ending, observations: [...observations, ...ending.observations] };
     }
     if (modelAnswer.calls !== undefined && acts) {
       for (const call of modelAnswer.calls.slice(0, maxCalls)) {

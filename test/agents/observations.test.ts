@@ -42,6 +42,26 @@ test("of a model, an observation without content or without a kind is not stored
   ]);
 });
 
+test("observations before and after a playbook that sends nothing are both stored", async () => {
+  const { engine, ask, conversation } = await agency(memory(), {
+    playbooks: [
+      {
+        name: "Mark",
+        slots: [{ name: "isKnown", type: "boolean", required: true, prompt: "?" }],
+        steps: [{ id: "mark", type: "set", values: { isKnown: true } }],
+      },
+    ],
+    model: ({ playbooks: [playbook] }) =>
+      playbook === undefined
+        ? { text: "I see.", observations: [{ content: "Is polite.", kind: "manner" }] }
+        : { playbook_id: playbook.id, observations: [{ content: told, kind: "diet" }] },
+  });
+  expect(await ask(told)).toEqual(["I see."]);
+  const { contact } = await conversation();
+  const { data } = await engine.contacts.observations(contact.id);
+  expect(data.map(({ content }) => content).toSorted()).toEqual([told, "Is polite."]);
+});
+
 test("redacting a message deletes the model's observations from it and keeps those of people", async () => {
   const { engine, ask, thread } = await agency(memory(), {
     model: () => ({ text: "I see.", observations: [{ content: told, kind: "diet" }] }),
