@@ -4,14 +4,22 @@
  * playbook started by keywords, the model, the fallback text.
  */
 import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
-import type { HandoffCause } from "./settings/handoff-rule-types.ts";
-import { beginFrame, play, type Played } from "./playbooks/play.ts";
+import { beginFrame, play, type PlayEnd, type Played } from "./playbooks/play.ts";
 import { allowedValues } from "./playbooks/slots.ts";
 import { triggeredPlaybook } from "./playbooks/rules.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { act, settle, think } from "./runs/rules.ts";
-import type { TurnMoves } from "./runs/types.ts";
+import type { ModelResult, RunRequest, TurnMoves } from "./runs/types.ts";
 import type { Json, ModelAnswer } from "../ports/index.ts";
+import {
+  endFailed,
+  endSilently,
+  endUnanswered,
+  endWith,
+  endWithFallback,
+  endWithHandOff,
+  endWithProblem,
+} from "./endings.ts";
 import {
   openHandOff,
   handsOffOn,
@@ -23,33 +31,37 @@ import {
 import { mayFillSlot, replyOf } from "./reply.ts";
 
 export function* takeTurn(facts: TurnFacts): TurnMoves<Ending> {
-  const { request, isResumed, isPaused, session } = facts;
-  if (request?.type === "action") return yield* runAction(facts, request.action, request.input);
-  if (request !== null && !isResumed) {
-    const playbook = facts.library(request.playbook_id);
-    if (playbook === undefined) {
-      return failure(facts, "The playbook was deleted or disabled.");
-    }
-    const frame = beginFrame(playbook, request.slots, answerContext(facts));
-    return yield* follow(facts, [frame], null);
-  }
+  const { request, isResumed, isPaused, session, contactText } = facts;
+  if (request?.type === "action") return yield* runAction(facts, request);
   if (isResumed) return yield* resume(facts);
+  if (request !== null) return yield* playRequested(facts, request);
 
   const handOff = requiredHandOff(facts) ?? ruleHandOff(facts);
-  if (handOff !== undefined) return handOffEnding(facts, handOff);
-  if (session.frames.length > 0 && !isPaused) {
-    return yield* follow(facts, session.frames, facts.contactText);
-  }
-  const playbook = isPaused ? undefined : triggeredPlaybook(facts.playbooks, facts.contactText);
-  if (playbook !== undefined) return yield* begin(facts, playbook);
-  return yield* answer(facts);
+  if (handOff !== undefined) return endWithHandOff(facts, handOff);
+  if (isPaused) return yield* askModel(facts);
+  if (session.frames.length > 0) return yield* follow(facts, session.frames, contactText);
+  const playbook = triggeredPlaybook(facts.playbooks, contactText);
+  return yield* playbook === undefined ? askModel(facts) : begin(facts, playbook);
 }
 
 /** Runs a single action from a trigger. Nothing is sent. */
-function* runAction(facts: TurnFacts, action: string, input: Json): TurnMoves<Ending> {
+function* runAction(
+  facts: TurnFacts,
+  { action, input }: Extract<RunRequest, { readonly type: "action" }>,
+): TurnMoves<Ending> {
   const outcome = yield* act(action, input);
-  if (outcome.status === "failed") return failure(facts, outcome.error);
-  return nothing(facts, outcome.status === "done" ? outcome.output : null);
+  if (outcome.status === "failed") return endFailed(facts, outcome.error);
+  return endSilently(facts, outcome.status === "done" ? outcome.output : null);
+}
+
+/** Plays a playbook from a trigger. */
+function* playRequested(
+  facts: TurnFacts,
+  { playbook_id, slots }: Extract<RunRequest, { readonly type: "playbook" }>,
+): TurnMoves<Ending> {
+  const playbook = facts.library(playbook_id);
+  if (playbook === undefined) return endFailed(facts, "The playbook was deleted or disabled.");
+  return yield* follow(facts, [beginFrame(playbook, slots, answerContext(facts))], null);
 }
 
 /**
@@ -64,11 +76,11 @@ function* resume(facts: TurnFacts): TurnMoves<Ending> {
     const outcome = yield* act(action, input);
     if (outcome.status === "failed") errors.push(outcome.error);
   }
-  if (facts.request === null) return yield* answer(facts);
+  if (facts.request === null) return yield* askModel(facts);
   for (const { error } of yield* settle()) errors.push(error ?? "failed");
   // No contact waits for a reply to a triggered run.
   const [error] = errors;
-  return error === undefined ? nothing(facts, null) : failure(facts, error);
+  return error === undefined ? endSilently(facts, null) : endFailed(facts, error);
 }
 
 /** Returns how the contact's words are read as values of slots. */
@@ -76,6 +88,7 @@ function answerContext({ language, contact, writtenAt }: TurnFacts) {
   return { language, contact, now: writtenAt };
 }
 
+/** Begins a playbook. The slots are the model's. */
 function begin(
   facts: TurnFacts,
   playbook: PinnedPlaybook,
@@ -87,6 +100,7 @@ function begin(
   return follow(facts, [beginFrame(playbook, allowedSlots, answerContext(facts))], null);
 }
 
+/** Plays on from the frames. */
 function* follow(
   facts: TurnFacts,
   frames: readonly Frame[],
@@ -99,43 +113,55 @@ function* follow(
     stopsOn: (failure) => handsOffOn(agent, failure),
     mayFillSlot: (words) => mayFillSlot(facts, words),
   });
-  const playbook_id = frames[0]?.playbook_id ?? null;
-  const position = { frames: played.frames, playbook_id };
-  if (played.end.type === "asks" && !played.end.understood) {
-    const reply = yield* answerAside(facts, played, frames);
-    if (reply !== undefined) return { ...reply, playbook_id };
-  }
-  if (played.end.type === "stuck") return { ...stuck(facts, played), ...position };
-  const { texts } = played;
-  const text =
-    played.end.type === "asks"
-      ? replyOf(agent, facts.channel, texts.slice(0, -1), texts.at(-1))
-      : replyOf(agent, facts.channel, texts);
-  if (text === null && facts.request === null && hasEnded(played)) {
-    // The playbook ended without a text. The contact still gets an answer, but not from another
-    // playbook.
-    const withoutPlaybooks = { ...facts, session: { ...facts.session, frames: [] }, playbooks: [] };
-    return { ...(yield* answer(withoutPlaybooks)), playbook_id };
-  }
-  if (played.end.type === "handoff") {
-    const ending = handOffEnding(
-      facts,
-      openHandOff(null, played.end.reason, slotSummary(played.end.slots)),
-    );
-    return { ...ending, text: text ?? ending.text, ...position };
-  }
-  const { type } = played.end;
-  return {
-    ...endWith(text),
-    ...position,
-    closes: type === "resolved",
-    isWaiting: type === "waits",
-    isStuck: isInvalidAnswer(played),
-  };
+  const ending = yield* endPlay(facts, frames, played);
+  return { ...ending, playbook_id: frames[0]?.playbook_id ?? null };
 }
 
-const hasEnded = ({ end }: Played): boolean => end.type === "over" || end.type === "called_off";
-const isInvalidAnswer = ({ end }: Played): boolean => end.type === "asks" && !end.understood;
+/** Ends the turn as the playbook says. `before` are the frames from which it was played. */
+function* endPlay(facts: TurnFacts, before: readonly Frame[], played: Played): TurnMoves<Ending> {
+  const { agent, channel } = facts;
+  const { end, texts, frames } = played;
+  const text = replyOf(agent, channel, texts);
+  switch (end.type) {
+    case "asks": {
+      const aside = end.understood ? undefined : yield* answerAside(facts, before, texts.at(-1));
+      const question = replyOf(agent, channel, texts.slice(0, -1), texts.at(-1));
+      return aside ?? { ...endWith(question), frames, isStuck: !end.understood };
+    }
+    case "waits":
+      return { ...endWith(text), frames, isWaiting: true };
+    case "over":
+    case "called_off":
+      if (text !== null || facts.request !== null) return endWith(text);
+      // The contact still gets an answer, but not from another playbook.
+      return yield* askModel({
+        ...facts,
+        session: { ...facts.session, frames: [] },
+        playbooks: [],
+      });
+    case "handoff": {
+      const handOff = openHandOff(null, end.reason, slotSummary(end.slots));
+      const ending = endWithHandOff(facts, handOff);
+      return { ...ending, text: text ?? ending.text };
+    }
+    case "resolved":
+      return { ...endWith(text), closes: true };
+    case "stuck":
+      return endStuck(facts, end, texts);
+  }
+}
+
+function endStuck(
+  facts: TurnFacts,
+  { cause, reason }: Extract<PlayEnd, { readonly type: "stuck" }>,
+  texts: readonly string[],
+): Ending {
+  if (handsOffOn(facts.agent, cause)) {
+    return endWithHandOff(facts, openHandOff(cause, reason), texts);
+  }
+  const isFailed = facts.request !== null;
+  return { ...endWithFallback(facts, texts), frames: [], result: { error: reason }, isFailed };
+}
 
 /** The minimum confidence of an answer beside a playbook. */
 const minAsideConfidence = 0.5;
@@ -146,90 +172,89 @@ const minAsideConfidence = 0.5;
  */
 function* answerAside(
   facts: TurnFacts,
-  played: Played,
   frames: readonly Frame[],
+  question: string | undefined,
 ): TurnMoves<Ending | undefined> {
-  const { answer: modelAnswer, failure } = yield* think({ type: "answer" });
+  const { answer, failure } = yield* think({ type: "answer" });
   if (failure !== null && handsOffOn(facts.agent, failure)) {
-    return handOffEnding(facts, openHandOff(failure, noAnswer));
+    return endWithHandOff(facts, openHandOff(failure, noAnswer));
   }
-  if (modelAnswer === null) return undefined;
-  const handOff = handOffAfter(facts, modelAnswer);
-  if (handOff !== undefined) {
-    return { ...handOffEnding(facts, handOff), observations: observationsIn(modelAnswer) };
-  }
-  const reply = replyIn(modelAnswer);
-  if (reply === undefined || (modelAnswer.confidence ?? 1) < minAsideConfidence) return undefined;
-  const text = replyOf(facts.agent, facts.channel, [reply], played.texts.at(-1));
-  return text === null
-    ? undefined
-    : { ...endWith(text), frames, observations: observationsIn(modelAnswer) };
-}
-
-function stuck(facts: TurnFacts, { end, texts }: Played): Ending {
-  if (end.type !== "stuck") throw new TypeError("the playbook is not stuck");
-  if (handsOffOn(facts.agent, end.cause)) {
-    return handOffEnding(facts, openHandOff(end.cause, end.reason), texts);
-  }
-  const isFailed = facts.request !== null;
-  return { ...fallback(facts, texts), result: { error: end.reason }, isFailed };
+  if (answer === null) return undefined;
+  const observations = observationsIn(answer);
+  const handOff = handOffAfter(facts, answer);
+  if (handOff !== undefined) return { ...endWithHandOff(facts, handOff), observations };
+  const reply = replyIn(answer);
+  if (reply === undefined || (answer.confidence ?? 1) < minAsideConfidence) return undefined;
+  const text = replyOf(facts.agent, facts.channel, [reply], question);
+  return text === null ? undefined : { ...endWith(text), frames, observations };
 }
 
 /**
  * Asks the model until it has a reply, and makes the calls that it asks for in between. While a
  * playbook is in progress, also if it waits for an approval, the model can only reply.
  */
-function* answer(facts: TurnFacts): TurnMoves<Ending> {
-  const { agent, session } = facts;
-  const observations: NewObservation[] = [];
+function* askModel(facts: TurnFacts): TurnMoves<Ending> {
+  const { agent, session, isPaused, playbooks } = facts;
   // The model must see the outcomes of earlier calls. Otherwise it may ask for one a second time.
   const [failed] = yield* settle();
   if (failed !== undefined && handsOffOn(agent, "action_failure")) {
-    return handOffEnding(facts, afterFailure(failed.action));
+    return endWithHandOff(facts, afterFailure(failed.action));
   }
   const acts = session.frames.length === 0;
-  const isFree = acts && !facts.isPaused && facts.playbooks.length > 0;
+  const isFree = acts && !isPaused && playbooks.length > 0;
+  const observations: NewObservation[] = [];
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
-    const { answer: modelAnswer, failure } = yield* think({ type: "answer" }, { acts, isFree });
-    if (modelAnswer === null) {
-      return { ...handOffOrFallback(facts, failure, noAnswer), observations };
-    }
-    observations.push(...observationsIn(modelAnswer));
-    const handOff = handOffAfter(facts, modelAnswer);
-    if (handOff !== undefined) return { ...handOffEnding(facts, handOff), observations };
-    const playbook = facts.playbooks.find(({ id }) => id === modelAnswer.playbook_id);
-    if (playbook !== undefined) {
-      const ending = yield* begin(facts, playbook, modelAnswer.slots);
+    const thought = yield* think({ type: "answer" }, { acts, isFree });
+    if (thought.answer !== null) observations.push(...observationsIn(thought.answer));
+    const ending = yield* applyAnswer(facts, thought, acts);
+    if (ending !== undefined) {
       return { ...ending, observations: [...observations, ...ending.observations] };
     }
-    if (modelAnswer.calls !== undefined && acts) {
-      for (const call of modelAnswer.calls.slice(0, maxCalls)) {
-        const outcome = yield* act(call.action, call.input, "model");
-        if (outcome.status === "failed" && handsOffOn(agent, "action_failure")) {
-          return {
-            ...handOffEnding(facts, afterFailure(call.action)),
-            observations,
-          };
-        }
-      }
-      continue;
-    }
-    if (failure !== null) {
-      return { ...handOffOrFallback(facts, failure, "A reply was held back."), observations };
-    }
-    const reply = replyIn(modelAnswer);
-    const text = reply === undefined ? null : replyOf(agent, facts.channel, [reply]);
-    if (text === null) return { ...fallbackOrHandOff(facts), observations };
-    const result = {
-      intent: modelAnswer.intent ?? null,
-      confidence: modelAnswer.confidence ?? null,
-    };
-    return { ...endWith(text), frames: session.frames, observations, result };
   }
-  return {
-    ...handOffOrFallback(facts, "guardrail", "The turn took too many steps."),
-    observations,
-  };
+  return { ...endWithProblem(facts, "guardrail", "The turn took too many steps."), observations };
+}
+
+/**
+ * Does what the model answers. Undefined if that was calls of actions: the model must see their
+ * outcomes before it replies.
+ */
+function* applyAnswer(
+  facts: TurnFacts,
+  { answer, failure }: ModelResult,
+  acts: boolean,
+): TurnMoves<Ending | undefined> {
+  if (answer === null) return endWithProblem(facts, failure, noAnswer);
+  const handOff = handOffAfter(facts, answer);
+  if (handOff !== undefined) return endWithHandOff(facts, handOff);
+  const playbook = facts.playbooks.find(({ id }) => id === answer.playbook_id);
+  if (playbook !== undefined) return yield* begin(facts, playbook, answer.slots);
+  if (answer.calls !== undefined && acts) return yield* makeCalls(facts, answer.calls);
+  if (failure !== null) return endWithProblem(facts, failure, "A reply was held back.");
+  return endWithReply(facts, answer);
+}
+
+/** Makes the model's calls. Ends the turn at the first that fails, if a rule hands off then. */
+function* makeCalls(
+  facts: TurnFacts,
+  calls: NonNullable<ModelAnswer["calls"]>,
+): TurnMoves<Ending | undefined> {
+  for (const { action, input } of calls) {
+    const outcome = yield* act(action, input, "model");
+    if (outcome.status === "failed" && handsOffOn(facts.agent, "action_failure")) {
+      return endWithHandOff(facts, afterFailure(action));
+    }
+  }
+  return undefined;
+}
+
+/** Sends the model's reply. */
+function endWithReply(facts: TurnFacts, answer: ModelAnswer): Ending {
+  const { agent, channel, session } = facts;
+  const reply = replyIn(answer);
+  const text = reply === undefined ? null : replyOf(agent, channel, [reply]);
+  if (text === null) return endUnanswered(facts);
+  const { intent = null, confidence = null } = answer;
+  return { ...endWith(text), frames: session.frames, result: { intent, confidence } };
 }
 
 /** Returns the text to send. A text beside calls may speak of them as done, so it is not sent. */
@@ -237,17 +262,15 @@ const replyIn = ({ text, calls }: ModelAnswer): string | undefined =>
   calls === undefined ? text : undefined;
 
 const noAnswer = "The model gave no answer.";
-/** The maximum number of calls that are made for one answer of the model. */
-const maxCalls = 8;
 
 /** Returns the hand-off that a model's answer leads to, if any. */
 function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | undefined {
-  if (answer.handoff !== undefined) return byModel(answer.handoff);
-  if (answer.intent !== undefined && wordsFor(agent, "intent").includes(answer.intent)) {
-    return openHandOff("intent", `The contact's intent is "${answer.intent}".`);
+  const { handoff, intent, confidence = 1, calls, playbook_id } = answer;
+  if (handoff !== undefined) return openHandOff(null, handoff.reason, handoff.summary);
+  if (intent !== undefined && wordsFor(agent, "intent").includes(intent)) {
+    return openHandOff("intent", `The contact's intent is "${intent}".`);
   }
-  const { confidence = 1 } = answer;
-  const isReply = answer.calls === undefined && answer.playbook_id === undefined;
+  const isReply = calls === undefined && playbook_id === undefined;
   return isReply && limitsFor(agent, "confidence_below").some((min) => confidence < min)
     ? openHandOff("confidence_below", "The model is not sure of its answer.")
     : undefined;
@@ -256,75 +279,11 @@ function handOffAfter({ agent }: TurnFacts, answer: ModelAnswer): HandOff | unde
 const afterFailure = (action: string): HandOff =>
   openHandOff("action_failure", `${action} failed.`);
 
-function byModel({ reason, summary }: NonNullable<ModelAnswer["handoff"]>): HandOff {
-  return openHandOff(null, reason, summary ?? null);
-}
-
-/** Sends the fallback text, or hands off if a rule limits the failed attempts. */
-function fallbackOrHandOff(facts: TurnFacts): Ending {
-  const failed = facts.session.failed_attempts + 1;
-  if (limitsFor(facts.agent, "failed_attempts").some((max) => failed >= max)) {
-    return handOffEnding(facts, openHandOff("failed_attempts", "The agent found no answer."));
-  }
-  return fallback(facts);
-}
-
-function handOffOrFallback(facts: TurnFacts, cause: HandoffCause | null, reason: string): Ending {
-  if (cause !== null && handsOffOn(facts.agent, cause)) {
-    return handOffEnding(facts, openHandOff(cause, reason));
-  }
-  return { ...fallbackOrHandOff(facts), result: { error: reason } };
-}
-
-/** `texts` are what the playbook has said before. */
-function handOffEnding(
-  { agent, channel }: TurnFacts,
-  handOff: HandOff,
-  texts: readonly string[] = [],
-): Ending {
-  const { message = "" } = agent.handoff;
-  const text = handOff.isSilent ? null : replyOf(agent, channel, texts, message);
-  return { ...endWith(text), handOff };
-}
-
-function fallback({ agent, channel, session }: TurnFacts, texts: readonly string[] = []): Ending {
-  const text = replyOf(agent, channel, texts, agent.fallback_text);
-  return { ...endWith(text), frames: session.frames, isStuck: true };
-}
-
-function endWith(text: string | null): Ending {
-  return {
-    text,
-    handOff: null,
-    isFailed: false,
-    closes: false,
-    frames: [],
-    playbook_id: null,
-    isWaiting: false,
-    isStuck: false,
-    observations: [],
-    result: null,
-  };
-}
-
-/** Sends nothing and leaves the current playbook as it is. */
-const nothing = ({ session }: TurnFacts, result: Json): Ending => ({
-  ...endWith(null),
-  frames: session.frames,
-  result,
-});
-
-/** Ends a triggered run that could not do what it was triggered for. */
-const failure = (facts: TurnFacts, error: string): Ending => ({
-  ...nothing(facts, { error }),
-  isFailed: true,
-});
-
 function observationsIn({ observations = [] }: ModelAnswer): readonly NewObservation[] {
-  return observations.map(({ content, kind, confidence }) => ({
+  return observations.map(({ content, kind, confidence = null }) => ({
     content,
     kind,
-    confidence: confidence ?? null,
+    confidence,
   }));
 }
 
