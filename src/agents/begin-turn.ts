@@ -2,21 +2,16 @@ import { beginRun, endRun } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
 import { answersIn, messageColumns, openSession } from "./session.ts";
 import { findUnanswered } from "./answered-messages.ts";
-import {
-  agentById,
-  type AgentRow,
-  type AgentSessionRow,
-  agentSessions,
-  agentVersionOf,
-} from "./rows.ts";
+import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "./rows.ts";
+import { agentInUse } from "./reads.ts";
 import { awaitingRuns, openRuns, type RunRow, runs } from "./runs/rows.ts";
 import { answersNoMessages, denyWaitingCalls, maxOpenRuns, mayReplyAt } from "./runs/rules.ts";
 import type { BegunTurn, TurnContext } from "./turn-types.ts";
-import type { AgentDefinition } from "./types.ts";
 import { consentFor, identityByAddress, stateOf } from "../contacts/index.ts";
 import { conversationById, type ConversationRow } from "../conversations/index.ts";
 import { type GenerateId, mediumOf } from "../kernel/index.ts";
 import type { MessageRow } from "../messages/index.ts";
+import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import { type Claim, finish, renew } from "../queue/index.ts";
 import { pendingScores } from "../sentiment/index.ts";
@@ -88,60 +83,89 @@ async function findTurn(
   tx: Tx,
   conversation: Seen<ConversationRow>,
   open: readonly Seen<RunRow>[],
-  options: TurnContext,
+  { services }: TurnContext,
 ): Promise<BegunTurn | number | undefined> {
-  const { drawId } = options.services;
-  const cancel = (run: Seen<RunRow>): void =>
-    endRun(tx, drawId, conversation, run, { status: "canceled" });
+  const { drawId } = services;
+  const actions = open.filter(isAction);
+  const begun = await continueFirst(tx, drawId, actions, { conversation, session: null });
+  if (begun !== undefined) return begun;
 
-  for (const run of open) {
-    if (run.request?.type !== "action") continue;
-    const agent = await definitionFor(tx, run);
-    if (agent !== undefined) return { run, conversation, session: null, agent };
-    cancel(run);
-  }
-  const others = open.filter(({ request }) => request?.type !== "action");
-  const agent = await assignedTo(tx, conversation);
-  const session = answersIn(agent, conversation)
-    ? await openSession(tx, conversation, agent)
+  const others = open.filter((run) => !isAction(run));
+  const assigned = await assignedTo(tx, conversation);
+  const session = answersIn(assigned, conversation)
+    ? await openSession(tx, conversation, assigned)
     : undefined;
-  const definition = session && (await definitionFor(tx, session));
-  const own = others.filter(
-    (run) => definition !== undefined && run.agent_id === session?.agent_id,
-  );
-  for (const run of others) if (!own.includes(run)) cancel(run);
-  if (session === undefined || definition === undefined) {
-    return handOffIfUnable(tx, drawId, conversation, agent);
+  const used = session && (await agentInUse(tx, session));
+  const own = others.filter(({ agent_id }) => agent_id === used?.agent.id);
+  for (const run of others) if (!own.includes(run)) cancel(tx, drawId, conversation, run);
+  if (session === undefined || used === undefined) {
+    return handOffIfUnable(tx, drawId, conversation, assigned);
   }
+  return findOwnTurn(tx, services, own, { conversation, session, agent: used.definition });
+}
 
+const isAction = ({ request }: RunRow): boolean => request?.type === "action";
+
+function cancel(
+  tx: Tx,
+  drawId: GenerateId,
+  conversation: ConversationRow,
+  run: Seen<RunRow>,
+): void {
+  endRun(tx, drawId, conversation, run, { status: "canceled" });
+}
+
+/** Returns the first of the runs whose agent still exists. Cancels those before it. */
+async function continueFirst(
+  tx: Tx,
+  drawId: GenerateId,
+  runs: readonly Seen<RunRow>[],
+  place: Pick<BegunTurn, "conversation" | "session">,
+): Promise<BegunTurn | undefined> {
+  for (const run of runs) {
+    const used = await agentInUse(tx, run);
+    if (used !== undefined) return { ...place, run, agent: used.definition };
+    cancel(tx, drawId, place.conversation, run);
+  }
+  return undefined;
+}
+
+/** Where the conversation's agent answers. */
+interface Place extends Pick<BegunTurn, "conversation" | "agent"> {
+  readonly session: Seen<AgentSessionRow>;
+}
+
+/** Returns the next turn of the conversation's agent: an answer, or else one of its other runs. */
+async function findOwnTurn(
+  tx: Tx,
+  services: Services,
+  runs: readonly Seen<RunRow>[],
+  place: Place,
+): Promise<BegunTurn | number | undefined> {
+  const { drawId } = services;
+  const { conversation, session } = place;
+  const answers = runs.filter((run) => !answersNoMessages(run));
   const messages = await findUnanswered(tx, conversation, session);
   const last = messages.at(-1);
-  const needsAnswer = last !== undefined && !(await hasOptedOut(tx, last));
-  if (needsAnswer) {
-    const wait = await earliestAnswerAt(
-      tx,
-      { conversation, session, agent: definition, messages },
-      options,
-    );
-    if (wait > tx.now) return wait;
-    const answering = own.find((run) => !answersNoMessages(run));
-    const run = answering
-      ? addMessages(tx, answering, messages)
-      : newRun(tx, drawId, conversation, session, messages);
-    return { run, conversation, session, agent: definition };
+  if (last !== undefined && !(await hasOptedOut(tx, last))) {
+    const answerAt = await earliestAnswerAt(tx, services, place, messages);
+    if (answerAt > tx.now) return answerAt;
+    const [begun] = answers;
+    const run =
+      begun === undefined
+        ? newRun(tx, drawId, conversation, session, messages)
+        : addMessages(tx, begun, messages);
+    return { ...place, run };
   }
-  const updatedSession =
+
+  // A person has answered and handed the conversation back, or the contact has opted out.
+  for (const run of answers) cancel(tx, drawId, conversation, run);
+  const heard =
     last === undefined
       ? session
       : tx.update(agentSessions, session, { heard_through: last.sequence, updated_at: tx.now });
-  // A person has answered and handed the conversation back, or the contact has opted out.
-  for (const run of own) if (!answersNoMessages(run)) cancel(run);
-  for (const run of own.filter(answersNoMessages)) {
-    const agent = await definitionFor(tx, run);
-    if (agent !== undefined) return { run, conversation, session: updatedSession, agent };
-    cancel(run);
-  }
-  return undefined;
+  const others = runs.filter(answersNoMessages);
+  return continueFirst(tx, drawId, others, { conversation, session: heard });
 }
 
 /** Returns the assigned agent, even if it may not answer. */
@@ -151,21 +175,6 @@ async function assignedTo(
 ): Promise<AgentRow | undefined> {
   if (assignee_type !== "agent" || assignee_id === null) return undefined;
   return tx.get(agentById, [assignee_id]);
-}
-
-/**
- * Returns the agent's definition in the version that the run or session uses; undefined if the
- * agent was deleted.
- */
-async function definitionFor(
-  tx: Tx,
-  { agent_id, agent_revision }: Pick<RunRow, "agent_id" | "agent_revision">,
-): Promise<AgentDefinition | undefined> {
-  const [agent, version] = await Promise.all([
-    tx.get(agentById, [agent_id]),
-    tx.get(agentVersionOf, [agent_id, agent_revision]),
-  ]);
-  return agent && version?.definition;
 }
 
 /**
@@ -193,20 +202,13 @@ function newRun(
 ): Seen<RunRow> {
   const { agent_id, agent_revision, frames } = session;
   const playbook_id = frames[0]?.playbook_id ?? null;
-  const begun = {
+  return beginRun(tx, drawId, conversation, {
     agent_id,
     agent_revision,
     playbook_id,
     trigger: "inbound",
-  } as const;
-  return beginRun(tx, drawId, conversation, { ...begun, ...messageColumns(messages) });
-}
-
-interface UnansweredMessages {
-  readonly conversation: ConversationRow;
-  readonly session: AgentSessionRow;
-  readonly agent: AgentDefinition;
-  readonly messages: readonly MessageRow[];
+    ...messageColumns(messages),
+  });
 }
 
 /**
@@ -216,8 +218,9 @@ interface UnansweredMessages {
  */
 async function earliestAnswerAt(
   tx: Tx,
-  { conversation, session, agent, messages }: UnansweredMessages,
-  { services }: TurnContext,
+  { scoresSentiment }: Services,
+  { conversation, session, agent }: Place,
+  messages: readonly MessageRow[],
 ): Promise<number> {
   const [first, last] = [messages.at(0), messages.at(-1)];
   if (first === undefined || last === undefined) return 0;
@@ -225,7 +228,7 @@ async function earliestAnswerAt(
   const maxBurstEnd = first.created_at + maxBurstFactor * debounce_ms;
   const burstEnd = Math.min(last.created_at + debounce_ms, maxBurstEnd);
   const withinLimit = mayReplyAt(session.replied_at, agent.limits.max_replies_per_minute, tx.now);
-  const [pending] = services.scoresSentiment
+  const [pending] = scoresSentiment
     ? await tx.list(pendingScores, [conversation.contact_id], 1)
     : [];
   return Math.max(

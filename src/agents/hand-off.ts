@@ -1,12 +1,6 @@
 import { conversationHandoff } from "./events.ts";
-import {
-  agentById,
-  type AgentRow,
-  agentSessionOf,
-  type AgentSessionRow,
-  agentSessions,
-  agentVersionOf,
-} from "./rows.ts";
+import { agentInUse } from "./reads.ts";
+import { type AgentRow, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
 import type { HandoffCause } from "./settings/handoff-rule-types.ts";
 import { contactById, sentimentOf } from "../contacts/index.ts";
 import {
@@ -113,8 +107,8 @@ async function waitForPeople(
     updated_at: tx.now,
   });
   if (isFinal) return;
-  const version = await tx.get(agentVersionOf, [session.agent_id, session.agent_revision]);
-  const seconds = version?.definition.handoff.queue_timeout_seconds;
+  const used = await agentInUse(tx, session);
+  const seconds = used?.definition.handoff.queue_timeout_seconds;
   if (seconds !== undefined) await arm(tx, queueTimeoutJob(conversation, tx.now + seconds * 1_000));
 }
 
@@ -196,22 +190,11 @@ async function findWaiting(
   ) {
     return undefined;
   }
-  const { agent_id, agent_revision, queued_at } = session;
-  const [agent, version] = await Promise.all([
-    tx.get(agentById, [agent_id]),
-    tx.get(agentVersionOf, [agent_id, agent_revision]),
-  ]);
-  const seconds = version?.definition.handoff.queue_timeout_seconds;
-  if (agent === undefined || version === undefined || seconds === undefined || queued_at === null) {
-    return undefined;
-  }
+  const used = await agentInUse(tx, session);
+  const seconds = used?.definition.handoff.queue_timeout_seconds;
+  const { queued_at } = session;
+  if (used === undefined || seconds === undefined || queued_at === null) return undefined;
   // A conversation that is reopened in the queue begins to wait again.
   const since = Math.max(queued_at, conversation.waiting_since ?? 0);
-  return {
-    conversation,
-    session,
-    agent,
-    definition: version.definition,
-    until: since + seconds * 1_000,
-  };
+  return { ...used, conversation, session, until: since + seconds * 1_000 };
 }

@@ -1,4 +1,5 @@
 import { agentById, type AgentRow, agents, agentVersionOf } from "./rows.ts";
+import type { RunRow } from "./runs/rows.ts";
 import type { Agent, AgentDefinition } from "./types.ts";
 import { type ById, byIdSchema, iso, notFound } from "../kernel/index.ts";
 import { listQuery, type Query } from "../operations/index.ts";
@@ -61,6 +62,26 @@ export async function agentToChange(
   const agent = await tx.get(agentById, [id], options);
   if (agent === undefined) throw notFound("agent");
   return agent;
+}
+
+interface AgentInUse {
+  readonly agent: AgentRow;
+  readonly definition: AgentDefinition;
+}
+
+/**
+ * Returns the agent of a run or a session, and its definition in the version that these use.
+ * Undefined if the agent was deleted.
+ */
+export async function agentInUse(
+  tx: Tx,
+  { agent_id, agent_revision }: Pick<RunRow, "agent_id" | "agent_revision">,
+): Promise<AgentInUse | undefined> {
+  const [agent, version] = await Promise.all([
+    tx.get(agentById, [agent_id]),
+    tx.get(agentVersionOf, [agent_id, agent_revision]),
+  ]);
+  return agent && version && { agent, definition: version.definition };
 }
 
 /** Returns the definition of an agent's current version. */

@@ -4,10 +4,10 @@ import {
   agentSessionOf,
   type AgentSessionRow,
   agentSessions,
-  agentVersionOf,
   enabledAgents,
   frameColumns,
 } from "./rows.ts";
+import { agentInUse } from "./reads.ts";
 import type { AgentDefinition } from "./types.ts";
 import type { RunRow } from "./runs/rows.ts";
 import {
@@ -215,12 +215,8 @@ async function chooseAgent(
 
 /** Returns the agent that had the conversation before people, if it is set to resume after them. */
 async function formerAgent(tx: Tx, session: AgentSessionRow): Promise<AgentRow | undefined> {
-  const { agent_id, agent_revision } = session;
-  const [agent, version] = await Promise.all([
-    tx.get(agentById, [agent_id]),
-    tx.get(agentVersionOf, [agent_id, agent_revision]),
-  ]);
-  return agent?.enabled === true && version?.definition.handoff.resume_after_human === true
+  const { agent, definition } = (await agentInUse(tx, session)) ?? {};
+  return agent?.enabled === true && definition?.handoff.resume_after_human === true
     ? agent
     : undefined;
 }
