@@ -1,4 +1,4 @@
-/** Which of a conversation's messages have been answered. */
+/** The latest messages of a conversation, and which of them have been answered. */
 import { agentSessionOf, type AgentSessionRow } from "./rows.ts";
 import type { ConversationRow } from "../conversations/index.ts";
 import { type MessageRow, messagesOfConversation } from "../messages/index.ts";
@@ -14,7 +14,7 @@ export async function findUnanswered(
   conversation: ConversationRow,
   { heard_through }: Pick<AgentSessionRow, "heard_through">,
 ): Promise<readonly MessageRow[]> {
-  const rows = await latestMessages(tx, conversation, heard_through);
+  const rows = await latestMessages(tx, conversation, maxUnanswered, heard_through);
   return questionsAfter(rows, (row) => isAnswer(row) && row.author_type === "human");
 }
 
@@ -29,7 +29,7 @@ export async function unansweredSince(
 ): Promise<number | null> {
   const session = await tx.get(agentSessionOf, [conversation.id]);
   if (session === undefined) return null;
-  const rows = await latestMessages(tx, conversation, session.heard_through);
+  const rows = await latestMessages(tx, conversation, maxUnanswered, session.heard_through);
   const [first] = questionsAfter(rows, isAnswer);
   return first?.created_at ?? null;
 }
@@ -39,7 +39,7 @@ export async function unansweredSince(
  * person or the host application. Returns 0 if there is none.
  */
 export async function answeredThrough(tx: Tx, conversation: ConversationRow): Promise<number> {
-  const rows = await latestMessages(tx, conversation, 0);
+  const rows = await latestMessages(tx, conversation, maxUnanswered);
   return rows.findLast(isAnswer)?.sequence ?? 0;
 }
 
@@ -54,18 +54,16 @@ function questionsAfter(
     .filter(({ direction, keyword }) => direction === "inbound" && keyword === null);
 }
 
-/** Returns the messages after `sequence`, oldest first: at most the latest `maxUnanswered`. */
-async function latestMessages(
+/** Returns the latest messages with a sequence number above `after`, oldest first: at most `max`. */
+export async function latestMessages(
   tx: Tx,
   { id, message_count }: ConversationRow,
-  sequence: number,
+  max: number,
+  after = 0,
 ): Promise<readonly MessageRow[]> {
-  const first = Math.max(sequence, message_count - maxUnanswered) + 1;
+  const length = Math.min(max, Math.max(0, message_count - after));
   // Sequence numbers have no gaps, so they can be computed.
-  const sequences = Array.from(
-    { length: Math.max(0, message_count - first + 1) },
-    (_, i) => first + i,
-  );
+  const sequences = Array.from({ length }, (_, i) => message_count - length + 1 + i);
   const rows = await Promise.all(
     sequences.map((each) => tx.list(messagesOfConversation, [id, each], 1)),
   );

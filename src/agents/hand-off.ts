@@ -13,17 +13,19 @@ import {
 } from "../conversations/index.ts";
 import { appendEvent, handoffEventId } from "../events/index.ts";
 import { arm, type Claim, finish } from "../queue/index.ts";
-import { messagesOfConversation } from "../messages/index.ts";
 import { turnJob } from "./runs/rules.ts";
-import { type GenerateId, isId, type MessageId, type RunId } from "../kernel/index.ts";
+import { type GenerateId, isId, type RunId } from "../kernel/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import type { AgentDefinition } from "./types.ts";
 import type { CheckedTurn } from "./turn-types.ts";
 import { cancelAnswerRuns } from "./run-progress.ts";
 import { initialState } from "./session.ts";
-import { findUnanswered } from "./answered-messages.ts";
+import { findUnanswered, latestMessages } from "./answered-messages.ts";
 import { sendAs } from "./reply.ts";
+
+/** The maximum number of messages that a hand-off names. */
+const maxMessageIds = 10;
 
 interface HandOver {
   /** Null if no rule of the agent asks for the hand-off. */
@@ -57,10 +59,10 @@ export async function handOff(
     ...unassigned,
   });
   const { contact_id, assignee_id } = conversation;
-  const [shown, contact, last_message_ids] = await Promise.all([
+  const [shown, contact, lastMessages] = await Promise.all([
     conversationOfEvent(tx, conversation),
     tx.get(contactById, [contact_id]),
-    lastMessageIds(tx, conversation),
+    latestMessages(tx, conversation, maxMessageIds),
   ]);
   const data = {
     conversation_id: conversation.id,
@@ -69,7 +71,7 @@ export async function handOff(
     reason,
     rule,
     summary,
-    last_message_ids,
+    last_message_ids: lastMessages.map(({ id }) => id),
     sentiment: contact?.sentiment_state ? sentimentOf(contact.sentiment_state) : null,
   };
   const about = { contact_id, conversation_id: conversation.id };
@@ -110,25 +112,6 @@ async function waitForPeople(
   const used = await agentInUse(tx, session);
   const seconds = used?.definition.handoff.queue_timeout_seconds;
   if (seconds !== undefined) await arm(tx, queueTimeoutJob(conversation, tx.now + seconds * 1_000));
-}
-
-/** The maximum number of messages that a hand-off names. */
-const maxMessageIds = 10;
-
-/**
- * Returns the last messages of a conversation, oldest first. Sequence numbers have no gaps, so the
- * numbers of the last messages are known.
- */
-async function lastMessageIds(
-  tx: Tx,
-  { id, message_count }: ConversationRow,
-): Promise<MessageId[]> {
-  const count = Math.min(message_count, maxMessageIds);
-  const sequences = Array.from({ length: count }, (_, i) => message_count - count + 1 + i);
-  const rows = await Promise.all(
-    sequences.map((sequence) => tx.list(messagesOfConversation, [id, sequence], 1)),
-  );
-  return rows.flat().map((message) => message.id);
 }
 
 /**
