@@ -1,6 +1,6 @@
 import { beginRun, cancelAnswerRuns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { messageColumns, openSession } from "./session.ts";
+import { makeHandler, messageColumns, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
 import {
   agentById,
@@ -44,9 +44,7 @@ export const assignConversation: Command<AssignConversation, Conversation> = {
     const conversation = await findActiveConversation(tx, id);
     const { drawId } = services;
     if (assignee?.type === "agent") {
-      const agent = await tx.get(agentById, [assignee.id], {
-        hold: true,
-      });
+      const agent = await tx.get(agentById, [assignee.id], { hold: true });
       if (agent === undefined) {
         throw invalid([
           { pointer: "/assignee/id", code: "unknown_agent", message: "no such agent" },
@@ -178,6 +176,5 @@ export async function giveToAgent(
     before.handler === "none" && opened.heard_through < heard_through
       ? tx.update(agentSessions, opened, { heard_through })
       : opened;
-  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  return { conversation: await changeConversation(tx, drawId, before, patch), session };
+  return { conversation: await makeHandler(tx, drawId, before, agent), session };
 }

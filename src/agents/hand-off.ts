@@ -20,7 +20,7 @@ import type { Tx } from "../store/index.ts";
 import type { AgentDefinition } from "./types.ts";
 import type { CheckedTurn } from "./turn-types.ts";
 import { cancelAnswerRuns } from "./run-progress.ts";
-import { initialState } from "./session.ts";
+import { initialState, makeHandler } from "./session.ts";
 import { findUnanswered, latestMessages } from "./answered-messages.ts";
 import { sendAs } from "./reply.ts";
 
@@ -133,10 +133,9 @@ export async function timeOutQueue(
   if (waiting === undefined) return;
   const { agent, session, definition } = waiting;
   const isBack = definition.handoff.on_no_humans === "stay_ai" && agent.enabled === true;
-  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
   const { drawId } = options.services;
   const conversation = isBack
-    ? await changeConversation(tx, drawId, waiting.conversation, patch)
+    ? await makeHandler(tx, drawId, waiting.conversation, agent)
     : waiting.conversation;
   if (isBack) {
     // The count of replies continues: otherwise two machines could answer each other for ever.

@@ -112,6 +112,17 @@ export async function openSession(
   });
 }
 
+/** Makes an agent the handler of a conversation. */
+export function makeHandler(
+  tx: Tx,
+  drawId: GenerateId,
+  conversation: Seen<ConversationRow>,
+  { id: assignee_id }: Pick<AgentRow, "id">,
+): Promise<Seen<ConversationRow>> {
+  const patch = { handler: "ai", assignee_type: "agent", assignee_id } as const;
+  return changeConversation(tx, drawId, conversation, patch);
+}
+
 /**
  * Removes the words of a message from the agent's session. A slot does not record which messages
  * its value comes from, so the playbooks that may contain the words end. The session is read after
@@ -188,8 +199,7 @@ export async function callAgent(
   const heard_through = (isItsOwn ? session?.heard_through : undefined) ?? before;
   const opened = { heard_through, guarded_from: before, counts };
   await openSession(tx, conversation, agent, opened);
-  const patch = { handler: "ai", assignee_type: "agent", assignee_id: agent.id } as const;
-  await changeConversation(tx, drawId, conversation, patch);
+  await makeHandler(tx, drawId, conversation, agent);
   if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
 }
 
