@@ -1,5 +1,12 @@
 import { holds, parseCondition } from "./condition.ts";
-import { type Outcome, type PlayOptions, slotsFrom, type Stage, type StepExit } from "./frames.ts";
+import {
+  type Outcome,
+  type PlayEnd,
+  type PlayOptions,
+  slotsFrom,
+  type Stage,
+  type StepExit,
+} from "./frames.ts";
 import { namesRead } from "./names.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
@@ -111,7 +118,7 @@ function inputOf({ args }: RunStep, { options }: Stage, lookUp: LookUp): Json {
 function takeFailure({ action, on_error }: RunStep): Outcome {
   const reason = `${action} failed.`;
   return on_error === undefined
-    ? { go: "end", end: { type: "stuck", cause: "action_failure", reason } }
+    ? stuck("action_failure", reason)
     : { go: "next", to: on_error, exit: { outcome: "failed", error: reason } };
 }
 
@@ -142,14 +149,7 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
     instruction: render(text, lookUp, options.language, "quoted"),
   });
   if (failure !== null && options.stopsOn(failure)) {
-    return {
-      go: "end",
-      end: {
-        type: "stuck",
-        cause: failure,
-        reason: "The model failed to carry out an instruction.",
-      },
-    };
+    return stuck(failure, "The model failed to carry out an instruction.");
   }
   if (answer === null) return { go: "next", exit: { outcome: "failed", error: failure } };
   if (answer.text !== undefined && answer.text.trim() !== "") stage.texts.push(answer.text);
@@ -164,44 +164,59 @@ function* takeInstruct(text: string, stage: Stage, lookUp: LookUp): TurnMoves<Ou
   };
 }
 
+const stuck = (
+  cause: Extract<PlayEnd, { readonly type: "stuck" }>["cause"],
+  reason: string,
+): Outcome => ({ go: "end", end: { type: "stuck", cause, reason } });
+
 function handOffWith({ frame: { slots } }: Stage, reason: string): Outcome {
   return { go: "end", end: { type: "handoff", reason, slots } };
 }
 
-/**
- * Asks a question and waits for a valid answer. At the first visit of the step, a filled slot is
- * not asked for.
- */
-function* takeAsk(
-  step: Extract<PlaybookStep, { type: "ask" }>,
-  { frame, definition, contactText, texts, options }: Stage,
-  lookUp: LookUp,
-): TurnMoves<Outcome> {
+/** A step that asks for a slot, and the text of its question. */
+interface Question {
+  readonly step: Extract<PlaybookStep, { type: "ask" }>;
+  readonly slot: Slot;
+  readonly text: string;
+}
+
+/** Asks a question and waits for a valid answer. */
+function* takeAsk(step: Question["step"], stage: Stage, lookUp: LookUp): TurnMoves<Outcome> {
+  const { frame, definition, contactText, options } = stage;
   const slot = definition.slots.find(({ name }) => name === step.slot);
-  if (slot === undefined) {
-    return {
-      go: "end",
-      end: { type: "stuck", cause: "guardrail", reason: `There is no slot "${step.slot}".` },
-    };
+  if (slot === undefined) return stuck("guardrail", `There is no slot "${step.slot}".`);
+  const question = { step, slot, text: render(slot.prompt, lookUp, options.language) };
+  return frame.asked && contactText !== null
+    ? yield* takeAnswer(question, contactText, stage)
+    : ask(question, stage, (lookUp(slot.name) ?? null) !== null);
+}
+
+/**
+ * Asks the question. At the first visit of the step, a filled slot is not asked for. A step that is
+ * reached again asks again: otherwise a loop through it could run for ever.
+ */
+function ask({ step, text }: Question, { frame, texts }: Stage, isFilled: boolean): Outcome {
+  if (!frame.asked && isFilled && !frame.visited.includes(step.id)) {
+    const visited = visitedWith(step, frame);
+    return { go: "next", exit: { outcome: "filled" }, changes: { visited } };
   }
-  const question = render(slot.prompt, lookUp, options.language);
-  const visited = [...new Set([...frame.visited, step.id])];
+  texts.push(text);
+  return { go: "stay", end: { type: "asks", understood: true }, changes: { asked: true } };
+}
+
+/** Reads the contact's answer. Asks again if it is invalid. */
+function* takeAnswer(
+  { step, slot, text }: Question,
+  contactText: string,
+  { frame, texts, options }: Stage,
+): TurnMoves<Outcome> {
   const moveOnWith = (value: Json, exit: StepExit, to?: string): Outcome => ({
     go: "next",
     to,
     exit,
-    changes: { visited, slots: { ...frame.slots, [slot.name]: value } },
+    changes: { visited: visitedWith(step, frame), slots: { ...frame.slots, [slot.name]: value } },
   });
 
-  if (!frame.asked || contactText === null) {
-    const isFilled = (lookUp(slot.name) ?? null) !== null;
-    // A step that is reached again asks again. Otherwise a loop through it could run for ever.
-    if (!frame.asked && isFilled && !frame.visited.includes(step.id)) {
-      return { go: "next", exit: { outcome: "filled" }, changes: { visited } };
-    }
-    texts.push(question);
-    return { go: "stay", end: { type: "asks", understood: true }, changes: { asked: true } };
-  }
   // A cancellation word that is also an option of the slot is an answer.
   if (
     options.language.isCancellation(contactText) &&
@@ -209,27 +224,26 @@ function* takeAsk(
   ) {
     return { go: "call_off" };
   }
-  const { value, failure } = yield* valueIn(contactText, slot, question, options);
+  const { value, failure } = yield* valueIn(contactText, slot, text, options);
   if (value !== undefined) {
-    const outcome = value === null ? "skipped" : "answered";
-    return moveOnWith(value, { outcome, output: value });
+    return moveOnWith(value, { outcome: value === null ? "skipped" : "answered", output: value });
   }
   if (failure != null && options.stopsOn(failure)) {
-    return {
-      go: "end",
-      end: { type: "stuck", cause: failure, reason: "The model failed while it read the answer." },
-    };
+    return stuck(failure, "The model failed while it read the answer.");
   }
   const tries = frame.tries + 1;
   if (tries <= step.retries) {
-    texts.push(question);
+    texts.push(text);
     return { go: "stay", end: { type: "asks", understood: false }, changes: { tries } };
   }
   const reason = `No answer to "${slot.name}" was valid.`;
-  if (step.on_fail !== undefined || !slot.required) {
-    return moveOnWith(null, { outcome: "limit", error: reason }, step.on_fail);
-  }
-  return { go: "end", end: { type: "stuck", cause: "failed_attempts", reason } };
+  return step.on_fail === undefined && slot.required
+    ? stuck("failed_attempts", reason)
+    : moveOnWith(null, { outcome: "limit", error: reason }, step.on_fail);
+}
+
+function visitedWith({ id }: PlaybookStep, { visited }: Frame): readonly string[] {
+  return visited.includes(id) ? visited : [...visited, id];
 }
 
 interface Found {
