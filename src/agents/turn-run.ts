@@ -15,6 +15,8 @@ import {
   withoutMessage,
 } from "../ports/index.ts";
 import { ActionCalls } from "./action-calls.ts";
+import { newTokens } from "./run-progress.ts";
+import type { AgentDefinition } from "./types.ts";
 
 interface TurnRunOptions {
   readonly runtime: AgentRuntime;
@@ -29,6 +31,7 @@ interface TurnRunOptions {
 
 type Act = Extract<Move, { readonly do: "act" }>;
 type Think = Extract<Move, { readonly do: "think" }>;
+type Permissions = Omit<Think, "do" | "task">;
 
 /** Runs one turn: makes each of its moves and gives it the result. */
 export class TurnRun {
@@ -36,9 +39,7 @@ export class TurnRun {
   readonly #deadline: number;
   readonly #steps: RunSteps;
   readonly #calls: ActionCalls;
-  #input_tokens: number;
-  #output_tokens: number;
-  #model_calls: number;
+  readonly #usage: { input_tokens: number; output_tokens: number; model_calls: number };
 
   constructor(options: TurnRunOptions) {
     const {
@@ -54,9 +55,8 @@ export class TurnRun {
       left: () => this.#left(),
       progress: () => this.#progress(),
     });
-    this.#input_tokens = run.input_tokens;
-    this.#output_tokens = run.output_tokens;
-    this.#model_calls = run.model_calls;
+    const { input_tokens, output_tokens, model_calls } = run;
+    this.#usage = { input_tokens, output_tokens, model_calls };
   }
 
   /** Whether a call of an action may still be under way, also after an abort. */
@@ -93,15 +93,7 @@ export class TurnRun {
   }
 
   #progress(): Progress {
-    return {
-      steps: this.#steps.all,
-      calls: this.#calls.all,
-      usage: {
-        input_tokens: this.#input_tokens,
-        output_tokens: this.#output_tokens,
-        model_calls: this.#model_calls,
-      },
-    };
+    return { steps: this.#steps.all, calls: this.#calls.all, usage: { ...this.#usage } };
   }
 
   async #do(move: Move): Promise<MoveResult | undefined> {
@@ -121,10 +113,9 @@ export class TurnRun {
     }
   }
 
-  async #think({ task, ...leave }: Think): Promise<ModelResult> {
-    const { clock } = this.#options.runtime;
-    const started_at = clock.now();
-    const thought = await this.#ask(task, leave);
+  async #think({ task, ...permissions }: Think): Promise<ModelResult> {
+    const started_at = this.#options.runtime.clock.now();
+    const thought = await this.#ask(task, permissions);
     const { text, intent, confidence, handoff, playbook_id, calls } = thought.answer ?? {};
     const output = { text, intent, confidence, handoff, playbook_id, calls };
     this.#steps.add({
@@ -138,62 +129,67 @@ export class TurnRun {
     return thought;
   }
 
-  async #ask(task: ModelTask, leave: Omit<Think, "do" | "task">): Promise<ModelResult> {
-    const { runtime, abort, agents, begun, facts, modelActions: shown } = this.#options;
-    const { clock, logger } = runtime;
-    const left = this.#left();
-    if (left <= 0) return failed("model_timeout");
-    const spent =
-      this.#input_tokens + this.#output_tokens - begun.run.input_tokens - begun.run.output_tokens;
-    if (facts.session.tokens + spent >= begun.agent.limits.max_tokens_per_conversation) {
-      return failed("budget");
-    }
-    this.#model_calls++;
+  /** Asks the model, if time and tokens are left. Counts the call and its tokens. */
+  async #ask(task: ModelTask, permissions: Permissions): Promise<ModelResult> {
+    const { runtime, abort, begun } = this.#options;
+    if (this.#left() <= 0) return failed("model_timeout");
+    if (this.#isBudgetSpent()) return failed("budget");
+    this.#usage.model_calls++;
     try {
-      const actions = begun.agent.actions.flatMap((name) => shown.get(name) ?? []);
-      const turn = modelTurn({
-        facts,
-        task,
-        ...leave,
-        actions,
-        calls: this.#calls.all,
-        redact: agents.redact,
-      });
-      const answered = await withDeadline<ModelAnswer | "late">(
-        clock,
-        left,
-        async (signal) => agents.model.respond(turn, { signal }),
-        () => "late",
-        abort,
-      );
-      if (answered === "late") return failed("model_timeout");
-      const { answer, wrongFields } = validateAnswer(answered, turn);
-      if (wrongFields.length > 0) {
-        logger.warn(
-          { run_id: begun.run.id, fields: wrongFields },
-          "fields of a model's answer are ignored, because they have a wrong form or name",
-        );
-      }
+      const answer = await this.#respond(task, permissions);
+      if (answer === "late") return failed("model_timeout");
       this.#count(answer.usage);
-      if (answer.text === undefined) return { done: "thought", answer, failure: null };
-      const text = sendableText(begun.agent, answer.text);
-      const failure = text === undefined ? "guardrail" : null;
-      return { done: "thought", answer: { ...answer, text }, failure };
+      return withSendableText(begun.agent, answer);
     } catch (error) {
       this.#count(usageOf(error));
       if (!abort.aborted) {
         // An error of the model itself may quote the messages that it read.
         const err = error instanceof UnusableAnswer ? error : withoutMessage(error);
-        logger.warn({ err, run_id: begun.run.id }, "a model failed");
+        runtime.logger.warn({ err, run_id: begun.run.id }, "a model failed");
       }
       return failed("model_error");
     }
   }
 
+  #isBudgetSpent(): boolean {
+    const { begun, facts } = this.#options;
+    const tokens = facts.session.tokens + newTokens(begun.run, this.#usage);
+    return tokens >= begun.agent.limits.max_tokens_per_conversation;
+  }
+
+  /** Calls the model with what it may see, and validates its answer. */
+  async #respond(task: ModelTask, permissions: Permissions): Promise<ModelAnswer | "late"> {
+    const { runtime, abort, agents, begun, facts, modelActions } = this.#options;
+    const turn = modelTurn({
+      facts,
+      task,
+      ...permissions,
+      actions: begun.agent.actions.flatMap((name) => modelActions.get(name) ?? []),
+      calls: this.#calls.all,
+      redact: agents.redact,
+    });
+    const answered = await withDeadline<ModelAnswer | "late">(
+      runtime.clock,
+      this.#left(),
+      async (signal) => agents.model.respond(turn, { signal }),
+      () => "late",
+      abort,
+    );
+    if (answered === "late") return answered;
+    const { answer, wrongFields } = validateAnswer(answered, turn);
+    if (wrongFields.length > 0) {
+      runtime.logger.warn(
+        { run_id: begun.run.id, fields: wrongFields },
+        "fields of a model's answer are ignored, because they have a wrong form or name",
+      );
+    }
+    return answer;
+  }
+
   /** Counts the tokens of one call of the model. */
   #count(usage: ModelAnswer["usage"]): void {
-    this.#input_tokens += usage?.input_tokens ?? 0;
-    this.#output_tokens += usage?.output_tokens ?? 0;
+    this.#usage.input_tokens += usage?.input_tokens ?? 0;
+    this.#usage.output_tokens += usage?.output_tokens ?? 0;
   }
 
   async #act(move: Act): Promise<MoveResult | undefined> {
@@ -227,6 +223,14 @@ export class TurnRun {
 
 function failed(failure: NonNullable<ModelResult["failure"]>): ModelResult {
   return { done: "thought", answer: null, failure };
+}
+
+/** Returns the answer without a text that may not be sent. */
+function withSendableText(agent: AgentDefinition, answer: ModelAnswer): ModelResult {
+  if (answer.text === undefined) return { done: "thought", answer, failure: null };
+  const text = sendableText(agent, answer.text);
+  const failure = text === undefined ? "guardrail" : null;
+  return { done: "thought", answer: { ...answer, text }, failure };
 }
 
 /** Returns a value as JSON, without undefined members. */
