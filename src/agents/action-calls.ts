@@ -12,7 +12,8 @@ import { recordCall, recordPendingCall } from "./run-progress.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
 import { type Claim, leaseMs, retry } from "../queue/index.ts";
 import { withCall } from "./runs/rules.ts";
-import type { ActionCall, Move, MoveResult } from "./runs/types.ts";
+import type { ActionCall } from "./runs/types.ts";
+import type { Act, MoveResult } from "./runs/moves.ts";
 import { type Action, errorFacts, type Json, withoutMessage } from "../ports/index.ts";
 
 interface ActionCallsOptions {
@@ -31,7 +32,6 @@ interface ActionCallsOptions {
 const maxCalls = 20;
 
 type Outcome = Extract<MoveResult, { readonly done: "acted" }>["outcome"];
-type Act = Extract<Move, { readonly do: "act" }>;
 
 /** The outcome of a call. */
 interface CallResult {

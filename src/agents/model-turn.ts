@@ -1,4 +1,5 @@
 import { wordsFor } from "./hand-off-rules.ts";
+import type { Permissions } from "./runs/moves.ts";
 import type { ActionCall } from "./runs/types.ts";
 import type { TurnFacts } from "./turn-types.ts";
 import { isWord, kindOf, memberOf, storable } from "../kernel/index.ts";
@@ -14,13 +15,9 @@ import * as z from "zod";
 
 const maxKnowledge = 8;
 
-interface ModelTurnInput {
+interface ModelTurnInput extends Permissions {
   readonly facts: TurnFacts;
   readonly task: ModelTask;
-  /** Whether the model may start a playbook. */
-  readonly isFree: boolean;
-  /** Whether the calls that the model asks for are made. */
-  readonly acts: boolean;
   readonly actions: readonly ModelAction[];
   readonly calls: readonly ActionCall[];
   /** Removes private data from a text. */
@@ -31,15 +28,15 @@ interface ModelTurnInput {
 export function modelTurn({
   facts,
   task,
-  isFree,
-  acts,
+  mayStartPlaybook,
+  mayCallActions,
   actions,
   calls,
   redact,
 }: ModelTurnInput): ModelTurn {
   const { agent, channel, contact, history, session, playbooks } = facts;
   const { name, persona, instructions, guidelines, reply } = agent;
-  const options = isFree
+  const options = mayStartPlaybook
     ? playbooks.map(({ id, definition }) => ({ id, ...optionOf(definition) }))
     : [];
   const intents = [...options.flatMap((option) => option.intents), ...wordsFor(agent, "intent")];
@@ -70,7 +67,7 @@ export function modelTurn({
       slots === undefined
         ? null
         : Object.fromEntries(Object.entries(slots).map(([key, value]) => [key, redactJson(value)])),
-    actions: acts ? actions : [],
+    actions: mayCallActions ? actions : [],
     calls: calls.flatMap((call) =>
       modelCall({
         ...call,

@@ -5,7 +5,7 @@ import { takeTurn } from "./turn.ts";
 import { storable, withDeadline } from "../kernel/index.ts";
 import type { Claim } from "../queue/index.ts";
 import { RunSteps } from "./run-steps.ts";
-import type { ModelResult, Move, MoveResult } from "./runs/types.ts";
+import type { Act, ModelResult, Move, MoveResult, Permissions, Think } from "./runs/moves.ts";
 import type { AgentRuntime, AgentSettings } from "./actions.ts";
 import {
   type Json,
@@ -28,10 +28,6 @@ interface TurnRunOptions {
   readonly facts: TurnFacts;
   readonly abort: AbortSignal;
 }
-
-type Act = Extract<Move, { readonly do: "act" }>;
-type Think = Extract<Move, { readonly do: "think" }>;
-type Permissions = Omit<Think, "do" | "task">;
 
 /** Runs one turn: makes each of its moves and gives it the result. */
 export class TurnRun {

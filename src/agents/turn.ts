@@ -9,7 +9,8 @@ import { allowedValues } from "./playbooks/slots.ts";
 import { triggeredPlaybook } from "./playbooks/rules.ts";
 import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
 import { act, settle, think } from "./runs/rules.ts";
-import type { ModelResult, RunRequest, TurnMoves } from "./runs/types.ts";
+import type { RunRequest } from "./runs/types.ts";
+import type { ModelResult, TurnMoves } from "./runs/moves.ts";
 import type { Json, ModelAnswer } from "../ports/index.ts";
 import {
   endFailed,
@@ -200,13 +201,13 @@ function* askModel(facts: TurnFacts): TurnMoves<Ending> {
   if (failed !== undefined && handsOffOn(agent, "action_failure")) {
     return endWithHandOff(facts, afterFailure(failed.action));
   }
-  const acts = session.frames.length === 0;
-  const isFree = acts && !isPaused && playbooks.length > 0;
+  const mayCallActions = session.frames.length === 0;
+  const mayStartPlaybook = mayCallActions && !isPaused && playbooks.length > 0;
   const observations: NewObservation[] = [];
   for (let steps = 0; steps < agent.limits.max_steps_per_turn; steps++) {
-    const thought = yield* think({ type: "answer" }, { acts, isFree });
+    const thought = yield* think({ type: "answer" }, { mayCallActions, mayStartPlaybook });
     if (thought.answer !== null) observations.push(...observationsIn(thought.answer));
-    const ending = yield* applyAnswer(facts, thought, acts);
+    const ending = yield* applyAnswer(facts, thought, mayCallActions);
     if (ending !== undefined) {
       return { ...ending, observations: [...observations, ...ending.observations] };
     }
@@ -221,14 +222,14 @@ function* askModel(facts: TurnFacts): TurnMoves<Ending> {
 function* applyAnswer(
   facts: TurnFacts,
   { answer, failure }: ModelResult,
-  acts: boolean,
+  mayCallActions: boolean,
 ): TurnMoves<Ending | undefined> {
   if (answer === null) return endWithProblem(facts, failure, noAnswer);
   const handOff = handOffAfter(facts, answer);
   if (handOff !== undefined) return endWithHandOff(facts, handOff);
   const playbook = facts.playbooks.find(({ id }) => id === answer.playbook_id);
   if (playbook !== undefined) return yield* begin(facts, playbook, answer.slots);
-  if (answer.calls !== undefined && acts) return yield* makeCalls(facts, answer.calls);
+  if (answer.calls !== undefined && mayCallActions) return yield* makeCalls(facts, answer.calls);
   if (failure !== null) return endWithProblem(facts, failure, "A reply was held back.");
   return endWithReply(facts, answer);
 }

@@ -24,7 +24,8 @@ import {
   withinLastMinute,
 } from "../../src/agents/runs/rules.ts";
 import type { RunStep } from "../../src/agents/runs/step-types.ts";
-import type { ActionCall, EnterStep, ModelResult } from "../../src/agents/runs/types.ts";
+import type { ActionCall } from "../../src/agents/runs/types.ts";
+import type { EnterStep, ModelResult } from "../../src/agents/runs/moves.ts";
 import { queueTimeoutJob } from "../../src/conversations/write.ts";
 import { frame } from "./sample-frame.ts";
 
@@ -64,13 +65,18 @@ describe("a turn", () => {
   it("asks the model, which by default may do nothing but answer", () => {
     const task = { type: "answer" } as const;
     const asking = think(task);
-    expect(asking.next().value).toEqual({ do: "think", task, acts: false, isFree: false });
-    expect(asking.next(thought)).toEqual({ done: true, value: thought });
-    expect(think(task, { acts: true, isFree: true }).next().value).toEqual({
+    expect(asking.next().value).toEqual({
       do: "think",
       task,
-      acts: true,
-      isFree: true,
+      mayCallActions: false,
+      mayStartPlaybook: false,
+    });
+    expect(asking.next(thought)).toEqual({ done: true, value: thought });
+    expect(think(task, { mayCallActions: true, mayStartPlaybook: true }).next().value).toEqual({
+      do: "think",
+      task,
+      mayCallActions: true,
+      mayStartPlaybook: true,
     });
   });
 

@@ -6,7 +6,7 @@ import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
 import type { PlaybookStep } from "./step-types.ts";
 import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 import type { PlaybookStepOutcome } from "../runs/step-types.ts";
-import type { ModelFailure } from "../runs/types.ts";
+import type { ModelFailure } from "../runs/moves.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
 

@@ -4,7 +4,7 @@
  * run again with the recorded results.
  */
 import { note } from "../runs/rules.ts";
-import type { TurnMoves } from "../runs/types.ts";
+import type { TurnMoves } from "../runs/moves.ts";
 import {
   beginFrame,
   frameDefinition,

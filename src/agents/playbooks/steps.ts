@@ -14,7 +14,7 @@ import type { Slot } from "./slot-types.ts";
 import type { PlaybookStep } from "./step-types.ts";
 import type { Frame } from "./types.ts";
 import { act, think } from "../runs/rules.ts";
-import type { ModelFailure, TurnMoves } from "../runs/types.ts";
+import type { ModelFailure, TurnMoves } from "../runs/moves.ts";
 import type { Json } from "../../ports/index.ts";
 
 export function* takeStep(step: PlaybookStep, stage: Stage): TurnMoves<Outcome> {

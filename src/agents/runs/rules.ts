@@ -5,14 +5,8 @@ import type { MessageRow } from "../../messages/index.ts";
 import type { AgentSessionRow } from "../rows.ts";
 import type { RunRow } from "./rows.ts";
 import type { RunStep } from "./step-types.ts";
-import type {
-  ActionCall,
-  EnterStep,
-  LeaveStep,
-  ModelResult,
-  RunRequest,
-  TurnMoves,
-} from "./types.ts";
+import type { ActionCall, RunRequest } from "./types.ts";
+import type { EnterStep, LeaveStep, ModelResult, Permissions, TurnMoves } from "./moves.ts";
 
 /**
  * Calls an action.
@@ -42,22 +36,15 @@ export function* settle(): TurnMoves<readonly ActionCall[]> {
   return given.calls.filter(({ status }) => status === "failed");
 }
 
-interface Permissions {
-  /** Whether the model may call actions. */
-  readonly acts: boolean;
-  /** Whether the model may start a playbook. */
-  readonly isFree: boolean;
-}
-
 /**
  * Asks the model. By default it may neither call actions nor start a playbook.
  * @throws TypeError if the result is of another move, a bug of the caller
  */
 export function* think(
   task: ModelTask,
-  { acts, isFree }: Permissions = { acts: false, isFree: false },
+  permissions: Permissions = { mayCallActions: false, mayStartPlaybook: false },
 ): TurnMoves<ModelResult> {
-  const given = yield { do: "think", task, acts, isFree };
+  const given = yield { do: "think", task, ...permissions };
   if (given.done !== "thought") {
     throw new TypeError("the answer of a model was expected");
   }

@@ -1,4 +1,3 @@
-import { json } from "../fields.ts";
 /** Runs: what an agent did for one turn or trigger, step by step. */
 import * as z from "zod";
 import {
@@ -10,10 +9,9 @@ import {
   type RunId,
   timestamp,
 } from "../../kernel/index.ts";
-import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.ts";
-import { type PlaybookStepOutcome, type RunStep, runStepSchema } from "./step-types.ts";
-
-/** Values from the host application and the model can be any JSON. */
+import type { Json } from "../../ports/index.ts";
+import { json } from "../fields.ts";
+import { type RunStep, runStepSchema } from "./step-types.ts";
 
 /**
  * - `running`: it is under way, or waits for its turn.
@@ -187,72 +185,3 @@ export interface ActionCall {
   /** Present if the turn that needed the call has ended. Later turns make calls of their own. */
   readonly turn_ended?: true;
 }
-
-/**
- * A move of a turn. A turn is a generator: it yields the next move, receives the result, and
- * returns the ending. It has no side effects, so after a crash it runs again with the results that
- * the run has recorded.
- */
-export type Move =
-  /**
-   * A model may only call the actions that its agent lists. Playbooks and triggers come from the
-   * host application and may call any action.
-   */
-  | {
-      readonly do: "act";
-      readonly action: string;
-      readonly input: Json;
-      readonly by: "model" | "host";
-    }
-  /** Settles the calls of the run that an earlier turn left under way. */
-  | { readonly do: "settle" }
-  /**
-   * `acts`: whether the model sees actions and its calls are made. `isFree`: whether it may start a
-   * playbook.
-   */
-  | {
-      readonly do: "think";
-      readonly task: ModelTask;
-      readonly acts: boolean;
-      readonly isFree: boolean;
-    }
-  | EnterStep
-  | LeaveStep;
-
-/** Notes that a step of a playbook is entered, or returned to in a later turn. */
-export interface EnterStep {
-  readonly do: "enter";
-  readonly playbook_id: PlaybookId;
-  readonly revision: number;
-  /** The id of the step. */
-  readonly step: string;
-}
-
-/** Notes why the step that was entered last, and has not been left, is left. */
-export interface LeaveStep {
-  readonly do: "leave";
-  readonly outcome: PlaybookStepOutcome;
-  readonly next: string | null;
-  readonly output: Json;
-  readonly error: string | null;
-}
-
-export type ModelFailure = "model_error" | "model_timeout" | "budget" | "guardrail";
-
-/**
- * The result of asking a model. `failure` says why there is no answer. With `guardrail`, only its
- * text was removed.
- */
-export interface ModelResult {
-  readonly done: "thought";
-  readonly answer: ModelAnswer | null;
-  readonly failure: ModelFailure | null;
-}
-
-export type MoveResult =
-  | { readonly done: "acted"; readonly outcome: ModelCall["outcome"] }
-  | { readonly done: "settled"; readonly calls: readonly ActionCall[] }
-  | ModelResult
-  | { readonly done: "noted" };
-
-export type TurnMoves<T> = Generator<Move, T, MoveResult>;

@@ -9,7 +9,7 @@ import type {
   PlaybookDefinition,
 } from "../../../src/agents/playbooks/types.ts";
 import { playbookStepOutcomes } from "../../../src/agents/runs/step-types.ts";
-import type { MoveResult } from "../../../src/agents/runs/types.ts";
+import type { MoveResult } from "../../../src/agents/runs/moves.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
 import { pathFaults } from "./path.ts";
 import { definition, idOf, libraryOf, most, recordOf, run, slot, type World } from "./support.ts";

@@ -17,7 +17,7 @@ import type {
   PinnedPlaybook,
   PlaybookDefinition,
 } from "../../../src/agents/playbooks/types.ts";
-import type { Move, MoveResult, TurnMoves } from "../../../src/agents/runs/types.ts";
+import type { Move, MoveResult, TurnMoves } from "../../../src/agents/runs/moves.ts";
 
 /** Tuesday, 24 November 2026, at noon in New York. */
 export const most: PlayOptions = {

@@ -1,0 +1,79 @@
+/**
+ * The moves of a turn. A turn is a generator: it yields the next move, receives the result, and
+ * returns the ending. It has no side effects, so after a crash it runs again with the results that
+ * the run has recorded.
+ */
+import type { PlaybookStepOutcome } from "./step-types.ts";
+import type { ActionCall } from "./types.ts";
+import type { PlaybookId } from "../../kernel/index.ts";
+import type { Json, ModelAnswer, ModelCall, ModelTask } from "../../ports/index.ts";
+
+export type TurnMoves<T> = Generator<Move, T, MoveResult>;
+
+export type Move = Act | Settle | Think | EnterStep | LeaveStep;
+
+/** Calls an action. */
+export interface Act {
+  readonly do: "act";
+  readonly action: string;
+  readonly input: Json;
+  /**
+   * A model may only call the actions that its agent lists. Playbooks and triggers come from the
+   * host application and may call any action.
+   */
+  readonly by: "model" | "host";
+}
+
+/** Settles the calls of the run that an earlier turn left under way. */
+interface Settle {
+  readonly do: "settle";
+}
+
+/** Asks the model. */
+export interface Think extends Permissions {
+  readonly do: "think";
+  readonly task: ModelTask;
+}
+
+/** What the model may do besides answering. */
+export interface Permissions {
+  /** Whether the model sees actions, and the calls that it asks for are made. */
+  readonly mayCallActions: boolean;
+  readonly mayStartPlaybook: boolean;
+}
+
+/** Notes that a step of a playbook is entered, or returned to in a later turn. */
+export interface EnterStep {
+  readonly do: "enter";
+  readonly playbook_id: PlaybookId;
+  readonly revision: number;
+  /** The id of the step. */
+  readonly step: string;
+}
+
+/** Notes why the step that was entered last, and has not been left, is left. */
+export interface LeaveStep {
+  readonly do: "leave";
+  readonly outcome: PlaybookStepOutcome;
+  readonly next: string | null;
+  readonly output: Json;
+  readonly error: string | null;
+}
+
+export type MoveResult =
+  | { readonly done: "acted"; readonly outcome: ModelCall["outcome"] }
+  | { readonly done: "settled"; readonly calls: readonly ActionCall[] }
+  | ModelResult
+  | { readonly done: "noted" };
+
+/**
+ * The result of asking a model. `failure` says why there is no answer. With `guardrail`, only its
+ * text was removed.
+ */
+export interface ModelResult {
+  readonly done: "thought";
+  readonly answer: ModelAnswer | null;
+  readonly failure: ModelFailure | null;
+}
+
+export type ModelFailure = "model_error" | "model_timeout" | "budget" | "guardrail";
