@@ -1,6 +1,6 @@
-import { beginRun, endRun } from "./run-progress.ts";
+import { beginRun, endRun, messageColumns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { answersIn, messageColumns, openSession } from "./session.ts";
+import { answersIn, openSession } from "./session.ts";
 import { findUnanswered } from "./answered-messages.ts";
 import { agentById, type AgentRow, type AgentSessionRow, agentSessions } from "./rows.ts";
 import { agentInUse } from "./reads.ts";

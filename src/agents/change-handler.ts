@@ -1,6 +1,6 @@
-import { beginRun, cancelAnswerRuns } from "./run-progress.ts";
+import { beginRun, cancelAnswerRuns, messageColumns } from "./run-progress.ts";
 import { handOff } from "./hand-off.ts";
-import { makeHandler, messageColumns, openSession } from "./session.ts";
+import { makeHandler, openSession } from "./session.ts";
 import { answeredThrough, findUnanswered, unansweredSince } from "./answered-messages.ts";
 import {
   agentById,

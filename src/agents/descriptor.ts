@@ -31,7 +31,7 @@ import {
   queryByIdAndInput,
 } from "../operations/index.ts";
 import { agentJobs } from "./jobs.ts";
-import { callAgent } from "./session.ts";
+import { callAgent } from "./call-agent.ts";
 import { agents, agentSessions, agentTriggers, agentVersions } from "./rows.ts";
 import { turnJob } from "./runs/rules.ts";
 import { onMessageReceived } from "../messages/index.ts";

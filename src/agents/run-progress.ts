@@ -4,6 +4,7 @@ import { answersNoMessages, maxOpenRuns, withCall } from "./runs/rules.ts";
 import { conversationById, type ConversationRow, conversations } from "../conversations/index.ts";
 import { appendEvent, completedEventId } from "../events/index.ts";
 import type { GenerateId } from "../kernel/index.ts";
+import type { MessageRow } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
 import { agentById, agentSessionOf, type AgentSessionRow, agentSessions } from "./rows.ts";
@@ -49,6 +50,16 @@ export function beginRun(
     created_at: tx.now,
     finished_at: null,
   });
+}
+
+/** Returns the columns of a run that answers these messages. */
+export function messageColumns(
+  messages: readonly MessageRow[],
+): Pick<RunRow, "message_ids" | "heard_through"> {
+  return {
+    message_ids: messages.map(({ id }) => id),
+    heard_through: messages.at(-1)?.sequence ?? 0,
+  };
 }
 
 /** Ends a run and publishes the event. */

@@ -1,18 +1,12 @@
 import {
-  agentById,
   type AgentRow,
   agentSessionOf,
   type AgentSessionRow,
   agentSessions,
-  enabledAgents,
   frameColumns,
 } from "./rows.ts";
-import { agentInUse } from "./reads.ts";
-import type { AgentDefinition } from "./types.ts";
-import type { RunRow } from "./runs/rows.ts";
 import {
   changeConversation,
-  conversationById,
   type ConversationRow,
   type ConversationStatus,
   type Handler,
@@ -20,19 +14,8 @@ import {
 import type { MessageRow } from "../messages/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
-import type { Channel, GenerateId } from "../kernel/index.ts";
-import { maxAgents } from "./write-agent.ts";
-import { arm } from "../queue/index.ts";
-import { playMayQuote, turnJob } from "./runs/rules.ts";
-
-/** Whether an agent answers messages to a sender on a channel. */
-function answersFor(
-  { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
-  channel: Channel,
-  sender: string,
-): boolean {
-  return channels.includes(channel) && (senders === null || senders.includes(sender));
-}
+import type { GenerateId } from "../kernel/index.ts";
+import { playMayQuote } from "./runs/rules.ts";
 
 /** Whether an agent may answer in a conversation. */
 export function answersIn<A extends { readonly id: string; readonly enabled: true | null }>(
@@ -134,99 +117,4 @@ export async function redactSession(tx: Tx, message: MessageRow): Promise<void> 
   const session = await tx.get(agentSessionOf, [message.conversation_id]);
   if (session === undefined || !playMayQuote(session, message)) return;
   tx.update(agentSessions, session, { ...frameColumns([]), paused_by: null });
-}
-
-/** Returns the columns of a run that answers these messages. */
-export function messageColumns(
-  messages: readonly MessageRow[],
-): Pick<RunRow, "message_ids" | "heard_through"> {
-  return {
-    message_ids: messages.map(({ id }) => id),
-    heard_through: messages.at(-1)?.sequence ?? 0,
-  };
-}
-
-interface CallAgent {
-  /** Whether the message reopened a closed conversation. */
-  readonly isReopened: boolean;
-  /**
-   * How long after closing a contact's message reopens the conversation, in milliseconds. A session
-   * without activity for that long is discarded too.
-   */
-  readonly reopenMs: number;
-}
-
-/**
- * Has an agent answer a message: the conversation's agent, or else the oldest enabled agent for the
- * sender and channel. Conversations that people handle are left alone. The exception is one that
- * people closed and the contact reopens, if its agent is set to resume. An agent does not answer a
- * keyword. But a keyword that reopens the conversation gives it to the agent like every other
- * message, because the contact's next message no longer reopens it.
- */
-export async function callAgent(
-  tx: Tx,
-  drawId: GenerateId,
-  message: MessageRow,
-  { isReopened, reopenMs }: CallAgent,
-): Promise<void> {
-  const { conversation_id, sequence, keyword } = message;
-  if (keyword !== null && !isReopened) return;
-  const conversation = await tx.get(conversationById, [conversation_id], {
-    hold: true,
-  });
-  if (conversation === undefined) throw new TypeError("an inbound message has no conversation");
-  const [session, usual] = await Promise.all([
-    tx.get(agentSessionOf, [conversation_id]),
-    agentFor(tx, conversation, message),
-  ]);
-  const isBack = isReopened && session !== undefined && conversation.handler !== "none";
-  const agent = usual ?? (isBack ? await formerAgent(tx, session) : undefined);
-  // If the agent was deleted, its turn hands the conversation to people.
-  if (agent === undefined) {
-    if (conversation.handler === "ai" && keyword === null) {
-      await arm(tx, turnJob(conversation, tx.now));
-    }
-    return;
-  }
-  const isSilent = session !== undefined && session.updated_at < tx.now - reopenMs;
-  if (session !== undefined && (isReopened || isSilent)) tx.remove(agentSessions, session);
-  // The counts carry over. Otherwise an agent that closes its conversations could talk to a machine
-  // for ever.
-  const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
-  const before = sequence - 1;
-  // An agent that was silent still answers the messages that came to it meanwhile.
-  const isItsOwn = conversation.handler === "ai" && !isReopened;
-  const heard_through = (isItsOwn ? session?.heard_through : undefined) ?? before;
-  const opened = { heard_through, guarded_from: before, counts };
-  await openSession(tx, conversation, agent, opened);
-  await makeHandler(tx, drawId, conversation, agent);
-  if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
-}
-
-/** Returns the conversation's agent, or chooses one if the conversation has no handler. */
-async function agentFor(
-  tx: Tx,
-  conversation: ConversationRow,
-  message: MessageRow,
-): Promise<AgentRow | undefined> {
-  const { handler, assignee_type, assignee_id } = conversation;
-  if (handler === "none") return chooseAgent(tx, message);
-  const own = handler === "ai" && assignee_type === "agent" ? assignee_id : null;
-  return own === null ? undefined : tx.get(agentById, [own]);
-}
-
-async function chooseAgent(
-  tx: Tx,
-  { channel, to }: Pick<MessageRow, "channel" | "to">,
-): Promise<AgentRow | undefined> {
-  const found = await tx.list(enabledAgents, [], maxAgents);
-  return found.find((agent) => answersFor(agent, channel, to));
-}
-
-/** Returns the agent that had the conversation before people, if it is set to resume after them. */
-async function formerAgent(tx: Tx, session: AgentSessionRow): Promise<AgentRow | undefined> {
-  const { agent, definition } = (await agentInUse(tx, session)) ?? {};
-  return agent?.enabled === true && definition?.handoff.resume_after_human === true
-    ? agent
-    : undefined;
 }

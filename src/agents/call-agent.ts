@@ -1,0 +1,111 @@
+/** Which agent answers a contact's message. */
+import { agentInUse } from "./reads.ts";
+import {
+  agentById,
+  type AgentRow,
+  agentSessionOf,
+  type AgentSessionRow,
+  agentSessions,
+  enabledAgents,
+} from "./rows.ts";
+import { turnJob } from "./runs/rules.ts";
+import { makeHandler, openSession } from "./session.ts";
+import type { AgentDefinition } from "./types.ts";
+import { maxAgents } from "./write-agent.ts";
+import { conversationById, type ConversationRow } from "../conversations/index.ts";
+import type { Channel, GenerateId } from "../kernel/index.ts";
+import type { MessageRow } from "../messages/index.ts";
+import { arm } from "../queue/index.ts";
+import type { Tx } from "../store/index.ts";
+
+interface CallAgent {
+  /** Whether the message reopened a closed conversation. */
+  readonly isReopened: boolean;
+  /**
+   * How long after closing a contact's message reopens the conversation, in milliseconds. A session
+   * without activity for that long is discarded too.
+   */
+  readonly reopenMs: number;
+}
+
+/**
+ * Has an agent answer a message: the conversation's agent, or else the oldest enabled agent for the
+ * sender and channel. Conversations that people handle are left alone. The exception is one that
+ * people closed and the contact reopens, if its agent is set to resume. An agent does not answer a
+ * keyword. But a keyword that reopens the conversation gives it to the agent like every other
+ * message, because the contact's next message no longer reopens it.
+ */
+export async function callAgent(
+  tx: Tx,
+  drawId: GenerateId,
+  message: MessageRow,
+  { isReopened, reopenMs }: CallAgent,
+): Promise<void> {
+  const { conversation_id, sequence, keyword } = message;
+  if (keyword !== null && !isReopened) return;
+  const conversation = await tx.get(conversationById, [conversation_id], { hold: true });
+  if (conversation === undefined) throw new TypeError("an inbound message has no conversation");
+  const [session, usual] = await Promise.all([
+    tx.get(agentSessionOf, [conversation_id]),
+    agentFor(tx, conversation, message),
+  ]);
+  const isBack = isReopened && session !== undefined && conversation.handler !== "none";
+  const agent = usual ?? (isBack ? await formerAgent(tx, session) : undefined);
+  // If the agent was deleted, its turn hands the conversation to people.
+  if (agent === undefined) {
+    if (conversation.handler === "ai" && keyword === null) {
+      await arm(tx, turnJob(conversation, tx.now));
+    }
+    return;
+  }
+  const isSilent = session !== undefined && session.updated_at < tx.now - reopenMs;
+  if (session !== undefined && (isReopened || isSilent)) tx.remove(agentSessions, session);
+  // The counts carry over. Otherwise an agent that closes its conversations could talk to a machine
+  // for ever.
+  const counts = conversation.handler === "ai" && !isSilent ? session : undefined;
+  const before = sequence - 1;
+  // An agent that was silent still answers the messages that came to it meanwhile.
+  const isItsOwn = conversation.handler === "ai" && !isReopened;
+  const heard_through = (isItsOwn ? session?.heard_through : undefined) ?? before;
+  const opened = { heard_through, guarded_from: before, counts };
+  await openSession(tx, conversation, agent, opened);
+  await makeHandler(tx, drawId, conversation, agent);
+  if (keyword === null) await arm(tx, turnJob(conversation, tx.now));
+}
+
+/** Returns the conversation's agent, or chooses one if the conversation has no handler. */
+async function agentFor(
+  tx: Tx,
+  conversation: ConversationRow,
+  message: MessageRow,
+): Promise<AgentRow | undefined> {
+  const { handler, assignee_type, assignee_id } = conversation;
+  if (handler === "none") return chooseAgent(tx, message);
+  const own = handler === "ai" && assignee_type === "agent" ? assignee_id : null;
+  return own === null ? undefined : tx.get(agentById, [own]);
+}
+
+async function chooseAgent(
+  tx: Tx,
+  { channel, to }: Pick<MessageRow, "channel" | "to">,
+): Promise<AgentRow | undefined> {
+  const found = await tx.list(enabledAgents, [], maxAgents);
+  return found.find((agent) => answersFor(agent, channel, to));
+}
+
+/** Whether an agent answers messages to a sender on a channel. */
+function answersFor(
+  { channels, senders }: Pick<AgentDefinition, "channels" | "senders">,
+  channel: Channel,
+  sender: string,
+): boolean {
+  return channels.includes(channel) && (senders === null || senders.includes(sender));
+}
+
+/** Returns the agent that had the conversation before people, if it is set to resume after them. */
+async function formerAgent(tx: Tx, session: AgentSessionRow): Promise<AgentRow | undefined> {
+  const { agent, definition } = (await agentInUse(tx, session)) ?? {};
+  return agent?.enabled === true && definition?.handoff.resume_after_human === true
+    ? agent
+    : undefined;
+}
