@@ -2,7 +2,7 @@ import type { AgentRow } from "./rows.ts";
 import { answersIn } from "./session.ts";
 import { conversationById } from "../conversations/index.ts";
 import { arm } from "../queue/index.ts";
-import { type ApproveRun, approveRunSchema } from "./runs/inputs.ts";
+import { type ApproveRun, approveRunSchema } from "./runs/input-types.ts";
 import { callToDecide, runById, runResource, type RunRow, runs } from "./runs/rows.ts";
 import { approvalStep, turnJob } from "./runs/rules.ts";
 import type { Run } from "./runs/types.ts";

@@ -37,7 +37,7 @@ import { turnJob } from "./runs/rules.ts";
 import { onMessageReceived } from "../messages/index.ts";
 import { arm } from "../queue/index.ts";
 import { onMessageScored } from "../sentiment/index.ts";
-import type { ApproveRun } from "./runs/inputs.ts";
+import type { ApproveRun } from "./runs/input-types.ts";
 
 const tag = "Agents";
 const read = { tag, scopes: ["agents:read"] } as const;

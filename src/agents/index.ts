@@ -14,14 +14,13 @@ export { validateAnswer } from "./model-turn.ts";
 export { readAnswer } from "./playbooks/slots.ts";
 export { type Slot, slotTypes } from "./playbooks/slot-types.ts";
 export type { PlaybookStep, PlaybookStepInput } from "./playbooks/step-types.ts";
-export type { GetPlaybook } from "./playbooks/read-inputs.ts";
+export type { GetPlaybook } from "./playbooks/input-types.ts";
+export type { Playbook, PlaybookTrigger } from "./playbooks/types.ts";
 export type {
   CreatePlaybook,
-  Playbook,
-  PlaybookTrigger,
   PlaybookTriggerInput,
   UpdatePlaybook,
-} from "./playbooks/types.ts";
+} from "./playbooks/input-types.ts";
 export { agentVersionReaper, playbookVersionReaper, runReaper } from "./runs/reap-runs.ts";
 export {
   agentById,
@@ -34,7 +33,7 @@ export {
 export { playbooks, playbookVersions } from "./playbooks/rows.ts";
 export { mayQuote, redactedRun } from "./runs/rules.ts";
 export { redactSession } from "./session.ts";
-export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/inputs.ts";
+export type { ApproveRun, ListRuns, TriggerAgent } from "./runs/input-types.ts";
 export type { PlaybookStepOutcome, RunPlaybookStep, RunStep } from "./runs/step-types.ts";
 export type { Run, RunStatus, RunTrigger, RunUsage } from "./runs/types.ts";
 export type { AgentHandoff, AgentHandoffInput } from "./settings/handoff-types.ts";

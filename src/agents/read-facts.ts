@@ -7,7 +7,8 @@ import { messageById, type MessageRow, messagesOfConversation } from "../message
 import { observations } from "../observations/index.ts";
 import { callsOf } from "./playbooks/rules.ts";
 import { playbookById, playbookVersionOf } from "./playbooks/rows.ts";
-import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
+import type { PinnedPlaybook } from "./playbooks/types.ts";
+import type { Frame } from "./playbooks/frames.ts";
 import { runById, type RunRow } from "./runs/rows.ts";
 import { answersNoMessages, maxHistory } from "./runs/rules.ts";
 import { messageScoreById } from "../sentiment/index.ts";

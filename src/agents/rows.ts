@@ -10,7 +10,7 @@ import {
   text,
   time,
 } from "../ports/index.ts";
-import type { Frame } from "./playbooks/types.ts";
+import type { Frame } from "./playbooks/frames.ts";
 import type { AgentDefinition } from "./types.ts";
 
 export const agents = scoped("agents", {

@@ -7,7 +7,7 @@ import type { Slot } from "./playbooks/slot-types.ts";
 import { checkTriggerInput, unknownAction } from "./actions.ts";
 import { agentToChange, findDefinition } from "./reads.ts";
 import { type AgentRow, agentSessionOf, agentTriggers, triggersOfAgent } from "./rows.ts";
-import { type TriggerAgent, triggerAgentSchema } from "./runs/inputs.ts";
+import { type TriggerAgent, triggerAgentSchema } from "./runs/input-types.ts";
 import { runResource } from "./runs/rows.ts";
 import { admitTrigger, turnJob } from "./runs/rules.ts";
 import type { Run, RunRequest } from "./runs/types.ts";

@@ -1,6 +1,6 @@
 /** The data of a turn: what it starts with, what it is decided by, and its outcome. */
-import type { Library } from "./playbooks/play.ts";
-import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
+import type { Library, Frame } from "./playbooks/frames.ts";
+import type { PinnedPlaybook } from "./playbooks/types.ts";
 import type { AgentSessionRow } from "./rows.ts";
 import type { RunRow } from "./runs/rows.ts";
 import type { RunStep } from "./runs/step-types.ts";

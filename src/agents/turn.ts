@@ -4,10 +4,12 @@
  * playbook started by keywords, the model, the fallback text.
  */
 import type { Ending, HandOff, NewObservation, TurnFacts } from "./turn-types.ts";
-import { beginFrame, play, type PlayEnd, type Played } from "./playbooks/play.ts";
+import { play, type Played } from "./playbooks/play.ts";
+import type { PlayEnd } from "./playbooks/play-types.ts";
+import { beginFrame, type Frame } from "./playbooks/frames.ts";
 import { allowedValues } from "./playbooks/slots.ts";
 import { triggeredPlaybook } from "./playbooks/rules.ts";
-import type { Frame, PinnedPlaybook } from "./playbooks/types.ts";
+import type { PinnedPlaybook } from "./playbooks/types.ts";
 import { act, settle, think } from "./runs/rules.ts";
 import type { RunRequest } from "./runs/types.ts";
 import type { ModelResult, TurnMoves } from "./runs/moves.ts";

@@ -14,14 +14,13 @@ import {
   playbookVersionOf,
   playbookVersions,
 } from "./playbooks/rows.ts";
+import type { Playbook, PlaybookDefinition } from "./playbooks/types.ts";
 import {
   type CreatePlaybook,
   createPlaybookSchema,
-  type Playbook,
-  type PlaybookDefinition,
   type UpdatePlaybook,
   updatePlaybookSchema,
-} from "./playbooks/types.ts";
+} from "./playbooks/input-types.ts";
 import { unknownAction } from "./actions.ts";
 import { agentByOrdinal } from "./rows.ts";
 import { maxAgents } from "./write-agent.ts";

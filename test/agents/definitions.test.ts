@@ -5,7 +5,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { agentVersions } from "../../src/agents/rows.ts";
 import type { Agent, CreateAgent, UpdateAgent } from "../../src/agents/types.ts";
 import { playbookVersions } from "../../src/agents/playbooks/rows.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";
 import { outcome } from "../contacts/helpers.ts";

@@ -9,7 +9,7 @@ import {
   ruleHandOff,
   wordsFor,
 } from "../../src/agents/hand-off-rules.ts";
-import type { Frame } from "../../src/agents/playbooks/types.ts";
+import type { Frame } from "../../src/agents/playbooks/frames.ts";
 import type { HandoffRule } from "../../src/agents/settings/handoff-rule-types.ts";
 import type { TurnFacts } from "../../src/agents/turn-types.ts";
 import { type AgentDefinition, standard } from "../../src/agents/types.ts";

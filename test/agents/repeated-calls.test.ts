@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { type Action, action } from "../../src/ports/action.ts";
 import type { ModelAnswer } from "../../src/ports/agent-model.ts";
 import { type Agency, agency, visitor } from "./world.ts";

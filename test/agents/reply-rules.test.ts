@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { standard } from "../../src/agents/types.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { action } from "../../src/ports/action.ts";
 import type { ModelTurn } from "../../src/ports/agent-model.ts";
 import { world } from "../support/world.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { agentSessions, agentTriggers } from "../../src/agents/rows.ts";
 import { jobs } from "../../src/queue/rows.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { runs as runRows } from "../../src/agents/runs/rows.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { action } from "../../src/ports/action.ts";

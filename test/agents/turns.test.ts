@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { action } from "../../src/ports/action.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import type { CreateAgent } from "../../src/agents/types.ts";
 import type { ModelAnswer, ModelTurn } from "../../src/ports/agent-model.ts";
 import { storages } from "../support/storages.ts";

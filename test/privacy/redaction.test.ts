@@ -4,7 +4,7 @@ import { z } from "zod";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { consumerEvents } from "../../src/events/consumer-rows.ts";
-import type { CreatePlaybook } from "../../src/agents/playbooks/types.ts";
+import type { CreatePlaybook } from "../../src/agents/playbooks/input-types.ts";
 import { action } from "../../src/ports/action.ts";
 import { rowsOf, tablesWith } from "../contacts/rows.ts";
 import { agency, visitor } from "../agents/world.ts";

@@ -1,14 +1,38 @@
-/**
- * Frames: a conversation's position in its playbooks, innermost last. Also the types of a step's
- * input and outcome.
- */
+/** Frames: a conversation's position in its playbooks, innermost last. */
 import { type AnswerContext, type SlotValue, validValue } from "./slots.ts";
 import type { PlaybookStep } from "./step-types.ts";
-import type { Frame, PinnedPlaybook, PlaybookDefinition } from "./types.ts";
-import type { PlaybookStepOutcome } from "../runs/step-types.ts";
-import type { ModelFailure } from "../runs/moves.ts";
+import type { PinnedPlaybook, PlaybookDefinition } from "./types.ts";
 import type { PlaybookId } from "../../kernel/index.ts";
 import type { Json } from "../../ports/index.ts";
+
+/**
+ * A conversation's position in a playbook. The frame of a called playbook lies above its caller's
+ * frame.
+ */
+export interface Frame {
+  readonly playbook_id: PlaybookId;
+  readonly revision: number;
+  /** The next step, or the step that waits for the contact's answer or for an approval. */
+  readonly step: string;
+  /** Whether the step has asked already. */
+  readonly asked: boolean;
+  /** Invalid answers to the step. */
+  readonly tries: number;
+  /** Turns of the contact since the frame began. */
+  readonly turns: number;
+  /**
+   * Steps that asked, or found their slot filled. When the playbook reaches such a step again, it
+   * asks even if the slot is filled. So no loop runs without a question.
+   */
+  readonly visited: readonly string[];
+  /** Values by slot name, and outputs of actions by `<step>.<field>`. */
+  readonly slots: { readonly [name: string]: Json };
+  /**
+   * The input of the action whose approval the step waits for. The contact's name may change
+   * meanwhile, and the decision is about this input.
+   */
+  readonly input?: Json;
+}
 
 /**
  * Finds a version of a playbook. Without a revision, finds the current version if the playbook is
@@ -102,68 +126,3 @@ export function moveToStep(
     context,
   );
 }
-
-export interface PlayOptions extends AnswerContext {
-  /** Maximum steps per turn. */
-  readonly steps: number;
-  readonly contact: AnswerContext["contact"] & { readonly name: string | null };
-  /**
-   * Whether a failure of the model ends the playbook. Otherwise it continues without the model's
-   * answer.
-   */
-  readonly stopsOn: (failure: ModelFailure) => boolean;
-  /** Whether a model may put these words into a slot, which playbooks send. */
-  readonly mayFillSlot: (words: string) => boolean;
-}
-
-export type PlayEnd =
-  /**
-   * `understood` is false if the contact's answer was invalid. The last text then repeats the
-   * question, and the try is counted in the frame.
-   */
-  | { readonly type: "asks"; readonly understood: boolean }
-  | { readonly type: "over" }
-  | { readonly type: "called_off" }
-  /** An action needs an approval. When the step is played again, it asks for the same action. */
-  | { readonly type: "waits" }
-  | { readonly type: "handoff"; readonly reason: string; readonly slots: Frame["slots"] }
-  | { readonly type: "resolved" }
-  | {
-      readonly type: "stuck";
-      readonly cause: "failed_attempts" | "max_turns" | "action_failure" | ModelFailure;
-      readonly reason: string;
-    };
-
-/** What a step works with. */
-export interface Stage {
-  readonly frame: Frame;
-  readonly definition: PlaybookDefinition;
-  /** The contact's message, for the step that has asked. Null if none is to be answered. */
-  readonly contactText: string | null;
-  /** Steps append the texts for the contact. */
-  readonly texts: string[];
-  readonly options: PlayOptions;
-}
-
-type Changes = Partial<Pick<Frame, "asked" | "tries" | "visited" | "slots" | "input">>;
-
-/** Why a step ended, as the run records it. */
-export interface StepExit {
-  readonly outcome: PlaybookStepOutcome;
-  readonly output?: Json;
-  readonly error?: string | null;
-}
-
-/** The outcome of a step. */
-export type Outcome =
-  /** Goes to the named step, or else to the one that follows by default. */
-  | {
-      readonly go: "next";
-      readonly to?: string | undefined;
-      readonly changes?: Changes;
-      readonly exit: StepExit;
-    }
-  | { readonly go: "stay"; readonly end: PlayEnd; readonly changes?: Changes }
-  | { readonly go: "call"; readonly playbook_id: PlaybookId }
-  | { readonly go: "call_off" }
-  | { readonly go: "end"; readonly end: PlayEnd };

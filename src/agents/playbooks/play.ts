@@ -12,16 +12,11 @@ import {
   maxFrames,
   nextOf,
   moveToStep,
-  type PlayEnd,
-  type PlayOptions,
-  type Stage,
-  type StepExit,
   stepOf,
+  type Frame,
 } from "./frames.ts";
+import type { PlayEnd, PlayOptions, Stage, StepExit } from "./play-types.ts";
 import { takeStep } from "./steps.ts";
-import type { Frame } from "./types.ts";
-
-export { beginFrame, type Library, type PlayEnd, type PlayOptions };
 
 export interface Played {
   /** Texts for the contact, in order. Not yet shortened to fit a message. */

@@ -9,7 +9,7 @@ import {
   text,
   time,
 } from "../../ports/index.ts";
-import { type GetPlaybook, getPlaybookSchema } from "./read-inputs.ts";
+import { type GetPlaybook, getPlaybookSchema } from "./input-types.ts";
 import type { Playbook, PlaybookDefinition } from "./types.ts";
 import { listQuery, type Query } from "../../operations/index.ts";
 

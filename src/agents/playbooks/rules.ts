@@ -1,5 +1,6 @@
 import { defaultRetries, type PlaybookStep } from "./step-types.ts";
-import type { CreatePlaybook, PlaybookDefinition, UpdatePlaybook } from "./types.ts";
+import type { PlaybookDefinition } from "./types.ts";
+import type { CreatePlaybook, UpdatePlaybook } from "./input-types.ts";
 import {
   containsPhrase,
   type FieldError,

@@ -1,18 +1,11 @@
 import { holds, parseCondition } from "./condition.ts";
-import {
-  type Outcome,
-  type PlayEnd,
-  type PlayOptions,
-  slotsFrom,
-  type Stage,
-  type StepExit,
-} from "./frames.ts";
+import { slotsFrom, type Frame } from "./frames.ts";
+import type { Outcome, PlayEnd, PlayOptions, Stage, StepExit } from "./play-types.ts";
 import { namesRead } from "./names.ts";
 import { allowedValues, readAnswer, type SlotValue, takesAnyText, validValue } from "./slots.ts";
 import { fill, type LookUp, render } from "./template.ts";
 import type { Slot } from "./slot-types.ts";
 import type { PlaybookStep } from "./step-types.ts";
-import type { Frame } from "./types.ts";
 import { act, think } from "../runs/rules.ts";
 import type { ModelFailure, TurnMoves } from "../runs/moves.ts";
 import type { Json } from "../../ports/index.ts";

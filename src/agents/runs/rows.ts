@@ -23,7 +23,7 @@ import {
 import type { RunStep } from "./step-types.ts";
 import type { ActionCall, Run, RunRequest, RunStatus } from "./types.ts";
 import { agentById } from "../rows.ts";
-import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "./inputs.ts";
+import { type ListRuns, listRunsSchema, type RunOfAgent, runOfAgentSchema } from "./input-types.ts";
 import { mapPage, page, type Query, type RangeList } from "../../operations/index.ts";
 import type { Reads } from "../../store/index.ts";
 

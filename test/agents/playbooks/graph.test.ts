@@ -5,10 +5,8 @@ import {
   checkGraph,
   playbookDefinitionOf,
 } from "../../../src/agents/playbooks/rules.ts";
-import {
-  createPlaybookSchema,
-  type PlaybookDefinition,
-} from "../../../src/agents/playbooks/types.ts";
+import type { PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
+import { createPlaybookSchema } from "../../../src/agents/playbooks/input-types.ts";
 import { parse } from "../../../src/kernel/validation.ts";
 import { definition, idOf, libraryOf, slot } from "./support.ts";
 import { reschedule } from "./reschedule.ts";

@@ -1,13 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkGraph } from "../../../src/agents/playbooks/rules.ts";
-import { beginFrame, play } from "../../../src/agents/playbooks/play.ts";
+import { play } from "../../../src/agents/playbooks/play.ts";
+import { beginFrame, type Frame } from "../../../src/agents/playbooks/frames.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
-import type {
-  Frame,
-  PinnedPlaybook,
-  PlaybookDefinition,
-} from "../../../src/agents/playbooks/types.ts";
+import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import { playbookStepOutcomes } from "../../../src/agents/runs/step-types.ts";
 import type { MoveResult } from "../../../src/agents/runs/moves.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";

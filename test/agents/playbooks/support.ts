@@ -3,20 +3,12 @@ import { english } from "../../../adapters/language/index.ts";
 import { RunSteps } from "../../../src/agents/run-steps.ts";
 import type { RunStep } from "../../../src/agents/runs/step-types.ts";
 import type { PlaybookId } from "../../../src/kernel/ids.ts";
-import {
-  beginFrame,
-  type Library,
-  play,
-  type Played,
-  type PlayOptions,
-} from "../../../src/agents/playbooks/play.ts";
+import { play, type Played } from "../../../src/agents/playbooks/play.ts";
+import type { PlayOptions } from "../../../src/agents/playbooks/play-types.ts";
+import { beginFrame, type Library, type Frame } from "../../../src/agents/playbooks/frames.ts";
 import type { Slot } from "../../../src/agents/playbooks/slot-types.ts";
 import type { PlaybookStep } from "../../../src/agents/playbooks/step-types.ts";
-import type {
-  Frame,
-  PinnedPlaybook,
-  PlaybookDefinition,
-} from "../../../src/agents/playbooks/types.ts";
+import type { PinnedPlaybook, PlaybookDefinition } from "../../../src/agents/playbooks/types.ts";
 import type { Move, MoveResult, TurnMoves } from "../../../src/agents/runs/moves.ts";
 
 /** Tuesday, 24 November 2026, at noon in New York. */

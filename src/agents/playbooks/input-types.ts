@@ -1,0 +1,236 @@
+/** The inputs of the operations of playbooks. */
+import * as z from "zod";
+import { name, queryInteger, reference, text } from "../../kernel/index.ts";
+import { atMost, handle } from "../fields.ts";
+import { type Slot, slotSchema } from "./slot-types.ts";
+import { playbookLimits, type PlaybookStepInput, playbookStepInputSchema } from "./step-types.ts";
+
+/** What starts a playbook. It must also be one of the agent's `playbook_ids`. */
+export interface PlaybookTriggerInput {
+  /**
+   * Words or phrases in the contact's message that start the playbook: up to 50, of up to 64
+   * characters. Case and accents are ignored.
+   */
+  readonly keywords?: string[] | undefined;
+  /**
+   * Names of intents that start the playbook when the model recognizes them: up to 20, of up to 64
+   * characters.
+   */
+  readonly intents?: string[] | undefined;
+  /** Describes to the model when to start the playbook. At most 500 characters. */
+  readonly when?: string | undefined;
+  /**
+   * If the keywords of several playbooks match, the one with the highest value starts. From -1,000
+   * to 1,000.
+   * @default 0
+   */
+  readonly priority?: number | undefined;
+}
+
+const phrases = (max: number) => z.array(name(64)).max(max, atMost(max));
+
+export const playbookTriggerInputSchema = z.strictObject({
+  keywords: phrases(50)
+    .optional()
+    .describe(
+      "Words or phrases in the contact's message that start the playbook: up to 50, of up to 64 " +
+        "characters. Case and accents are ignored.",
+    ),
+  intents: phrases(20)
+    .optional()
+    .describe(
+      "Names of intents that start the playbook when the model recognizes them: up to 20, of up " +
+        "to 64 characters.",
+    ),
+  when: text(500)
+    .optional()
+    .describe("Describes to the model when to start the playbook. At most 500 characters."),
+  priority: z
+    .int()
+    .min(-1_000)
+    .max(1_000)
+    .optional()
+    .meta({
+      default: 0,
+      description:
+        "If the keywords of several playbooks match, the one with the highest value starts. From " +
+        "-1,000 to 1,000.",
+    }),
+});
+
+/** The fields of create and update. */
+const fields = {
+  name: name(100).describe("The playbook's name. At most 100 characters."),
+  description: text(1_000),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the playbook can be started. Its steps are checked as a whole when it is enabled " +
+        "and at each later change.",
+    ),
+  slots: z.array(slotSchema).max(playbookLimits.slots, atMost(playbookLimits.slots)),
+  steps: z.array(playbookStepInputSchema).max(playbookLimits.steps, atMost(playbookLimits.steps)),
+  max_turns: z.int().min(1).max(1_000),
+};
+
+/** A new playbook. */
+export interface CreatePlaybook {
+  /** The playbook's name. At most 100 characters. */
+  readonly name: string;
+  /**
+   * What the playbook does. The model reads it to decide whether to start the playbook. At most
+   * 1,000 characters.
+   * @default ""
+   */
+  readonly description?: string | undefined;
+  /**
+   * Whether the playbook can be started. Its steps are checked as a whole when it is enabled and at
+   * each later change.
+   * @default false
+   */
+  readonly enabled?: boolean | undefined;
+  /**
+   * What starts the playbook. The model can also start it by its name and description.
+   * @default {"priority":0}
+   */
+  readonly trigger?: PlaybookTriggerInput | undefined;
+  /**
+   * The values that the playbook asks for and stores. At most 50.
+   * @default []
+   */
+  readonly slots?: Slot[] | undefined;
+  /** The steps, in order. The playbook begins at the first. At most 100. */
+  readonly steps: PlaybookStepInput[];
+  /**
+   * The id of the step that follows when the contact cancels. If absent, the playbook ends then.
+   */
+  readonly on_cancel?: string | undefined;
+  /**
+   * Maximum agent turns in which the contact answers: 1 to 1,000. After that, the playbook ends. If
+   * absent, there is no limit.
+   */
+  readonly max_turns?: number | undefined;
+}
+
+export const createPlaybookSchema = z
+  .strictObject({
+    name: fields.name,
+    description: fields.description.optional().meta({
+      default: "",
+      description:
+        "What the playbook does. The model reads it to decide whether to start the playbook. At " +
+        "most 1,000 characters.",
+    }),
+    enabled: fields.enabled.meta({ ...fields.enabled.meta(), default: false }),
+    trigger: playbookTriggerInputSchema.optional().meta({
+      default: { priority: 0 },
+      description:
+        "What starts the playbook. The model can also start it by its name and description.",
+    }),
+    slots: fields.slots.optional().meta({
+      default: [],
+      description: "The values that the playbook asks for and stores. At most 50.",
+    }),
+    steps: fields.steps.describe(
+      "The steps, in order. The playbook begins at the first. At most 100.",
+    ),
+    on_cancel: handle
+      .optional()
+      .describe(
+        "The id of the step that follows when the contact cancels. If absent, the playbook ends " +
+          "then.",
+      ),
+    max_turns: fields.max_turns
+      .optional()
+      .describe(
+        "Maximum agent turns in which the contact answers: 1 to 1,000. After that, the playbook " +
+          "ends. If absent, there is no limit.",
+      ),
+  })
+  .meta({ id: "CreatePlaybook", description: "A new playbook." });
+
+/** Absent fields keep their values. Null removes a field. */
+export interface UpdatePlaybook {
+  /** The id of the playbook. */
+  readonly id: string;
+  /** The playbook's name. At most 100 characters. */
+  readonly name?: string | undefined;
+  /** What the playbook does, for the model. At most 1,000 characters. */
+  readonly description?: string | undefined;
+  /**
+   * Whether the playbook can be started. Its steps are checked as a whole when it is enabled and at
+   * each later change.
+   */
+  readonly enabled?: boolean | undefined;
+  /** What starts the playbook. Replaced as a whole. */
+  readonly trigger?: PlaybookTriggerInput | undefined;
+  /** The values that the playbook asks for and stores, at most 50. Replaced as a whole. */
+  readonly slots?: Slot[] | undefined;
+  /** The steps, in order, at most 100. Replaced as a whole. */
+  readonly steps?: PlaybookStepInput[] | undefined;
+  /** The id of the step that follows when the contact cancels. Null ends the playbook then. */
+  readonly on_cancel?: string | null | undefined;
+  /**
+   * Maximum agent turns in which the contact answers: 1 to 1,000. Null means without limit.
+   */
+  readonly max_turns?: number | null | undefined;
+}
+
+export const updatePlaybookSchema = z
+  .strictObject({
+    id: reference.describe("The id of the playbook."),
+    name: fields.name.optional(),
+    description: fields.description
+      .optional()
+      .describe("What the playbook does, for the model. At most 1,000 characters."),
+    enabled: fields.enabled,
+    trigger: playbookTriggerInputSchema
+      .optional()
+      .describe("What starts the playbook. Replaced as a whole."),
+    slots: fields.slots
+      .optional()
+      .describe(
+        "The values that the playbook asks for and stores, at most 50. Replaced as a whole.",
+      ),
+    steps: fields.steps
+      .optional()
+      .describe("The steps, in order, at most 100. Replaced as a whole."),
+    on_cancel: handle
+      .nullable()
+      .optional()
+      .describe(
+        "The id of the step that follows when the contact cancels. Null ends the playbook then.",
+      ),
+    max_turns: fields.max_turns
+      .nullable()
+      .optional()
+      .describe(
+        "Maximum agent turns in which the contact answers: 1 to 1,000. Null means without limit.",
+      ),
+  })
+  .meta({
+    id: "UpdatePlaybook",
+    description: "Absent fields keep their values. Null removes a field.",
+  });
+
+/** Which playbook to get, and in which version. */
+export interface GetPlaybook {
+  /** The id of the playbook. */
+  readonly id: string;
+  /**
+   * The version to get, such as the one that a run names. If absent, the current one. Old versions
+   * are kept for some time after their last use.
+   */
+  readonly version?: number | undefined;
+}
+
+export const getPlaybookSchema = z.strictObject({
+  id: reference.describe("The id of the playbook."),
+  version: queryInteger(1, 2_147_483_647)
+    .optional()
+    .describe(
+      "The version to get, such as the one that a run names. If absent, the current one. Old " +
+        "versions are kept for some time after their last use.",
+    ),
+});
