@@ -13,7 +13,7 @@ import {
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import { waitForTransportMs } from "./hand-over.ts";
-import { deadlineMs, outbound, transportFor } from "./send-queued.ts";
+import { callDeadlineMs, outbound, transportFor } from "./call-carrier.ts";
 import { decideAfterNotSent } from "./decide-after-attempt.ts";
 import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
@@ -76,7 +76,7 @@ async function askCarrier(
   try {
     return await withDeadline(
       clock,
-      deadlineMs,
+      callDeadlineMs,
       async () => {
         if (!transport.lookup) return unknown;
         const answer: unknown = await transport.lookup(outbound(message), subject);

@@ -1,7 +1,6 @@
 import { background, isStorageFailure } from "../store/index.ts";
 import { type HandedOver, handOverMessage, prefetchHandOver } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
-import { withDeadline } from "../kernel/index.ts";
 import {
   type BeginJob,
   type Claim,
@@ -14,16 +13,12 @@ import {
   retry,
   whenSettled,
 } from "../queue/index.ts";
-import { attemptById, type AttemptRow, type MessageRow } from "./rows.ts";
+import { attemptById } from "./rows.ts";
 import { noVerdicts, type Runtime } from "../operations/index.ts";
-import type { OutboundMessage, SendAnswer, Transport } from "../ports/index.ts";
+import type { SendAnswer } from "../ports/index.ts";
+import { callCarrier, type Called } from "./call-carrier.ts";
 import { checkSendAnswer } from "./transport-results.ts";
 
-/**
- * The deadline of a carrier call, in milliseconds. A hand-over leaves at least half a lease
- * (`renew`), so the call ends before the lease does.
- */
-export const deadlineMs = 25_000;
 /** The maximum number of messages of one conversation in one run. Then other jobs run. */
 const maxInARow = 50;
 
@@ -31,18 +26,18 @@ const maxInARow = 50;
 export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
-    goOn(runtime, claim, run, await handOver(runtime, claim, run, run.stopping.aborted));
+    sendFrom(runtime, claim, run, await handOver(runtime, claim, run, run.stopping.aborted));
   const begin: BeginJob<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, isOver: false };
     const handed = await handOverMessage(tx, claim, options);
-    return (run) => goOn(runtime, claim, run, handed);
+    return (run) => sendFrom(runtime, claim, run, handed);
   };
   // Policies of the host application are evaluated outside of the engine's transactions.
   return Object.assign(handle, hostPolicies.any ? {} : { begin, prefetch: prefetchHandOver });
 }
 
 /** Calls the carrier with a message that was handed over, and with those that wait behind it. */
-async function goOn(
+async function sendFrom(
   runtime: Runtime,
   claim: Claim<"send">,
   run: JobRun,
@@ -50,8 +45,7 @@ async function goOn(
 ): Promise<void> {
   let handed = first;
   for (let i = 1; handed !== undefined && !run.abort.aborted; i++) {
-    const transport = transportFor(runtime.transports, handed.attempt);
-    const called = await call(runtime, transport, handed.message, handed.attempt, run.abort);
+    const called = await callCarrier(runtime, handed, run.abort);
     // The call may still go on. The engine that takes the job next records the lost answer.
     if (called === "aborted") return;
     if (called.unfinishedCall !== undefined) {
@@ -169,81 +163,4 @@ async function recordMissedDeadline(
   };
   // A call that fails after its deadline adds nothing: its answer is recorded as lost.
   void unfinishedCall?.then(recordLate, () => {});
-}
-
-interface Called {
-  /** The carrier's answer. If the call missed its deadline: that the answer is lost. */
-  readonly answer: SendAnswer;
-  /** The call, if it missed its deadline. Its answer may still arrive. */
-  readonly unfinishedCall?: Promise<unknown> | undefined;
-}
-
-/** Calls the carrier. A call that misses its deadline counts as unanswered. */
-async function call(
-  { clock, logger }: Runtime,
-  transport: Transport | undefined,
-  message: MessageRow,
-  attempt: AttemptRow,
-  abort: AbortSignal,
-): Promise<Called | "aborted"> {
-  if (transport === undefined) {
-    const error = {
-      code: "carrier_unavailable",
-      message: `No transport ${attempt.transport} is set up here for ${attempt.mode}.`,
-    } as const;
-    return { answer: { outcome: "rejected", error, permanent: false } };
-  }
-  const { id: attempt_id, number, started_at } = attempt;
-  let sending: Promise<unknown> | undefined;
-  try {
-    return await withDeadline<Called>(
-      clock,
-      deadlineMs,
-      async (signal) => {
-        const context = { attempt_id, number, started_at, signal };
-        // A transport may return any thenable. Its `then` is called only once.
-        sending = Promise.resolve(transport.send(outbound(message), context));
-        const answer = await sending;
-        checkSendAnswer(transport.name, answer);
-        return { answer };
-      },
-      () => ({
-        answer: ambiguous(
-          "answer_lost",
-          "The carrier did not answer in time; its call may still go on.",
-        ),
-        unfinishedCall: sending,
-      }),
-      abort,
-    );
-  } catch (error) {
-    if (abort.aborted) return "aborted";
-    logger.warn(
-      { err: error, transport: transport.name, attempt_id },
-      "a transport failed; its answer is lost",
-    );
-    return { answer: ambiguous("unknown", "The transport failed without an answer.") };
-  }
-}
-
-function ambiguous(code: "answer_lost" | "unknown", message: string): SendAnswer {
-  return { outcome: "ambiguous", error: { code, message } };
-}
-
-/**
- * Returns the transport of an attempt. Checks the mode too, because another transport may have
- * taken the name since.
- */
-export function transportFor(
-  transports: readonly Transport[],
-  { transport, mode }: Pick<AttemptRow, "transport" | "mode">,
-): Transport | undefined {
-  return transports.find(
-    ({ name, capabilities }) => name === transport && capabilities.modes.includes(mode),
-  );
-}
-
-export function outbound(row: MessageRow): OutboundMessage {
-  const { id: message_id, account_id, mode, channel, from, to, body, media } = row;
-  return { message_id, account_id, mode, channel, from, to, body: body ?? "", media };
 }
