@@ -21,7 +21,7 @@ import { checkThrottle, recordHandOver, throttleByAddress } from "../senders/ind
 import { endQueued } from "./lost-attempts.ts";
 import { recordLostAnswer } from "./record-lost-answer.ts";
 
-/** The maximum number of messages of a conversation that one transaction reads or settles. */
+/** The maximum number of messages of a conversation that one transaction reads or ends. */
 const maxScanned = 50;
 
 /** A message and its committed attempt, for which the carrier is called next. */
@@ -88,7 +88,7 @@ export async function handOverMessage(
     const decision = handOver(stateOf(message), tx.now);
     switch (decision.decision) {
       case "expired":
-        await settleWaiting(tx, claim, options);
+        await handleExpiredAndLost(tx, claim, options);
         continue;
       case "wait":
         return waitUntil(tx, claim, decision.until, options);
@@ -126,7 +126,7 @@ async function waitUntil(
   at: number,
   options: HandOverOptions,
 ): Promise<undefined> {
-  const firstExpiry = await settleWaiting(tx, claim, options);
+  const firstExpiry = await handleExpiredAndLost(tx, claim, options);
   await finish(tx, claim, { againAt: Math.min(at, firstExpiry) });
   return undefined;
 }
@@ -145,7 +145,7 @@ async function beginAttempt(
   const { services, hostVerdicts } = options;
   const { drawId, secret } = services;
   const [throttle, addressee] = await Promise.all([
-    checkThrottle(tx, claim, message.from, () => settleWaiting(tx, claim, options)),
+    checkThrottle(tx, claim, message.from, () => handleExpiredAndLost(tx, claim, options)),
     holdAddressee(tx, secret, mediumOf(message.channel), message.to),
   ]);
   if (throttle === "wait") return "throttled";
@@ -171,12 +171,12 @@ async function beginAttempt(
 }
 
 /**
- * Settles those among the first messages of a conversation that need no carrier: ends the expired
- * ones and records lost answers, also behind a message that waits longer. A message that was
- * scheduled can be released before one that is being sent, and a crash then leaves that one behind
- * it. Returns when the next of the others expires, or Infinity.
+ * Ends the expired ones among the first messages of a conversation, and records lost answers, also
+ * behind a message that waits longer. A message that was scheduled can be released before one that
+ * is being sent, and a crash then leaves that one behind it. Returns when the next of the others
+ * expires, or Infinity.
  */
-async function settleWaiting(
+async function handleExpiredAndLost(
   tx: Tx,
   { key: { conversation_id } }: Claim<"send">,
   { services }: HandOverOptions,

@@ -16,7 +16,7 @@ import type { AttemptFailure } from "./choose-route.ts";
 import { decideAfterAnswer } from "./decide-after-attempt.ts";
 import type { HandedOver } from "./hand-over.ts";
 import { sendJob, updateClass } from "./send-jobs.ts";
-import { settleAttempt } from "./settle-attempt.ts";
+import { recordOutcome } from "./record-outcome.ts";
 
 /**
  * Records the carrier's answer, even if it is late or the claim was lost: the call was made in any
@@ -47,14 +47,14 @@ export async function recordAnswer(
   const answered = { answer, columns, accepted } as const;
   const decided = await decideAfterAnswer(tx, services, message, attempt, answered);
   const { state = stateOf(message), next } = decided ?? {};
-  const settlement = { state, answer: columns, next };
-  const recorded = await settleAttempt(tx, services, { message, attempt }, settlement);
+  const outcome = { state, answer: columns, next };
+  const recorded = await recordOutcome(tx, services, { message, attempt }, outcome);
   const { message: updated } = recorded;
-  const { message: settled } = await applyEarlyReceipts(tx, services, recorded);
-  await recordCarrierOptOut(tx, services, { message: settled, attempt }, columns.error);
+  const { message: latest } = await applyEarlyReceipts(tx, services, recorded);
+  await recordCarrierOptOut(tx, services, { message: latest, attempt }, columns.error);
   // If the claim was lost, its job may be gone, so the retry is scheduled here.
   if (updated.status === "queued") await arm(tx, sendJob(updated, updated.retry_at ?? tx.now));
-  const waiting = await findWaiting(tx, claim, handed, settled);
+  const waiting = await findWaiting(tx, claim, handed, latest);
   if (waiting === undefined) await finish(tx, claim);
   else await updateClass(tx, claim, waiting);
   return waiting !== undefined;

@@ -6,7 +6,7 @@ import { moveAndRecord, stateOf } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { type Seen, StorageConflict } from "../ports/index.ts";
 import { arm } from "../queue/index.ts";
-import { settleAttempt } from "./settle-attempt.ts";
+import { recordOutcome } from "./record-outcome.ts";
 import { attemptsOfMessage, type MessageRow } from "./rows.ts";
 import { applyEvidence } from "./rules.ts";
 import { followUpJob } from "./send-jobs.ts";
@@ -46,7 +46,7 @@ export async function recordLostAnswer(
   const next = await findNext(tx, services, message, attempt, answer);
   const retry = next?.next === "on" ? next : undefined;
   const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
-  const settlement = { state, answer, next: retry };
-  const settled = await settleAttempt(tx, services, { message, attempt }, settlement);
-  return settled.message;
+  const outcome = { state, answer, next: retry };
+  const recorded = await recordOutcome(tx, services, { message, attempt }, outcome);
+  return recorded.message;
 }

@@ -12,7 +12,7 @@ import type { Services } from "../operations/index.ts";
 import type { Tx } from "../store/index.ts";
 
 /** What the answer to an attempt led to. */
-interface Settlement {
+interface AttemptOutcome {
   /** The message's new state. */
   readonly state: MessageState;
   /** The attempt's columns that store the answer. */
@@ -27,11 +27,11 @@ interface Settlement {
  * nothing if a look-up or a receipt has proved already that the carrier accepted the attempt: proof
  * outranks a lost or negative answer.
  */
-export async function settleAttempt(
+export async function recordOutcome(
   tx: Tx,
   services: Services,
   reported: Reported,
-  { state, answer, next }: Settlement,
+  { state, answer, next }: AttemptOutcome,
 ): Promise<Reported> {
   const { message, attempt } = reported;
   if (isProved(attempt) && !isProved(answer)) return reported;
