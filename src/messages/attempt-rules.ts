@@ -11,7 +11,7 @@ import {
   type SendAnswer,
 } from "../ports/index.ts";
 import type { CarrierState, Evidence, JoinResult } from "./carrier-state.ts";
-import { maxAttempts, type Next, retryDelays } from "./route-rules.ts";
+import { maxAttempts, type NextAttempt, retryDelays } from "./route-rules.ts";
 import {
   type Ambiguous,
   applyEvidence,
@@ -37,8 +37,7 @@ export type AfterAttempt =
  * Applies the carrier's answer to attempt number `attempt`, however late it arrives. Acceptance
  * counts in any state. Any other answer counts only while this attempt is the last and still open.
  * `accepted` is the status that acceptance proves: `delivered` if the transport has no receipts.
- * `next` is where to send the message if the attempt failed. By default the message stays with its
- * transport.
+ * `next` is the next attempt if this one failed. By default the message stays with its transport.
  */
 export function applyAnswer(
   state: MessageState,
@@ -46,7 +45,7 @@ export function applyAnswer(
   answer: SendAnswer,
   now: number,
   accepted: "sent" | "delivered" = "sent",
-  next?: Next,
+  next?: NextAttempt,
 ): AfterAttempt {
   if (answer.outcome === "accepted") {
     return applyEvidence(state, { status: accepted, at: now, error: null });
@@ -54,9 +53,9 @@ export function applyAnswer(
   if (!isOpen(state, attempt)) return noChange;
   if (answer.outcome === "rejected") return refused(state, answer, now, next);
   if (state.status !== "sending") return noChange;
-  return next?.next === "on"
-    ? sendAgain(state, next.at)
-    : lost(state, carrierError(answer.error, false));
+  return next === undefined || next === "none"
+    ? lost(state, carrierError(answer.error, false))
+    : sendAgain(state, next.at);
 }
 
 /**
@@ -90,7 +89,7 @@ export function applyNotSent(
   state: MessageState,
   attempt: number,
   now: number,
-  next?: Next,
+  next?: NextAttempt,
   refusal?: MessageError | null,
 ): AfterAttempt {
   if (state.status !== "ambiguous" || state.attempts !== attempt) return noChange;
@@ -181,7 +180,7 @@ function refused(
   state: Sending | Ambiguous,
   answer: Extract<SendAnswer, { outcome: "rejected" }>,
   now: number,
-  next: Next | undefined,
+  next: NextAttempt | undefined,
 ): AfterAttempt {
   const { error, permanent, retry_after_ms } = answer;
   const again = permanent ? null : retryAt(state.attempts, retry_after_ms, now);
@@ -189,8 +188,8 @@ function refused(
   return retryOrEnd(state, due_at, carrierError(error, permanent));
 }
 
-function nextAt(next: Next): number | null {
-  return next.next === "on" ? next.at : null;
+function nextAt(next: NextAttempt): number | null {
+  return next === "none" ? null : next.at;
 }
 
 /**

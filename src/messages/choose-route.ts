@@ -3,7 +3,7 @@ import {
   isTransportError,
   nextAfter,
   matchRoute,
-  type Next,
+  type NextAttempt,
   type RouteFacts,
   type FailedAttempt,
   type ChosenRoute,
@@ -51,7 +51,7 @@ export type AttemptFailure = Pick<AttemptRow, "outcome" | "error" | "not_before"
  * may have been sent would be after its expiry. `changed` is an earlier attempt whose new outcome
  * is not stored yet.
  */
-export async function findNext(
+export async function findNextAttempt(
   tx: Tx,
   { routes, transports }: Routing,
   message: MessageRow,
@@ -59,7 +59,7 @@ export async function findNext(
   failure: AttemptFailure,
   at = tx.now,
   changed?: AttemptRow,
-): Promise<Next | undefined> {
+): Promise<NextAttempt | undefined> {
   if (routes.length === 0) return undefined;
   const route = chooseRoute({ routes, transports }, message, attempt.transport);
   const [first, ...others] = route.transports;
@@ -81,7 +81,7 @@ export async function findNext(
     tx.now,
   );
   // A message that may have been sent must not expire because another attempt would be too late.
-  const isLate = next.next === "on" && next.at >= (message.expires_at ?? Infinity);
+  const isLate = next !== "none" && next.at >= (message.expires_at ?? Infinity);
   return isLate && outcome !== "rejected" ? undefined : next;
 }
 
@@ -128,8 +128,11 @@ function triedOf({
 /**
  * Returns the columns that change with the transport. A provider id belongs to one carrier only.
  */
-export function transportPatch(message: MessageRow, next: Next | undefined): Partial<MessageRow> {
-  if (next === undefined || next.next === "nowhere" || next.transport === message.transport) {
+export function transportPatch(
+  message: MessageRow,
+  next: NextAttempt | undefined,
+): Partial<MessageRow> {
+  if (next === undefined || next === "none" || next.transport === message.transport) {
     return {};
   }
   return { transport: next.transport, provider_message_id: null };

@@ -4,7 +4,7 @@
  */
 import { answerLost, retryAt, sendAgain } from "./attempt-rules.ts";
 import { join } from "./carrier-state.ts";
-import { findNext } from "./choose-route.ts";
+import { findNextAttempt } from "./choose-route.ts";
 import {
   isAccepted,
   isPending,
@@ -19,7 +19,7 @@ import type { Services } from "../operations/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow } from "./rows.ts";
 import { followUpJob, sendJob } from "./send-jobs.ts";
-import type { Next } from "./route-rules.ts";
+import type { PlannedAttempt } from "./route-rules.ts";
 import { endOf, type MessageState } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -50,10 +50,7 @@ type Continuation =
   /** The status is based on this attempt. */
   | { readonly by: "attempt"; readonly basis: OpenAttempt }
   /** The next attempt follows the failed one. */
-  | { readonly by: "retry"; readonly failed: Seen<AttemptRow>; readonly next: Planned };
-
-/** A next attempt. */
-type Planned = Extract<Next, { next: "on" }>;
+  | { readonly by: "retry"; readonly failed: Seen<AttemptRow>; readonly next: PlannedAttempt };
 
 /**
  * Decides as if `attempt` had been given up before the later attempts began: one that was accepted
@@ -88,13 +85,14 @@ async function nextAfterFailure(
   services: Services,
   message: MessageRow,
   failed: AttemptRow,
-): Promise<Planned | undefined> {
+): Promise<PlannedAttempt | undefined> {
   const { body, expires_at } = message;
   if (body === null || expires_at === null) return undefined;
   const at = failed.answered_at ?? tx.now;
   const next =
-    (await findNext(tx, services, message, failed, failed, at)) ?? retryOver(failed, at, tx.now);
-  return next?.next === "on" && next.at < expires_at ? next : undefined;
+    (await findNextAttempt(tx, services, message, failed, failed, at)) ??
+    retryOver(failed, at, tx.now);
+  return next !== undefined && next !== "none" && next.at < expires_at ? next : undefined;
 }
 
 /** Returns the next attempt over the same transport after a refusal. */
@@ -102,10 +100,10 @@ function retryOver(
   { number, transport, outcome, error, not_before }: AttemptRow,
   at: number,
   now: number,
-): Planned | undefined {
+): PlannedAttempt | undefined {
   if (outcome !== "rejected" || error?.permanent === true) return undefined;
   const due = not_before ?? retryAt(number, undefined, at);
-  return due === null ? undefined : { next: "on", transport, at: Math.max(due, now) };
+  return due === null ? undefined : { transport, at: Math.max(due, now) };
 }
 
 /** The columns that clear the evidence of the attempt that the message no longer depends on. */

@@ -3,11 +3,11 @@
  * pure rules are in `attempt-rules.ts`.
  */
 import { type AfterAttempt, applyAnswer, applyNotSent } from "./attempt-rules.ts";
-import { type AttemptFailure, findNext } from "./choose-route.ts";
+import { type AttemptFailure, findNextAttempt } from "./choose-route.ts";
 import { isLeftBehind } from "./deciding-attempt.ts";
 import { checkLostAttempts } from "./lost-attempts.ts";
 import { stateOf } from "./move.ts";
-import type { Next } from "./route-rules.ts";
+import type { NextAttempt } from "./route-rules.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
 import type { MessageState } from "./rules.ts";
 import type { Services } from "../operations/index.ts";
@@ -17,11 +17,11 @@ import type { Tx } from "../store/index.ts";
 /** What a message becomes. */
 interface Decided {
   readonly state: MessageState;
-  /** Where to send it, if it is sent again. Undefined if it stays with its transport. */
-  readonly next: Next | undefined;
+  /** The next attempt. Undefined if there is none or the message stays with its transport. */
+  readonly next: NextAttempt | undefined;
 }
 
-function decided(after: AfterAttempt, next: Next | undefined): Decided | undefined {
+function decided(after: AfterAttempt, next: NextAttempt | undefined): Decided | undefined {
   if (after.decision === "none") return undefined;
   return { state: after.state, next: after.decision === "retry" ? next : undefined };
 }
@@ -50,7 +50,7 @@ export async function decideAfterAnswer(
   const next =
     answer.outcome === "accepted"
       ? undefined
-      : await findNext(tx, services, message, attempt, columns);
+      : await findNextAttempt(tx, services, message, attempt, columns);
   const after = applyAnswer(state, attempt.number, answer, tx.now, accepted, next);
   return decided(await checkLostAttempts(tx, message, after, attempt), next);
 }
@@ -68,9 +68,12 @@ export async function decideAfterNotSent(
   attempt: AttemptRow,
 ): Promise<Decided | undefined> {
   const state = stateOf(message);
-  const findNextAfter = (last: AttemptRow, failure: AttemptFailure): Promise<Next | undefined> =>
-    findNext(tx, services, message, last, failure, last.answered_at ?? tx.now, attempt);
-  let next: Next | undefined;
+  const findNextAfter = (
+    last: AttemptRow,
+    failure: AttemptFailure,
+  ): Promise<NextAttempt | undefined> =>
+    findNextAttempt(tx, services, message, last, failure, last.answered_at ?? tx.now, attempt);
+  let next: NextAttempt | undefined;
   let after: AfterAttempt;
   if (attempt.number === message.attempts) {
     // An attempt that was certainly not sent equals a temporary refusal.
@@ -80,7 +83,7 @@ export async function decideAfterNotSent(
     const last = await tx.get(attemptsOfMessage, [message.id, message.attempts]);
     if (last?.outcome !== "rejected") return undefined;
     // The refusal was final, unless the route now has another transport to try.
-    next = (await findNextAfter(last, last)) ?? { next: "nowhere" };
+    next = (await findNextAfter(last, last)) ?? "none";
     after = applyNotSent(state, last.number, tx.now, next, last.error);
   }
   return decided(await checkLostAttempts(tx, message, after, attempt), next);

@@ -1,6 +1,6 @@
 import { applyLostAnswer, sendAgain } from "./attempt-rules.ts";
 import type { Evidence } from "./carrier-state.ts";
-import { findNext } from "./choose-route.ts";
+import { findNextAttempt } from "./choose-route.ts";
 import { isProved } from "./deciding-attempt.ts";
 import { moveAndRecord, stateOf } from "./move.ts";
 import type { Services } from "../operations/index.ts";
@@ -43,8 +43,8 @@ export async function recordLostAnswer(
     return moveAndRecord(tx, services.drawId, message, state);
   }
   const answer = { outcome: "ambiguous", error: decision.state.error, not_before: null } as const;
-  const next = await findNext(tx, services, message, attempt, answer);
-  const retry = next?.next === "on" ? next : undefined;
+  const next = await findNextAttempt(tx, services, message, attempt, answer);
+  const retry = next === "none" ? undefined : next;
   const state = retry === undefined ? decision.state : sendAgain(decision.state, retry.at).state;
   const outcome = { state, answer, next: retry };
   const recorded = await recordOutcome(tx, services, { message, attempt }, outcome);

@@ -4,7 +4,7 @@ import { firstFollowUpAt } from "./follow-up-times.ts";
 import { followUpLostAttempts } from "./lost-attempts.ts";
 import { moveMessage, writeTimeline } from "./move.ts";
 import { arm } from "../queue/index.ts";
-import type { Next } from "./route-rules.ts";
+import type { NextAttempt } from "./route-rules.ts";
 import { type AttemptRow, attempts } from "./rows.ts";
 import type { MessageState } from "./rules.ts";
 import { followUpJob } from "./send-jobs.ts";
@@ -17,8 +17,8 @@ interface AttemptOutcome {
   readonly state: MessageState;
   /** The attempt's columns that store the answer. */
   readonly answer: Pick<AttemptRow, "outcome"> & Partial<AttemptRow>;
-  /** Where to send the message next, if it is sent again. */
-  readonly next: Next | undefined;
+  /** The next attempt. Undefined if the message stays with its transport. */
+  readonly next: NextAttempt | undefined;
 }
 
 /**

@@ -37,10 +37,13 @@ export interface FailedAttempt {
   readonly not_before: number | null;
 }
 
-/** The next attempt: over a transport, possibly the same one, not before `at`; or none. */
-export type Next =
-  | { readonly next: "on"; readonly transport: string; readonly at: number }
-  | { readonly next: "nowhere" };
+/** The next attempt over a transport, possibly the same one. */
+export interface PlannedAttempt {
+  readonly transport: string;
+  /** The earliest time of the attempt, in milliseconds. */
+  readonly at: number;
+}
+export type NextAttempt = PlannedAttempt | "none";
 
 /** The delay after each failed attempt, in milliseconds. The sixth attempt is the last. */
 export const retryDelays = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
@@ -79,16 +82,16 @@ export function nextAfter(
   { transports }: Pick<ChosenRoute, "transports">,
   tried: readonly FailedAttempt[],
   now: number,
-): Next {
+): NextAttempt {
   const last = transports.indexOf(tried.at(-1)?.transport ?? "");
   // If several transports are due, the one after the last attempt wins.
   const inTurn = [...transports.slice(last + 1), ...transports.slice(0, last + 1)];
-  let next: Next = { next: "nowhere" };
+  let next: NextAttempt = "none";
   for (const transport of inTurn) {
     const due = nextTryAt(tried.filter((each) => each.transport === transport));
     if (due === null) continue;
     const at = Math.max(due, now);
-    if (next.next === "nowhere" || at < next.at) next = { next: "on", transport, at };
+    if (next === "none" || at < next.at) next = { transport, at };
   }
   return next;
 }

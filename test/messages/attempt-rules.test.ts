@@ -138,12 +138,12 @@ it("a lost answer is reported as one that may have been sent, unless the route g
     },
   });
   const unclear = { outcome: "ambiguous", error: { code: "unknown", message: "" } } as const;
-  const on = { next: "on", transport: "second", at: now + 5 } as const;
+  const on = { transport: "second", at: now + 5 };
   expect(applyAnswer(sending, 2, unclear, now, "sent", on)).toMatchObject({
     decision: "retry",
     state: { due_at: now + 5 },
   });
-  const stays = applyAnswer(sending, 2, unclear, now, "sent", { next: "nowhere" });
+  const stays = applyAnswer(sending, 2, unclear, now, "sent", "none");
   expect(stays).toMatchObject({ decision: "ambiguous", state: { error: { permanent: false } } });
 });
 

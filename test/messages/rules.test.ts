@@ -230,8 +230,8 @@ describe("after an attempt", () => {
     const wait = fc.option(fc.nat(2 * hour), { nil: undefined });
     const next = fc.oneof(
       fc.constant(undefined),
-      fc.constant({ next: "nowhere" } as const),
-      fc.record({ next: fc.constant("on" as const), transport: fc.constant("b"), at: anyTime }),
+      fc.constant("none" as const),
+      fc.record({ transport: fc.constant("b"), at: anyTime }),
     );
     fc.assert(
       fc.property(last, wait, next, fc.boolean(), (from, retry_after_ms, to, isUnsent) => {
@@ -244,7 +244,7 @@ describe("after an attempt", () => {
             ? now
             : null
           : retryAt(from.attempts, retry_after_ms, now);
-        const due_at = to === undefined ? again : to.next === "on" ? to.at : null;
+        const due_at = to === undefined ? again : to === "none" ? null : to.at;
         const decided = isUnsent
           ? applyNotSent(from, from.attempts, now, to)
           : applyAnswer(from, from.attempts, said, now, "sent", to);
