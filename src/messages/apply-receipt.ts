@@ -21,7 +21,7 @@ import { continueMessage } from "./continue-message.ts";
 import {
   carrierColumns,
   dependsOn,
-  isBasis,
+  isDecidingAttempt,
   isLastOpen,
   isLeftBehind,
   isProved,
@@ -56,9 +56,15 @@ async function applyReceipt(
 ): Promise<Reported> {
   const evidence = evidenceOf(withValidTime(receipt, tx.now));
   // Storing the evidence can give the attempt up, so this is asked first.
-  const wasLeft = isLeftBehind(reported.message, reported.attempt);
+  const wasLeftBehind = isLeftBehind(reported.message, reported.attempt);
   const known = await storeEvidence(tx, services, reported, evidence);
-  const { ignored_reason, ...joined } = await joinEvidence(tx, services, known, evidence, wasLeft);
+  const { ignored_reason, ...joined } = await joinEvidence(
+    tx,
+    services,
+    known,
+    evidence,
+    wasLeftBehind,
+  );
   const updated = { ...joined, message: withMessageWritten(tx, reported, joined) };
   const { message, attempt } = updated;
   writeTimeline(tx, services.drawId, reported.message, message, {
@@ -121,7 +127,7 @@ interface Joined extends Reported {
 
 /**
  * Adds evidence of an attempt to the state of its message, unless it no longer counts. The attempt
- * has the evidence already. `wasLeft` says whether the message had gone on without the attempt
+ * has the evidence already. `wasLeftBehind` says whether the message had gone on without the attempt
  * before (`isLeftBehind`).
  */
 export async function joinEvidence(
@@ -129,13 +135,13 @@ export async function joinEvidence(
   services: Services,
   reported: Reported,
   evidence: Evidence,
-  wasLeft: boolean,
+  wasLeftBehind: boolean,
 ): Promise<Joined> {
   const { message, attempt } = reported;
   const isLast = await isLastOpen(tx, message, attempt);
-  if (isSuperseded(evidence, { isLast, isLeftBehind: wasLeft })) {
+  if (isSuperseded(evidence, { isLast, isLeftBehind: wasLeftBehind })) {
     // A later attempt may deliver the message. If the status depended on this one, it changes.
-    const isGivenUp = evidence.status === "undelivered" && !wasLeft;
+    const isGivenUp = evidence.status === "undelivered" && !wasLeftBehind;
     const continued =
       isGivenUp && dependsOn(message, attempt)
         ? await continueMessage(tx, services, reported)
@@ -170,7 +176,7 @@ export async function applyPushedReceipts(
   const { message, attempt } = updated;
   // The answer to the attempt may never come, so its follow-up is scheduled here.
   const isNews = message.status === "sent" && reported.message.status !== "sent";
-  if (isNews && isBasis(message, attempt)) {
+  if (isNews && isDecidingAttempt(message, attempt)) {
     await arm(tx, followUpJob(attempt, attempt.leased_until));
   }
   return updated;

@@ -13,12 +13,11 @@ import {
   otherAttempts,
   type Reported,
 } from "./deciding-attempt.ts";
-import { firstFollowUpAt } from "./follow-up-times.ts";
 import { moveMessage } from "./move.ts";
 import type { Services } from "../operations/index.ts";
 import { arm, disarm } from "../queue/index.ts";
 import { type AttemptRow, attempts, type MessageRow } from "./rows.ts";
-import { followUpJob, sendJob } from "./send-jobs.ts";
+import { armFollowUps, sendJob } from "./send-jobs.ts";
 import type { PlannedAttempt } from "./route-rules.ts";
 import { endOf, type MessageState } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
@@ -41,14 +40,15 @@ export async function continueMessage(
   if (continuation === undefined) return undefined;
   await disarm(tx, { kind: "follow-up", key: { attempt_id: attempt.id } });
   if (continuation.by === "retry") return queueAgain(tx, services, reported, continuation);
-  const updated = await baseOn(tx, services, message, continuation.basis);
-  await followUpAll(tx, services, updated, others);
+  const updated = await decideBy(tx, services, message, continuation.attempt);
+  // The other attempts had no follow-ups while the status depended on another one.
+  await armFollowUps(tx, services, updated, others);
   return { message: updated, attempt };
 }
 
 type Continuation =
-  /** The status is based on this attempt. */
-  | { readonly by: "attempt"; readonly basis: OpenAttempt }
+  /** This attempt decides the status. */
+  | { readonly by: "attempt"; readonly attempt: OpenAttempt }
   /** The next attempt follows the failed one. */
   | { readonly by: "retry"; readonly failed: Seen<AttemptRow>; readonly next: PlannedAttempt };
 
@@ -65,18 +65,18 @@ async function findContinuation(
   const later = others.filter(({ number }) => number > attempt.number);
   const last = later.at(-1) ?? attempt;
   const sent = later.findLast(isAccepted);
-  if (sent !== undefined) return { by: "attempt", basis: sent };
-  if (isPending(last)) return { by: "attempt", basis: last };
+  if (sent !== undefined) return { by: "attempt", attempt: sent };
+  if (isPending(last)) return { by: "attempt", attempt: last };
   const next = await nextAfterFailure(tx, services, message, last);
   if (next === undefined) {
-    const open = later.findLast(mayDeliver);
-    return open && { by: "attempt", basis: open };
+    const lost = later.findLast(mayDeliver);
+    return lost && { by: "attempt", attempt: lost };
   }
   // A message that an earlier attempt has sent is not sent again.
   const sentBefore = others.findLast(isAccepted);
   return sentBefore === undefined
     ? { by: "retry", failed: last, next }
-    : { by: "attempt", basis: sentBefore };
+    : { by: "attempt", attempt: sentBefore };
 }
 
 /** Returns the attempt after a failed one, if it can begin within the message's time to live. */
@@ -121,8 +121,8 @@ async function queueAgain(
   { message, attempt }: Reported,
   { failed, next: { transport, at } }: Extract<Continuation, { by: "retry" }>,
 ): Promise<Reported> {
-  const { attempts: made, expires_at } = message;
-  const { state } = sendAgain({ attempts: made, expires_at: expires_at ?? Infinity }, at);
+  const { attempts: count, expires_at } = message;
+  const { state } = sendAgain({ attempts: count, expires_at: expires_at ?? Infinity }, at);
   const columns = { ...noCarrierState, transport, provider_message_id: null, basis: null };
   const updated = await moveMessage(tx, services.drawId, message, state, columns);
   await arm(tx, sendJob(updated, at));
@@ -130,8 +130,8 @@ async function queueAgain(
   return { message: updated, attempt: planned.id === attempt.id ? planned : attempt };
 }
 
-/** Gives the message the status that an attempt gives it. */
-async function baseOn(
+/** Lets an attempt decide the status of the message. */
+async function decideBy(
   tx: Tx,
   services: Services,
   message: Seen<MessageRow>,
@@ -139,7 +139,7 @@ async function baseOn(
 ): Promise<Seen<MessageRow>> {
   const { number: basis, transport, provider_message_id } = attempt;
   const columns = { ...noCarrierState, transport, provider_message_id, basis };
-  const state = stateBy(message, attempt);
+  const state = stateAfter(message, attempt);
   const updated = await moveMessage(tx, services.drawId, message, state, columns);
   // The engine that made the call may have stopped. The job then records the lost answer.
   if (state.status === "sending") await arm(tx, sendJob(updated, tx.now));
@@ -147,8 +147,8 @@ async function baseOn(
 }
 
 /** Returns the state that an attempt gives its message. */
-function stateBy(
-  { attempts: made, expires_at: ends_at }: MessageRow,
+function stateAfter(
+  { attempts: count, expires_at: ends_at }: MessageRow,
   { outcome, error, started_at, answered_at }: OpenAttempt,
 ): MessageState {
   const expires_at = ends_at ?? Infinity;
@@ -156,24 +156,8 @@ function stateBy(
     case "accepted":
       return join(null, { status: "sent", at: answered_at ?? started_at, error: null }).state;
     case "pending":
-      return { status: "sending", expires_at, attempts: made };
+      return { status: "sending", expires_at, attempts: count };
     case "ambiguous":
-      return { status: "ambiguous", expires_at, attempts: made, error: error ?? answerLost };
-  }
-}
-
-/**
- * Schedules the follow-ups that the attempts need with the present status of their message. They
- * had none while its status depended on another attempt.
- */
-async function followUpAll(
-  tx: Tx,
-  { factsByTransport }: Services,
-  message: MessageRow,
-  made: readonly AttemptRow[],
-): Promise<void> {
-  for (const each of made) {
-    const at = firstFollowUpAt(each, message, factsByTransport, tx.now);
-    if (at !== undefined) await arm(tx, followUpJob(each, at));
+      return { status: "ambiguous", expires_at, attempts: count, error: error ?? answerLost };
   }
 }

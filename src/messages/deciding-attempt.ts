@@ -30,12 +30,14 @@ export function carrierColumns(
   const { number: basis, transport, provider_message_id } = attempt;
   if (status !== message.status) return { transport, provider_message_id, basis };
   const isOwn =
-    message.carrier_state === null ? transport === message.transport : isBasis(message, attempt);
+    message.carrier_state === null
+      ? transport === message.transport
+      : isDecidingAttempt(message, attempt);
   return isOwn && message.provider_message_id === null ? { provider_message_id } : {};
 }
 
-/** Whether the status of a message that a carrier has is based on the attempt. */
-export function isBasis(
+/** Whether a carrier has the message, and its status is based on the attempt. */
+export function isDecidingAttempt(
   { carrier_state, basis, transport, provider_message_id }: MessageRow,
   attempt: Pick<AttemptRow, "number" | "transport" | "provider_message_id">,
 ): boolean {
@@ -55,7 +57,7 @@ export function isBasis(
 export function dependsOn(message: MessageRow, attempt: AttemptRow): boolean {
   const { status, transport } = message;
   if (isWaiting(message)) return transport === attempt.transport;
-  return (status === "sent" || status === "unconfirmed") && isBasis(message, attempt);
+  return (status === "sent" || status === "unconfirmed") && isDecidingAttempt(message, attempt);
 }
 
 function isWaiting({ status }: MessageRow): boolean {
@@ -70,7 +72,7 @@ export function isProved({ outcome }: Pick<AttemptRow, "outcome">): boolean {
 /** Whether the message has gone on without the attempt, which its carrier gave up. */
 export function isLeftBehind(message: MessageRow, attempt: AttemptRow): boolean {
   const isSent = message.status === "sent" || message.status === "unconfirmed";
-  return attempt.outcome === "undelivered" && (isSent || !isBasis(message, attempt));
+  return attempt.outcome === "undelivered" && (isSent || !isDecidingAttempt(message, attempt));
 }
 
 /**

@@ -22,7 +22,7 @@ import { background, type Reads, scan, type Tx, unscoped } from "../store/index.
 import { checkLookupAnswer } from "./transport-results.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
-import { isBasis, isLeftBehind, type Reported } from "./deciding-attempt.ts";
+import { isDecidingAttempt, isLeftBehind, type Reported } from "./deciding-attempt.ts";
 import { sendJob } from "./send-jobs.ts";
 
 /** Looks up an attempt whose answer was lost or whose receipts have not come. */
@@ -168,8 +168,8 @@ async function applyFinding(
     const status =
       factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const evidence = { status, at: attempt.started_at, error: null } as const;
-    const wasLeft = isLeftBehind(message, attempt);
-    ({ message: updated } = await joinEvidence(tx, services, reported, evidence, wasLeft));
+    const wasLeftBehind = isLeftBehind(message, attempt);
+    ({ message: updated } = await joinEvidence(tx, services, reported, evidence, wasLeftBehind));
   } else if (answer.outcome === "not_sent") {
     const decided = await decideAfterNotSent(tx, services, message, attempt);
     if (decided !== undefined) {
@@ -207,7 +207,7 @@ async function leaveToOthers(tx: Tx, claim: Claim<"follow-up">, drawId: Generate
 
 /** A sent message waits only for the receipts of the attempt that its status is based on. */
 function waitsForOther(message: MessageRow, attempt: AttemptRow): boolean {
-  return message.status === "sent" && !isBasis(message, attempt);
+  return message.status === "sent" && !isDecidingAttempt(message, attempt);
 }
 
 /** Marks the message `unconfirmed` if the wait for receipts, which ends at `endsAt`, is over. */

@@ -4,11 +4,9 @@
  */
 import { type AfterAttempt, ambiguousIfLost, answerLost } from "./attempt-rules.ts";
 import { maxTried } from "./choose-route.ts";
-import { firstFollowUpAt } from "./follow-up-times.ts";
 import { moveMessage, stateOf } from "./move.ts";
-import { arm } from "../queue/index.ts";
 import { type AttemptRow, attemptsOfMessage, type MessageRow } from "./rows.ts";
-import { followUpJob } from "./send-jobs.ts";
+import { armFollowUps } from "./send-jobs.ts";
 import type { Services } from "../operations/index.ts";
 import type { Seen } from "../ports/index.ts";
 import type { Tx } from "../store/index.ts";
@@ -42,14 +40,11 @@ export async function checkLostAttempts(
  */
 export async function followUpLostAttempts(
   tx: Tx,
-  { factsByTransport }: Services,
+  services: Services,
   message: MessageRow,
   except?: AttemptRow,
 ): Promise<void> {
-  for (const lost of await findLostAttempts(tx, message, except)) {
-    const at = firstFollowUpAt(lost, message, factsByTransport, tx.now);
-    if (at !== undefined) await arm(tx, followUpJob(lost, at));
-  }
+  await armFollowUps(tx, services, message, await findLostAttempts(tx, message, except));
 }
 
 /**
