@@ -1,15 +1,6 @@
 import { withDeadline, type GenerateId, iso } from "../kernel/index.ts";
 import { finish, type JobHandler, arm, type Claim } from "../queue/index.ts";
-import {
-  attemptById,
-  type AttemptRow,
-  messageById,
-  type MessageRow,
-  attempts,
-  attemptByProviderId,
-  attemptsOfMessage,
-  messagesOfContact,
-} from "./rows.ts";
+import { attemptById, type AttemptRow, messageById, type MessageRow, attempts } from "./rows.ts";
 import type { LookupAnswer, Transport, Seen } from "../ports/index.ts";
 import { maxAbsenceMs, needsFollowUp, nextFollowUpAt, receiptsEndAt } from "./follow-up-times.ts";
 import { waitForTransportMs } from "./hand-over.ts";
@@ -18,10 +9,11 @@ import { decideAfterNotSent } from "./decide-after-attempt.ts";
 import { applyReceiptTimeout } from "./rules.ts";
 import { stateOf, moveAndRecord, moveMessage, writeTimeline } from "./move.ts";
 import type { Runtime, Services } from "../operations/index.ts";
-import { background, type Reads, scan, type Tx, unscoped } from "../store/index.ts";
+import { background, type Reads, type Tx } from "../store/index.ts";
 import { checkLookupAnswer } from "./transport-results.ts";
 import { applyEarlyReceipts, applyReceipts, joinEvidence, providerIdFor } from "./apply-receipt.ts";
 import { transportPatch } from "./choose-route.ts";
+import { type Finding, hasRival, identify } from "./identify-attempt.ts";
 import { isDecidingAttempt, isLeftBehind, type Reported } from "./deciding-attempt.ts";
 import { sendJob } from "./send-jobs.ts";
 
@@ -103,7 +95,7 @@ async function askCarrier(
 async function recordLookup(
   tx: Tx,
   claim: Claim<"follow-up">,
-  found: LookupAnswer,
+  answer: LookupAnswer,
   services: Services,
 ): Promise<void> {
   const attempt = await tx.get(attemptById, [claim.key.attempt_id]);
@@ -112,23 +104,23 @@ async function recordLookup(
   if (attempt === undefined || message === undefined) return finish(tx, claim);
 
   const { drawId, factsByTransport } = services;
-  const answer = await identify(tx, attempt, found);
+  const finding = await identify(tx, attempt, answer);
   const provider_message_id =
-    answer.outcome === "sent"
-      ? await providerIdFor(tx, attempt, answer.provider_message_id)
+    finding.outcome === "sent"
+      ? await providerIdFor(tx, attempt, finding.provider_message_id)
       : attempt.provider_message_id;
-  const outcome = outcomeOf(attempt, answer);
+  const outcome = outcomeOf(attempt, finding);
   const attemptAfter = tx.update(attempts, attempt, {
     lookups: attempt.lookups + 1,
     outcome,
     provider_message_id,
   });
   const before = { message, attempt: attemptAfter };
-  let updated = await applyFinding(tx, services, before, answer);
-  if (answer.outcome === "sent") {
+  let updated = await applyFinding(tx, services, before, finding);
+  if (finding.outcome === "sent") {
     const reported = { message: updated, attempt: attemptAfter };
-    const told = await applyReceipts(tx, services, reported, answer.receipts);
-    ({ message: updated } = await applyEarlyReceipts(tx, services, told));
+    const withReceipts = await applyReceipts(tx, services, reported, finding.receipts);
+    ({ message: updated } = await applyEarlyReceipts(tx, services, withReceipts));
   }
   if (waitsForOther(updated, attemptAfter)) return finish(tx, claim);
   updated = await endReceiptWait(
@@ -146,12 +138,9 @@ async function recordLookup(
  * Returns the outcome of an attempt after a look-up. A lost attempt that was certainly not sent
  * counts as rejected, also in later route decisions.
  */
-function outcomeOf(
-  { outcome }: AttemptRow,
-  answer: Exclude<LookupAnswer, { outcome: "alike" }>,
-): AttemptRow["outcome"] {
-  if (answer.outcome === "sent") return outcome === "undelivered" ? outcome : "accepted";
-  return answer.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
+function outcomeOf({ outcome }: AttemptRow, finding: Finding): AttemptRow["outcome"] {
+  if (finding.outcome === "sent") return outcome === "undelivered" ? outcome : "accepted";
+  return finding.outcome === "not_sent" && outcome === "ambiguous" ? "rejected" : outcome;
 }
 
 /** Applies what a look-up found to the message, and writes it to the timeline. */
@@ -159,18 +148,18 @@ async function applyFinding(
   tx: Tx,
   services: Services,
   reported: Reported,
-  answer: Exclude<LookupAnswer, { outcome: "alike" }>,
+  finding: Finding,
 ): Promise<Seen<MessageRow>> {
   const { message, attempt } = reported;
   const { drawId, factsByTransport } = services;
   let updated = message;
-  if (answer.outcome === "sent") {
+  if (finding.outcome === "sent") {
     const status =
       factsByTransport.get(attempt.transport)?.receipts === "none" ? "delivered" : "sent";
     const evidence = { status, at: attempt.started_at, error: null } as const;
     const wasLeftBehind = isLeftBehind(message, attempt);
     ({ message: updated } = await joinEvidence(tx, services, reported, evidence, wasLeftBehind));
-  } else if (answer.outcome === "not_sent") {
+  } else if (finding.outcome === "not_sent") {
     const decided = await decideAfterNotSent(tx, services, message, attempt);
     if (decided !== undefined) {
       const patch = transportPatch(message, decided.next);
@@ -183,7 +172,7 @@ async function applyFinding(
     type: "lookup",
     at: iso(tx.now),
     attempt_id: attempt.id,
-    outcome: answer.outcome,
+    outcome: finding.outcome,
   } as const;
   writeTimeline(tx, drawId, message, updated, entry);
   return updated;
@@ -221,91 +210,4 @@ async function endReceiptWait(
   const decision = applyReceiptTimeout(stateOf(message), tx.now);
   if (decision.decision === "none") return message;
   return moveAndRecord(tx, drawId, message, decision.state);
-}
-
-/** The maximum number of messages, and of attempts of each, that are compared with an attempt. */
-const maxOthers = 100;
-/** The maximum number of the contact's messages that are searched for these. */
-const maxSearched = 10_000;
-/**
- * A carrier's message belongs to an attempt of about the same time. Attempts this far apart, in
- * milliseconds, do not own each other's messages.
- */
-const apartMs = 3_600_000;
-
-/**
- * Whether another attempt of about the same time may own a message that the carrier lists: its
- * provider id is unknown, and it sends another message to the recipient now, or has lost its answer
- * to a message with the same content. The status of that message does not matter: it may be sent
- * over another carrier or canceled after the answer was lost. Attempts that begin after the carrier
- * listed its messages own none of them, so this is read after the look-up. If the search does not
- * end within its limits, there may be such an attempt.
- */
-async function hasRival(
-  reads: Reads,
-  message: MessageRow,
-  { transport, started_at }: AttemptRow,
-): Promise<boolean> {
-  const search = {
-    index: messagesOfContact,
-    prefix: [message.contact_id],
-    order: "descending",
-    where: { direction: "outbound", to: message.to },
-    // A message changes when its attempt begins, so one that last changed earlier has no rival.
-    keep: (each: MessageRow) =>
-      each.id !== message.id &&
-      each.attempts > 0 &&
-      each.updated_at > started_at - apartMs &&
-      (each.status === "sending" || isAlike(each, message)),
-    limit: maxOthers,
-  } as const;
-  const { rows, more } = await scan(reads, search, maxSearched);
-  if (more) return true;
-  const made = await reads.lists(
-    attemptsOfMessage,
-    rows.map(({ id }) => [id]),
-    maxOthers,
-  );
-  return made
-    .flat()
-    .some(
-      (each) =>
-        each.transport === transport &&
-        each.provider_message_id === null &&
-        (each.outcome === "pending" || each.outcome === "ambiguous") &&
-        Math.abs(each.started_at - started_at) < apartMs,
-    );
-}
-
-/** Whether two messages have the same content. That of a redacted message is unknown. */
-function isAlike(a: MessageRow, b: MessageRow): boolean {
-  if (a.body === null || b.body === null) return true;
-  return a.body === b.body && JSON.stringify(a.media) === JSON.stringify(b.media);
-}
-
-/** The maximum number of candidates. With more, the attempt cannot be identified. */
-const maxAlike = 100;
-
-/**
- * Identifies the attempt among the carrier's messages that look the same: it is the only one that
- * no other attempt owns. The result is `unknown` if no candidate or more than one is left.
- */
-async function identify(
-  tx: Tx,
-  { id, transport }: AttemptRow,
-  answer: LookupAnswer,
-): Promise<Exclude<LookupAnswer, { outcome: "alike" }>> {
-  if (answer.outcome !== "alike") return answer;
-  const { messages } = answer;
-  if (messages.length > maxAlike) return { outcome: "unknown" };
-  const owners = await Promise.all(
-    messages.map(({ provider_message_id }) =>
-      unscoped(tx).get(attemptByProviderId, [transport, provider_message_id]),
-    ),
-  );
-  const free = messages.filter((_, i) => owners[i] === undefined || owners[i].id === id);
-  const [only] = free;
-  return only === undefined || free.length > 1
-    ? { outcome: "unknown" }
-    : { outcome: "sent", ...only };
 }

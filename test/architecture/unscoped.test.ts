@@ -12,7 +12,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/messages/receive.ts": "the address that a message came to tells whose it is",
   "src/messages/record-receipt.ts": "the attempt that a receipt is about tells whose it is",
   "src/messages/apply-receipt.ts": "receipts that came early are nobody's yet",
-  "src/messages/look-up-attempt.ts": "a carrier's id belongs to one attempt in all accounts",
+  "src/messages/identify-attempt.ts": "a carrier's id belongs to one attempt in all accounts",
   "src/senders/commands.ts": "a live address is one account's",
 
   "src/engine.ts": "connects the webhooks of all to the store",
