@@ -22,11 +22,11 @@ const maxIdLength = 500;
 /** @throws TypeError if a transport's `send` returned a wrong form */
 export function checkSendAnswer(transport: string, answer: unknown): asserts answer is SendAnswer {
   const at = `transport ${transport}: send returned`;
-  const outcome = word(answer, "outcome", ["accepted", "rejected", "ambiguous"], at);
-  if (outcome === "accepted") id(answer, "provider_message_id", at);
-  else error(answer, at);
+  const outcome = checkWord(answer, "outcome", ["accepted", "rejected", "ambiguous"], at);
+  if (outcome === "accepted") checkId(answer, "provider_message_id", at);
+  else checkError(answer, at);
   // A wrong `retry_after_ms` counts as none: it is certain that the carrier refused the message.
-  if (outcome === "rejected") type(answer, "permanent", "boolean", at);
+  if (outcome === "rejected") checkType(answer, "permanent", "boolean", at);
 }
 
 /** @throws TypeError if a transport's `lookup` returned a wrong form */
@@ -35,12 +35,12 @@ export function checkLookupAnswer(
   answer: unknown,
 ): asserts answer is LookupAnswer {
   const at = `transport ${transport}: lookup returned`;
-  const outcome = word(answer, "outcome", ["sent", "alike", "not_sent", "unknown"], at);
-  const found = outcome === "alike" ? list(answer, "messages", at) : [answer];
+  const outcome = checkWord(answer, "outcome", ["sent", "alike", "not_sent", "unknown"], at);
+  const messages = outcome === "alike" ? checkList(answer, "messages", at) : [answer];
   if (outcome === "not_sent" || outcome === "unknown") return;
-  for (const message of found) {
-    id(message, "provider_message_id", at);
-    for (const receipt of list(message, "receipts", at)) report(receipt, at);
+  for (const message of messages) {
+    checkId(message, "provider_message_id", at);
+    for (const receipt of checkList(message, "receipts", at)) checkReport(receipt, at);
   }
 }
 
@@ -50,51 +50,51 @@ export function checkCallbackResult(
   result: unknown,
 ): asserts result is CallbackResult {
   const at = `transport ${transport}: parseCallback returned`;
-  for (const reported of list(result, "receipts", at)) {
-    reportedReceipt(memberOf(reported, "subject"), memberOf(reported, "receipt"), at);
+  for (const reported of checkList(result, "receipts", at)) {
+    checkReportedReceipt(memberOf(reported, "subject"), memberOf(reported, "receipt"), at);
   }
-  for (const message of list(result, "inbound", at)) inboundMessage(message, at);
-  callbackResponse(memberOf(result, "response"), at);
+  for (const message of checkList(result, "inbound", at)) checkInboundMessage(message, at);
+  checkCallbackResponse(memberOf(result, "response"), at);
 }
 
 /** @throws TypeError if a transport passed a wrong form to `receipt` of its sink */
 export function checkReceipt(transport: string, subject: unknown, receipt: unknown): void {
-  reportedReceipt(subject, receipt, `transport ${transport}: sink.receipt got`);
+  checkReportedReceipt(subject, receipt, `transport ${transport}: sink.receipt got`);
 }
 
 /** @throws TypeError if a transport passed a wrong form to `inbound` of its sink */
 export function checkInbound(transport: string, message: unknown): void {
-  inboundMessage(message, `transport ${transport}: sink.inbound got`);
+  checkInboundMessage(message, `transport ${transport}: sink.inbound got`);
 }
 
-function reportedReceipt(subject: unknown, receipt: unknown, at: string): void {
+function checkReportedReceipt(subject: unknown, receipt: unknown, at: string): void {
   if (typeof subject !== "object" || subject === null) {
     throw unexpected(at, "subject", "an object", kindOf(subject));
   }
   for (const name of ["provider_message_id", "attempt_id"]) {
     const value = memberOf(subject, name);
     // A transport whose carrier tells only one of the two may pass null or "" for the other.
-    if (!isNothing(value) && value !== "") id(subject, name, at);
+    if (!isNothing(value) && value !== "") checkId(subject, name, at);
   }
-  report(receipt, at);
+  checkReport(receipt, at);
 }
 
-function report(receipt: unknown, at: string): void {
-  word(receipt, "status", ["sent", "delivered", "undelivered", "read"], at);
-  if (!isNothing(memberOf(receipt, "error"))) error(receipt, at);
+function checkReport(receipt: unknown, at: string): void {
+  checkWord(receipt, "status", ["sent", "delivered", "undelivered", "read"], at);
+  if (!isNothing(memberOf(receipt, "error"))) checkError(receipt, at);
 }
 
-function inboundMessage(message: unknown, at: string): void {
-  id(message, "provider_message_id", at);
-  word(message, "channel", channels, at);
-  for (const name of ["from", "to", "body"]) type(message, name, "string", at);
-  for (const file of list(message, "media", at)) {
-    type(file, "url", "string", at);
-    optional(file, "content_type", "string", at);
+function checkInboundMessage(message: unknown, at: string): void {
+  checkId(message, "provider_message_id", at);
+  checkWord(message, "channel", channels, at);
+  for (const name of ["from", "to", "body"]) checkType(message, name, "string", at);
+  for (const file of checkList(message, "media", at)) {
+    checkType(file, "url", "string", at);
+    checkOptional(file, "content_type", "string", at);
   }
 }
 
-function callbackResponse(response: unknown, at: string): void {
+function checkCallbackResponse(response: unknown, at: string): void {
   const status = memberOf(response, "status");
   if (!Number.isInteger(status) || Number(status) < 200 || Number(status) > 599) {
     throw unexpected(at, "response.status", "a whole number from 200 to 599", describe(status));
@@ -112,16 +112,21 @@ function callbackResponse(response: unknown, at: string): void {
 }
 
 /** Checks the `error` of an answer or a receipt. An unknown code counts as `unknown`. */
-function error(of: unknown, at: string): void {
+function checkError(of: unknown, at: string): void {
   const found = memberOf(of, "error");
-  for (const name of ["code", "message"]) type(found, name, "string", `${at} error with`);
-  optional(found, "provider_code", "string", `${at} error with`);
+  for (const name of ["code", "message"]) checkType(found, name, "string", `${at} error with`);
+  checkOptional(found, "provider_code", "string", `${at} error with`);
 }
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 /** Returns a field that must be one of some words. */
-function word<W extends string>(of: unknown, name: string, words: readonly W[], at: string): W {
+function checkWord<W extends string>(
+  of: unknown,
+  name: string,
+  words: readonly W[],
+  at: string,
+): W {
   const value = memberOf(of, name);
   const found = words.find((each) => each === value);
   if (found !== undefined) return found;
@@ -130,7 +135,7 @@ function word<W extends string>(of: unknown, name: string, words: readonly W[], 
   throw unexpected(at, name, alternatives(words), got);
 }
 
-function id(of: unknown, name: string, at: string): void {
+function checkId(of: unknown, name: string, at: string): void {
   const got = wrongId(memberOf(of, name));
   if (got === undefined) return;
   throw unexpected(at, name, `a string of 1 to ${maxIdLength} characters`, got);
@@ -146,17 +151,17 @@ function wrongId(value: unknown): string | undefined {
 
 type Kind = "string" | "number" | "boolean";
 
-function type(of: unknown, name: string, expected: Kind, at: string): void {
+function checkType(of: unknown, name: string, expected: Kind, at: string): void {
   const value = memberOf(of, name);
   if (typeof value !== expected) throw unexpected(at, name, `a ${expected}`, kindOf(value));
 }
 
 /** Checks a field that may be missing or null. */
-function optional(of: unknown, name: string, expected: Kind, at: string): void {
-  if (!isNothing(memberOf(of, name))) type(of, name, expected, at);
+function checkOptional(of: unknown, name: string, expected: Kind, at: string): void {
+  if (!isNothing(memberOf(of, name))) checkType(of, name, expected, at);
 }
 
-function list(of: unknown, name: string, at: string): readonly unknown[] {
+function checkList(of: unknown, name: string, at: string): readonly unknown[] {
   const value = memberOf(of, name);
   if (Array.isArray(value)) return value;
   throw unexpected(at, name, "a list", kindOf(value));
