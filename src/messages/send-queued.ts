@@ -2,9 +2,9 @@ import { background, isStorageFailure } from "../store/index.ts";
 import { type HandedOver, handOverMessage, prefetchHandOver } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
 import {
-  type BeginJob,
   type Claim,
   finish,
+  type FirstStep,
   isRearmed,
   type JobHandler,
   type JobRun,
@@ -27,13 +27,13 @@ export function sendQueued(runtime: Runtime): JobHandler<"send"> {
   const { services, hostPolicies } = runtime;
   const handle = async (claim: Claim<"send">, run: JobRun): Promise<void> =>
     sendFrom(runtime, claim, run, await handOver(runtime, claim, run, run.stopping.aborted));
-  const begin: BeginJob<"send"> = async (tx, claim) => {
+  const firstStep: FirstStep<"send"> = async (tx, claim) => {
     const options = { services, hostVerdicts: noVerdicts, isOver: false };
     const handed = await handOverMessage(tx, claim, options);
     return (run) => sendFrom(runtime, claim, run, handed);
   };
   // Policies of the host application are evaluated outside of the engine's transactions.
-  return Object.assign(handle, hostPolicies.any ? {} : { begin, prefetch: prefetchHandOver });
+  return Object.assign(handle, hostPolicies.any ? {} : { firstStep, prefetch: prefetchHandOver });
 }
 
 /** Calls the carrier with a message that was handed over, and with those that wait behind it. */

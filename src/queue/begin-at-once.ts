@@ -33,33 +33,33 @@ interface BeginAtOnceOptions extends TakeJobOptions {
 export class BeginAtOnce implements Starter<JobRow> {
   readonly of = jobs;
   readonly #options: BeginAtOnceOptions;
-  #beginning = 0;
-  #onNone: (() => void) | undefined;
+  #uncommitted = 0;
+  #onDrained: (() => void) | undefined;
 
   constructor(options: BeginAtOnceOptions) {
     this.#options = options;
   }
 
   /** The number of jobs that began in transactions which are not committed yet. */
-  get beginning(): number {
-    return this.#beginning;
+  get uncommitted(): number {
+    return this.#uncommitted;
   }
 
   /** Resolves when no such job is left. No more may begin meanwhile. */
-  async none(): Promise<void> {
-    if (this.#beginning === 0) return;
+  async drained(): Promise<void> {
+    if (this.#uncommitted === 0) return;
     await new Promise<void>((resolve) => {
-      this.#onNone = resolve;
+      this.#onDrained = resolve;
     });
   }
 
   async begin(tx: UnscopedTx, rows: readonly JobRow[]): Promise<Begun | undefined> {
     const { handlers, takeSlot } = this.#options;
-    const job = rows.find(({ kind }) => handlers[kind].begin !== undefined);
+    const job = rows.find(({ kind }) => handlers[kind].firstStep !== undefined);
     if (job === undefined || job.due_at > tx.now) return undefined;
     const lane = decodeLane(job.lane);
     if (!takeSlot(job, lane)) return undefined;
-    this.#beginning++;
+    this.#uncommitted++;
     let taken: TakenJob | undefined;
     try {
       taken = await takeJob(tx, job, this.#options);
@@ -90,7 +90,7 @@ export class BeginAtOnce implements Starter<JobRow> {
   }
 
   #end(): void {
-    this.#beginning--;
-    if (this.#beginning === 0) this.#onNone?.();
+    this.#uncommitted--;
+    if (this.#uncommitted === 0) this.#onDrained?.();
   }
 }

@@ -115,7 +115,7 @@ export class Dispatcher {
     this.#wake.raise();
     await this.#loop;
     const ended = this.#atOnce
-      .none()
+      .drained()
       .then(() => Promise.all(this.#checking))
       .then(() => Promise.all(this.#running.values()))
       .then(() => true);
@@ -125,7 +125,7 @@ export class Dispatcher {
       () => ended,
       () => {
         this.#options.logger.warn(
-          { jobs: this.#atOnce.beginning + this.#checking.size + this.#running.size },
+          { jobs: this.#atOnce.uncommitted + this.#checking.size + this.#running.size },
           "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
         );
         return false;

@@ -9,7 +9,7 @@ export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
 export { inChunks, inTransaction, retry, whenSettled } from "./handlers.ts";
 export type {
   Claim,
-  BeginJob,
+  FirstStep,
   JobHandler,
   JobHandlers,
   JobOrder,

@@ -35,7 +35,7 @@ export type Claim<K extends JobKind = JobKind> = { [P in K]: JobOf<P> & Leased }
 export interface JobRun {
   /** Aborts at the deadline of the engine's stop. */
   readonly abort: AbortSignal;
-  /** Aborts when the engine begins to stop: finish what was begun and begin nothing more. */
+  /** Aborts when the engine begins to stop: finish what has started, and start nothing more. */
   readonly stopping: AbortSignal;
   /**
    * Counts the job in its slow lane from now on, because it waits long for a remote. Frees its slot
@@ -56,17 +56,17 @@ export interface JobRun {
  */
 export interface JobHandler<K extends JobKind = JobKind> {
   (claim: Claim<K>, run: JobRun): Promise<void>;
-  /**
-   * Does the first step of the job in the transaction that leases it, and returns the rest of the
-   * job, to be run after the commit. Absent if each run begins after the lease is committed.
-   */
-  readonly begin?: BeginJob<K> | undefined;
-  /** Prefetches what `begin` reads first, so that it is read together with the job. */
+  /** Absent if each run begins after the lease is committed. */
+  readonly firstStep?: FirstStep<K> | undefined;
+  /** Prefetches what the first step reads, so that it is read together with the job. */
   readonly prefetch?: ((tx: Tx, key: JobKeys[K]) => void) | undefined;
 }
 
-/** Does the first step of a job in the transaction that leases it, and returns the rest. */
-export type BeginJob<K extends JobKind = JobKind> = (
+/**
+ * Does the first step of a job in the transaction that leases it, and returns the rest of the job,
+ * to be run after the commit.
+ */
+export type FirstStep<K extends JobKind = JobKind> = (
   tx: Tx,
   claim: Claim<K>,
 ) => Promise<(run: JobRun) => Promise<void>>;

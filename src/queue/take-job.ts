@@ -72,10 +72,10 @@ export async function takeJob(
 ): Promise<TakenJob | undefined> {
   const leased = await leaseJob(tx, job, options);
   if (leased === undefined) return undefined;
-  const begin = beginOf(options.handlers, leased.claim);
-  if (begin === undefined) return leased;
+  const firstStep = firstStepOf(options.handlers, leased.claim);
+  if (firstStep === undefined) return leased;
   try {
-    return { claim: leased.claim, rest: await tx.attempt(begin) };
+    return { claim: leased.claim, rest: await tx.attempt(firstStep) };
   } catch (error) {
     // The transaction runs again, or fails. Other errors are those of the job.
     if (error instanceof StorageConflict || isStorageFailure(error)) throw error;
@@ -115,14 +115,14 @@ function prefetchFirstStep<K extends JobKind>(
 }
 
 /** Returns the first step of a job if it can share the transaction that leases the job. */
-function beginOf<K extends JobKind>(
+function firstStepOf<K extends JobKind>(
   handlers: JobHandlers,
   claim: Claim<K>,
 ): ((tx: UnscopedTx) => Promise<(run: JobRun) => Promise<void>>) | undefined {
-  const { begin }: JobHandler<K> = handlers[claim.kind];
+  const { firstStep }: JobHandler<K> = handlers[claim.kind];
   const { account_id, mode } = claim;
-  if (begin === undefined || account_id === null || mode === null) return undefined;
-  return (tx) => begin(tx.in({ account_id, mode }), claim);
+  if (firstStep === undefined || account_id === null || mode === null) return undefined;
+  return (tx) => firstStep(tx.in({ account_id, mode }), claim);
 }
 
 function handle<K extends JobKind>(
