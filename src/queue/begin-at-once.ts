@@ -17,16 +17,13 @@
 import type { Begun, Starter, UnscopedTx } from "../store/index.ts";
 import { decodeLane, type Lane } from "./lane.ts";
 import { type JobRow, jobs } from "./rows.ts";
+import type { RunningJobs } from "./running-jobs.ts";
 import { takeJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
 interface BeginAtOnceOptions extends TakeJobOptions {
   /** Takes a slot for a new job. Returns whether it did. */
   readonly takeSlot: (job: JobRow, lane: Lane) => boolean;
-  readonly releaseSlot: (lane: Lane) => void;
-  /** Runs a job that has a slot of `lane`. */
-  readonly run: (job: TakenJob, lane: Lane) => void;
-  /** Runs such a job if its lease is stored, and gives the slot back otherwise. */
-  readonly runIfStored: (job: TakenJob, lane: Lane) => void;
+  readonly running: RunningJobs;
 }
 
 /** Begins new jobs that are due at once. The store calls it (`Store.startWith`). */
@@ -75,17 +72,17 @@ export class BeginAtOnce implements Starter<JobRow> {
   }
 
   #go(taken: TakenJob, lane: Lane): void {
-    this.#options.run(taken, lane);
+    this.#options.running.start(taken, lane);
     this.#end();
   }
 
   #check(taken: TakenJob, lane: Lane): void {
-    this.#options.runIfStored(taken, lane);
+    this.#options.running.startIfStored(taken, lane);
     this.#end();
   }
 
   #cancel(lane: Lane): void {
-    this.#options.releaseSlot(lane);
+    this.#options.running.releaseSlot(lane);
     this.#end();
   }
 

@@ -1,17 +1,17 @@
 import { withDeadline } from "../kernel/index.ts";
 import { type Lane, type Pool, poolOf, remoteOf } from "./lane.ts";
-import { type JobRow, jobs, nameOf, storedName } from "./rows.ts";
+import { type JobRow, jobs } from "./rows.ts";
 import type { Clock, Logger, Write } from "../ports/index.ts";
 import { isStorageFailure, type Store } from "../store/index.ts";
-import { isLeaseStored, reschedule } from "./after-failure.ts";
 import { Backlog } from "./backlog.ts";
 import { BeginAtOnce } from "./begin-at-once.ts";
 import { Signal } from "./signal.ts";
-import { Slot, Slots, type SlotsOptions } from "./slots.ts";
+import { RunningJobs } from "./running-jobs.ts";
+import { Slots, type SlotsOptions } from "./slots.ts";
 import { DueJobs, firstDueAt, type Runnable } from "./due-jobs.ts";
 import { FailureLog } from "./failure-log.ts";
 import { type DueJob, dueJob } from "./round-robin.ts";
-import { runJob, takeFoundJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
+import { takeFoundJob, type TakeJobOptions, type TakenJob } from "./take-job.ts";
 
 interface DispatcherOptions extends SlotsOptions, Runnable, TakeJobOptions {
   readonly store: Store;
@@ -43,22 +43,17 @@ const pauseMs = 1_000;
  */
 type Outcome = "started" | "full" | "taken" | "failed";
 
-/** Runs due jobs: finds them lane by lane, leases them and calls their handlers. */
+/** Finds due jobs lane by lane, leases them and runs them. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #backlogs: ReadonlyMap<Pool, Backlog>;
-  readonly #running = new Map<string, Promise<void>>();
-  /** The jobs whose leases are looked for (`isLeaseStored`). */
-  readonly #checking = new Set<Promise<void>>();
   readonly #atOnce: BeginAtOnce;
   readonly #slots: Slots;
-  readonly #abort = new AbortController();
+  readonly #running: RunningJobs;
   readonly #wake: Signal;
   readonly #unsubscribe: () => void;
   readonly #removeStarter: () => void;
   readonly #loop: Promise<void>;
-  /** Running jobs that were found due again. When they end, the loop searches again. */
-  readonly #dueAgain = new Set<string>();
   readonly #searches: FailureLog;
   readonly #leases: FailureLog;
   readonly #stopping = new AbortController();
@@ -76,6 +71,12 @@ export class Dispatcher {
       new Backlog(new DueJobs(options.store.unscopedReads, pool), pool, this.#slots);
     this.#backlogs = new Map(options.pools.map((pool) => [pool, backlogOf(pool)]));
     this.#wake = new Signal(options.clock);
+    this.#running = new RunningJobs({
+      ...options,
+      slots: this.#slots,
+      stopping: this.#stopping.signal,
+      wake: () => this.#wake.raise(),
+    });
     this.#searches = new FailureLog({
       ...options,
       failed: "jobs could not be read; retrying",
@@ -90,9 +91,7 @@ export class Dispatcher {
     this.#atOnce = new BeginAtOnce({
       ...options,
       takeSlot: (job, lane) => this.#takeSlotAtOnce(job, lane),
-      releaseSlot: (lane) => this.#release(lane),
-      run: (job, lane) => this.#start(job, lane),
-      runIfStored: (job, lane) => this.#startIfStored(job, lane),
+      running: this.#running,
     });
     this.#removeStarter = options.store.startWith(this.#atOnce);
     this.#loop = this.#run();
@@ -116,8 +115,7 @@ export class Dispatcher {
     await this.#loop;
     const ended = this.#atOnce
       .drained()
-      .then(() => Promise.all(this.#checking))
-      .then(() => Promise.all(this.#running.values()))
+      .then(() => this.#running.ended())
       .then(() => true);
     const inTime = await withDeadline(
       this.#options.clock,
@@ -125,13 +123,13 @@ export class Dispatcher {
       () => ended,
       () => {
         this.#options.logger.warn(
-          { jobs: this.#atOnce.uncommitted + this.#checking.size + this.#running.size },
+          { jobs: this.#atOnce.uncommitted + this.#running.size },
           "jobs still ran at the deadline of `stop` and were aborted; an engine continues them",
         );
         return false;
       },
     );
-    this.#abort.abort();
+    this.#running.abort();
     await ended;
     return inTime;
   }
@@ -200,8 +198,8 @@ export class Dispatcher {
     const found = await this.#find(now);
     // `stop` may have been called during the search.
     if (this.#stopping.signal.aborted) return new Set();
-    const [running, startable] = partition(found, (job) => this.#running.has(nameOf(job)));
-    for (const job of running) this.#dueAgain.add(nameOf(job));
+    const [running, startable] = partition(found, (job) => this.#running.has(job));
+    for (const job of running) this.#running.noteDueAgain(job);
     const leasing = startable.map((job) => this.#lease(job));
     // The jobs have their slots now, if there is room.
     for (const backlog of this.#backlogs.values()) backlog.endSearch();
@@ -245,8 +243,11 @@ export class Dispatcher {
       taken = await takeFoundJob(job, this.#options, (run) => (tried = run));
     } catch (error) {
       this.#backlogOf(job.lane)?.leave(job.lane);
-      if (tried !== undefined && isStorageFailure(error)) this.#startIfStored(tried, job.lane);
-      else this.#slots.release(job.lane);
+      if (tried !== undefined && isStorageFailure(error)) {
+        this.#running.startIfStored(tried, job.lane);
+      } else {
+        this.#slots.release(job.lane);
+      }
       throw error;
     }
     if (taken === undefined) {
@@ -254,35 +255,14 @@ export class Dispatcher {
       this.#slots.release(job.lane);
       return "taken";
     }
-    this.#start(taken, job.lane);
+    this.#running.start(taken, job.lane);
     return "started";
   }
 
   /** Takes a slot for a job that begins in the transaction that arms it. Returns whether it did. */
   #takeSlotAtOnce(job: JobRow, lane: Lane): boolean {
-    if (this.#waitForOthersMs(lane) > 0) return false;
-    // The handler may still run though its last transaction has removed the job.
-    if (this.#running.has(nameOf(job))) return false;
+    if (this.#waitForOthersMs(lane) > 0 || this.#running.has(job)) return false;
     return this.#backlogOf(lane)?.takeSlotFor(lane) === true;
-  }
-
-  /**
-   * Starts a job if its lease is stored, after the storage failed in the commit of the lease. The
-   * job keeps its slot meanwhile. `stop` waits for it as for a running one.
-   */
-  #startIfStored(taken: TakenJob, lane: Lane): void {
-    const { signal } = this.#abort;
-    const check = isLeaseStored(this.#options, taken.claim, signal).then((isStored) => {
-      this.#checking.delete(check);
-      if (isStored && !signal.aborted) this.#start(taken, lane);
-      else this.#release(lane);
-    });
-    this.#checking.add(check);
-  }
-
-  /** Frees a slot, for another job if one waits for it. */
-  #release(lane: Lane): void {
-    if (this.#slots.release(lane)) this.#wake.raise();
   }
 
   #backlogOf(lane: Lane): Backlog | undefined {
@@ -299,35 +279,6 @@ export class Dispatcher {
       return backlog.hasReadAllLanes ? wait : Math.min(wait, continueMs);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
-  }
-
-  /** Runs a job that holds a slot of `lane`. */
-  #start(job: TakenJob, lane: Lane): void {
-    const name = nameOf(storedName(job.claim));
-    const slot = new Slot(this.#slots, lane, () => this.#wake.raise());
-    const run = this.#handle(job, slot).finally(() => slot.end());
-    // An earlier run of the job may not have ended: its last transaction removed the job, and
-    // another command armed it again.
-    const running: Promise<void> = Promise.all([this.#running.get(name), run]).then(() => {
-      if (this.#running.get(name) !== running) return;
-      this.#running.delete(name);
-      if (this.#dueAgain.delete(name)) this.#wake.raise();
-    });
-    this.#running.set(name, running);
-  }
-
-  /** Calls the job's handler. If it throws, schedules the job again after a pause. */
-  async #handle(taken: TakenJob, slot: Slot): Promise<void> {
-    try {
-      await runJob(this.#options.handlers, taken, {
-        abort: this.#abort.signal,
-        stopping: this.#stopping.signal,
-        moveToSlowLane: () => slot.moveToSlowLane(),
-        freeSlot: () => slot.freeEarly(),
-      });
-    } catch (error) {
-      await reschedule(this.#options, taken.claim, error, this.#stopping.signal);
-    }
   }
 
   /**

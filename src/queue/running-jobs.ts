@@ -1,0 +1,111 @@
+import type { Clock, Logger } from "../ports/index.ts";
+import type { Store } from "../store/index.ts";
+import { isLeaseStored, reschedule } from "./after-failure.ts";
+import type { JobHandlers } from "./job.ts";
+import type { Lane } from "./lane.ts";
+import { nameOf, storedName, type StoredJobName } from "./rows.ts";
+import { Slot, type Slots } from "./slots.ts";
+import { runJob, type TakenJob } from "./take-job.ts";
+
+interface RunningJobsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly handlers: JobHandlers;
+  readonly slots: Slots;
+  /** Aborts when the engine begins to stop. */
+  readonly stopping: AbortSignal;
+  /** Called when another job may start. */
+  readonly wake: () => void;
+}
+
+/** The jobs that this engine has leased. Each holds a slot of its lane, which the caller takes. */
+export class RunningJobs {
+  readonly #options: RunningJobsOptions;
+  readonly #running = new Map<string, Promise<void>>();
+  /** The jobs whose leases are looked for (`isLeaseStored`). */
+  readonly #checking = new Set<Promise<void>>();
+  /** Running jobs that were found due again. */
+  readonly #dueAgain = new Set<string>();
+  readonly #abort = new AbortController();
+
+  constructor(options: RunningJobsOptions) {
+    this.#options = options;
+  }
+
+  /** The number of jobs that run, or that run if their leases are stored. */
+  get size(): number {
+    return this.#running.size + this.#checking.size;
+  }
+
+  /** Whether a job runs. Its handler may still run though its last transaction has removed it. */
+  has(job: StoredJobName): boolean {
+    return this.#running.has(nameOf(job));
+  }
+
+  /** Notes that a running job was found due again: another one may start when it ends. */
+  noteDueAgain(job: StoredJobName): void {
+    this.#dueAgain.add(nameOf(job));
+  }
+
+  /** Runs a job that holds a slot of `lane`. */
+  start(job: TakenJob, lane: Lane): void {
+    const { slots, wake } = this.#options;
+    const name = nameOf(storedName(job.claim));
+    const slot = new Slot(slots, lane, wake);
+    const run = this.#handle(job, slot).finally(() => slot.end());
+    // An earlier run of the job may not have ended: its last transaction removed the job, and
+    // another command armed it again.
+    const running: Promise<void> = Promise.all([this.#running.get(name), run]).then(() => {
+      if (this.#running.get(name) !== running) return;
+      this.#running.delete(name);
+      if (this.#dueAgain.delete(name)) wake();
+    });
+    this.#running.set(name, running);
+  }
+
+  /**
+   * Starts a job if its lease is stored, after the storage failed in the commit of the lease. The
+   * job keeps its slot meanwhile.
+   */
+  startIfStored(job: TakenJob, lane: Lane): void {
+    const { signal } = this.#abort;
+    const check = isLeaseStored(this.#options, job.claim, signal).then((isStored) => {
+      this.#checking.delete(check);
+      if (isStored && !signal.aborted) this.start(job, lane);
+      else this.releaseSlot(lane);
+    });
+    this.#checking.add(check);
+  }
+
+  /** Frees the slot of a job that does not run, for another job if one waits for it. */
+  releaseSlot(lane: Lane): void {
+    if (this.#options.slots.release(lane)) this.#options.wake();
+  }
+
+  /** Aborts all jobs. */
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  /** Resolves when all jobs have ended. No more may start meanwhile. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#checking);
+    await Promise.all(this.#running.values());
+  }
+
+  /** Calls the job's handler. If it throws, schedules the job again after a pause. */
+  async #handle(job: TakenJob, slot: Slot): Promise<void> {
+    const { handlers, stopping } = this.#options;
+    try {
+      await runJob(handlers, job, {
+        abort: this.#abort.signal,
+        stopping,
+        moveToSlowLane: () => slot.moveToSlowLane(),
+        freeSlot: () => slot.freeEarly(),
+      });
+    } catch (error) {
+      await reschedule(this.#options, job.claim, error, stopping);
+    }
+  }
+}
