@@ -10,7 +10,8 @@ const maxArmed = 256;
 
 /** The jobs of one pool that wait for slots, as far as this process knows them. */
 export class Backlog {
-  readonly #due: DueJobs;
+  /** Finds the jobs of the pool in the storage. */
+  readonly due: DueJobs;
   readonly #pool: Pool;
   readonly #slots: Slots;
   /** Jobs that became due by commits of this process since the last search, by name. */
@@ -18,21 +19,10 @@ export class Backlog {
   /** Jobs of the current search that have no slots yet. */
   #inSearch: readonly DueJob[] = [];
 
-  /** `due` finds the jobs of `pool`. */
   constructor(due: DueJobs, pool: Pool, slots: Slots) {
-    this.#due = due;
+    this.due = due;
     this.#pool = pool;
     this.#slots = slots;
-  }
-
-  /** False if the last search did not read every lane. Another search may then find more jobs. */
-  get hasReadAllLanes(): boolean {
-    return this.#due.hasReadAllLanes;
-  }
-
-  /** Whether the last search left due jobs, or found some that could not start. */
-  get hasLeft(): boolean {
-    return this.#due.hasLeft;
   }
 
   /** Adds a job that became due. */
@@ -45,7 +35,7 @@ export class Backlog {
     const armed = [...this.#armed.values()];
     this.#inSearch = armed;
     this.#armed.clear();
-    this.#inSearch = await this.#due.find({
+    this.#inSearch = await this.due.find({
       now,
       free: this.#slots.freeInPool(this.#pool),
       freeIn: (lane) => this.#slots.freeInLane(lane),
@@ -60,28 +50,13 @@ export class Backlog {
     this.#inSearch = [];
   }
 
-  /** Notes that it is unknown which jobs wait, because the storage failed. */
-  forget(): void {
-    this.#due.forget();
-  }
-
-  /** Notes that a job which was found could not start. */
-  leave(lane: Lane): void {
-    this.#due.leave(lane);
-  }
-
-  /** Returns when the first job after `now` is due, or undefined if there is none. */
-  next(now: number): Promise<number | undefined> {
-    return this.#due.next(now);
-  }
-
   /**
    * Takes a slot for a new job of a lane, if every waiting job ahead of it also gets a slot.
    * Returns whether it did.
    */
   takeSlotFor(lane: Lane): boolean {
     const free = this.#slots.freeInLane(lane);
-    if (free <= 0 || !this.#due.hasReadAllLanes || this.#armed.size >= maxArmed) return false;
+    if (free <= 0 || !this.due.hasReadAllLanes || this.#armed.size >= maxArmed) return false;
     const ahead = this.#lanesAhead(lane, free);
     if (ahead === undefined) return false;
     // If others go before it, they are picked next.
@@ -98,8 +73,8 @@ export class Backlog {
    */
   #lanesAhead(lane: Lane, free: number): readonly Lane[] | undefined {
     if (!this.#hasWaiting) return [];
-    // The last search left jobs in the same lane, nobody knows how many. They all go first.
-    if (this.#due.hasLeftIn(lane)) return undefined;
+    // More jobs wait in the same lane, nobody knows how many. They all go first.
+    if (this.due.hasMoreIn(lane)) return undefined;
     const added = { lane };
     const waiting: { readonly lane: Lane }[] = [];
     let room = free;
@@ -114,13 +89,13 @@ export class Backlog {
   }
 
   get #hasWaiting(): boolean {
-    return this.hasLeft || this.#inSearch.length > 0 || this.#armed.size > 0;
+    return this.due.hasMore || this.#inSearch.length > 0 || this.#armed.size > 0;
   }
 
   /** Returns how many jobs wait in each lane that has a slot for them. */
   #waitingJobs(): ReadonlyMap<Lane, number> {
-    // It is not known how many jobs wait in a lane that the last search left.
-    const counts = new Map<Lane, number>(this.#due.leftLanes.map((lane) => [lane, Infinity]));
+    // It is not known how many jobs wait in a lane that has more than the search returned.
+    const counts = new Map<Lane, number>(this.due.lanesWithMore.map((lane) => [lane, Infinity]));
     for (const { lane } of [...this.#inSearch, ...this.#armed.values()]) {
       counts.set(lane, (counts.get(lane) ?? 0) + 1);
     }

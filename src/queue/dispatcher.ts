@@ -162,7 +162,7 @@ export class Dispatcher {
       return wait;
     } catch (error) {
       this.#searches.failed(error);
-      for (const backlog of this.#backlogs.values()) backlog.forget();
+      for (const backlog of this.#backlogs.values()) backlog.due.noteFailure();
       return pauseMs;
     }
   }
@@ -171,8 +171,8 @@ export class Dispatcher {
   async #search(): Promise<number | undefined> {
     const now = this.#options.clock.now();
     const outcomes = await this.#startDue(now);
-    const hasLeft = [...this.#backlogs.values()].some((backlog) => backlog.hasLeft);
-    const isOvertaken = !outcomes.has("started") && outcomes.has("taken") && hasLeft;
+    const hasMore = [...this.#backlogs.values()].some((backlog) => backlog.due.hasMore);
+    const isOvertaken = !outcomes.has("started") && outcomes.has("taken") && hasMore;
     this.#overtaken = isOvertaken ? this.#overtaken + 1 : 0;
     if (outcomes.has("started")) return undefined;
     return Math.min(
@@ -233,7 +233,7 @@ export class Dispatcher {
     // have used it up: they share limits.
     if (this.#slots.freeInLane(job.lane) <= 0) {
       // Noted now, so that no new job begins before this one while the leases of others commit.
-      this.#backlogOf(job.lane)?.leave(job.lane);
+      this.#backlogOf(job.lane)?.due.noteMoreIn(job.lane);
       return "full";
     }
     this.#slots.take(job.lane);
@@ -242,7 +242,7 @@ export class Dispatcher {
     try {
       taken = await takeFoundJob(job, this.#options, (run) => (tried = run));
     } catch (error) {
-      this.#backlogOf(job.lane)?.leave(job.lane);
+      this.#backlogOf(job.lane)?.due.noteMoreIn(job.lane);
       if (tried !== undefined && isStorageFailure(error)) {
         this.#running.startIfStored(tried, job.lane);
       } else {
@@ -274,9 +274,9 @@ export class Dispatcher {
     const waits = [...this.#backlogs].map(async ([pool, backlog]) => {
       // In a full pool or lane, the end of a running job wakes the loop.
       if (this.#slots.freeInPool(pool) <= 0) return pollMs;
-      const next = (await backlog.next(now)) ?? Infinity;
+      const next = (await backlog.due.nextDueAt(now)) ?? Infinity;
       const wait = Math.max(next - this.#options.clock.now(), 0);
-      return backlog.hasReadAllLanes ? wait : Math.min(wait, continueMs);
+      return backlog.due.hasReadAllLanes ? wait : Math.min(wait, continueMs);
     });
     return Math.min(...(await Promise.all(waits)), pollMs);
   }

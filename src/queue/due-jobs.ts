@@ -5,16 +5,14 @@ import { type JobRow, jobsByDueTime, nameOf } from "./rows.ts";
 import type { UnscopedReads } from "../store/index.ts";
 
 /** Which jobs one search may return, and how many. */
-interface DueJobsSearch extends Omit<RingSearch, "waitForOthersMs"> {
-  /** The number of the next pick in a lane's group (`pickByClass`). By default 0. */
-  readonly nextPick?: (lane: Lane) => number;
-  /** How long due jobs of a lane are left to other engines, in milliseconds. By default 0. */
-  readonly waitForOthersMs?: (lane: Lane) => number;
+interface DueJobsSearch extends RingSearch {
+  /** The number of the next pick in a lane's group (`pickByClass`). */
+  readonly nextPick: (lane: Lane) => number;
   /**
    * Jobs that became due by commits of this process. If many jobs are due, the search itself may
    * not find these at once.
    */
-  readonly armed?: readonly DueJob[];
+  readonly armed: readonly DueJob[];
 }
 
 /**
@@ -110,7 +108,7 @@ export class DueJobs {
   readonly #pool: Pool;
   readonly #ring: LaneRing;
   #hasReadAllLanes = false;
-  readonly #leftLanes = new Map<string, Lane>();
+  readonly #lanesWithMore = new Map<string, Lane>();
 
   constructor(reads: UnscopedReads, pool: Pool) {
     this.#reads = reads;
@@ -123,28 +121,28 @@ export class DueJobs {
     return this.#hasReadAllLanes;
   }
 
-  /** Whether due jobs may wait that the last search left or that could not start. */
-  get hasLeft(): boolean {
-    return this.#leftLanes.size > 0;
+  /** Whether due jobs may wait that the last search did not return, or that could not start. */
+  get hasMore(): boolean {
+    return this.#lanesWithMore.size > 0;
   }
 
   /** Whether such jobs may wait in a lane. */
-  hasLeftIn(lane: Lane): boolean {
-    return this.#leftLanes.has(encodeLane(lane));
+  hasMoreIn(lane: Lane): boolean {
+    return this.#lanesWithMore.has(encodeLane(lane));
   }
 
   /** The lanes in which such jobs may wait. */
-  get leftLanes(): readonly Lane[] {
-    return [...this.#leftLanes.values()];
+  get lanesWithMore(): readonly Lane[] {
+    return [...this.#lanesWithMore.values()];
   }
 
-  /** Notes that a job which the last search has found could not start. */
-  leave(lane: Lane): void {
-    this.#leftLanes.set(encodeLane(lane), lane);
+  /** Notes that a job of a lane, which the last search has found, could not start. */
+  noteMoreIn(lane: Lane): void {
+    this.#lanesWithMore.set(encodeLane(lane), lane);
   }
 
   /** Notes that it is unknown which jobs are due, because the storage failed. */
-  forget(): void {
+  noteFailure(): void {
     this.#hasReadAllLanes = false;
   }
 
@@ -152,9 +150,9 @@ export class DueJobs {
     now,
     free,
     freeIn,
-    nextPick = () => 0,
-    waitForOthersMs = () => 0,
-    armed = [],
+    nextPick,
+    waitForOthersMs,
+    armed,
   }: DueJobsSearch): Promise<readonly DueJob[]> {
     const limit = Math.min(Math.max(windowSize.min, 2 * free), windowSize.max);
     const rows = await readInOrder(this.#reads, { pool: this.#pool, until: now, limit });
@@ -172,14 +170,14 @@ export class DueJobs {
     const starting = new Set(fitting);
     // Set at the end, because the result of the last search is used during this one.
     this.#hasReadAllLanes = ring?.hasReadAllLanes ?? true;
-    this.#leftLanes.clear();
-    for (const lane of ring?.cutLanes ?? []) this.leave(lane);
-    for (const job of all) if (!starting.has(job)) this.leave(job.lane);
+    this.#lanesWithMore.clear();
+    for (const lane of ring?.lanesWithMore ?? []) this.noteMoreIn(lane);
+    for (const job of all) if (!starting.has(job)) this.noteMoreIn(job.lane);
     return fitting;
   }
 
   /** Returns when the first job after `now` is due, or undefined if there is none. */
-  async next(now: number): Promise<number | undefined> {
+  async nextDueAt(now: number): Promise<number | undefined> {
     const [first] = await readInOrder(this.#reads, { pool: this.#pool, after: now, limit: 1 });
     return first?.due_at;
   }

@@ -26,7 +26,7 @@ export interface RingSearch {
 export interface RingJobs {
   readonly found: readonly DueJob[];
   /** The lanes that may have more due jobs than were read. */
-  readonly cutLanes: readonly Lane[];
+  readonly lanesWithMore: readonly Lane[];
   readonly hasReadAllLanes: boolean;
 }
 
@@ -51,7 +51,7 @@ export class LaneRing {
    */
   async read({ now, free, freeIn, waitForOthersMs }: RingSearch): Promise<RingJobs> {
     const found: DueJob[] = [];
-    const cutLanes: Lane[] = [];
+    const lanesWithMore: Lane[] = [];
     const start = this.#lastLane;
     /** Set in the second half of the round: the lanes from the first to the one at the start. */
     let end: string | undefined;
@@ -63,7 +63,7 @@ export class LaneRing {
         if (text === this.#lastLane) continue;
         const lane = decodeLane(text);
         if (found.length >= free && groupOf(lane) !== group) {
-          return { found, cutLanes, hasReadAllLanes: false };
+          return { found, lanesWithMore, hasReadAllLanes: false };
         }
         this.#lastLane = text;
         group = groupOf(lane);
@@ -72,16 +72,16 @@ export class LaneRing {
         const room = Math.max(0, Math.min(freeIn(lane), free));
         const inLane = room > 0 ? await this.#readLane(text, until, room) : [];
         found.push(...inLane.map(dueJob));
-        if (inLane.length === room) cutLanes.push(lane);
+        if (inLane.length === room) lanesWithMore.push(lane);
       }
       // The last lane of the round may fill the page with its own rows.
       if (rows.length === pageSize && this.#lastLane !== end) continue;
       const isRoundOver = end !== undefined || start === "";
-      if (isRoundOver) return { found, cutLanes, hasReadAllLanes: true };
+      if (isRoundOver) return { found, lanesWithMore, hasReadAllLanes: true };
       end = start;
       this.#lastLane = "";
     }
-    return { found, cutLanes, hasReadAllLanes: false };
+    return { found, lanesWithMore, hasReadAllLanes: false };
   }
 
   /** Reads the due jobs of a lane, those first that have been due for longest. */

@@ -63,7 +63,7 @@ async function opened(laneConcurrency: number) {
     const started: Lane[] = [];
     for (const { kind, key, lane } of await searching) {
       if (slots.freeInLane(lane) <= 0) {
-        backlog.leave(lane);
+        backlog.due.noteMoreIn(lane);
         continue;
       }
       slots.take(lane);

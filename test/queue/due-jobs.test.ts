@@ -11,6 +11,9 @@ import { job, laneOf, nameOf } from "./job-row.ts";
 
 const now = Date.parse("2026-01-01T00:00:00.000Z");
 
+/** A search by an engine that has every remote, and in which no job was armed or picked yet. */
+const anyJob = { nextPick: () => 0, waitForOthersMs: () => 0, armed: [] };
+
 describe.each(storages)("due jobs on $name", ({ name, open }) => {
   async function search(rows: readonly JobRow[]): Promise<DueJobs> {
     return (await counted(rows)).due;
@@ -44,8 +47,8 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     );
     const due = await search([...flood, job("other", "other", now)]);
     const turns = [
-      await due.find({ now, free: 4, freeIn: () => 4 }),
-      await due.find({ now, free: 4, freeIn: () => 4 }),
+      await due.find({ ...anyJob, now, free: 4, freeIn: () => 4 }),
+      await due.find({ ...anyJob, now, free: 4, freeIn: () => 4 }),
     ];
     expect(turns.flat().map(({ key }) => key)).toContain("other");
     expect(turns[0]).toHaveLength(4);
@@ -58,7 +61,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     const flood = Array.from({ length: 300 }, (_, n) => job(`flood ${n}`, "z flood", now - n));
     const due = await search([...later, ...flood]);
     for (let turn = 0; turn < 3; turn++) {
-      expect(await due.find({ now, free: 8, freeIn: () => 8 })).toHaveLength(8);
+      expect(await due.find({ ...anyJob, now, free: 8, freeIn: () => 8 })).toHaveLength(8);
     }
   });
 
@@ -72,6 +75,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
       read.ranges = read.rows = 0;
       expect(
         await due.find({
+          ...anyJob,
           now,
           free: 64,
           freeIn: (lane) => (nameOf(lane) === "z flood" ? free : 16),
@@ -106,6 +110,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
         found.push(
           ...(
             await due.find({
+              ...anyJob,
               now,
               free: 1,
               freeIn: (lane) => (nameOf(lane) === "b flood" ? free : 16),
@@ -125,7 +130,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
     const due = await search([...mailing, ...others, job("code", "b", now, "single")]);
     // With room for one job, a search reads few lanes, but all classes of an account.
     for (let turn = 0; turn < 42; turn++) {
-      const [found] = await due.find({ now, free: 1, freeIn: () => 1 });
+      const [found] = await due.find({ ...anyJob, now, free: 1, freeIn: () => 1 });
       if (found?.lane.kind === "send" && found.lane.remote === "b") {
         return expect(found.key).toBe("code");
       }
@@ -140,7 +145,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
       job(`other ${n}`, "b", now),
     ]).flat();
     const due = await search(rows);
-    const found = await due.find({ now, free: 8, freeIn: () => 8 });
+    const found = await due.find({ ...anyJob, now, free: 8, freeIn: () => 8 });
     expect(found.filter(({ lane }) => nameOf(lane) === "b")).toHaveLength(4);
   });
 
@@ -171,7 +176,7 @@ describe.each(storages)("due jobs on $name", ({ name, open }) => {
           ];
           const capOf = (lane: Lane): number =>
             caps[lanes.findIndex((each) => each === nameOf(lane))] ?? 0;
-          const found = await (await search(rows)).find({ now, free, freeIn: capOf });
+          const found = await (await search(rows)).find({ ...anyJob, now, free, freeIn: capOf });
           const byKey = new Map(rows.map((row) => [row.key, row]));
           const taken = found.map(({ key }) => byKey.get(key) ?? job("", "", Infinity));
           expect(new Set(taken).size, "A job is found at most once.").toBe(taken.length);
