@@ -2,6 +2,7 @@ import { background, isStorageFailure } from "../store/index.ts";
 import { type HandedOver, handOverMessage, prefetchHandOver } from "./hand-over.ts";
 import { recordAnswer } from "./record-answer.ts";
 import {
+  checkUnansweredCommit,
   type Claim,
   finish,
   type FirstStep,
@@ -11,7 +12,6 @@ import {
   leaseMs,
   renew,
   retry,
-  whenSettled,
 } from "../queue/index.ts";
 import { attemptById } from "./rows.ts";
 import { noVerdicts, type Runtime } from "../operations/index.ts";
@@ -96,7 +96,7 @@ function isStored(
   { abort }: JobRun,
   { attempt: { id } }: HandedOver,
 ): Promise<boolean> {
-  return whenSettled(clock, abort, () =>
+  return checkUnansweredCommit(clock, abort, () =>
     store.commit(
       claim,
       async (tx) => (await tx.get(attemptById, [id])) !== undefined && renew(tx, claim, leaseMs),

@@ -1,7 +1,7 @@
 /** What the dispatcher does after a job, or the commit of its lease, has failed. */
 import type { Clock, Logger } from "../ports/index.ts";
 import { background, type Store } from "../store/index.ts";
-import { retry, whenSettled } from "./handlers.ts";
+import { checkUnansweredCommit, retry } from "./retry.ts";
 import type { Claim } from "./job.ts";
 import { finish, nameOf, pauseAfter, renew, storedName } from "./rows.ts";
 import { leaseMs } from "./take-job.ts";
@@ -46,7 +46,7 @@ export async function isLeaseStored(
   abort: AbortSignal,
 ): Promise<boolean> {
   try {
-    return await whenSettled(clock, abort, () =>
+    return await checkUnansweredCommit(clock, abort, () =>
       store.commitUnscoped((tx) => renew(tx, claim, leaseMs), background),
     );
   } catch {

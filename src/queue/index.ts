@@ -6,7 +6,8 @@ export { leaseMs } from "./take-job.ts";
 export { EngineRegister } from "./engine-register.ts";
 export { FailureLog } from "./failure-log.ts";
 export { findIdleJob, firstDueAt, type Runnable } from "./due-jobs.ts";
-export { inChunks, inTransaction, retry, whenSettled } from "./handlers.ts";
+export { inChunks, inTransaction } from "./handlers.ts";
+export { checkUnansweredCommit, retry } from "./retry.ts";
 export type {
   Claim,
   FirstStep,

@@ -218,14 +218,14 @@ export function pauseAfter(earlier: number): number {
 }
 
 /** The part of a claim that proves its lease. */
-type HeldJob = AnyJobName & Pick<Claim, "fence">;
+type LeaseProof = AnyJobName & Pick<Claim, "fence">;
 
 /**
  * Checks in this transaction that the claim still has the lease, and extends the lease when less
  * than half of it is left. Returns false if the lease was lost: another dispatcher has the job, or
  * the job was removed.
  */
-export async function renew(within: AnyTx, claim: HeldJob, leaseMs: number): Promise<boolean> {
+export async function renew(within: AnyTx, claim: LeaseProof, leaseMs: number): Promise<boolean> {
   const tx = unscoped(within);
   const job = await leasedJob(within, claim);
   if (job === undefined) return false;
@@ -250,7 +250,7 @@ interface Finish {
  */
 export async function finish(
   within: AnyTx,
-  claim: HeldJob,
+  claim: LeaseProof,
   { againAt, failed = false, lane }: Finish = {},
 ): Promise<void> {
   const tx = unscoped(within);
@@ -273,14 +273,14 @@ export async function finish(
 }
 
 /** Whether the job was armed again since it was claimed. False if the lease was lost. */
-export async function isRearmed(within: AnyTx, claim: HeldJob): Promise<boolean> {
+export async function isRearmed(within: AnyTx, claim: LeaseProof): Promise<boolean> {
   const job = await leasedJob(within, claim);
   return job !== undefined && job.rearmed_at !== null;
 }
 
 /** Returns the lane of the job. The job may have been moved since it was claimed. */
 export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
-  return decodeLane((await renewedJob(within, claim)).lane);
+  return decodeLane((await requireLeasedJob(within, claim)).lane);
 }
 
 /**
@@ -290,7 +290,7 @@ export async function currentLane(within: AnyTx, claim: Claim): Promise<Lane> {
  */
 export async function moveToClass(
   within: AnyTx,
-  claim: HeldJob,
+  claim: LeaseProof,
   choose: (current: SendClass) => Promise<SendClass>,
 ): Promise<void> {
   const job = await leasedJob(within, claim);
@@ -301,7 +301,7 @@ export async function moveToClass(
 
 /** Moves the job to its usual lane, where it waits for no throttle. */
 export async function moveToUsualLane(within: AnyTx, claim: Claim): Promise<void> {
-  const job = await renewedJob(within, claim);
+  const job = await requireLeasedJob(within, claim);
   const usual = storedLane(readyLane(decodeLane(job.lane), { slow: false }));
   if (usual.lane !== job.lane) unscoped(within).update(jobs, job, usual);
 }
@@ -314,7 +314,7 @@ function storedLane(lane: Lane): Pick<JobRow, "lane" | "pool"> {
  * Returns the job of a claim.
  * @throws TypeError if the lease was lost
  */
-async function renewedJob(within: AnyTx, claim: Claim): Promise<Seen<JobRow>> {
+async function requireLeasedJob(within: AnyTx, claim: Claim): Promise<Seen<JobRow>> {
   const job = await leasedJob(within, claim);
   if (job === undefined) {
     throw new TypeError("call `renew` in this transaction before you use the claim");
@@ -334,7 +334,7 @@ function checkOwner(tx: AnyTx, { kind, account_id, mode }: JobOrder): void {
 }
 
 /** Returns the job of a claim, or undefined if the lease was lost. */
-async function leasedJob(within: AnyTx, claim: HeldJob): Promise<Seen<JobRow> | undefined> {
+async function leasedJob(within: AnyTx, claim: LeaseProof): Promise<Seen<JobRow> | undefined> {
   const job = await findJob(within, claim, { hold: "recent" });
   return job?.leased === true && job.fence === claim.fence ? job : undefined;
 }
