@@ -20,82 +20,6 @@ interface DueJobsSearch extends RingSearch {
  * search reads first.
  */
 const windowSize = { min: 64, max: 256 } as const;
-/** The maximum number of due jobs of a pool in which an idle one is looked for. */
-const maxOldest = 16;
-
-/** What one engine can run. */
-export interface Runnable {
-  /** The pools whose jobs run in this engine. */
-  readonly pools: readonly Pool[];
-  /**
-   * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
-   * remotes are left to other engines for a while.
-   */
-  readonly remotes: ReadonlySet<string>;
-  /** Whether this engine may run the jobs of a lane at all. */
-  readonly serves: (lane: Lane) => boolean;
-}
-
-/** Returns when the first job of these pools is due, leased jobs included. Makes one round trip. */
-export async function firstDueAt(
-  reads: UnscopedReads,
-  pools: readonly Pool[],
-): Promise<number | undefined> {
-  const keys = pools.map((pool) => [pool]);
-  const first = await reads.lists(jobsByDueTime, keys, 1);
-  const times = first.flat().map(({ due_at }) => due_at);
-  return times.length === 0 ? undefined : Math.min(...times);
-}
-
-/**
- * Returns a job that this engine could run and that has been due since `since`, if no dispatcher
- * works on its pool. A dispatcher that works on the pool holds leases, or soon takes the
- * oldest due jobs.
- */
-export async function findIdleJob(
-  reads: UnscopedReads,
-  { pools, remotes, serves }: Runnable,
-  { now, since }: { readonly now: number; readonly since: number },
-): Promise<JobRow | undefined> {
-  const isRunnable = ({ lane: text }: JobRow): boolean => {
-    const lane = decodeLane(text);
-    const remote = remoteOf(lane);
-    return serves(lane) && (remote === undefined || remotes.has(remote));
-  };
-  for (const pool of pools) {
-    const due = await readInOrder(reads, { pool, until: since, limit: maxOldest });
-    const idle = due.find(isRunnable);
-    if (idle === undefined) continue;
-    const next = await readInOrder(reads, { pool, after: now, limit: windowSize.max });
-    if (!next.some(({ leased }) => leased)) return idle;
-  }
-  return undefined;
-}
-
-interface DueRange {
-  readonly pool: Pool;
-  /** Only jobs that are due after this time. */
-  readonly after?: number;
-  /** Only jobs that are due at this time or earlier. */
-  readonly until?: number;
-  readonly limit: number;
-}
-
-/** Reads jobs of one pool in the order of their due times. */
-function readInOrder(
-  reads: UnscopedReads,
-  { pool, after, until, limit }: DueRange,
-): Promise<readonly JobRow[]> {
-  return reads.range({
-    index: jobsByDueTime,
-    prefix: [pool],
-    order: "ascending",
-    ...(after === undefined ? {} : { after: [after] }),
-    ...(until === undefined ? {} : { until: [until + 1] }),
-    limit,
-  });
-}
-
 /**
  * Finds the due jobs of one pool, fairly among lanes. Usually all due jobs fit into one window. If
  * they do not, the backlog of one lane may fill it. Then the search also reads the lanes one by one
@@ -185,4 +109,80 @@ export class DueJobs {
 
 function distinct(jobs: readonly DueJob[]): readonly DueJob[] {
   return [...new Map(jobs.map((job) => [nameOf(job), job])).values()];
+}
+
+/** The maximum number of due jobs of a pool in which an idle one is looked for. */
+const maxOldest = 16;
+
+/** What one engine can run. */
+export interface Runnable {
+  /** The pools whose jobs run in this engine. */
+  readonly pools: readonly Pool[];
+  /**
+   * The remotes that are configured in this engine: transports and the analyzer. Jobs of other
+   * remotes are left to other engines for a while.
+   */
+  readonly remotes: ReadonlySet<string>;
+  /** Whether this engine may run the jobs of a lane at all. */
+  readonly serves: (lane: Lane) => boolean;
+}
+
+/** Returns when the first job of these pools is due, leased jobs included. Makes one round trip. */
+export async function firstDueAt(
+  reads: UnscopedReads,
+  pools: readonly Pool[],
+): Promise<number | undefined> {
+  const keys = pools.map((pool) => [pool]);
+  const first = await reads.lists(jobsByDueTime, keys, 1);
+  const times = first.flat().map(({ due_at }) => due_at);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/**
+ * Returns a job that this engine could run and that has been due since `since`, if no dispatcher
+ * works on its pool. A dispatcher that works on the pool holds leases, or soon takes the
+ * oldest due jobs.
+ */
+export async function findIdleJob(
+  reads: UnscopedReads,
+  { pools, remotes, serves }: Runnable,
+  { now, since }: { readonly now: number; readonly since: number },
+): Promise<JobRow | undefined> {
+  const isRunnable = ({ lane: text }: JobRow): boolean => {
+    const lane = decodeLane(text);
+    const remote = remoteOf(lane);
+    return serves(lane) && (remote === undefined || remotes.has(remote));
+  };
+  for (const pool of pools) {
+    const due = await readInOrder(reads, { pool, until: since, limit: maxOldest });
+    const idle = due.find(isRunnable);
+    if (idle === undefined) continue;
+    const next = await readInOrder(reads, { pool, after: now, limit: windowSize.max });
+    if (!next.some(({ leased }) => leased)) return idle;
+  }
+  return undefined;
+}
+
+interface DueRange {
+  readonly pool: Pool;
+  /** Only jobs that are due after this time. */
+  readonly after?: number;
+  /** Only jobs that are due at this time or earlier. */
+  readonly until?: number;
+  readonly limit: number;
+}
+
+/** Reads jobs of one pool in the order of their due times. */
+function readInOrder(
+  reads: UnscopedReads,
+  { pool, after, until, limit }: DueRange,
+): Promise<readonly JobRow[]> {
+  return reads.range({
+    index: jobsByDueTime,
+    prefix: [pool],
+    order: "ascending",
+    ...(after === undefined ? {} : { after: [after] }),
+    ...(until === undefined ? {} : { until: [until + 1] }),
+    limit,
+  });
 }
