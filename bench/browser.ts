@@ -12,7 +12,7 @@ import { nodeHandler } from "../adapters/http/node.ts";
 import { sqlite } from "../adapters/storage/sqlite/index.ts";
 import { consoleHandler } from "../adapters/web/console/server/index.ts";
 import { inboxHandler } from "../adapters/web/inbox/server/index.ts";
-import { keyScopes } from "../src/operations/operation.ts";
+import { keyScopes } from "../src/operations/caller.ts";
 import { launchChromium, unpackChromium } from "../test/support/launch-chromium.ts";
 import { person } from "./contact-rows.ts";
 import { withEngineOn, withTempFile } from "./engines.ts";

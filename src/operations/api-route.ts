@@ -1,13 +1,7 @@
 import * as z from "zod";
 import { type ErrorCode, errorCodes } from "../kernel/index.ts";
-import type {
-  Command,
-  KeyScope,
-  Procedure,
-  Query,
-  RowProcedure,
-  SignalOperation,
-} from "./operation.ts";
+import type { Command, Procedure, Query, RowProcedure, SignalOperation } from "./operation.ts";
+import type { KeyScope } from "./caller.ts";
 import type { EventStream } from "./event-stream.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

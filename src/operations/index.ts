@@ -32,19 +32,24 @@ export type {
   StreamSources,
   TransientItem,
 } from "./event-stream.ts";
-export { authorOf, personOf, scopesOf } from "./caller.ts";
 export {
-  type Call,
+  authorOf,
   type Caller,
-  type Command,
-  type Context,
-  inputSchema,
   type KeyCaller,
   type KeyScope,
   keyScopes,
   missingScopes,
   type OperatorCaller,
   type OperatorProfile,
+  personOf,
+  scopesOf,
+  type VisitorCaller,
+} from "./caller.ts";
+export {
+  type Call,
+  type Command,
+  type Context,
+  inputSchema,
   type ItemSteps,
   type Outcome,
   type Procedure,
@@ -53,7 +58,6 @@ export {
   showsOutput,
   type SignalOperation,
   type Steps,
-  type VisitorCaller,
 } from "./operation.ts";
 export {
   type WithoutId,

@@ -6,86 +6,15 @@ import type * as z from "zod";
 import type { Clock, HostVerdicts } from "../ports/index.ts";
 import {
   getOrInsert,
-  type KeyId,
   type Limits,
   type RequestId,
   type Scope,
   type TidingsError,
-  type WebchatSessionId,
 } from "../kernel/index.ts";
+import type { Caller } from "./caller.ts";
 import type { Services } from "./runtime.ts";
 import type { TypingSignal } from "./signals.ts";
 import type { Reads, Tx } from "../store/index.ts";
-
-/** The scopes of API keys. No scope includes another. */
-export const keyScopes = [
-  "messages:read",
-  "messages:write",
-  "contacts:read",
-  "contacts:write",
-  "conversations:read",
-  "conversations:write",
-  "agents:read",
-  "agents:write",
-  "agents:trigger",
-  "webhooks:read",
-  "webhooks:write",
-  "events:read",
-  "keys:manage",
-  "senders:manage",
-  "operators:manage",
-  "sandbox:write",
-] as const;
-
-/** A permission of an API key. No scope includes another. */
-export type KeyScope = (typeof keyScopes)[number];
-
-/** The required scopes that were not granted. */
-export function missingScopes(
-  required: readonly KeyScope[],
-  granted: readonly KeyScope[],
-): KeyScope[] {
-  return required.filter((scope) => !granted.includes(scope));
-}
-
-/**
- * The caller: an API key, an operator on a page or a visitor's browser over HTTP, or the host
- * application in process, which may do everything in its scope.
- */
-export type Caller = KeyCaller | OperatorCaller | VisitorCaller | { readonly type: "host" };
-
-/** A person of the host application who uses a page, such as the inbox. */
-export interface OperatorCaller {
-  readonly type: "operator";
-  readonly operator: OperatorProfile;
-  readonly may: readonly KeyScope[];
-}
-
-/** A person of the host application, as a page shows them. */
-export interface OperatorProfile {
-  /** The id that the host application uses for the person, at most 200 characters. */
-  readonly id: string;
-  /** The name of the person, at most 200 characters. */
-  readonly name: string;
-  /** The http or https URL of a picture of the person. By default the page shows initials. */
-  readonly avatar_url?: string | undefined;
-}
-
-/** A visitor's browser. It may only access its own session. */
-export interface VisitorCaller {
-  readonly type: "visitor";
-  readonly session_id: WebchatSessionId;
-}
-
-export interface KeyCaller {
-  readonly type: "key";
-  readonly key_id: KeyId;
-  readonly scopes: readonly KeyScope[];
-  /** When the key expires, in milliseconds since the epoch. Null means never. */
-  readonly expires_at: number | null;
-  /** The hash of the presented secret, which may expire before the key. */
-  readonly secret_hash: string;
-}
 
 /** The context of a request: scope, caller and idempotency key. */
 export interface Context {

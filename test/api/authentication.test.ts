@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bearerKey, visitorToken } from "../../src/api/authentication.ts";
 import { challengeOf } from "../../src/api/http.ts";
-import { missingScopes } from "../../src/operations/operation.ts";
+import { missingScopes } from "../../src/operations/caller.ts";
 import { TidingsError } from "../../src/kernel/errors.ts";
 
 function outcome(read: () => string): string {

@@ -21,11 +21,11 @@ import {
 import type {
   Command,
   Context,
-  KeyScope,
   Outcome,
   Procedure,
   Query,
 } from "../../src/operations/operation.ts";
+import type { KeyScope } from "../../src/operations/caller.ts";
 import type { EventStream, StreamEvent } from "../../src/operations/event-stream.ts";
 import { idSource, type KeyId, type Mode } from "../../src/kernel/ids.ts";
 import type { Authenticated } from "../../src/accounts/key-ring.ts";

@@ -8,7 +8,7 @@ import type { ApiHandler, ApiResponse } from "../../src/api/http.ts";
 import type { MessagingEngine } from "../../src/engine.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";
-import { type KeyScope, keyScopes } from "../../src/operations/operation.ts";
+import { type KeyScope, keyScopes } from "../../src/operations/caller.ts";
 import { call, jsonOf } from "./call.ts";
 import { runs } from "../support/runs.ts";
 import { world } from "../support/world.ts";

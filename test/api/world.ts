@@ -9,7 +9,7 @@ import { sqlite } from "../../adapters/storage/sqlite/index.ts";
 import { system } from "../../adapters/system/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { MessagingEngine } from "../../adapters/entry.ts";
-import type { KeyScope } from "../../src/operations/operation.ts";
+import type { KeyScope } from "../../src/operations/caller.ts";
 import { idempotency } from "../../src/operations/idempotency.ts";
 import type { Limits } from "../../src/kernel/limits.ts";
 import type { HttpClient } from "../../src/ports/http-client.ts";

@@ -1,6 +1,6 @@
 /** API5:2023. A key does what its scopes and its mode allow, however the request is written. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keyScopes } from "../../src/operations/operation.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
 import { call, jsonOf } from "../api/call.ts";
 import { allRoutes, nameOf, requestOf, scopedRoutes, titled } from "./examples.ts";
 import { newOwner, type Owner } from "./owner.ts";

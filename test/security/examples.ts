@@ -5,7 +5,7 @@
  */
 import { type TestRequest, textOf } from "../api/call.ts";
 import type { ApiResponse } from "../../src/api/http.ts";
-import type { KeyScope } from "../../src/operations/operation.ts";
+import type { KeyScope } from "../../src/operations/caller.ts";
 import { type ApiRoute, type Guarded, isGuarded } from "../../src/operations/api-route.ts";
 import { apiRoutes } from "../../src/modules.ts";
 import { defaultLimits } from "../../src/kernel/limits.ts";

@@ -13,7 +13,7 @@ import type {
   PageRequest,
 } from "../../adapters/web/shared/server/options.ts";
 import { defaultAccountId } from "../../src/accounts/prepare-storage.ts";
-import { keyScopes } from "../../src/operations/operation.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
 import { overFetch } from "../api/servers.ts";
 import { world } from "../support/world.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";

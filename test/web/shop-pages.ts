@@ -13,7 +13,7 @@ import { standard } from "../../adapters/standard.ts";
 import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import type { Authorize, PageMount } from "../../adapters/web/inbox/server/index.ts";
-import { keyScopes } from "../../src/operations/operation.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
 
 /** The people of the tests. Lee works in another browser, so in another origin. */
 export const kim = {

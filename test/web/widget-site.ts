@@ -11,7 +11,7 @@ import { memory } from "../../adapters/storage/memory/index.ts";
 import { sandbox } from "../../adapters/transport/sandbox/index.ts";
 import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
 import { widgetHandler } from "../../adapters/web/widget/server/index.ts";
-import { keyScopes } from "../../src/operations/operation.ts";
+import { keyScopes } from "../../src/operations/caller.ts";
 import { silent } from "../../src/ports/environment.ts";
 import { eventually } from "../support/eventually.ts";
 
