@@ -13,11 +13,10 @@ export {
 export {
   type ConsentOptions,
   type ConsentSettings,
-  HostPolicies,
-  noVerdicts,
   type QuietHours,
   standardConsent,
-} from "./host-policies.ts";
+} from "./consent-options.ts";
+export { HostPolicies, noVerdicts } from "./host-policies.ts";
 export { Executor } from "./executor.ts";
 export type {
   EventStream,

@@ -13,7 +13,8 @@ import type {
 } from "../ports/index.ts";
 import type { Reads, Store, Tx } from "../store/index.ts";
 import type { Signals } from "./signals.ts";
-import type { ConsentSettings, HostPolicies, QuietHours } from "./host-policies.ts";
+import type { ConsentSettings, QuietHours } from "./consent-options.ts";
+import type { HostPolicies } from "./host-policies.ts";
 import type { FactsByTransport } from "./transport-facts.ts";
 
 /**

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { keywordOf, suspectsOptOut } from "../../src/consents/keywords.ts";
-import { standardConsent } from "../../src/operations/host-policies.ts";
+import { standardConsent } from "../../src/operations/consent-options.ts";
 
 const words = {
   opt_out: [

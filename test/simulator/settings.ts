@@ -1,5 +1,5 @@
 import type { CreateSender } from "../../src/index.ts";
-import type { ConsentOptions, QuietHours } from "../../src/operations/host-policies.ts";
+import type { ConsentOptions, QuietHours } from "../../src/operations/consent-options.ts";
 import type { HistoryChunks } from "../../src/operations/runtime.ts";
 import type { Route } from "../../src/ports/route.ts";
 import type { Dice } from "../../adapters/testing/index.ts";

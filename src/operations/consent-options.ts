@@ -1,0 +1,52 @@
+/** The options about consent and quiet hours, as the host application gives them. */
+import type { Checked } from "../kernel/index.ts";
+
+/** How opt-outs are recorded and confirmed. Texts have at most 1,600 characters. */
+export interface ConsentOptions {
+  /**
+   * Whether STOP opts out of the whole account or only of the sender that received it. Default: the
+   * account. With `sender`, START revokes the opt-out from that sender and from the whole account.
+   */
+  readonly scope?: "account" | "sender" | undefined;
+  /**
+   * Whether a near match of an opt-out ("please stop texting me") counts as one. Default: false,
+   * which flags the message for a person to decide.
+   */
+  readonly honorNearMatches?: boolean | undefined;
+  /**
+   * The text of the message that confirms an opt-out. Default: "You have opted out and will get no
+   * more messages from us. Reply START to opt in again."
+   */
+  readonly optOutText?: string | undefined;
+  /**
+   * The reply to START. Default: "You have opted in to messages from us. Reply STOP to opt out."
+   */
+  readonly optInText?: string | undefined;
+  /** The reply to HELP. Default: no reply. */
+  readonly helpText?: string | undefined;
+}
+
+/**
+ * The local hours in which marketing messages wait. Times are `HH:MM` from 00:00 to 23:59. The
+ * period spans midnight if `from` is later than `to`. Equal times mean no quiet hours.
+ */
+export interface QuietHours {
+  /** The first minute of the quiet hours, `HH:MM`. */
+  readonly from: string;
+  /** The first minute after the quiet hours, `HH:MM`. */
+  readonly to: string;
+}
+
+/** The consent options with their defaults. A null `helpText` means no reply to HELP. */
+export interface ConsentSettings extends Checked<Omit<ConsentOptions, "helpText">> {
+  readonly helpText: string | null;
+}
+
+export const standardConsent: ConsentSettings = {
+  scope: "account",
+  honorNearMatches: false,
+  optOutText:
+    "You have opted out and will get no more messages from us. Reply START to opt in again.",
+  optInText: "You have opted in to messages from us. Reply STOP to opt out.",
+  helpText: null,
+};
