@@ -5,7 +5,7 @@
  */
 import { noVerdicts } from "./host-policies.ts";
 import {
-  fingerprint,
+  fingerprintOf,
   idempotency,
   idempotencyByKey,
   type IdempotencyRow,
@@ -16,9 +16,9 @@ import {
   keyReused,
   refuseIfAnswered,
   replay,
-  type Settled,
+  type CommandResult,
   storedProblem,
-  storedResult,
+  storedResponse,
 } from "./stored-responses.ts";
 import { maxScheduleAhead, TidingsError, hourMs } from "../kernel/index.ts";
 import type {
@@ -48,8 +48,7 @@ interface ExecutorRuntime extends Pick<Runtime, "store" | "clock" | "services" |
 /** The idempotency key that a command claims. */
 interface ClaimedKey {
   readonly key: string;
-  /** The fingerprint of the input. */
-  readonly print: string;
+  readonly fingerprint: string;
   /** The error of the command's check, if the input is invalid. */
   readonly refusal: TidingsError | undefined;
 }
@@ -94,10 +93,11 @@ export class Executor {
         replayed: false,
       };
     }
-    const claim = { key, print: fingerprint(services.secret, command.name, input), refusal };
-    const settled = await commit((tx, call) => this.#once(tx, command, input, call, claim));
-    if (!settled.ok) throw settled.error;
-    return settled.outcome;
+    const fingerprint = fingerprintOf(services.secret, command.name, input);
+    const claim = { key, fingerprint, refusal };
+    const result = await commit((tx, call) => this.#runOnce(tx, command, input, call, claim));
+    if (!result.ok) throw result.error;
+    return result.outcome;
   }
 
   /**
@@ -115,25 +115,25 @@ export class Executor {
         `tx: ${procedure.name} uses several transactions and cannot join yours. Omit tx.`,
       );
     }
-    const { store, services, clock } = this.#runtime;
+    const { store, clock } = this.#runtime;
     // An item may name a time after the maximum. The item is then refused on its own.
     const busy_until = Math.min(procedure.until?.(input) ?? 0, clock.now() + maxScheduleAhead);
     const busyContext: Context = { ...context, busy_until };
-    const call: Call = { ...busyContext, services, hostVerdicts: noVerdicts };
+    const call = this.#callOf(busyContext);
     const { idempotency_key: key } = context;
     const before = key === null ? undefined : await this.#claim(procedure, input, call, key);
     if (before !== undefined && before.response !== null) {
       return replayOf(before.status, before.response);
     }
-    const answersOnce = key !== null && procedure.keepsAnswer === true;
-    const options = { store, executor: this, context: busyContext, answersOnce };
+    const storesResponse = key !== null && procedure.storesResponse === true;
+    const options = { store, executor: this, context: busyContext, storesResponse };
     const steps = new ProcedureSteps(options);
     try {
       const value = await procedure.run(steps, input, call);
       const body = JSON.stringify(value ?? null);
-      if (answersOnce) await this.#storeResponse(context, key, body);
+      if (storesResponse) await this.#storeResponse(context, key, body);
       // A response that is assembled from steps is a replay if each step is one.
-      const replayed = before !== undefined && !answersOnce && steps.areReplays;
+      const replayed = before !== undefined && !storesResponse && steps.areReplays;
       return { status: procedure.status, value, body, replayed };
     } catch (error) {
       if (error instanceof AnsweredMeanwhile) return replayOf(error.status, error.body);
@@ -147,12 +147,21 @@ export class Executor {
     rows: Iterable<unknown> | AsyncIterable<unknown>,
     context: Omit<Context, "tx">,
   ): AsyncGenerator<Report, Total> {
-    const { store, services } = this.#runtime;
+    const { store } = this.#runtime;
     const steps: ItemSteps = {
       execute: (command, each) => this.execute(command, each, context),
       yieldToEventLoop: () => store.yieldToEventLoop(),
     };
-    return procedure.run(steps, rows, { ...context, services, hostVerdicts: noVerdicts });
+    return procedure.run(steps, rows, this.#callOf(context));
+  }
+
+  async query<Input, Output>(
+    query: Query<Input, Output>,
+    input: Input,
+    context: Context,
+  ): Promise<Output> {
+    const { store, clock } = this.#runtime;
+    return query.run(store.reads(context.scope), input, this.#callOf(context), clock.now());
   }
 
   /** Opens a stream. Before that, runs the stream's command `before` until it has no more to do. */
@@ -163,7 +172,7 @@ export class Executor {
     sources: OpenSources,
     signal: AbortSignal,
   ): Promise<AsyncIterable<StreamEvent<Item>>> {
-    const { store, services, clock } = this.#runtime;
+    const { store, clock } = this.#runtime;
     while (stream.before !== undefined && !signal.aborted) {
       const { value: isMore } = await this.execute(stream.before, input, context);
       if (!isMore) break;
@@ -176,7 +185,7 @@ export class Executor {
         yieldToEventLoop: () => store.yieldToEventLoop(),
       },
       input,
-      { ...context, services, hostVerdicts: noVerdicts },
+      this.#callOf(context),
       signal,
     );
   }
@@ -187,17 +196,47 @@ export class Executor {
     input: Input,
     context: Context,
   ): Promise<void> {
-    const { store, clock, services, signals } = this.#runtime;
+    const { store, clock, signals } = this.#runtime;
     const { scope, caller } = context;
     const { account_id, mode } = scope;
     const key = JSON.stringify([account_id, mode, operation.name, input, authorOf(caller)]);
     if (this.#recentSignals.has(key)) return;
-    const call: Call = { ...context, services, hostVerdicts: noVerdicts };
+    const call = this.#callOf(context);
     const signal = await operation.run(store.reads(scope), input, call, clock.now());
     // An equal call may have been faster.
     if (this.#recentSignals.has(key)) return;
     this.#recentSignals.add(key);
     if (signal !== undefined) signals.publish(scope, signal);
+  }
+
+  /** Runs a command under its idempotency key, or replays the response that is stored for it. */
+  async #runOnce<Input, Output>(
+    tx: Tx,
+    command: Command<Input, Output>,
+    input: Input,
+    call: Call,
+    { key, fingerprint, refusal }: ClaimedKey,
+  ): Promise<CommandResult<Output>> {
+    const before = await tx.get(idempotencyByKey, [key]);
+    if (before !== undefined) {
+      if (await isRemembered(tx, before, call.services)) return replay(before, fingerprint);
+      tx.remove(idempotency, before);
+    }
+    if (refusal !== undefined) throw refusal;
+
+    const result = await runCommand(tx, command, input, call);
+    if (!result.ok) await command.touch?.(tx, input);
+    const stored = result.ok
+      ? storedResponse(command, result.outcome, input, call)
+      : storedProblem(command, result.error, input, call);
+    tx.insert(idempotency, {
+      key,
+      fingerprint,
+      ...stored,
+      survives_reset: command.survivesReset ?? null,
+      expires_at: this.#expiry(tx.now, call),
+    });
+    return result;
   }
 
   /**
@@ -211,24 +250,23 @@ export class Executor {
     key: string,
   ): Promise<IdempotencyRow | undefined> {
     const { scope } = call;
-    const print = fingerprint(call.services.secret, procedure.name, input);
+    const fingerprint = fingerprintOf(call.services.secret, procedure.name, input);
     return this.#runtime.store.commit(scope, async (tx) => {
       const before = await tx.get(idempotencyByKey, [key]);
       if (before !== undefined && before.expires_at > tx.now) {
-        if (before.fingerprint !== print) throw keyReused();
+        if (before.fingerprint !== fingerprint) throw keyReused();
         return before;
       }
       if (before !== undefined) tx.remove(idempotency, before);
-      const expires_at = this.#expiry(tx.now, call);
-      const { status, survivesReset } = procedure;
-      const emptyResponse = { response: null, subject_id: null, also_shows: null };
       tx.insert(idempotency, {
         key,
-        fingerprint: print,
-        status,
-        ...emptyResponse,
-        survives_reset: survivesReset ?? null,
-        expires_at,
+        fingerprint,
+        status: procedure.status,
+        response: null,
+        subject_id: null,
+        also_shows: null,
+        survives_reset: procedure.survivesReset ?? null,
+        expires_at: this.#expiry(tx.now, call),
       });
       return undefined;
     });
@@ -242,48 +280,9 @@ export class Executor {
     });
   }
 
-  async query<Input, Output>(
-    query: Query<Input, Output>,
-    input: Input,
-    context: Context,
-  ): Promise<Output> {
-    const { store, clock, services } = this.#runtime;
-    return query.run(
-      store.reads(context.scope),
-      input,
-      { ...context, services, hostVerdicts: noVerdicts },
-      clock.now(),
-    );
-  }
-
-  /** Runs a command under its idempotency key, or replays the response that is stored for it. */
-  async #once<Input, Output>(
-    tx: Tx,
-    command: Command<Input, Output>,
-    input: Input,
-    call: Call,
-    { key, print, refusal }: ClaimedKey,
-  ): Promise<Settled<Output>> {
-    const before = await tx.get(idempotencyByKey, [key]);
-    if (before !== undefined) {
-      if (await isRemembered(tx, before, call.services)) return replay(before, print);
-      tx.remove(idempotency, before);
-    }
-    if (refusal !== undefined) throw refusal;
-
-    const settled = await settle(tx, command, input, call);
-    if (!settled.ok) await command.touch?.(tx, input);
-    const answer = settled.ok
-      ? storedResult(command, settled.outcome, input, call)
-      : storedProblem(command, settled.error, input, call);
-    tx.insert(idempotency, {
-      key,
-      fingerprint: print,
-      ...answer,
-      survives_reset: command.survivesReset ?? null,
-      expires_at: this.#expiry(tx.now, call),
-    });
-    return settled;
+  /** The call of an operation in which no policy of the host application is evaluated. */
+  #callOf(context: Omit<Context, "tx">): Call {
+    return { ...context, services: this.#runtime.services, hostVerdicts: noVerdicts };
   }
 
   #expiry(now: number, { busy_until = 0 }: Call): number {
@@ -301,12 +300,12 @@ function replayOf<Output>(status: number, body: string): Outcome<Output> {
  * error is stored. An error that depends on the caller is not stored, since another API key of the
  * account may repeat the request.
  */
-async function settle<Input, Output>(
+async function runCommand<Input, Output>(
   tx: Tx,
   command: Command<Input, Output>,
   input: Input,
   call: Call,
-): Promise<Settled<Output>> {
+): Promise<CommandResult<Output>> {
   try {
     const value = await tx.attempt((attempt) => command.run(attempt, input, call));
     const outcome = {

@@ -10,7 +10,7 @@ import { type Services, standardHistoryChunks } from "./runtime.ts";
  */
 export const idempotency = scoped("idempotency_keys", {
   key: text(),
-  /** A keyed hash of the operation and its input. See `fingerprint`. */
+  /** A keyed hash of the operation and its input. See `fingerprintOf`. */
   fingerprint: text(),
   status: integer(),
   /** The bytes of the response. Null after the resource that it shows was erased or redacted. */
@@ -101,7 +101,7 @@ function unquoted(header: string): string | null {
  * so that nobody can confirm a guessed input by a stored fingerprint. Pass a `KeyObject`: bytes
  * cost a key setup at each call.
  */
-export function fingerprint(
+export function fingerprintOf(
   secret: KeyObject | Uint8Array,
   operation: string,
   input: unknown,

@@ -137,7 +137,7 @@ export interface Procedure<Input, Output> {
    * Whether the whole response is stored under the idempotency key. If not, only the responses of
    * its steps are stored, and a replay assembles the response from them.
    */
-  readonly keepsAnswer?: boolean;
+  readonly storesResponse?: boolean;
   /** As for a command. */
   readonly survivesReset?: true;
   /**

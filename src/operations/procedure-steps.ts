@@ -17,7 +17,7 @@ interface ProcedureStepsOptions extends Pick<Runtime, "store"> {
   readonly executor: CommandExecutor;
   readonly context: Context;
   /** Whether the whole response is stored under the key. A repetition may answer first then. */
-  readonly answersOnce: boolean;
+  readonly storesResponse: boolean;
 }
 
 /** The steps of one run of a procedure. */
@@ -37,10 +37,10 @@ export class ProcedureSteps implements Steps {
   }
 
   commit<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const { store, context, answersOnce } = this.#options;
+    const { store, context, storesResponse } = this.#options;
     const { scope, idempotency_key: key } = context;
     return store.commit(scope, async (tx) => {
-      if (answersOnce && key !== null) await refuseIfAnswered(tx, key);
+      if (storesResponse && key !== null) await refuseIfAnswered(tx, key);
       return work(tx);
     });
   }

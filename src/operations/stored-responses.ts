@@ -4,7 +4,8 @@ import { problem, type Problem, ReplayedError, TidingsError } from "../kernel/in
 import type { Call, Command, Outcome } from "./operation.ts";
 import type { Tx } from "../store/index.ts";
 
-export type Settled<Output> =
+/** The result of a command under an idempotency key. */
+export type CommandResult<Output> =
   | { readonly ok: true; readonly outcome: Outcome<Output> }
   | { readonly ok: false; readonly error: TidingsError };
 
@@ -32,14 +33,14 @@ export async function refuseIfAnswered(tx: Tx, key: string): Promise<void> {
   }
 }
 
-type StoredResult = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
+type StoredColumns = Pick<IdempotencyRow, "status" | "response" | "subject_id" | "also_shows">;
 
-export function storedResult<Input, Output>(
+export function storedResponse<Input, Output>(
   command: Command<Input, Output>,
   { status, value, body }: Outcome<Output>,
   input: Input,
   call: Call,
-): StoredResult {
+): StoredColumns {
   const response = command.onReplay === undefined ? body : JSON.stringify(command.onReplay(value));
   const subject_id = command.shows?.(input, value, call) ?? null;
   const also_shows = command.storesKey === true ? null : subject_id;
@@ -51,7 +52,7 @@ export function storedProblem<Input>(
   error: TidingsError,
   input: Input,
   call: Call,
-): StoredResult {
+): StoredColumns {
   const response = JSON.stringify(problem(error, call.request_id));
   return {
     status: error.status,
@@ -61,8 +62,8 @@ export function storedProblem<Input>(
   };
 }
 
-export function replay<Output>(row: IdempotencyRow, print: string): Settled<Output> {
-  if (row.fingerprint !== print) {
+export function replay<Output>(row: IdempotencyRow, fingerprint: string): CommandResult<Output> {
+  if (row.fingerprint !== fingerprint) {
     return { ok: false, error: keyReused() };
   }
   if (row.response === null) {

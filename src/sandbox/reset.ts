@@ -71,7 +71,7 @@ export const resetSandbox: Procedure<Record<string, never>, SandboxResetResult> 
   name: "sandbox.reset",
   input: () => noInput,
   status: 200,
-  keepsAnswer: true,
+  storesResponse: true,
   survivesReset: true,
   async run(steps, _input, { scope, services }) {
     requireSandbox(scope);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, fingerprint } from "../../src/operations/idempotency.ts";
+import { canonicalJson, fingerprintOf } from "../../src/operations/idempotency.ts";
 
 const secret = new Uint8Array(32).fill(7);
 const shuffle = (value: unknown): unknown => {
@@ -21,9 +21,9 @@ describe("the fingerprint of a request", () => {
       fc.property(fc.dictionary(fc.string(), json), fc.string(), (input, idempotency_key) => {
         const other = { ...(shuffle(input) as object), idempotency_key };
         expect(
-          fingerprint(secret, "messages.send", other),
+          fingerprintOf(secret, "messages.send", other),
           "The order of members and the idempotency key do not change the fingerprint.",
-        ).toBe(fingerprint(secret, "messages.send", input));
+        ).toBe(fingerprintOf(secret, "messages.send", input));
       }),
     );
   });
@@ -46,7 +46,7 @@ describe("the fingerprint of a request", () => {
           JSON.parse(JSON.stringify(b)),
         );
         for (const inputs of [[{ value: a }, { value: b }] as const, [a, b] as const]) {
-          const [one, other] = inputs.map((input) => fingerprint(secret, "messages.send", input));
+          const [one, other] = inputs.map((input) => fingerprintOf(secret, "messages.send", input));
           expect(one === other, "Two inputs have one fingerprint exactly if they are equal.").toBe(
             equal,
           );
@@ -66,7 +66,7 @@ describe("the fingerprint of a request", () => {
 
   it("differs for another operation, another secret and a nested idempotency_key", () => {
     const of = (operation: string, input: unknown, key = secret) =>
-      fingerprint(key, operation, input);
+      fingerprintOf(key, operation, input);
     const input = { to: "+15005550001", metadata: { a: "b" } };
     expect(of("messages.preview", input)).not.toBe(of("messages.send", input));
     expect(of("messages.send", input, new Uint8Array(32))).not.toBe(of("messages.send", input));
