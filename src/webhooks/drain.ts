@@ -28,7 +28,8 @@ interface WebhookDrainOptions {
 const concurrency = { proven: 8, failing: 4, fresh: 1 } as const;
 /**
  * The limits of one drain: the number of attempts, and the time in which attempts begin. Then other
- * jobs can run.
+ * jobs can run. While an attempt that began in this time is under way, the drain cannot end, so
+ * others still begin: a receiver that answers one request late gets the others on time.
  */
 const maxAttempts = 10_000;
 const drainMs = 10_000;
@@ -78,6 +79,8 @@ export class WebhookDrain {
   #failure: { readonly error: unknown } | undefined;
   #attemptCount = 0;
   #inFlight = 0;
+  /** The attempts under way that began in the drain's time. */
+  #inTime = 0;
   /** The limit of concurrent requests. Infinity until the webhook is read. */
   #maxInFlight = Infinity;
   /** The number of attempts that had begun when the limit was last lowered. */
@@ -192,7 +195,7 @@ export class WebhookDrain {
     if (run.stopping.aborted) return false;
     if (this.#failure !== undefined || !this.#hasLease || this.#mayEnd) return false;
     if (this.#attemptCount >= maxAttempts) return false;
-    if (this.#runtime.clock.now() >= this.#beginsUntil) return false;
+    if (this.#isOver() && this.#inTime === 0) return false;
     // A failure may pause or disable the webhook, so it is recorded first.
     if (this.#unrecordedFailures > 0) return false;
     return (
@@ -201,12 +204,19 @@ export class WebhookDrain {
     );
   }
 
+  /** Whether the time in which attempts begin is over. */
+  #isOver(): boolean {
+    return this.#runtime.clock.now() >= this.#beginsUntil;
+  }
+
   /** Makes one attempt and hands its outcome over for recording. */
   async #attempt({ webhook, delivery }: NextDelivery): Promise<void> {
     const { clock, drawId } = this.#runtime;
     const { id: delivery_id, manual_at: requested_at, attempts, history, body } = delivery;
     const number = ++this.#attemptCount;
+    const inTime = this.#isOver() ? 0 : 1;
     this.#inFlight++;
+    this.#inTime += inTime;
     this.#unfinished.add(delivery_id);
     const started_at = clock.now();
     const outcome =
@@ -214,6 +224,7 @@ export class WebhookDrain {
     const ended_at = clock.now();
     this.#lastResponseAt = ended_at;
     this.#inFlight--;
+    this.#inTime -= inTime;
     if (this.#options.run.abort.aborted) {
       // It is unknown whether the request arrived, so it is sent again.
       this.#unfinished.delete(delivery_id);
