@@ -57,7 +57,8 @@ function isDnsServer(server: unknown): boolean {
  */
 export function httpClient(options: HttpClientOptions = {}): HttpClient {
   const { dnsServers } = parseOptions("httpClient: ", optionsSchema, options);
-  const agents = keepAliveAgents();
+  const kept = agents({ keepAlive: true });
+  const single = agents({ keepAlive: false });
   const resolve = nameResolver(dnsServers);
   const checkTarget = targetChecker();
   return {
@@ -65,16 +66,14 @@ export function httpClient(options: HttpClientOptions = {}): HttpClient {
       const checked = checkTarget(request.url, request.to);
       if (!checked.ok) return failed(new Failure(checked.code, checked.message));
       const { target } = checked;
-      return exchange(
-        request,
-        target,
-        target.protocol === "https:" ? agents.https : agents.http,
-        resolve,
-      );
+      const { http, https } = request.own_connection === true ? single : kept;
+      return exchange(request, target, target.protocol === "https:" ? https : http, resolve);
     },
     close() {
-      agents.http.destroy();
-      agents.https.destroy();
+      for (const { http, https } of [kept, single]) {
+        http.destroy();
+        https.destroy();
+      }
     },
   };
 }
@@ -131,13 +130,16 @@ const maxConnectionAgeMs = 60_000;
 const nextAddressMs = 1_000;
 
 /**
- * Returns agents that keep connections alive, by origin. They never send a request twice: a request
- * that was written to a connection that turns out to be closed fails. The number of connections is
- * not limited here, because the callers limit their requests in flight.
+ * Returns agents, which keep connections alive by origin if `keepAlive` says so. They never send a
+ * request twice: a request that was written to a connection that turns out to be closed fails. The
+ * number of connections is not limited here, because the callers limit their requests in flight.
  */
-function keepAliveAgents(): { readonly http: http.Agent; readonly https: https.Agent } {
+function agents({ keepAlive }: { readonly keepAlive: boolean }): {
+  readonly http: http.Agent;
+  readonly https: https.Agent;
+} {
   const options = {
-    keepAlive: true,
+    keepAlive,
     timeout: maxIdleMs,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: nextAddressMs,

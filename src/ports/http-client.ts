@@ -20,6 +20,8 @@ export interface HttpRequest {
   readonly deadline_ms: number;
   /** Maximum length of the response body, in bytes. A longer body is truncated and not read on. */
   readonly max_body_bytes: number;
+  /** Whether the request gets a connection of its own. By default, the client may reuse one. */
+  readonly own_connection?: boolean | undefined;
   /** Fails the exchange with `aborted` when it aborts. */
   readonly signal?: AbortSignal | undefined;
 }

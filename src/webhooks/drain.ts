@@ -266,6 +266,7 @@ export class WebhookDrain {
         mode: this.#scope.mode,
         deadlineMs: this.#runtime.webhooks.deadlineSeconds * 1_000,
         signal: this.#deadline.signal,
+        clock: this.#runtime.clock,
       });
       this.#poster = { to: webhook, post };
     }

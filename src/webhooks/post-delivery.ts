@@ -1,5 +1,5 @@
 import type { Runtime } from "../operations/index.ts";
-import type { Destinations, HttpClient, HttpOutcome } from "../ports/index.ts";
+import type { Clock, Destinations, HttpClient, HttpOutcome, HttpRequest } from "../ports/index.ts";
 import type { Checked, Mode } from "../kernel/index.ts";
 import type { KeyObject } from "node:crypto";
 import type { DeliveryRow, WebhookRow } from "./rows.ts";
@@ -45,6 +45,7 @@ interface DeliveryPosterOptions {
   /** From the DNS lookup to the last byte of the response, in milliseconds. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
+  readonly clock: Clock;
 }
 
 /** Sends a delivery at time `at`, in milliseconds since the epoch. Never rejects. */
@@ -62,7 +63,7 @@ const maxBodyBytes = 16_384;
  */
 export function deliveryPoster(
   webhook: WebhookRow,
-  { http, mode, deadlineMs, signal }: DeliveryPosterOptions,
+  { http, mode, deadlineMs, signal, clock }: DeliveryPosterOptions,
 ): PostDelivery {
   const keysAt = signingKeys(webhook);
   const usual = { "user-agent": "tidings", ...webhook.headers, "content-type": "application/json" };
@@ -74,16 +75,32 @@ export function deliveryPoster(
     max_body_bytes: maxBodyBytes,
     signal,
   } as const;
-  return async ({ event_id, body: text }, at) => {
-    const body = Buffer.from(text ?? "");
-    const headers = { ...usual, ...signatureHeaders({ id: event_id, at, body }, keysAt(at)) };
+  const send = async (sent: HttpRequest): Promise<HttpOutcome> => {
     try {
-      return await http.client.send({ ...request, headers, body });
+      return await http.client.send(sent);
     } catch {
       // The client did not say whether it sent anything, so `sent` is true.
       return failed("connect_failed", "The HTTP client threw an error.");
     }
   };
+  return async ({ event_id, body: text }, at) => {
+    const body = Buffer.from(text ?? "");
+    const headers = { ...usual, ...signatureHeaders({ id: event_id, at, body }, keysAt(at)) };
+    const sent = { ...request, headers, body };
+    const outcome = await send(sent);
+    const leftMs = deadlineMs - Math.max(0, clock.now() - at);
+    if (!isKeptConnectionLost(outcome) || leftMs <= 0) return outcome;
+    return send({ ...sent, own_connection: true, deadline_ms: leftMs });
+  };
+}
+
+/**
+ * Whether a connection broke that was kept from an earlier request. Servers close such connections
+ * at any time, so this says nothing about the receiver. Receivers expect duplicates, so the request
+ * may be sent again.
+ */
+function isKeptConnectionLost(outcome: HttpOutcome): boolean {
+  return outcome.outcome === "failed" && outcome.code === "kept_connection_lost";
 }
 
 /** The outcome of a request for which the HTTP client does not keep its deadline. */

@@ -56,6 +56,28 @@ async function attempted(
 }
 
 describe("an attempt", () => {
+  test("does not fail if the server closes a kept connection when it gets the request", async () => {
+    const engine = await sending();
+    const there = await receiver({
+      onRequest: (socket, nth) => {
+        if (nth === 2) socket.destroy();
+        else socket.write(ok);
+      },
+    });
+    const { id } = await engine.webhooks.create({ url: at(there.port), events });
+    const delivered = async () =>
+      (await engine.webhooks.deliveries(id)).data.map(({ status, attempts }) => [
+        status,
+        attempts.map(({ error }) => error),
+      ]);
+    const one = ["succeeded", [null]];
+    await engine.sandbox.event({ type: "message.received" });
+    await expect.poll(delivered, { interval: 10 }).toEqual([one]);
+    await engine.sandbox.event({ type: "message.received" });
+    await expect.poll(delivered, { interval: 10 }).toEqual([one, one]);
+    expect(there.requests()).toBe(3);
+  });
+
   const outcomes: [name: string, behavior: Behavior, expected: object][] = [
     [
       "that succeeds",
