@@ -3,7 +3,7 @@ import type { Query } from "../operations/index.ts";
 import { analyzerName } from "../ports/index.ts";
 import { countWaiting, type Lane } from "../queue/index.ts";
 import type { Reads } from "../store/index.ts";
-import { oldestPending } from "../webhooks/index.ts";
+import { nextAttemptAt, oldestPending } from "../webhooks/index.ts";
 import type { Backlog, WaitingWork, WebhookLag, WorkKind } from "./types.ts";
 
 /** The maximum number of jobs that are read of one lane. */
@@ -25,7 +25,7 @@ export const getBacklog: Query<Record<string, never>, Backlog> = {
       webhook_id: webhook.id,
       status: webhook.status,
       oldest_created_at: iso(delivery.created_at),
-      next_attempt_at: isoOrNull(delivery.next_attempt_at),
+      next_attempt_at: isoOrNull(nextAttemptAt(delivery, webhook)),
     }));
     return { work: counted.filter((each) => each !== undefined), webhooks };
   },

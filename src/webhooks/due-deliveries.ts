@@ -10,6 +10,7 @@ import type { Clock, ScopedIndex, Seen } from "../ports/index.ts";
 import type { Reads, Tx } from "../store/index.ts";
 import { type Claim, finish } from "../queue/index.ts";
 import type { WebhookId } from "../kernel/index.ts";
+import { automaticAt } from "./rules.ts";
 
 interface DueOptions {
   readonly now: number;
@@ -70,7 +71,8 @@ export async function nextDeliveryAt(tx: Tx, webhook: WebhookRow): Promise<numbe
     tx.list(manualDeliveries, [webhook.id], 1),
   ]);
   const isAllowed = allowedManual(webhook, next, manual) !== undefined;
-  return Math.min(automaticAt(webhook, next), isAllowed ? tx.now : Infinity);
+  const automatic = next === undefined ? Infinity : automaticAt(webhook, next);
+  return Math.min(automatic, isAllowed ? tx.now : Infinity);
 }
 
 /** Releases the job of a webhook until `againAt`, or removes it when that is Infinity. */
@@ -82,18 +84,6 @@ export function releaseWebhookJob(
 ): Promise<void> {
   // A failing receiver gets a slow lane. The job itself did not fail, so it has no back-off.
   return finish(tx, claim, { againAt, lane: { ...claim.lane, slow: !webhook.proven } });
-}
-
-/** Returns when the next automatic attempt may be made, or Infinity if none is scheduled. */
-function automaticAt({ status, paused_until }: WebhookRow, next: DeliveryRow | undefined): number {
-  if (
-    status !== "enabled" ||
-    next?.next_attempt_at === undefined ||
-    next.next_attempt_at === null
-  ) {
-    return Infinity;
-  }
-  return Math.max(next.next_attempt_at, paused_until ?? 0);
 }
 
 /**

@@ -19,7 +19,7 @@ export {
 export { fanOut, writeDelivery } from "./fan-out.ts";
 export { type EventPattern, eventTypesOf } from "./fields.ts";
 export type { HttpOptions, HttpSettings, WebhookOptions, WebhookRuntime } from "./post-delivery.ts";
-export { deliveryResource, oldestPending } from "./reads.ts";
+export { deliveryResource, nextAttemptAt, oldestPending } from "./reads.ts";
 export { deliveries } from "./rows.ts";
 export { deliverJob } from "./rules.ts";
 export { secretText, signatureHeaders, signingKey } from "./signature.ts";

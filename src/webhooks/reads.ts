@@ -13,7 +13,7 @@ import {
   type WebhookRow,
   webhooks,
 } from "./rows.ts";
-import { maxAttemptsRead, maxWebhooks, shownStatus, storedStatuses } from "./rules.ts";
+import { automaticAt, maxAttemptsRead, maxWebhooks, shownStatus, storedStatuses } from "./rules.ts";
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -24,7 +24,7 @@ import {
   type ListDeliveries,
   listDeliveriesSchema,
 } from "./delivery-types.ts";
-import type { Webhook, WebhookStatus } from "./types.ts";
+import type { Webhook } from "./types.ts";
 
 export const getWebhook: Query<ById, Webhook> = {
   kind: "query",
@@ -100,7 +100,7 @@ export const listDeliveries: Query<ListDeliveries, Page<DeliveryWithAttempts>> =
     const found = await pageOf(walk, call);
     const attempts = await reads.getAll(deliveryAttemptByNumber, found.data.flatMap(latestNumbers));
     const byDelivery = Map.groupBy(attempts, ({ delivery_id }) => delivery_id);
-    return mapPage(found, (row) => withAttempts(row, webhook.status, byDelivery.get(row.id) ?? []));
+    return mapPage(found, (row) => withAttempts(row, webhook, byDelivery.get(row.id) ?? []));
   },
 };
 
@@ -122,7 +122,7 @@ export const getDelivery: Query<DeliveryOfWebhook, DeliveryWithBody> = {
       reads.range(range),
     ]);
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
-    return { ...withAttempts(delivery, webhook.status, attempts), body: delivery.body };
+    return { ...withAttempts(delivery, webhook, attempts), body: delivery.body };
   },
 };
 
@@ -158,15 +158,14 @@ function latestNumbers({ id, attempts }: DeliveryRow): (readonly [string, number
   return Array.from({ length: attempts - first + 1 }, (_, i) => [id, first + i] as const);
 }
 
-/** `webhook` is the status of the delivery's webhook. */
-export function deliveryResource(row: DeliveryRow, webhook: WebhookStatus): Delivery {
+export function deliveryResource(row: DeliveryRow, webhook: WebhookRow): Delivery {
   const { id, webhook_id, event_id, event_type, attempts, created_at } = row;
   return {
     id,
     webhook_id,
     event_id,
     event_type,
-    status: shownStatus(row.status, webhook),
+    status: shownStatus(row.status, webhook.status),
     attempt_count: attempts,
     next_attempt_at: isoOrNull(nextAttemptAt(row, webhook)),
     created_at: iso(created_at),
@@ -175,19 +174,16 @@ export function deliveryResource(row: DeliveryRow, webhook: WebhookStatus): Deli
 
 function withAttempts(
   row: DeliveryRow,
-  webhook: WebhookStatus,
+  webhook: WebhookRow,
   attempts: readonly DeliveryAttemptRow[],
 ): DeliveryWithAttempts {
   return { ...deliveryResource(row, webhook), attempts: attempts.map(attemptResource) };
 }
 
-function nextAttemptAt(
-  { next_attempt_at, manual_at }: DeliveryRow,
-  webhook: WebhookStatus,
-): number | null {
-  const automatic = webhook === "enabled" ? next_attempt_at : null;
-  if (automatic === null || manual_at === null) return automatic ?? manual_at;
-  return Math.min(automatic, manual_at);
+/** Returns the earliest time of a delivery's next attempt, or null if none is scheduled. */
+export function nextAttemptAt(delivery: DeliveryRow, webhook: WebhookRow): number | null {
+  const at = Math.min(automaticAt(webhook, delivery), delivery.manual_at ?? Infinity);
+  return at === Infinity ? null : at;
 }
 
 function attemptResource(row: DeliveryAttemptRow): DeliveryAttempt {

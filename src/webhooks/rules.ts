@@ -75,6 +75,18 @@ export function storedStatuses(
   return stored.filter((status) => wanted === undefined || shownStatus(status, webhook) === wanted);
 }
 
+/**
+ * Returns the earliest time of a delivery's next automatic attempt, or Infinity if none is
+ * scheduled.
+ */
+export function automaticAt(
+  { status, paused_until }: Pick<WebhookRow, "status" | "paused_until">,
+  { next_attempt_at }: Pick<DeliveryRow, "next_attempt_at">,
+): number {
+  if (status !== "enabled" || next_attempt_at === null) return Infinity;
+  return Math.max(next_attempt_at, paused_until ?? 0);
+}
+
 /** Returns why a manual attempt is refused, or undefined when it is allowed. */
 export function manualAttemptRefusal({
   body,

@@ -254,10 +254,10 @@ export const redeliver: Command<DeliveryOfWebhook, Delivery> = {
     if (delivery?.webhook_id !== webhook.id) throw notFound("delivery");
     const reason = manualAttemptRefusal(delivery);
     if (reason !== undefined) throw new TidingsError("conflict", refusals[reason]);
-    if (delivery.manual_at !== null) return deliveryResource(delivery, webhook.status);
+    if (delivery.manual_at !== null) return deliveryResource(delivery, webhook);
     const updated = tx.update(deliveries, delivery, await manualAttempt(tx));
     await arm(tx, deliverJob(webhook, tx.now));
-    return deliveryResource(updated, webhook.status);
+    return deliveryResource(updated, webhook);
   },
 };
 

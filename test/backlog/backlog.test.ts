@@ -108,7 +108,7 @@ describe.each(storages)("an account's backlog on $name", ({ open }) => {
     expect((await one.account().backlog()).webhooks).toMatchObject([lagging]);
     await one.webhooks.update(id, { status: "paused" });
     expect((await one.account().backlog()).webhooks).toMatchObject([
-      { ...lagging, status: "paused" },
+      { ...lagging, status: "paused", next_attempt_at: null },
     ]);
   });
 });

@@ -123,6 +123,10 @@ describe.each(embedded)("a webhook on $name", ({ open }) => {
       ({ event_id }) => event_id === first,
     );
     await desk.webhooks.redeliver(id, asked?.id ?? "");
+    const { data: held } = await desk.webhooks.deliveries(id);
+    for (const { next_attempt_at } of held.filter(({ attempt_count }) => attempt_count === 0)) {
+      expect(Date.parse(next_attempt_at ?? "") - begun).toBeGreaterThanOrEqual(600_000);
+    }
     await clock.advance(590_000 - soonMs);
     const to = (name: string) => receivers.seen.filter(({ url }) => url.includes(`//${name}.`));
     expect(to("a").map((each) => each.id)).toEqual([first, first]);
