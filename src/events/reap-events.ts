@@ -1,4 +1,4 @@
-import { dayMs, type EventId } from "../kernel/index.ts";
+import type { EventId } from "../kernel/index.ts";
 import { consumerByName, consumerEventOf } from "./consumer-rows.ts";
 import { type EventRow, events, eventsByPosition } from "./rows.ts";
 import type { Seen } from "../ports/index.ts";
@@ -20,13 +20,12 @@ const maxConsumers = 1_000;
  * and so are events that have deliveries. Each call returns the number of events it processed.
  */
 export function eventReaper(
-  { store, clock, logger, eventRetentionDays }: Runtime,
+  { store, clock, logger, services: { eventsKeptMs } }: Runtime,
   findReferenced: FindReferenced,
   chunk: number,
 ): () => Promise<number> {
-  const keptMs = eventRetentionDays * dayMs;
   let after = 0;
-  const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - keptMs;
+  const isOld = ({ created_at }: EventRow): boolean => created_at < clock.now() - eventsKeptMs;
   return async () => {
     // Read before the rows of consumers. An event that a consumer reads after this point is above
     // the position read here.

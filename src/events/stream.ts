@@ -14,7 +14,7 @@ import type {
   TransientItem,
   TypingSignal,
 } from "../operations/index.ts";
-import { type Reads, type Scan, scan } from "../store/index.ts";
+import { type Scan, scan } from "../store/index.ts";
 import { newestPosition } from "./event-feed.ts";
 
 /** Names the events of a stream. */
@@ -65,11 +65,11 @@ export const eventStream: EventStream<StreamEvents, EventEnvelope> = {
   kind: "stream",
   name: "events.stream",
   input: () => streamEventsSchema,
-  async open(sources, { last_event_id, typing, ...filter }, _call, signal) {
+  async open(sources, { last_event_id, typing, ...filter }, { services }, signal) {
     const place = await sources.join();
     const wake = (): void => place.signal.raise();
     try {
-      const from = await positionOf(sources.reads, last_event_id);
+      const from = await positionOf(sources, last_event_id, services.eventsKeptMs);
       const reader = new EventReader(sources, filter, from, wake);
       const { conversation_id } = filter;
       const signals = typing === true ? sources.listen({ conversation_id }, wake) : undefined;
@@ -95,17 +95,22 @@ export function typingItem({ conversation_id, author }: TypingSignal): Transient
   return { event: "typing", transient: { conversation_id, author } };
 }
 
-async function positionOf(reads: Reads, last_event_id: string | undefined): Promise<number> {
+async function positionOf(
+  { reads, now }: Pick<StreamSources, "reads" | "now">,
+  last_event_id: string | undefined,
+  keptMs: number,
+): Promise<number> {
   if (last_event_id === undefined) return newestPosition(reads);
   const last = await reads.get(eventById, [last_event_id]);
-  if (last !== undefined) return last.position;
+  // An old event may still exist because a consumer has not handled it. Later ones may be gone.
+  if (last !== undefined && last.created_at >= now() - keptMs) return last.position;
   const pointer = "/last_event_id";
   if (!isId("evt", last_event_id)) {
     const message = `must be the id of an event, got ${show(last_event_id)}`;
     throw invalid([{ pointer, code: "invalid", message }]);
   }
   const message =
-    "This event no longer exists. List the events that you missed, then open the stream with the " +
+    "This event is no longer kept. List the events that you missed, then open the stream with the " +
     "id of the newest one.";
   throw invalid([{ pointer, code: "unknown_event", message }]);
 }

@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { AgentRuntime } from "../agents/index.ts";
 import { contactActivity } from "../conversations/index.ts";
 import type { ConsumerRuntime, Consumers } from "../events/index.ts";
-import { type GenerateId, hourMs } from "../kernel/index.ts";
+import { dayMs, type GenerateId, hourMs } from "../kernel/index.ts";
 import { isMessageInProgress } from "../messages/index.ts";
 import {
   type HookHandler,
@@ -45,6 +45,7 @@ export function engineRuntime({
 }: RuntimeOptions): EngineRuntime {
   const { random, limits, transports, routes, sentiment, webchat, consent } = settings;
   const { quietHours, language, timeZone, reopenHours, http, agents, historyChunks } = settings;
+  const { eventRetentionDays } = settings;
   const services: Services = {
     drawId,
     random,
@@ -57,6 +58,7 @@ export function engineRuntime({
     language,
     timeZone,
     reopenMs: reopenHours * hourMs,
+    eventsKeptMs: eventRetentionDays * dayMs,
     webchatSessionMs: webchat.sessionHours * hourMs,
     scoresSentiment: sentiment !== undefined,
     destinations: http?.destinations,

@@ -29,8 +29,6 @@ export interface Runtime {
   readonly drawId: GenerateId;
   readonly transports: readonly Transport[];
   readonly sentiment: SentimentAnalyzer | undefined;
-  /** How long events and finished deliveries are kept, in days. */
-  readonly eventRetentionDays: number;
   /**
    * How long agents' runs are kept after they ended, and old versions of agents and playbooks after
    * their last use, in days.
@@ -66,6 +64,8 @@ export interface Services {
   readonly timeZone: string;
   /** How long after its closing an inbound message reopens a conversation, in milliseconds. */
   readonly reopenMs: number;
+  /** How long events and deliveries are kept, in milliseconds. */
+  readonly eventsKeptMs: number;
   /** How long a visitor's session lasts, in milliseconds. */
   readonly webchatSessionMs: number;
   /** The allowed destinations of webhooks. Undefined if the engine has no HTTP client. */

@@ -11,7 +11,7 @@ import { deliverJob, maxAttemptsRead, maxWebhooks } from "./rules.ts";
 import type { Seen } from "../ports/index.ts";
 import { background, reread, type Tx, type UnscopedReads } from "../store/index.ts";
 import { arm, disarm } from "../queue/index.ts";
-import { dayMs, type EventId, type WebhookId } from "../kernel/index.ts";
+import type { EventId, WebhookId } from "../kernel/index.ts";
 import { eventResource, type EventRow } from "../events/index.ts";
 import type { Runtime } from "../operations/index.ts";
 
@@ -98,10 +98,9 @@ async function eraseResponses(tx: Tx, { id }: DeliveryRow): Promise<void> {
  * run removes those.
  */
 export function deliveryReaper(
-  { store, clock, eventRetentionDays }: Runtime,
+  { store, clock, services: { eventsKeptMs } }: Runtime,
   chunk: number,
 ): () => Promise<number> {
-  const keptMs = eventRetentionDays * dayMs;
   let after = 0;
   return async () => {
     const range = {
@@ -112,7 +111,7 @@ export function deliveryReaper(
       limit: chunk,
     } as const;
     const oldest = await store.unscopedReads.range(range);
-    const expired = oldest.filter(({ created_at }) => created_at < clock.now() - keptMs);
+    const expired = oldest.filter(({ created_at }) => created_at < clock.now() - eventsKeptMs);
     if (expired.length === 0) return 0;
     after = oldest.at(-1)?.position ?? after;
     await store.commitUnscoped(async (tx) => {

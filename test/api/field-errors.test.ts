@@ -27,7 +27,7 @@ describe("a wrong parameter", () => {
       'must be an event type, got " message.failed". Did you mean "message.failed"?',
     ],
     ["events/stream?last_event_id=foo", 'must be the id of an event, got "foo"'],
-    ["events/stream?last_event_id=evt_01JZZZZZZZZZZZZZZZZZZZZZZZ", /no longer exists/],
+    ["events/stream?last_event_id=evt_01JZZZZZZZZZZZZZZZZZZZZZZZ", /no longer kept/],
     [
       "contacts?phone=+15005550001",
       "must be a phone number: + and 7 to 15 digits (E.164). Send a plus sign as %2B",

@@ -428,18 +428,4 @@ describe.each(storages)("events on $name", ({ name, open }) => {
     });
     expect((await other.account.events.get(theirs?.id ?? "")).type).toBe("contact.created");
   });
-
-  it("are kept for 30 days or the configured retention time", async () => {
-    const { clock, engine } = world();
-    const ground = open();
-    const one = engine(ground.connect(), { eventRetentionDays: 2 });
-    await one.sandbox.inbound({ from: hello.to, body: "old" });
-    await clock.advance(24 * 3_600_000);
-    const { id } = await one.sandbox.inbound({ from: hello.to, body: "young" });
-    await clock.advance(24 * 3_600_000 + 1);
-    await one.start();
-    await clock.settle();
-    const log = await logOf(one);
-    expect(log.map(({ data }) => ("message_id" in data ? data.message_id : ""))).toEqual([id]);
-  });
 });

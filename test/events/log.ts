@@ -105,6 +105,7 @@ export function streamProcess(port: StoragePort): StreamProcess {
     setUpSandbox: () => {},
     isInProgress: () => Promise.resolve(false),
     scoresSentiment: false,
+    eventsKeptMs: Infinity,
     webchatSessionMs: 0,
     reopenMs: 0,
     secret,

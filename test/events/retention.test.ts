@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import type { MessagingEngine } from "../../src/engine.ts";
+import { storages } from "../support/storages.ts";
+import { world } from "../support/world.ts";
+
+const from = "+15005550001";
+/** All events, newest first. */
+const logOf = async ({ events }: MessagingEngine) => (await events.list({ limit: 100 })).data;
+
+describe.each(storages)("events on $name", ({ open }) => {
+  it("cannot be resumed from after the retention time, though a consumer has kept them", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const start = async (): Promise<MessagingEngine> => {
+      const one = engine(ground.connect(), { eventRetentionDays: 1 });
+      one.consume("failing", ["contact.created"], () => {
+        throw new Error("not now");
+      });
+      await one.start();
+      return one;
+    };
+    const one = await start();
+    await one.sandbox.inbound({ from, body: "old" });
+    await clock.settle();
+    const kept = (await logOf(one)).find(({ type }) => type === "contact.created");
+    await one.stop();
+    clock.step(25 * 3_600_000);
+    const two = await start();
+    await clock.advance(10_000);
+    // The events after it are gone.
+    expect((await logOf(two)).map(({ id }) => id)).toEqual([kept?.id]);
+    await expect(two.events.stream({ last_event_id: kept?.id })).rejects.toMatchObject({
+      errors: [{ pointer: "/last_event_id", code: "unknown_event" }],
+    });
+  });
+
+  it("are kept for 30 days or the configured retention time", async () => {
+    const { clock, engine } = world();
+    const ground = open();
+    const one = engine(ground.connect(), { eventRetentionDays: 2 });
+    await one.sandbox.inbound({ from, body: "old" });
+    await clock.advance(24 * 3_600_000);
+    const { id } = await one.sandbox.inbound({ from, body: "young" });
+    await clock.advance(24 * 3_600_000 + 1);
+    await one.start();
+    await clock.settle();
+    const log = await logOf(one);
+    expect(log.map(({ data }) => ("message_id" in data ? data.message_id : ""))).toEqual([id]);
+  });
+});
