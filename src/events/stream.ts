@@ -35,8 +35,8 @@ export interface StreamEvents {
 const typeList: z.ZodType<EventType[]> = z
   .string()
   .max(1_000)
-  .transform((list) => list.split(","))
-  .pipe(z.array(eventTypeSchema));
+  .transform((list) => (list === "" ? [] : list.split(",")))
+  .pipe(z.array(eventTypeSchema).min(1));
 
 export const streamEventsSchema = z.strictObject({
   types: typeList
