@@ -153,6 +153,18 @@ describe("a kept connection", () => {
     expect(there.requests()).toBe(2);
   });
 
+  test("is not used for a request that wants its own, which is closed after it", async () => {
+    const { there, http, url } = await world(answering, ["127.0.0.1"]);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(seen(await http.send(post(url, { own_connection: true })))).toEqual(ok);
+    expect(there.connections).toHaveLength(2);
+    await expect
+      .poll(() => there.connections.map(({ destroyed }) => destroyed), soon)
+      .toEqual([false, true]);
+    expect(seen(await http.send(post(url)))).toEqual(ok);
+    expect(there.connections).toHaveLength(2);
+  });
+
   test("that receives data without a request is closed, and the data is not taken for a response", async () => {
     const { there, http, url } = await world(answering, ["127.0.0.1"]);
     expect(seen(await http.send(post(url)))).toEqual(ok);
