@@ -1,35 +1,37 @@
 /**
- * Detects opt-out, opt-in and help keywords. A keyword is the whole message in any case, apart from
- * blanks around it and punctuation after it. A message that resembles an opt-out is only a
- * suspected opt-out. A person must then decide, unless the host application configured otherwise.
+ * Detects opt-out, opt-in and help keywords. A keyword is the whole message. Only its letters and
+ * digits count. A message that resembles an opt-out is only a suspected opt-out. A person must then
+ * decide, unless the host application configured otherwise.
  */
 import { foldText } from "../kernel/index.ts";
 import type { Keyword } from "../contacts/index.ts";
 
+/** Folded, without spaces. Carriers in Canada require the French words ARRÊT and AIDE. */
 const keywords: ReadonlyMap<string, Keyword> = new Map([
   ...[
-    "STOP",
-    "STOPALL",
-    "UNSUBSCRIBE",
-    "CANCEL",
-    "END",
-    "QUIT",
-    "REVOKE",
-    "OPTOUT",
-    "OPT OUT",
-    "REMOVE",
+    "stop",
+    "stopall",
+    "unsubscribe",
+    "cancel",
+    "end",
+    "quit",
+    "revoke",
+    "optout",
+    "remove",
+    "arret",
   ].map((word) => [word, "opt_out"] as const),
-  ...["START", "UNSTOP", "YES"].map((word) => [word, "opt_in"] as const),
-  ...["HELP", "INFO"].map((word) => [word, "help"] as const),
+  ...["start", "unstop", "yes"].map((word) => [word, "opt_in"] as const),
+  ...["help", "info", "aide"].map((word) => [word, "help"] as const),
 ]);
 
-/** One or two words, no longer than the keywords. The pattern matches in linear time. */
-const wholeMessage = /^\s*(\p{L}{1,11}(?: \p{L}{1,3})?)[\p{P}\s]*$/u;
-
-/** Returns a message's keyword. START and YES count only from a contact who has opted out. */
+/**
+ * Returns a message's keyword. START and YES count only from a contact who has opted out. People
+ * write `"STOP"`, `STOP 🛑` and `Opt-out`, and keyboards add invisible marks of direction. None of
+ * this may keep an opt-out from being applied.
+ */
 export function keywordOf(body: string, isOptedOut: boolean): Keyword | null {
-  const word = wholeMessage.exec(body)?.[1]?.toUpperCase() ?? "";
-  const keyword = keywords.get(word) ?? null;
+  const letters = foldText(body).replaceAll(/[^\p{L}\p{N}]/gu, "");
+  const keyword = keywords.get(letters) ?? null;
   return keyword === "opt_in" && !isOptedOut ? null : keyword;
 }
 
@@ -45,7 +47,7 @@ const maxCheckedCharacters = 1_000;
 export function suspectsOptOut(body: string): boolean {
   if (keywordOf(body, false) === "opt_out") return false;
   const text = foldText(body.slice(0, maxCheckedCharacters), "none")
-    .replaceAll("'", "")
+    .replaceAll(/['\p{Cf}]/gu, "")
     .replace(/[\p{S}_*"“”()-]/gu, " ");
   const clauses = text
     .split(/[^\p{L}\p{N}\s]+|\n|\b(?:and|but|so|or)\b/u)
@@ -80,8 +82,8 @@ const fillers = "(?: (?:all|with|of|the|these|those|this|your|my|sending|any))*"
 
 const requests = new RegExp(
   `^(?:${[
-    // "stop", "stop now please", "stop it", "stop texting me", "stop all these messages"
-    `stop(?: (?:it|this|that|now|already|please|pls|plz|thanks|thank you|immediately|all))*$`,
+    // "stop", "stop now please", "stop stop", "stop texting me", "stop all these messages"
+    `stop(?: (?:it|this|that|now|already|please|pls|plz|thanks|thank you|immediately|all|stop))*$`,
     `(?:stop|quit)(?: (?:all|with|it))* ${verbs}\\b.*`,
     `(?:stop|end|cancel|no more|enough)${fillers} ${messages}\\b.*`,
     `(?:unsubscribe|unsub|unenroll|deregister)\\b.*`,
@@ -90,6 +92,7 @@ const requests = new RegExp(
     `(?:take|get) (?:me|us|my (?:number|phone)) off\\b.*`,
     `(?:remove|delete|erase) (?:me|us|my (?:phone )?number|this (?:phone )?number)\\b.*`,
     `leave me alone\\b.*`,
+    `(?:i )?(?:hereby )?(?:revoke|withdraw)(?: (?:my|all))* (?:consent|permission)\\b.*`,
     `(?:do not|dont|never|quit|stop) (?:text|message|contact|call|write|bother|send)` +
       `(?: to)? (?:me|us|this|anything|any)\\b.*`,
     `lose my number\\b.*`,

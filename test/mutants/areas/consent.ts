@@ -3,11 +3,11 @@ import { inArea } from "../mutant.ts";
 /** Who may be texted. */
 export const consent = inArea("consent", [
   {
-    name: "stop-needs-capitals",
-    sentence: "A contact who texts `stop` goes on getting messages.",
+    name: "stop-needs-small-letters",
+    sentence: "A contact who texts `STOP` goes on getting messages.",
     file: "src/consents/keywords.ts",
-    find: 'const word = wholeMessage.exec(body)?.[1]?.toUpperCase() ?? "";',
-    replace: 'const word = wholeMessage.exec(body)?.[1] ?? "";',
+    find: "const letters = foldText(body).replaceAll(",
+    replace: "const letters = body.replaceAll(",
     tests: ["test/consents/keywords.test.ts"],
   },
   {
