@@ -1,6 +1,6 @@
 /** The parts of callback handling that all carriers share. */
 import { type AttemptId, isId, mediaTypeOf, TidingsError } from "../../src/kernel/index.ts";
-import type { Media, ReceiptSubject } from "../../src/ports/index.ts";
+import type { InboundKeyword, Media, ReceiptSubject } from "../../src/ports/index.ts";
 
 /** The query field of a callback URL that holds the attempt's id. */
 const attemptField = "attempt";
@@ -40,6 +40,18 @@ export function mediaOf({
   const isText = url.isWellFormed() && !/[\0-\x20\x7f]/.test(url);
   const isValid = isText && url.length <= 2_048 && /^https?:/.test(url) && URL.canParse(url);
   return isValid ? [{ url, content_type: mediaTypeOf(content_type ?? "") }] : [];
+}
+
+const keywords: ReadonlyMap<unknown, InboundKeyword> = new Map([
+  ["STOP", "opt_out"],
+  ["START", "opt_in"],
+  ["HELP", "help"],
+]);
+
+/** Returns what Twilio or Telnyx took an inbound message for. Both name it in the same way. */
+export function carrierKeyword(type: unknown): { readonly keyword?: InboundKeyword } {
+  const keyword = keywords.get(type);
+  return keyword === undefined ? {} : { keyword };
 }
 
 /**

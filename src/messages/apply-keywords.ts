@@ -27,28 +27,27 @@ export interface KeywordEffect {
 
 const noEffect: KeywordEffect = { keyword: null, suspected: false, answer: null };
 
+type Inbound = Pick<InboundMessage, "channel" | "body" | "keyword">;
+
 /** Detects a consent keyword in an inbound message and sets the consent. Ignores webchat. */
 export async function applyKeywords(
   tx: Tx,
   services: Services,
   sender: SenderRow,
   identity: IdentityRow,
-  {
-    message_id,
-    channel,
-    body,
-  }: { readonly message_id: MessageId } & Pick<InboundMessage, "channel" | "body">,
+  message_id: MessageId,
+  inbound: Inbound,
 ): Promise<KeywordEffect> {
-  if (channel === "webchat") return noEffect;
+  if (inbound.channel === "webchat") return noEffect;
   const { consent, secret, drawId } = services;
   const { medium, address } = identity;
   // START and HELP depend on the consent, so it must not change before the commit.
-  if (keywordOf(body, true) !== null) {
+  if (keywordIn(inbound, true) !== null) {
     await tx.get(identityByAddress, [medium, address], { hold: true });
   }
   const isOptedOut = consentFor(stateOf(identity), sender.address) === "opted_out";
-  const exact = keywordOf(body, isOptedOut);
-  const suspected = exact === null && suspectsOptOut(body);
+  const exact = keywordIn(inbound, isOptedOut);
+  const suspected = exact === null && suspectsOptOut(inbound.body);
   const keyword = suspected && consent.honorNearMatches ? "opt_out" : exact;
   if (keyword === null) return { keyword, suspected, answer: null };
   // An opted-out contact gets no help text: the opt-out confirmation was the last message.
@@ -73,6 +72,15 @@ export async function applyKeywords(
     suspected,
     answer: keyword === "opt_out" ? consent.optOutText : consent.optInText,
   };
+}
+
+/**
+ * Returns the keyword of a message, by its text or else by its carrier, which may know other words.
+ * The carrier's word must count: it has blocked the contact's number already.
+ */
+function keywordIn({ body, keyword }: Inbound, isOptedOut: boolean): Keyword | null {
+  const ofCarrier = keyword === "opt_in" && !isOptedOut ? null : (keyword ?? null);
+  return keywordOf(body, isOptedOut) ?? ofCarrier;
 }
 
 /**

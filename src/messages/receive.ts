@@ -83,11 +83,7 @@ export async function receiveMessage(
   const id = drawId("msg");
   // Databases reject lone surrogates and NUL in text, so they are replaced.
   const body = inbound.body.toWellFormed().replaceAll("\0", "");
-  const effect = await applyKeywords(tx, services, sender, identity, {
-    message_id: id,
-    channel,
-    body,
-  });
+  const effect = await applyKeywords(tx, services, sender, identity, id, { ...inbound, body });
   const conversation = await changeConversation(tx, drawId, opened, flagOf(effect));
   const message = tx.insert(messages, {
     ...receivedColumns(sender, inbound, body, effect),

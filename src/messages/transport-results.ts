@@ -92,6 +92,8 @@ function checkInboundMessage(message: unknown, at: string): void {
     checkType(file, "url", "string", at);
     checkOptional(file, "content_type", "string", at);
   }
+  if (isNothing(memberOf(message, "keyword"))) return;
+  word(message, "keyword", ["opt_out", "opt_in", "help"], at);
 }
 
 function checkCallbackResponse(response: unknown, at: string): void {

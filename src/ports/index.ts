@@ -129,6 +129,7 @@ export {
   type CarrierError,
   type CarrierErrorCode,
   carrierErrorCodes,
+  type InboundKeyword,
   type InboundMessage,
   type LookupAnswer,
   type Media,

@@ -246,7 +246,15 @@ export interface InboundMessage {
    * that the engine stores has the time at which the engine received it.
    */
   readonly at: number;
+  /**
+   * Set if the carrier took the message for a keyword, whatever the text is. The engine applies it
+   * like a keyword of its own: `opt_in` counts only from a contact who has opted out.
+   */
+  readonly keyword?: InboundKeyword | null | undefined;
 }
+
+/** What a carrier took an inbound message for. */
+export type InboundKeyword = "opt_out" | "opt_in" | "help";
 
 /** Receives the carrier's reports from a transport. Resolves when they are committed. */
 export interface TransportSink {

@@ -7,7 +7,7 @@ import type {
   CarrierError,
   Receipt,
 } from "../../../src/ports/index.ts";
-import { maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
+import { carrierKeyword, maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
 import { carrierError, errorCodeMap, minute, parseJson } from "../carrier-api.ts";
 
 /**
@@ -40,6 +40,7 @@ const inboundSchema = z.object({
     .array(z.object({ url: z.string(), content_type: z.string().nullish() }).catch({ url: "" }))
     .nullish(),
   received_at: z.string().nullish(),
+  autoresponse_type: z.unknown().optional(),
 });
 const eventSchema = z.object({
   data: z.object({
@@ -143,6 +144,7 @@ function inboundOf(payload: unknown, at: number): CallbackResult["inbound"][numb
     body: data.text ?? "",
     media: (data.media ?? []).slice(0, maxMedia).flatMap(mediaOf),
     at: timeOf(data.received_at) ?? at,
+    ...carrierKeyword(data.autoresponse_type),
   };
 }
 

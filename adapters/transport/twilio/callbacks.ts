@@ -8,7 +8,7 @@ import type {
   InboundMessage,
   Receipt,
 } from "../../../src/ports/index.ts";
-import { maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
+import { carrierKeyword, maxMedia, mediaOf, receiptSubject, refuseTooLarge } from "../callbacks.ts";
 import { carrierError, errorCodeMap } from "../carrier-api.ts";
 
 /**
@@ -173,7 +173,10 @@ function inboundOf(
     content_type: form.get(`MediaContentType${i}`),
   })).flatMap(mediaOf);
   const channel = media.length > 0 ? "mms" : "sms";
-  return { provider_message_id, channel, from, to, body: form.get("Body") ?? "", media, at };
+  const body = form.get("Body") ?? "";
+  // Twilio sends this field with Advanced Opt-Out, where customers set keywords of their own.
+  const keyword = carrierKeyword(form.get("OptOutType"));
+  return { provider_message_id, channel, from, to, body, media, at, ...keyword };
 }
 
 const isAddress = (text: string): boolean => /^[+\w][\w .-]{0,63}$/.test(text);

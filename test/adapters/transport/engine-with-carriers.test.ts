@@ -199,6 +199,49 @@ describe("with a carrier", () => {
     expect((await account.contacts.get(contact_id)).opted_out).toBe(true);
   });
 
+  test("a keyword that only the carrier knows is applied", async () => {
+    const contact = "+15005551234";
+    const viaTwilio = (n: number, body: string, type: string) =>
+      fromTwilio([
+        ["MessageSid", sid(n)],
+        ["From", contact],
+        ["To", from],
+        ["Body", body],
+        ["OptOutType", type],
+      ]);
+    const viaTelnyx = (n: number, text: string, autoresponse_type: string, now: number) => {
+      const [sender, to] = [{ phone_number: contact }, [{ phone_number: from, status: "ok" }]];
+      const payload = { id: uuid(n), type: "SMS", from: sender, to, text, autoresponse_type };
+      return fromTelnyx({ data: { event_type: "message.received", payload } }, now);
+    };
+    for (const [transport, inbound] of [
+      [overTwilio, viaTwilio],
+      [overTelnyx, viaTelnyx],
+    ] as const) {
+      const { clock, engine, account } = await live(() => transport(line(() => broke(false))));
+      const said: (readonly [string, string])[] = [
+        ["Yes", "START"],
+        ["BAJA", "STOP"],
+        ["STOP", "HELP"],
+        ["Alta", "START"],
+      ];
+      const statuses: unknown[] = [];
+      for (const [n, [body, type]] of said.entries()) {
+        expect((await call(engine, inbound(n, body, type, clock.now()))).status).toBe(200);
+        const [{ id } = { id: "" }] = (await account.contacts.list({ phone: contact })).data;
+        const [consent] = (await account.contacts.consents(id)).data;
+        statuses.push([consent?.status, consent?.evidence.length]);
+      }
+      // An opt-in counts only from a contact who has opted out: "Yes" may answer a question.
+      expect(statuses).toEqual([
+        ["unknown", 0],
+        ["opted_out", 1],
+        ["opted_out", 2],
+        ["opted_in", 3],
+      ]);
+    }
+  });
+
   test("an inbound message is stored once, and Twilio gets an empty response", async () => {
     const { engine, account } = await live(() => overTwilio(line(() => broke(false))));
     const fields = [

@@ -284,6 +284,11 @@ describe("a callback with a mistake stores nothing, and its carrier gets a 500",
       'channel: expected "sms", "mms" or "webchat", got a string',
     ],
     [
+      "a message with the carrier's own word for a keyword",
+      { inbound: [{ ...inbound, keyword: "STOP" }] },
+      'keyword: expected "opt_out", "opt_in" or "help", got a string',
+    ],
+    [
       "a response without a status",
       { inbound: [inbound], response: {} },
       "response.status: expected a whole number from 200 to 599, got undefined",
