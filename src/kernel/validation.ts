@@ -73,11 +73,17 @@ function flatten(
   const path = [...above, ...issue.path];
   if (issue.code === "unrecognized_keys") {
     const known = knownFields(issue.message);
+    let isListed = false;
     return issue.keys.slice(0, maxErrors).map((key) => {
       const where = place([...path, key]);
       const isParameter = "parameter" in where;
       const beside = known.filter((each) => "parameter" in place([...path, each]) === isParameter);
-      return unknownField(where, key, instead(key, beside, path.length === 0 ? options : []));
+      const nearest = instead(key, beside, path.length === 0 ? options : []);
+      if (nearest !== undefined) return unknownField(where, key, nearest);
+      // The list can be long, so only the first error has it.
+      const others = isListed ? [] : beside.filter((each) => !hasMember(issue.input, each));
+      isListed = true;
+      return unknownField(where, key, listed(others, isParameter ? "parameters" : "fields"));
     });
   }
   if (issue.code === "invalid_union") {
@@ -85,6 +91,15 @@ function flatten(
     if (nearest !== undefined) return nearest.flatMap((each) => flatten(each, origin, path));
   }
   return [{ ...place(path), ...explain(issue) }];
+}
+
+/** Names the fields that the input could have besides those that it has. */
+function listed(others: readonly string[], noun: string): string | undefined {
+  return others.length === 0 ? undefined : `. Other ${noun}: ${others.join(", ")}.`;
+}
+
+function hasMember(input: unknown, name: string): boolean {
+  return typeof input === "object" && input !== null && Object.hasOwn(input, name);
 }
 
 /** Says what to send in place of an unknown field. */
@@ -145,8 +160,14 @@ function explain(issue: z.core.$ZodIssue): { code: string; message: string } {
     return { code: typeof code === "string" ? code : "invalid", message };
   }
   return given(issue) === undefined
-    ? { code: "required", message: "Required." }
+    ? { code: "required", message: required(message) }
     : { code: issue.code, message };
+}
+
+/** Turns the sentence about a wrong value into one about a missing value. */
+function required(message: string): string {
+  const rule = message.replace(/, got undefined$/, "");
+  return rule.startsWith("must be ") ? `Required. It ${rule}.` : "Required.";
 }
 
 /**

@@ -41,7 +41,7 @@ export const bodyCases: readonly Case[] = [
     request: post(""),
     status: 422,
     code: "validation_failed",
-    errors: [{ pointer: "/title", code: "required", message: "Required." }],
+    errors: [{ pointer: "/title", code: "required", message: "Required. It must be a string." }],
   },
   {
     name: "all that is wrong at once",

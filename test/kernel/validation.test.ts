@@ -11,8 +11,8 @@ const step = z.discriminatedUnion("type", [
 
 describe("the error of a field", () => {
   test.each<[schema: z.ZodType, given: unknown, message: string]>([
-    [z.string(), undefined, "Required."],
-    [z.enum(["sandbox", "live"]), undefined, "Required."],
+    [z.string(), undefined, "Required. It must be a string."],
+    [z.enum(["sandbox", "live"]), undefined, 'Required. It must be "sandbox" or "live".'],
     [z.union([z.string(), z.int()]), undefined, "Required."],
     [z.string(), 17, "must be a string, got 17"],
     [z.int(), 1.5, "must be a whole number, got 1.5"],
@@ -91,7 +91,7 @@ describe("the error of a field", () => {
       },
     ],
     [{ type: 5 }, { code: "invalid_union", message: 'must be "send" or "ask", got 5' }],
-    [{}, { code: "required", message: "Required." }],
+    [{}, { code: "required", message: 'Required. It must be "send" or "ask".' }],
   ])("names the values that decide between forms: %j", (given, error) => {
     const thrown = thrownBy(() => parse(z.strictObject({ step }), { step: given }));
     expect(thrown).toMatchObject({ errors: [{ pointer: "/step/type", ...error }] });
@@ -131,6 +131,26 @@ describe("the error of an unknown field", () => {
         { parameter: "foo", message: 'Unknown parameter "foo". Remove it.' },
       ],
     });
+  });
+
+  test("names the fields that the input lacks, once for each object", () => {
+    const given = { id: "n", to: "Ann", text: "Hello", when: "now", author: { nick: "Bob" } };
+    const error = thrownBy(() => parse(noteInput, given));
+    expect(error).toMatchObject({
+      errors: [
+        { pointer: "/priority", code: "required" },
+        { pointer: "/author/name", code: "required" },
+        { pointer: "/author/nick", message: 'Unknown field "nick". Other fields: name.' },
+        { pointer: "/text", message: 'Unknown field "text". Other fields: priority.' },
+        { pointer: "/when", message: 'Unknown field "when". Remove it.' },
+      ],
+    });
+  });
+
+  test("names the parameters that a query lacks", () => {
+    const error = thrownBy(() => parse(noteInput.partial(), { foo: 1 }, { place: inQuery }));
+    const message = 'Unknown parameter "foo". Other parameters: id, to, priority, author.';
+    expect(error).toMatchObject({ errors: [{ parameter: "foo", message }] });
   });
 
   test("suggests only what is sent in the same place", () => {
