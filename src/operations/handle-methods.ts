@@ -42,7 +42,7 @@ export function commandByIdAndInput<Input extends ById, Output>(
 > {
   return ({ change }) =>
     (id, input, options) =>
-      change(operation, { ...input, id }, options);
+      change(operation, withId(id, input), options);
 }
 
 /** A method `(input)`. */
@@ -69,7 +69,13 @@ export function queryByIdAndInput<Input extends ById, Output>(
 ): HandleMethod<(id: string, input?: OtherFields<Input>) => Promise<Output>> {
   return ({ read }) =>
     (id, input) =>
-      read(operation, { ...input, id });
+      read(operation, withId(id, input));
+}
+
+/** Adds the id to the input of a method. What is no object is passed on, to be refused. */
+function withId(id: string, input: unknown = {}): unknown {
+  const isObject = typeof input === "object" && !Array.isArray(input);
+  return isObject ? { ...input, id } : input;
 }
 
 /** A method with other parameters. */

@@ -39,7 +39,7 @@ function mistakes(schema: Schema): readonly unknown[] {
 /** Says that a field is wrong only beside others, or in this account, which no document says. */
 const isBesides = ({ code, message }: Refusal): boolean =>
   /^unknown_|^invalid_return_key$/.test(code) ||
-  / unless |cannot be combined|not both/.test(message);
+  / unless |cannot be combined|exactly one/.test(message);
 
 /** Whether the document accepts a value of a field. */
 function isDescribed(schema: Schema, value: unknown): boolean {

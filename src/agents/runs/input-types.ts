@@ -74,13 +74,13 @@ export const triggerAgentSchema = z
       (contact_id === undefined) !== (conversation_id === undefined),
     {
       path: ["contact_id"],
-      error: "give either contact_id or conversation_id, not both",
+      error: "give exactly one of contact_id and conversation_id",
       when: isObject,
     },
   )
   .refine(({ playbook_id, action }) => (playbook_id === undefined) !== (action === undefined), {
     path: ["playbook_id"],
-    error: "give either playbook_id or action, not both",
+    error: "give exactly one of playbook_id and action",
     when: isObject,
   })
   .meta({
