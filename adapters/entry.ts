@@ -16,6 +16,11 @@ export * from "../src/index.ts";
 export class MessagingEngine<
   Tx extends object | undefined = object | undefined,
 > extends Engine<Tx> {
+  static {
+    // In the bundle the class has another name, because the core's class has this one.
+    Object.defineProperty(this, "name", { value: "MessagingEngine" });
+  }
+
   /**
    * Checks the options. The clock, the randomness, the logger and the language have defaults.
    * @throws TidingsError `invalid_option` with the name, the expected value and a description

@@ -247,6 +247,19 @@ describe("the packed tarball", () => {
     for (const name of specifiers) expect(imported[name], name).not.toEqual([]);
   });
 
+  test("shows an engine by the name of its class", async () => {
+    await writeFile(
+      join(folder, "name.mjs"),
+      `import { MessagingEngine } from "tidings";
+       import { memory } from "tidings/memory";
+       import { sandbox } from "tidings/sandbox";
+       import { inspect } from "node:util";
+       const engine = new MessagingEngine({ storage: memory(), transports: [sandbox()] });
+       console.log(inspect(engine, { depth: 0 }).split(" ")[0]);`,
+    );
+    expect((await consume("name.mjs")).trim()).toBe("MessagingEngine");
+  });
+
   test("refuses an old Node in one sentence, from every entry", async () => {
     await writeFile(
       join(folder, "old.mjs"),
