@@ -1,4 +1,7 @@
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { memberOf, TidingsError } from "../../../src/kernel/index.ts";
 import { StorageConflict, StorageRefusal } from "../../../src/ports/index.ts";
 
@@ -79,9 +82,6 @@ const unavailable: Readonly<Record<string, string>> = {
   READONLY: "The database is read-only: the process cannot write to its file or directory.",
   IOERR: "The disk failed to read or write the database.",
   FULL: "The disk is full, or the database has reached its maximum size.",
-  CANTOPEN:
-    "The database file cannot be opened: its directory does not exist, or the process may not " +
-    "access it.",
   PROTOCOL: locked,
   NOTADB: "The file is not a SQLite database.",
 };
@@ -113,11 +113,24 @@ export function toStorageError(error: unknown, file: string): unknown {
     const message = `The database file ${file} ${what}`;
     return damaged({ message, detail: `The database file ${what}` }, error);
   }
-  const message = unavailable[primary] ?? "SQLite reported an error; see the cause.";
+  const message =
+    primary === "CANTOPEN"
+      ? `The database file cannot be opened: ${whyNotOpened(file)}`
+      : (unavailable[primary] ?? "SQLite reported an error; see the cause.");
   return unavailableError(message, file, {
     cause: error,
     ...(["NOTADB", "CANTOPEN"].includes(primary) ? { retryable: false } : {}),
   });
+}
+
+function whyNotOpened(file: string): string {
+  const path = file.startsWith("file:") ? fileURLToPath(file) : file;
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    return "its path is that of a directory.";
+  }
+  return existsSync(dirname(path))
+    ? "the process may not access it or its directory."
+    : "its directory does not exist. Create it first.";
 }
 
 /** Returns the error `storage_unavailable` with the path of the database file. */

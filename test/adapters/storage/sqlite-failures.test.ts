@@ -121,7 +121,12 @@ describe("when the SQLite file cannot be used", () => {
     const nowhere = sqlite({ file: join(await temporaryDirectory(), "missing", "test.db") });
     await expect(nowhere.open(firstSchema)).rejects.toMatchObject({
       code: "storage_unavailable",
-      message: says(/directory/),
+      message: says(/cannot be opened: its directory does not exist\. Create it first\./),
+    });
+    const folder = sqlite({ file: await temporaryDirectory() });
+    await expect(folder.open(firstSchema)).rejects.toMatchObject({
+      code: "storage_unavailable",
+      message: says(/cannot be opened: its path is that of a directory\./),
     });
     expect(() => nowhere.begin()).toThrow(/not open/);
     await expect(nowhere.reader.get([])).rejects.toMatchObject({ code: "storage_unavailable" });
