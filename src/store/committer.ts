@@ -345,7 +345,9 @@ export class Committer {
       if (snapshot?.hasGivenRecent === true) this.#options.recent?.drop();
       this.#knownLookups = lookups;
       for (const member of members) {
-        if (++member.conflicts >= member.maxConflicts) member.reject(contended(error));
+        if (++member.conflicts >= member.maxConflicts) {
+          member.reject(contended(error, member.maxConflicts));
+        }
         member.alone = member.conflicts > 1;
       }
       this.#options.requeue(members.filter((each) => each.conflicts < each.maxConflicts));

@@ -10,13 +10,13 @@ export function isStorageFailure(error: unknown): error is TidingsError {
   );
 }
 
-/** For a command that met too many conflicts. */
-export function contended(cause: StorageConflict): TidingsError {
-  return new TidingsError(
-    "storage_contended",
-    "Other commands kept changing the same rows. Nothing was written. Retry later.",
-    { cause },
-  );
+/** For a command that met as many conflicts as it may. One that may meet none is part of a transaction. */
+export function contended(cause: StorageConflict, maxConflicts: number): TidingsError {
+  const message =
+    maxConflicts === 1
+      ? "Another command changed the same rows meanwhile. Run the whole transaction again."
+      : "Other commands kept changing the same rows. Nothing was written. Retry later.";
+  return new TidingsError("storage_contended", message, { cause });
 }
 
 /** For a command whose row the database refuses permanently. */

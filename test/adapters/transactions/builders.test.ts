@@ -309,7 +309,11 @@ describe.each(Object.entries(onPostgres))("a transaction of %s on PostgreSQL", (
         one.messages.edit(id, { body: "Theirs" }),
       );
       const edit = (): Promise<unknown> => one.messages.edit(id, { body: "Mine" }, { tx: meddled });
-      await expect(edit()).rejects.toMatchObject({ code: "storage_contended", retryable: true });
+      await expect(edit()).rejects.toMatchObject({
+        code: "storage_contended",
+        retryable: true,
+        message: expect.stringContaining("Run the whole transaction again."),
+      });
       await note("after");
       await edit();
     });
