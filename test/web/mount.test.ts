@@ -409,7 +409,7 @@ describe("the files of a page", () => {
 it("a wrong option of a page is reported with what was expected", () => {
   const engine = engineOf();
   const wrong: readonly [unknown, object, RegExp][] = [
-    [{}, {}, /inboxHandler: engine\.api: expected the handler of a MessagingEngine/],
+    [{}, {}, /inboxHandler: engine: expected a MessagingEngine, got an object/],
     [engine, { authorise: authorize }, /Did you mean "authorize"\?/],
     [
       engine,

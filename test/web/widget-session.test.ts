@@ -250,7 +250,7 @@ describe("options", () => {
     const { api } = engine;
     const stranger = { api: { handle: api.handle }, account: () => engine } as const;
     expect(() => widgetHandler(stranger)).toThrow(
-      "widgetHandler: engine.api: expected the handler of a MessagingEngine",
+      "widgetHandler: engine: expected a MessagingEngine, got an object",
     );
   });
 });

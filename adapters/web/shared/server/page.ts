@@ -63,18 +63,15 @@ export interface PageKind {
 }
 
 const engineSchema = optionsObject({
-  engine: optionsObject({
-    api: option<RequestHandler>(
-      "the handler of a MessagingEngine",
-      (api) => api instanceof RequestHandler,
-    ),
-  }),
+  engine: option<{ readonly api: RequestHandler }>(
+    "a MessagingEngine",
+    (engine) => memberOf(engine, "api") instanceof RequestHandler,
+  ),
 });
 
 /** @throws TidingsError `invalid_option`, or `not_configured` when the page has not been built */
 export function mountPage(engine: Mountable, options: PageOptions, kind: PageKind): PageMount {
-  const given = { engine: { api: memberOf(engine, "api") } };
-  const { api } = parseOptions(`${kind.subject}: `, engineSchema, given).engine;
+  const { api } = parseOptions(`${kind.subject}: `, engineSchema, { engine }).engine;
   const handler = new PageHandler(api, parsePageOptions(kind.subject, options), kind);
   return { api: handler, paths: "all", token: handler.token };
 }

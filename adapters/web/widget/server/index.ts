@@ -35,12 +35,10 @@ export interface WidgetMount extends Mountable {
 const subject = "widgetHandler";
 
 const engineSchema = optionsObject({
-  engine: optionsObject({
-    api: option<RequestHandler>(
-      "the handler of a MessagingEngine",
-      (api) => api instanceof RequestHandler,
-    ),
-  }),
+  engine: option<{ readonly api: RequestHandler }>(
+    "a MessagingEngine",
+    (engine) => memberOf(engine, "api") instanceof RequestHandler,
+  ),
 });
 
 /**
@@ -50,8 +48,7 @@ const engineSchema = optionsObject({
  *   `not_configured` when the widget has not been built
  */
 export function widgetHandler(engine: WidgetEngine, options: WidgetOptions = {}): WidgetMount {
-  const given = { engine: { api: memberOf(engine, "api") } };
-  const { api } = parseOptions(`${subject}: `, engineSchema, given).engine;
+  const { api } = parseOptions(`${subject}: `, engineSchema, { engine }).engine;
   const settings = parseWidgetOptions(subject, options);
   return { api: new WidgetHandler(engine, api, settings), paths: "all" };
 }
