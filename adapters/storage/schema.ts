@@ -50,7 +50,7 @@ export function mustMigrate(stored: number, schema: Schema, canMigrate: boolean)
   throw new TidingsError(
     "storage_outdated",
     `The database has schema version ${stored}, but this version of tidings needs ` +
-      `${schema.version}. Run the migration first.`,
+      `${schema.version}. Migrate it first: engine.migrate(), or npx tidings migrate.`,
   );
 }
 

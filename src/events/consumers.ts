@@ -231,6 +231,7 @@ const setupSchema = optionsObject({
     "1 to 100 letters, digits, dots, dashes and underscores, starting and ending with a letter " +
       "or digit",
     (name) => typeof name === "string" && isConsumerName(name),
+    { isQuoted: true },
   ),
   types: listOption("event types", eventTypeOption).min(1, {
     error: "a list of event types with at least one entry",

@@ -104,7 +104,7 @@ const transactionArgument = optionsObject({ work: functionOption() });
 function optionsSchema(defaults: Defaults, transports: readonly string[]) {
   const shape = {
     storage: portOption<StoragePort>(
-      'a storage, such as sqlite({ file }) of "tidings/sqlite"',
+      'a storage: sqlite({ file }) of "tidings/sqlite", or postgres({ pool }) of "tidings/postgres"',
       "begin",
       "open",
     ),
@@ -179,9 +179,13 @@ const accountOptions = optionsObject({ mode: mode.optional() });
 
 const stopOptions = optionsObject({ deadlineMs: wholeOption(0, 3_600_000).default(10_000) });
 
-const destination = option<string>("a host name, an address or a network", isDestination, {
-  isQuoted: true,
-});
+const destination = option<string>(
+  "a host name, an address or a network, without scheme and port",
+  isDestination,
+  {
+    isQuoted: true,
+  },
+);
 
 const policy = option<Policy>(
   "a policy with a method evaluate and a name of lower-case letters, digits and underscores",
@@ -273,8 +277,13 @@ const http = optionsObject(
 const agents = optionsObject(
   {
     model: option<AgentOptions["model"]>(
-      "a model, or a function that responds to a turn",
+      'a model, such as rules() of "tidings/models", or a function that responds to a turn',
       (model) => typeof model === "function" || hasMethods(model, "respond"),
+      {
+        // Every version of the AI SDK's models has this method.
+        advice: (model) =>
+          hasMethods(model, "doGenerate") ? '. Pass languageModel(model) of "tidings/models".' : "",
+      },
     ),
     actions: listOption("actions", actionOption, 200)
       .superRefine(distinct("actions with different names"))

@@ -50,5 +50,5 @@ export function describe(value: unknown): string {
   if (typeof value !== "object") return `a ${typeof value}`;
   const type: unknown = memberOf(value, "constructor");
   const name = typeof type === "function" && type !== Object ? type.name : "";
-  return name === "" ? "an object" : `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+  return name === "" ? "an object" : `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`;
 }

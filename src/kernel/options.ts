@@ -64,7 +64,13 @@ export const originOption: z.ZodCustom<string, string> = option<string>(
     !/[,;]/.test(given) &&
     URL.canParse(given) &&
     new URL(given).origin === given,
-  { isQuoted: true },
+  {
+    isQuoted: true,
+    advice: (given) => {
+      const origin = typeof given === "string" ? URL.parse(given)?.origin : undefined;
+      return origin?.startsWith("http") === true ? `. Did you mean ${quoted(origin)}?` : "";
+    },
+  },
 );
 
 export function functionOption<T>(expected = "a function"): z.ZodCustom<T, T> {

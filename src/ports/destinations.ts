@@ -66,7 +66,7 @@ export function destinations(options: DestinationOptions = {}): Destinations {
     else {
       throw new TidingsError(
         "invalid_option",
-        `allow: expected a host name, an address or a network, got "${entry}"`,
+        `allow: expected a host name, an address or a network, without scheme and port, got "${entry}"`,
       );
     }
   }

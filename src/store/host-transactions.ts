@@ -73,7 +73,8 @@ export class HostTransactions {
     if (port.transaction === undefined) {
       throw new TidingsError(
         "invalid_option",
-        "transaction: this storage does not support transactions with your own statements.",
+        "transaction: this storage does not support transactions with your own statements. " +
+          "sqlite({ file }) and postgres({ pool }) do.",
       );
     }
     if (origin !== "engine") this.refuseInside();

@@ -109,14 +109,19 @@ describe("an adapter", () => {
       "sqlite: file: expected the path of a database file, got undefined",
     ],
     [sqlite, [{ file: "a.db", migrat: true }], 'Did you mean "migrate"?'],
+    [sqlite, [{ file: new URL("file:///app.db") }], "the path of a database file, got a URL"],
     [sqlite, [{ file: ":memory:" }], "Use memory() instead."],
     [postgres, [], "postgres: options: expected { pool }, a pg Pool, got undefined"],
     [
       postgres,
       [{ pool: "postgres://app:hunter2@db/app" }],
-      "pool: expected a pg Pool, got a string",
+      "pool: expected a pg Pool, such as new pg.Pool({ connectionString }), got a string",
     ],
-    [postgres, [{ pool: new pg.Client() }], "postgres: pool: expected a pg Pool, got a Client"],
+    [
+      postgres,
+      [{ pool: new pg.Client() }],
+      "postgres: pool: expected a pg Pool, such as new pg.Pool({ connectionString }), got a Client",
+    ],
     [postgres, [{ pool, shema: "app" }], 'Did you mean "schema"?'],
     [
       postgres,

@@ -98,7 +98,7 @@ describe("a wrong input in process", () => {
     ],
     [
       "a trigger of nothing for nobody",
-      () => engine.agents.trigger("agt_1", {} as never),
+      () => engine.agents.trigger("agt_1", {}),
       "contact_id: give exactly one of contact_id and conversation_id; " +
         "playbook_id: give exactly one of playbook_id and action",
     ],

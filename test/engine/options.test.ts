@@ -28,7 +28,7 @@ function complaint(wrong: unknown): string {
 
 describe("options", () => {
   it.each<[name: string, wrong: unknown, expected: RegExp, got: string]>([
-    ["storage", undefined, /a storage, such as sqlite/, "undefined"],
+    ["storage", undefined, /sqlite\(\{ file \}\) of .*, or postgres\(\{ pool \}\) of/, "undefined"],
     ["storage", "app.db", /a storage/, "a string"],
     ["storage", {}, /a storage/, "an object"],
     ["storage", memory, /a storage/, "a function. Call the function, and pass what it returns."],
@@ -181,7 +181,14 @@ describe("options", () => {
     ["limits", 7, /an object/, "7"],
     ["limits.bodyBytes", { bodyBytes: -1 }, /a whole number above 0/, "-1"],
     ["webchat.origins.1", { origins: ["https://a.example", "b"] }, /an origin, such as/, '"b"'],
+    [
+      "webchat.origins.0",
+      { origins: ["https://a.example/chat"] },
+      /an origin, such as/,
+      '"https://a.example/chat". Did you mean "https://a.example"?',
+    ],
     ["http.allow.0", { client: {}, allow: ["a b"] }, /a host name, an address or/, '"a b"'],
+    ["http.allow.0", { client: {}, allow: ["a:80"] }, /, without scheme and port/, '"a:80"'],
     ["policies.0", [{ name: "Quiet", evaluate() {} }], /a policy with a method/, "an object"],
     [
       "policies.0",
@@ -191,7 +198,18 @@ describe("options", () => {
     ],
     ["agents.actions.0", { model: rules(), actions: [{}] }, /an action with a name/, "an object"],
     ["agents", 5, /\{ model \}, such as rules/, "5"],
-    ["agents.model", { model: null }, /a model, or a function that responds to a turn/, "null"],
+    [
+      "agents.model",
+      { model: null },
+      /a model, such as rules\(\) of "tidings\/models", or a function that/,
+      "null",
+    ],
+    [
+      "agents.model",
+      { model: { specificationVersion: "v3", doGenerate() {} } },
+      /a model, such as/,
+      'an object. Pass languageModel(model) of "tidings/models".',
+    ],
     ["http.client", { client: {} }, /a client, such as httpClient/, "an object"],
     ["consent.scope", { scope: "all" }, /"account" or "sender"/, '"all"'],
     ["consent.optOutText", { optOutText: " " }, /a string of 1 to 1,600/, "a string"],

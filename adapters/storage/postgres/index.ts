@@ -44,7 +44,7 @@ const isPool = (given: unknown): boolean =>
 
 const optionsSchema = optionsObject(
   {
-    pool: option<PostgresPool>("a pg Pool", isPool),
+    pool: option<PostgresPool>("a pg Pool, such as new pg.Pool({ connectionString })", isPool),
     schema: option<string>(
       "the name of a schema in lower-case letters, digits and underscores, up to 63 characters",
       (schema) => typeof schema === "string" && /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/.test(schema),
