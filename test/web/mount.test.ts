@@ -401,7 +401,7 @@ describe("the files of a page", () => {
     const empty = mkdtempSync(`${tmpdir()}/tidings-unbuilt-`);
     onTestFinished(() => rmSync(empty, { recursive: true }));
     expect(() => pageOf(engineOf(), {}, pathToFileURL(`${empty}/`))).toThrow(
-      /inboxHandler: the page is not in file:.*npm run compile/,
+      /inboxHandler: the page is not in file:.* --external:tidings\..*npm run compile/,
     );
   });
 });

@@ -141,6 +141,7 @@ export function notBuilt(subject: string, folder: URL, why: string, cause?: unkn
   return new TidingsError(
     "not_configured",
     `${subject}: the page is not in ${folder.href}: ${why}. The published package contains it. ` +
+      "If your server is bundled, leave tidings out of the bundle: esbuild --external:tidings. " +
       "In a copy of the repository, run `npm run compile`.",
     { detail: `${subject}: the page has not been built.`, cause },
   );
