@@ -56,7 +56,8 @@ export class HostTransactions {
     if (known !== undefined && works(known.probe)) return known.connection;
     if (fileOf(handle) !== file) {
       throw invalidHandle(
-        `expected a handle on the storage's database file ${file}, got one on ${fileOf(handle)}`,
+        `expected a handle on the storage's database file ${file}, got one on ` +
+          (fileOf(handle) || "a database in memory"),
       );
     }
     const connection = new Connection(handle);

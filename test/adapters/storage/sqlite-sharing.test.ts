@@ -119,6 +119,10 @@ describe("a handle that cannot be joined", () => {
     expect(() => joined(port, handle)).toThrow(/open transaction.*BEGIN/);
     stranger.exec("BEGIN");
     expect(() => joined(port, stranger)).toThrow(/on the storage.s database file/);
+    const inMemory = new DatabaseSync(":memory:");
+    onTestFinished(() => inMemory.close());
+    inMemory.exec("BEGIN");
+    expect(() => joined(port, inMemory)).toThrow(/, got one on a database in memory$/);
     stranger.close();
     expect(() => joined(port, stranger)).toThrow(/open database handle, got a closed one/);
     stranger.open();
