@@ -6,12 +6,14 @@ import {
   go,
   Keys,
   linkTo,
+  may,
   place,
+  singleKeys,
   useShortcutHelp,
   useShortcuts,
 } from "../../shared/browser/index.ts";
 import { leave } from "./state/actions.ts";
-import { list } from "./state/conversations.ts";
+import { conversation, list } from "./state/conversations.ts";
 import { loadUnfinished } from "./state/drafts.ts";
 import { counts, follow } from "./state/live.ts";
 import { loadPeople } from "./state/people.ts";
@@ -66,9 +68,13 @@ export function Inbox(): JSX.Element {
   useTitle();
   useShortcutHelp();
   useMoves(view, open, query);
-  const isWide = isContactShown.value && loaded !== undefined;
+  const hasContact =
+    loaded !== undefined &&
+    conversation(loaded) !== undefined &&
+    isContactShown.value &&
+    may("contacts:read");
   return (
-    <div class={`inbox ${open === undefined ? "" : "has-open"} ${isWide ? "has-contact" : ""}`}>
+    <div class={`inbox ${open === undefined ? "" : "has-open"} ${hasContact ? "has-contact" : ""}`}>
       <a class="skip-link" href="#conversations" onClick={skipToList}>
         {t("skipToList")}
       </a>
@@ -77,19 +83,28 @@ export function Inbox(): JSX.Element {
         <h1 class="visually-hidden">{t("title")}</h1>
         <ListPane query={shown} active={open} placeQuery={query} />
         <section class="conversation-pane" aria-label={t("conversation")}>
-          {loaded === undefined ? (
-            <EmptyState icon="chat" title={t("noneSelected")}>
-              <span class="hide-on-touch">
-                <Keys of="j" /> <Keys of="k" />
-              </span>
-            </EmptyState>
-          ) : (
+          {loaded !== undefined ? (
             <Conversation key={loaded} id={loaded} back={linkTo([view], query)} />
+          ) : (
+            list.ids.value.length > 0 && <NoneSelected />
           )}
         </section>
       </main>
-      {isWide && <Contact key={`contact-${loaded}`} id={loaded} />}
+      {hasContact && <Contact key={`contact-${loaded}`} id={loaded} />}
     </div>
+  );
+}
+
+function NoneSelected(): JSX.Element {
+  return (
+    <EmptyState icon="chat" title={t("noneSelected")}>
+      {singleKeys.value && (
+        <span class="key-hints hide-on-touch">
+          <Keys of="j" /> {t("keyNext")}
+          <Keys of="k" /> {t("keyPrevious")}
+        </span>
+      )}
+    </EmptyState>
   );
 }
 
@@ -153,7 +168,9 @@ function useMoves(
   useShortcuts([
     { key: "j", label: t("keyNext"), run: (event) => move(1, event), repeats: true },
     { key: "k", label: t("keyPrevious"), run: (event) => move(-1, event), repeats: true },
-    { key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) },
+    ...(may("contacts:read")
+      ? [{ key: "c", label: t("keyContact"), run: () => showContact(!isContactShown.peek()) }]
+      : []),
     {
       key: "/",
       label: t("keySearch"),

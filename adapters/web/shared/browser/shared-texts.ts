@@ -16,6 +16,8 @@ export const text = defineTexts({
   moreOptions: "Help",
 
   errorTitle: "Something went wrong",
+  errorForbidden: "You have no access",
+  errorNotFound: "Not found",
   errorOffline: "The server does not respond. Check your connection. What you typed is kept.",
   errorTimeout: "The server took too long. Try again.",
   errorUnknown: "The server sent a response that this page does not understand. Reload the page.",

@@ -87,13 +87,15 @@ export function Conversation({ id, back }: ConversationProps): JSX.Element {
           </p>
         </div>
         <Actions row={row} />
-        <IconButton
-          icon="panel"
-          label={t("contactPanel")}
-          shortcut="c"
-          aria-pressed={isContactShown.value}
-          onClick={() => showContact(!isContactShown.value)}
-        />
+        {may("contacts:read") && (
+          <IconButton
+            icon="panel"
+            label={t("contactPanel")}
+            shortcut="c"
+            aria-pressed={isContactShown.value}
+            onClick={() => showContact(!isContactShown.value)}
+          />
+        )}
       </header>
       <Notices row={row} />
       <ThreadView row={row} />

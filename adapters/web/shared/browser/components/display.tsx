@@ -119,15 +119,22 @@ interface ErrorStateProps {
 
 /** What stands where something could not be loaded. */
 export function ErrorState({ error, onRetry }: ErrorStateProps): JSX.Element {
-  const requestId = error instanceof ApiError ? error.problem.request_id : undefined;
+  const { status, requestId } =
+    error instanceof ApiError
+      ? { status: error.status, requestId: error.problem.request_id }
+      : { status: undefined, requestId: undefined };
+  // Another try would get the same response.
+  const isFinal = status === 403 || status === 404;
   return (
     <div class="state" role="alert">
       <span class="state-icon tone-bad">
         <Icon name="alert" />
       </span>
-      <h2>{text("errorTitle")}</h2>
+      <h2>
+        {text(status === 403 ? "errorForbidden" : status === 404 ? "errorNotFound" : "errorTitle")}
+      </h2>
       <p class="muted">{explain(error)}</p>
-      {onRetry && (
+      {onRetry && !isFinal && (
         <Button icon="refresh" onClick={onRetry}>
           {text("retry")}
         </Button>

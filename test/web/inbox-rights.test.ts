@@ -1,0 +1,51 @@
+/** What the inbox shows to a person who may not see everything, or opens what is not there. */
+import { expect, test } from "vitest";
+import { inboxHandler } from "../../adapters/web/inbox/server/index.ts";
+import type { KeyScope } from "../../src/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { kim, newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+
+test("a person without rights gets no part of the page that only fails, and no button to try again", async ({
+  skip,
+}) => {
+  const { engine, shop } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  let may: readonly KeyScope[] = ["conversations:read"];
+  const { account_id, mode } = shop.scope;
+  const authorize = () => ({ account_id, mode, operator: kim, may: [...may] });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), { width: 1280, height: 800 });
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+
+  await page.goto(`${url}#/all/${id}`);
+  await page.locator(".message", { hasText: "Hi" }).waitFor();
+  expect(await button("Contact panel").count()).toBe(0);
+  expect(await page.getByRole("complementary", { name: "Contact" }).count()).toBe(0);
+
+  may = [];
+  await page.reload();
+  await page.getByRole("heading", { name: "You have no access" }).first().waitFor();
+  expect(await button("Try again").count()).toBe(0);
+});
+
+test("a conversation that is not there leaves no empty place for its contact, and an empty list nothing to select", async ({
+  skip,
+}) => {
+  const { engine, shop, authorize } = await newShop();
+  await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), { width: 1280, height: 800 });
+  await page.goto(`${url}#/all/conv_01M8CWPYSCWG44ZDHZ39K7HKVZ`);
+  await page.getByText("This conversation does not exist").waitFor();
+  const pane = await page.locator(".conversation-pane").boundingBox();
+  expect((pane?.x ?? 0) + (pane?.width ?? 0)).toBe(1280);
+
+  const hint = page.getByText("Select a conversation");
+  await page.goto(`${url}#/all`);
+  await hint.waitFor();
+  await page.goto(`${url}#/snoozed`);
+  await page.getByText("Nothing is snoozed").waitFor();
+  expect(await hint.count()).toBe(0);
+});
