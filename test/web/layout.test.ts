@@ -125,3 +125,37 @@ test("long inputs of an approval leave room for the rest, and a phone shows the 
   await page.goto(`${url}#/events`);
   await page.locator(".event-summary", { hasText: "+1 415 555 0100 · open · " }).first().waitFor();
 });
+
+test("each file of a message has its name and its host", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({
+    from: "+14155550100",
+    body: "Look",
+    media: ["%C3%A9t%C3%A9.jpg", "100%.pdf", ""].map((name) => ({
+      url: `https://example.com/files/${name}`,
+    })),
+  });
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), phone);
+  await page.goto(`${url}#/all/${id}`);
+  const files = page.locator(".attachment");
+  await files.first().waitFor();
+  expect(await files.locator("a").allInnerTexts()).toEqual(["été.jpg", "100%.pdf", "Attachment"]);
+  expect(await files.getByText("example.com").count()).toBe(3);
+});
+
+test("a conversation can be assigned to the agents that are enabled", async ({ skip }) => {
+  const { engine, shop, authorize } = await newShop();
+  const { conversation_id: id } = await shop.sandbox.inbound({ from: "+14155550100", body: "Hi" });
+  for (const name of ["Bea", "Max"]) {
+    const settings = { instructions: "Help.", channels: ["sms" as const] };
+    await shop.agents.create({ name, ...settings, enabled: name === "Bea" });
+  }
+  const { url } = await servePage(inboxHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), laptop);
+  await page.goto(`${url}#/all/${id}`);
+  await page.getByRole("button", { name: "Close" }).waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("option", { name: "Bea" }).waitFor();
+  expect(await page.getByRole("option", { name: "Max" }).count()).toBe(0);
+});

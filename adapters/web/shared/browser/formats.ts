@@ -18,6 +18,10 @@ function dateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.Dat
 export const time = (at: string | number | Date): string =>
   dateFormat("time", { hour: "numeric", minute: "2-digit" }).format(new Date(at));
 
+/** `Mar 2, 2026`. */
+export const date = (at: string | number | Date): string =>
+  dateFormat("date", { dateStyle: "medium" }).format(new Date(at));
+
 /** `Mar 2, 2026, 14:05:09`. */
 export const dateTime = (at: string | number | Date): string =>
   dateFormat("dateTime", { dateStyle: "medium", timeStyle: "medium" }).format(new Date(at));

@@ -7,7 +7,7 @@ import { t } from "../texts.ts";
 /** The people who may be assigned, as far as the page knows them. */
 export const operators = signal<readonly Pick<Operator, "id" | "name" | "avatar_url">[]>([]);
 /** The agents of the account. */
-export const agents = signal<readonly Pick<Agent, "id" | "name">[]>([]);
+export const agents = signal<readonly Pick<Agent, "id" | "name" | "enabled">[]>([]);
 
 const maxRead = 100;
 

@@ -44,12 +44,15 @@ export function AssignPicker({ row, anchor, onClose }: PickerProps): JSX.Element
       label: name,
       start: <Avatar name={name} picture={avatar_url} />,
     })),
-    ...agents.value.map(({ id, name }) => ({
-      id: `agent:${id}`,
-      label: name,
-      hint: t("authorAgent"),
-      start: <Avatar name={name} icon="agent" />,
-    })),
+    // A disabled agent does not answer. It hands the conversation off to people.
+    ...agents.value
+      .filter(({ id, enabled }) => enabled || assignee?.id === id)
+      .map(({ id, name }) => ({
+        id: `agent:${id}`,
+        label: name,
+        hint: t("authorAgent"),
+        start: <Avatar name={name} icon="agent" />,
+      })),
   ];
   const chosen = assignee === null ? "" : `${assignee.type}:${assignee.id}`;
   return (

@@ -16,6 +16,16 @@ interface AttachmentProps {
   readonly path?: string;
 }
 
+/** The last part of an address, as people read it. */
+function fileName(address: string): string {
+  const name = new URL(address).pathname.split("/").at(-1) ?? "";
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 /**
  * A file of a message. Its address may tell who opens it, so nothing is loaded by itself. The
  * server fetches what a person wants to see, and the browser never contacts the stranger's host.
@@ -48,7 +58,10 @@ export function Attachment({ url, path }: AttachmentProps): JSX.Element {
         {address === undefined ? (
           <bdi class="truncate">{url}</bdi>
         ) : (
-          <SafeLink url={url}>{t("attachment", { host })}</SafeLink>
+          <span class="attachment-name">
+            <SafeLink url={url}>{fileName(address) || t("attachment")}</SafeLink>
+            <bdi class="truncate muted">{host}</bdi>
+          </span>
         )}
         {address !== undefined && path !== undefined && file === undefined && (
           <Button isSmall kind="quiet" icon="image" isBusy={isBusy} onClick={() => void show(path)}>

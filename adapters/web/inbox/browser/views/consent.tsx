@@ -83,7 +83,7 @@ export function ConsentSection({ contact }: { readonly contact: Contact }): JSX.
             </details>
           )}
           {may("contacts:write") && (
-            <Button isSmall kind="quiet" onClick={() => setChanging(each)}>
+            <Button isSmall onClick={() => setChanging(each)}>
               {t(each.status === "opted_out" ? "consentOptIn" : "consentOptOut")}
             </Button>
           )}

@@ -12,6 +12,7 @@ import {
   Avatar,
   Badge,
   Button,
+  date,
   dateTime,
   ErrorState,
   Icon,
@@ -118,7 +119,7 @@ function Head({ contact }: { readonly contact: Person }): JSX.Element {
         <p class="contact-name">
           <bdi>{name}</bdi>
         </p>
-        <p class="muted">{t("contactSince", { time: shortTime(contact.created_at) })}</p>
+        <p class="muted">{t("contactSince", { time: date(contact.created_at) })}</p>
       </div>
       {contact.opted_out && <Badge tone="bad">{t("consentOut")}</Badge>}
     </div>
@@ -164,7 +165,8 @@ function Sentiment({ contact }: { readonly contact: Person }): JSX.Element {
         <>
           <SentimentChart messages={data.messages} />
           <p class="muted">
-            {t("sentimentChart", { count: data.messages.length })}, {trendName(data.trend)}
+            {t("sentimentChart", { count: data.messages.length })}
+            {data.messages.length > 1 && `, ${trendName(data.trend)}`}
           </p>
         </>
       )}
