@@ -282,6 +282,7 @@ export const setupTexts = {
   columnLater: "Later",
   columnRunning: "Running",
   columnOldest: "Oldest",
+  columnOldestDelivery: "Oldest waiting",
   columnCode: "Error",
   columnSender: "Sender",
   errors: "Errors by sender, last 7 days",

@@ -30,6 +30,12 @@ export class ApiError extends Error {
   field(pointer: string): string | undefined {
     return fieldsOf(this.problem).find((each) => each.pointer === pointer)?.message;
   }
+
+  /** Whether it consists of problems of these fields. */
+  isOnlyAbout(pointers: ReadonlySet<string>): boolean {
+    const fields = fieldsOf(this.problem);
+    return fields.length > 0 && fields.every(({ pointer = "" }) => pointers.has(pointer));
+  }
 }
 
 /** The server could not be reached, or did not answer in time. */

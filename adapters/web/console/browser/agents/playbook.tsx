@@ -71,13 +71,16 @@ export function PlaybookPage({ id }: { readonly id: string }): JSX.Element {
   );
 }
 
+const listOf = (words: readonly string[] = []): JSX.Element | false =>
+  words.length > 0 && <bdi>{words.join(", ")}</bdi>;
+
 function PlaybookFacts({ playbook }: { readonly playbook: Playbook }): JSX.Element {
   const { id, trigger, version, on_cancel, max_turns } = playbook;
   return (
     <Facts
       of={[
-        [t("triggerWords"), <bdi key="words">{trigger.keywords?.join(", ")}</bdi>],
-        [t("triggerIntents"), <bdi key="intents">{trigger.intents?.join(", ")}</bdi>],
+        [t("triggerWords"), listOf(trigger.keywords)],
+        [t("triggerIntents"), listOf(trigger.intents)],
         [t("triggerWhen"), trigger.when && <code>{trigger.when}</code>],
         [t("triggerPriority"), trigger.priority],
         [t("playbookCancel"), on_cancel && <code>{on_cancel}</code>],

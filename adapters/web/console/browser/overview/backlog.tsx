@@ -1,22 +1,22 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Backlog, ErrorCounts, WorkKind } from "../../../../../src/index.ts";
+import type { Backlog, ErrorCounts, Page, Webhook, WorkKind } from "../../../../../src/index.ts";
 import {
   api,
-  dateTime,
   ErrorState,
   Icon,
   linkTo,
+  may,
   number,
   Resource,
   shownAddress,
   Skeleton,
   Table,
-  timeNow,
 } from "../../../shared/browser/index.ts";
 import { Card } from "../parts/layout.tsx";
+import { Age, When } from "../parts/values.tsx";
 import { t } from "../texts.ts";
-import { span } from "../words.ts";
+import { WebhookName } from "../webhooks/states.tsx";
 
 interface VersionProps {
   /** Increases when the numbers are to be read again. */
@@ -76,12 +76,6 @@ const kindName = (kind: WorkKind): string => {
   return (names as Partial<typeof names>)[kind] ?? kind;
 };
 
-const age = (at: string): JSX.Element => (
-  <span class="nowrap" data-tooltip={dateTime(at)}>
-    {span(Math.max(0, timeNow() - Date.parse(at)))}
-  </span>
-);
-
 function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
   return (
     <Table
@@ -116,7 +110,7 @@ function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
           id: "oldest",
           label: t("columnOldest"),
           isNumeric: true,
-          cell: ({ oldest_due_at }) => (oldest_due_at === null ? "–" : age(oldest_due_at)),
+          cell: ({ oldest_due_at }) => <Age of={oldest_due_at} />,
         },
       ]}
     />
@@ -124,6 +118,15 @@ function WorkTable({ work }: { readonly work: Backlog["work"] }): JSX.Element {
 }
 
 function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX.Element {
+  const known = useMemo(
+    () =>
+      new Resource<Page<Webhook>>((signal) => api.get("v1/webhooks", { limit: 100 }, { signal })),
+    [],
+  );
+  useEffect(() => {
+    if (may("webhooks:read")) void known.reload();
+  }, [known]);
+  const byId = new Map(known.state.value.data?.data.map((each) => [each.id, each]));
   return (
     <Table
       label={t("webhookLag")}
@@ -131,22 +134,26 @@ function LagTable({ webhooks }: { readonly webhooks: Backlog["webhooks"] }): JSX
       keyOf={({ webhook_id }) => webhook_id}
       linkOf={({ webhook_id }) => linkTo(["webhooks", webhook_id], { status: "pending" })}
       columns={[
-        { id: "id", label: t("webhook"), cell: ({ webhook_id }) => <code>{webhook_id}</code> },
+        {
+          id: "id",
+          label: t("webhook"),
+          cell: ({ webhook_id }) => {
+            const webhook = byId.get(webhook_id);
+            return webhook ? <WebhookName of={webhook} /> : <code>{webhook_id}</code>;
+          },
+        },
         {
           id: "oldest",
           label: t("columnOldest"),
           isNumeric: true,
-          cell: ({ oldest_created_at }) => age(oldest_created_at),
+          cell: ({ oldest_created_at }) => <Age of={oldest_created_at} />,
         },
         {
           id: "next",
           label: t("columnNext"),
           isNumeric: true,
-          cell: ({ next_attempt_at }) => (
-            <span class="nowrap muted">
-              {next_attempt_at === null ? "–" : dateTime(next_attempt_at)}
-            </span>
-          ),
+          cell: ({ next_attempt_at }) =>
+            next_attempt_at === null ? <span class="muted">–</span> : <When at={next_attempt_at} />,
         },
       ]}
     />
@@ -172,7 +179,11 @@ export function Errors({ version }: VersionProps): JSX.Element {
           rows={data.data}
           keyOf={({ sender, code }) => `${sender} ${code}`}
           columns={[
-            { id: "code", label: t("columnCode"), cell: ({ code }) => <code>{code}</code> },
+            {
+              id: "code",
+              label: t("columnCode"),
+              cell: ({ code }) => <code class="nowrap">{code}</code>,
+            },
             {
               id: "sender",
               label: t("columnSender"),

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import {
   ApiError,
   Button,
@@ -47,6 +47,11 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
       setBusy(false);
     }
   };
+  const [body, isPlaced] = placeProblems(children, error);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [error]);
   const isReady = canConfirm && (word === undefined || typed.trim() === word);
   return (
     <Dialog
@@ -63,6 +68,7 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
       }
     >
       <form
+        ref={form}
         class="form"
         // The server says what is wrong, also if the button is pressed.
         noValidate
@@ -71,9 +77,7 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
           if (isReady && !isBusy) void run();
         }}
       >
-        {typeof children === "function"
-          ? children((pointer) => (error instanceof ApiError ? error.field(pointer) : undefined))
-          : children}
+        {body}
         {word !== undefined && (
           <TextField
             label={t("typeToConfirm", { word })}
@@ -82,7 +86,7 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
             onInput={({ currentTarget }) => setTyped(currentTarget.value)}
           />
         )}
-        {error !== undefined && (
+        {error !== undefined && !isPlaced && (
           <p class="notice tone-bad" role="alert">
             <Icon name="alert" />
             <span class="pre-line">{explain(error)}</span>
@@ -93,6 +97,21 @@ export function ActionDialog(props: ActionDialogProps): JSX.Element {
       </form>
     </Dialog>
   );
+}
+
+/** Draws the content. Also returns whether its fields show everything that is wrong. */
+function placeProblems(
+  children: ActionDialogProps["children"],
+  error: unknown,
+): [content: ComponentChildren, isPlaced: boolean] {
+  if (typeof children !== "function") return [children, false];
+  if (!(error instanceof ApiError)) return [children(() => undefined), false];
+  const shown = new Set<string>();
+  const problemOf: ProblemOf = (pointer) => {
+    shown.add(pointer);
+    return error.field(pointer);
+  };
+  return [children(problemOf), error.isOnlyAbout(shown)];
 }
 
 interface SecretDialogProps {

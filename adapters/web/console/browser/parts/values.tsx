@@ -5,9 +5,10 @@ import {
   CopyButton,
   dateTime,
   shortTime,
+  timeNow,
   type Tone,
 } from "../../../shared/browser/index.ts";
-import { shownStatus } from "../words.ts";
+import { shownStatus, span } from "../words.ts";
 
 /** The status of a message. */
 export function StatusBadge({ of }: { readonly of: Message["status"] }): JSX.Element {
@@ -37,6 +38,16 @@ export const When = ({ at }: { readonly at: string }): JSX.Element => (
     {shortTime(at)}
   </time>
 );
+
+/** How long something has waited. Null if nothing waits. */
+export const Age = ({ of }: { readonly of: string | null }): JSX.Element =>
+  of === null ? (
+    <span class="muted">–</span>
+  ) : (
+    <time class="nowrap" dateTime={of} data-tooltip={dateTime(of)}>
+      {span(Math.max(0, timeNow() - Date.parse(of)))}
+    </time>
+  );
 
 interface FigureProps {
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { CreatedWebhook, Webhook } from "../../../../../src/index.ts";
+import type { Backlog, CreatedWebhook, Webhook } from "../../../../../src/index.ts";
 import {
   api,
   Button,
@@ -9,17 +9,18 @@ import {
   linkTo,
   may,
   place,
+  Resource,
   Table,
 } from "../../../shared/browser/index.ts";
 import { PagedList } from "../paged.ts";
 import { SecretDialog } from "../parts/dialogs.tsx";
 import { Card, Paged, PageView } from "../parts/layout.tsx";
-import { When } from "../parts/values.tsx";
+import { Age, When } from "../parts/values.tsx";
 import { loadDocument } from "../reference/document.ts";
 import { t } from "../texts.ts";
 import { DeliveryPage } from "./delivery.tsx";
 import { WebhookForm } from "./webhook-form.tsx";
-import { WebhookStatus } from "./states.tsx";
+import { WebhookName, WebhookStatus } from "./states.tsx";
 import { WebhookPage } from "./webhook.tsx";
 
 /** The endpoints, one of them, or one of its deliveries. */
@@ -39,9 +40,16 @@ function WebhookList(): JSX.Element {
       ),
     [],
   );
+  const backlog = useMemo(
+    () => new Resource<Backlog>((signal) => api.get("v1/backlog", {}, { signal })),
+    [],
+  );
   const [isAdding, setAdding] = useState(false);
   const [created, setCreated] = useState<CreatedWebhook>();
-  useEffect(() => void list.reload(), [list]);
+  useEffect(() => {
+    void list.reload();
+    void backlog.reload();
+  }, [list, backlog]);
   const add = may("webhooks:write") && (
     <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
       {t("webhookAdd")}
@@ -60,7 +68,7 @@ function WebhookList(): JSX.Element {
             </EmptyState>
           }
         >
-          {(rows) => <WebhookTable rows={rows} />}
+          {(rows) => <WebhookTable rows={rows} lags={backlog.state.value.data?.webhooks ?? []} />}
         </Paged>
       </Card>
       {isAdding && (
@@ -86,7 +94,13 @@ function WebhookList(): JSX.Element {
   );
 }
 
-function WebhookTable({ rows }: { readonly rows: readonly Webhook[] }): JSX.Element {
+interface WebhookTableProps {
+  readonly rows: readonly Webhook[];
+  readonly lags: Backlog["webhooks"];
+}
+
+function WebhookTable({ rows, lags }: WebhookTableProps): JSX.Element {
+  const oldest = new Map(lags.map((lag) => [lag.webhook_id, lag.oldest_created_at]));
   return (
     <Table
       label={t("webhooks")}
@@ -97,19 +111,20 @@ function WebhookTable({ rows }: { readonly rows: readonly Webhook[] }): JSX.Elem
         {
           id: "url",
           label: t("columnUrl"),
-          cell: ({ url, description }) => (
-            <span class="two-lines">
-              <bdi class="truncate strong">{url}</bdi>
-              {description !== null && <bdi class="truncate muted">{description}</bdi>}
-            </span>
-          ),
+          cell: (row) => <WebhookName of={row} />,
+        },
+        { id: "status", label: t("columnStatus"), cell: (row) => <WebhookStatus of={row} /> },
+        {
+          id: "oldest",
+          label: t("columnOldestDelivery"),
+          isNumeric: true,
+          cell: ({ id }) => <Age of={oldest.get(id) ?? null} />,
         },
         {
           id: "events",
           label: t("columnEvents"),
           cell: ({ events }) => <EventPatterns of={events} />,
         },
-        { id: "status", label: t("columnStatus"), cell: (row) => <WebhookStatus of={row} /> },
         {
           id: "created",
           label: t("columnCreated"),

@@ -1,0 +1,72 @@
+/** What a person sees at a glance in the console. */
+import { expect, test } from "vitest";
+import { standard } from "../../adapters/standard.ts";
+import { consoleHandler } from "../../adapters/web/console/server/index.ts";
+import { sharedChromium } from "../support/chromium.ts";
+import { eventually } from "../support/eventually.ts";
+import { newReceiver } from "./receiver.ts";
+import { newShop, newTab, servePage } from "./shop-pages.ts";
+
+const chromium = sharedChromium();
+const phone = { width: 390, height: 844 };
+
+test("a webhook that fails is found by its address, in the list and in the overview", async ({
+  skip,
+}) => {
+  const { http } = standard();
+  const { engine, shop, authorize } = await newShop({ http: { ...http, allow: ["127.0.0.1"] } });
+  const receiver = await newReceiver();
+  receiver.answer({ status: 500 });
+  const { id } = await shop.webhooks.create({ url: receiver.url, events: ["message.*"] });
+  await shop.webhooks.create({ url: "https://shop.example/hooks", events: ["webhook.disabled"] });
+  await shop.messages.send({ to: "+15005550001", body: "Hello" });
+  await eventually(async () => {
+    const { data } = await shop.webhooks.deliveries(id);
+    expect(data.some(({ attempt_count }) => attempt_count > 0)).toBe(true);
+  });
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), phone);
+  await page.goto(`${url}#/webhooks`);
+  const table = page.getByRole("region", { name: "Webhooks" });
+  const failing = table.getByRole("row", { name: receiver.url });
+  await failing.locator("time").first().waitFor();
+  const healthy = table.getByRole("row", { name: "https://shop.example/hooks" });
+  expect(await healthy.getByRole("cell").allInnerTexts()).toContain("–");
+  // The phone shows the state without scrolling.
+  const box = await failing.getByText("Enabled").boundingBox();
+  expect((box?.x ?? 0) + (box?.width ?? phone.width)).toBeLessThan(phone.width);
+
+  await page.goto(`${url}#/overview`);
+  const lag = page.getByRole("region", { name: "Webhooks with waiting deliveries" });
+  await lag.getByRole("link", { name: receiver.url }).waitFor();
+});
+
+test("a dialog says once what is wrong, at the field, and leads there", async ({ skip }) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), phone);
+  await page.goto(`${url}#/webhooks`);
+  await page.getByRole("button", { name: "Add webhook" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Address").fill("nonsense");
+  await dialog.getByRole("button", { name: "Add", exact: true }).click();
+  await dialog.locator("[aria-invalid=true]:focus").waitFor();
+  expect(await dialog.getByText("absolute URL").count()).toBe(1);
+});
+
+test("the list of test numbers shows each number whole", async ({ skip }) => {
+  const { engine, authorize } = await newShop();
+  const { url } = await servePage(consoleHandler(engine, { authorize }));
+  const { page } = await newTab(await chromium(skip), phone);
+  await page.goto(`${url}#/phones`);
+  await page.getByRole("button", { name: "Add phone" }).click();
+  await page.getByRole("option").first().waitFor();
+  const cut = await page.evaluate<string[]>(
+    `[...document.querySelectorAll("[role=option] > bdi")].filter((each) => {
+       const range = document.createRange();
+       range.selectNodeContents(each);
+       return range.getBoundingClientRect().width > each.getBoundingClientRect().width;
+     }).map((each) => each.textContent)`,
+  );
+  expect(cut).toEqual([]);
+});
