@@ -43,6 +43,7 @@ const engine = new MessagingEngine({
 const phones = consoleHandler(engine);
 const inbox = inboxHandler(engine);
 const app = express()
+  .get("/", (_request, response) => response.redirect("/console/"))
   .use("/console", expressHandler(phones))
   .use("/inbox", expressHandler(inbox))
   .use(expressHandler(engine));
